@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.expr import Held, expression
+from bellcrank.expr import NamedSubexpression, expression
 from bellcrank.linkage import Linkage, shipped
-from bellcrank.linkage.interpolate import SCHEMES
-from bellcrank.linkage.table import differences
+from bellcrank.linkage.pose_interpolation import SCHEMES
+from bellcrank.linkage.pose_table import pose_differences
 
 SUSPENSIONS = ("five_link", "double_wishbone", "formula_student")
 SPANS = {"five_link": (0.0, 0.1), "double_wishbone": (-0.08, 0.08), "formula_student": (-0.05, 0.05)}
@@ -31,7 +31,7 @@ ORDERS = {"three-rotations": (4, 3, 3, 2, 2, 1), "cubic": (4, 4, 3, 3, 2, 2), "q
 
 def hold(e: Any) -> Any:
     """An intermediate result."""
-    return Held(expression(e))
+    return NamedSubexpression(expression(e))
 
 
 def best(action: Callable[[], Any], times: int = 7) -> float:
@@ -147,7 +147,7 @@ def errors(path: str) -> None:
         exact = linkage.solve(z, links=())
         for scheme in SCHEMES:
             found = [
-                differences(linkage.table(step=h, range=(low, high), scheme=scheme, links=()).solve(z), exact)
+                pose_differences(linkage.table(step=h, range=(low, high), scheme=scheme, links=()).solve(z), exact)
                 for h in steps
             ]
             print(f"  {name:<18}{scheme:<17}", end="")

@@ -20,7 +20,7 @@ import numpy as np
 
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
-from bellcrank.backend.cuda import no_gpu
+from bellcrank.backend.gpu_batch import gpu_obstacle
 
 HERE = Path(__file__).parent
 MODELS = ("stanford_arm", "spacecraft_2", "passenger_car", "driven_car")
@@ -37,7 +37,7 @@ def main():
     parser.add_argument("--json", metavar="FILE")
     args = parser.parse_args()
     warnings.simplefilter("ignore", bc.ModelWarning)
-    if why := no_gpu():
+    if why := gpu_obstacle():
         sys.exit(f"{why}; this benchmark needs one")
     import cupy
 
@@ -124,7 +124,7 @@ def by_jax(sim, initial, step, steps):
     ((name, values),) = initial.items()
     q, u = sim.assemble({name: float(values[0])})
     x = np.repeat(np.concatenate([q, u])[:, None], len(values), axis=1)
-    x[0] = sim.interface.coordinates[0].unit.to_equation(values)
+    x[0] = sim.interface.coordinates[0].unit.to_equation_units(values)
     run = jax.jit(lambda x: jax.lax.fori_loop(0, steps, lambda _, x: advance(x), x))
     x = jnp.asarray(x)
     run(x).block_until_ready()

@@ -27,7 +27,7 @@ import numpy as np
 from bellcrank.backend.cache import usable_folder
 from bellcrank.backend.compiler import FAST, GCC, GCC_X86, find_compiler
 from bellcrank.emit.c.source import c_source
-from bellcrank.emit.schedule import Options
+from bellcrank.emit.schedule import ScheduleOptions
 from bellcrank.expr import evaluate
 
 HERE = Path(__file__).parent
@@ -152,7 +152,7 @@ def built(command, source, name, extra=()):
 
 def c_library(source, flags=None, extra=()):
     compiler = find_compiler()
-    flags = compiler.fast if flags is None else flags
+    flags = compiler.fast_flags if flags is None else flags
     return built([*compiler.command, "-std=c99", "-fno-math-errno", *flags], source, "model.c", extra)
 
 
@@ -190,7 +190,7 @@ def casadi_library(links, gravity):
     }}
     """
     add, mul, calls = crba.operations(f)
-    flags = [f for f in find_compiler().fast if f not in GCC_X86]  # its long functions lose by them
+    flags = [f for f in find_compiler().fast_flags if f not in GCC_X86]  # its long functions lose by them
     return c_library(source + adapter, flags), f"{add} / {mul}, {calls} calls"
 
 
@@ -217,7 +217,7 @@ def mujoco_library():
         text.write_text(source)
         command = [
             *find_compiler().command,
-            *find_compiler().fast,
+            *find_compiler().fast_flags,
             "-fPIC",
             "-shared",
             str(text),
@@ -293,8 +293,8 @@ def contenders(case, folder, ideas, with_pinocchio):
         return Contender(label, bellcrank_library(eom.program, p, options), "", q, u, joints, operations)
 
     if ideas:
-        return [ours(label, Options(**o)) for label, o in IDEAS.items()]
-    found = [ours("Bellcrank", Options())]
+        return [ours(label, ScheduleOptions(**o)) for label, o in IDEAS.items()]
+    found = [ours("Bellcrank", ScheduleOptions())]
     if importlib.util.find_spec("casadi") is not None:
         library, counted = casadi_library(links, gravity)
         found.append(Contender("CasADi", library, "", q, u, joints, counted))
@@ -373,7 +373,7 @@ def main():
     timer = ctypes.CDLL(str(c_library((PEERS / "timer.c").read_text(), ("-O2", "-D_POSIX_C_SOURCE=199309L"))))
     timer.nanoseconds.restype = ctypes.c_double
     print(
-        f"{find_compiler().name}, {' '.join(find_compiler().fast)} for all; minimum of {REPEATS} interleaved repeats of {CALLS} calls"
+        f"{find_compiler().name}, {' '.join(find_compiler().fast_flags)} for all; minimum of {REPEATS} interleaved repeats of {CALLS} calls"
     )
     print(f"{'model':16}{'program':20}{'ns':>9}{'chained':>9}{'ratio':>8}{'instructions':>14}   add / mul+div")
     with tempfile.TemporaryDirectory() as folder:

@@ -30,7 +30,7 @@ from runpy import run_path
 from time import process_time
 
 import bellcrank as bc
-from bellcrank.backend.compiler import find_compiler, load_source
+from bellcrank.backend.compiler import find_compiler, load_from_source
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 REPEATS, STEPS, STEP = 7, 10_000, 2e-5
@@ -146,7 +146,7 @@ def least(work):
 
 def alone(sim):
     """Seconds of one evaluation of the derivatives, and of the corrections of closed loops, each called in a loop."""
-    timer = load_source(TIMER, find_compiler(), ("-O2",))
+    timer = load_from_source(TIMER, find_compiler(), ("-O2",))
     model, program = sim.loaded.model, sim.loaded.program
     calls = model.calls()
     state = sim.assemble()
@@ -250,7 +250,7 @@ def main():
 def prepare():
     """Compiles the kernel, and what measures."""
     MODELS["four-bars"][0](1).equations().compile(speed="quick")
-    load_source(TIMER, find_compiler(), ("-O2",))
+    load_from_source(TIMER, find_compiler(), ("-O2",))
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def pytest_runtest_setup(item):
 
     # Many tests derive the same model; long ones thousands that are their own. A test that replaces parts of the package
     # must neither find nor leave one.
-    System.keeps = "monkeypatch" not in item.fixturenames and item.get_closest_marker("campaign") is None
+    System._caches_equations = "monkeypatch" not in item.fixturenames and item.get_closest_marker("campaign") is None
     with _compilers():
         return (yield)
 

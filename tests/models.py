@@ -11,7 +11,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
-from bellcrank.numeric.methods import OWN
+from bellcrank.numeric.fixed_step_methods import OWN
 
 FOLDER = Path(__file__).parents[1] / "examples"
 SOURCES = {p.stem: p.read_text(encoding="utf-8") for p in FOLDER.glob("*.py")}

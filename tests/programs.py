@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.cache import kept
+from bellcrank.backend.cache import get_or_make_file
 from bellcrank.backend.compiler import find_compiler
-from bellcrank.backend.fortran import find_fortran
+from bellcrank.backend.fortran_functions import find_fortran_compiler
 
 GFORTRAN = shutil.which("gfortran")
 SKIPPED = {
@@ -107,6 +107,6 @@ def _make(folder, stem, flags):
         assert done.stderr == ""
         return Path(shutil.copy2(folder / stem, work))
 
-    compilers = [c and c.version for c in (find_compiler(), find_fortran())]
+    compilers = [c and c.version for c in (find_compiler(), find_fortran_compiler())]
     key = hashlib.sha256(repr((flags, compilers, texts)).encode()).hexdigest()
-    shutil.copy2(kept(f"program-{key}", make, name=stem), folder)
+    shutil.copy2(get_or_make_file(f"program-{key}", make, name=stem), folder)

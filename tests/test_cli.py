@@ -15,10 +15,10 @@ from runpy import run_path
 import pytest
 
 from bellcrank import cli
-from bellcrank.cli.analyse import frequencies
+from bellcrank.cli.analyse import parse_frequencies
 from bellcrank.cli.main import COMMANDS, GROUPS, make_parser
-from bellcrank.cli.options import argument
-from bellcrank.cli.progress import Progress
+from bellcrank.cli.options import parse_argument
+from bellcrank.cli.progress import ProgressReporter
 from bellcrank.library.vehicles import cars
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -175,7 +175,7 @@ def test_check_prints_json(capsys):
 
 
 def test_failed_check_has_its_own_exit_code(capsys, monkeypatch):
-    monkeypatch.setattr("bellcrank.verify.states.RESIDUAL", -1.0)
+    monkeypatch.setattr("bellcrank.verify.state_checks.RESIDUAL", -1.0)
     assert bellcrank("check", QUARTER_CAR, "--states", 1, "--backend", "python") == 3
     assert "FAILED" in capsys.readouterr().out
 
@@ -250,7 +250,7 @@ def test_help_of_a_command(name, capsys):
             assert action.nargs == "+" or "(may be repeated)" in text, action.option_strings
         elif action.default is not None and action.default is not False and action.default is not SUPPRESS:
             value = DEFAULT.search(text).group()[len("(default: ") : -1]
-            assert action.type is frequencies or value == str(action.default) or float(value) == action.default
+            assert action.type is parse_frequencies or value == str(action.default) or float(value) == action.default
 
 
 @pytest.mark.parametrize(
@@ -363,7 +363,7 @@ def test_missing_file(capsys):
     [("n=32", 32), ("x=1e-3", 1e-3), ("small=true", True), ("name=a=b", "a=b"), ("n=__import__", "__import__")],
 )
 def test_arguments_are_read_not_executed(text, value):
-    found = argument(text)[1]
+    found = parse_argument(text)[1]
     assert (found, type(found)) == (value, type(value))
 
 
@@ -393,8 +393,8 @@ def watched(monkeypatch):
 
 def test_progress_shows_after_a_second_and_only_to_a_person(monkeypatch):
     terminal = watched(monkeypatch)
-    with Progress("working") as progress:
-        progress.report(0.25)
+    with ProgressReporter("working") as progress:
+        progress.set_fraction(0.25)
         assert terminal.text == ""
         progress._done.wait(1.6)
     assert "working ... 25 %, 1 s" in terminal.text
@@ -403,8 +403,8 @@ def test_progress_shows_after_a_second_and_only_to_a_person(monkeypatch):
 
 def test_the_innermost_progress_is_shown(monkeypatch):
     terminal = watched(monkeypatch)
-    with Progress("outer") as outer:
-        with Progress("inner") as inner:
+    with ProgressReporter("outer") as outer:
+        with ProgressReporter("inner") as inner:
             inner._done.wait(1.6)
         outer._done.wait(0.5)  # less than a second after the inner one
     assert "inner ... 1 s" in terminal.text and "outer" not in terminal.text
@@ -418,7 +418,7 @@ def test_every_command_shows_progress_which_its_output_replaces(monkeypatch):
         time.sleep(1.6)
         print("a warning", file=sys.stderr)
 
-    monkeypatch.setattr(module, "command", slow)
+    monkeypatch.setattr(module, "run_command", slow)
     assert cli.main(["tyre", "any.tir"]) == 0
     assert re.search(r"bellcrank tyre \.\.\. \d s\r\x1b\[Ka warning\n", terminal.text)
 
@@ -574,7 +574,7 @@ def test_one_is_singular(capsys, tmp_path):
 
 
 def test_progress_tells_how_many_seconds_are_left():
-    progress = Progress("running")
-    assert progress.line(10.0) == "running ... 10 s"
-    progress.report(0.25)
-    assert progress.line(10.0) == "running ... 25 %, 10 s, 30 s left"
+    progress = ProgressReporter("running")
+    assert progress.status_line(10.0) == "running ... 10 s"
+    progress.set_fraction(0.25)
+    assert progress.status_line(10.0) == "running ... 25 %, 10 s, 30 s left"

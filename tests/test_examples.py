@@ -10,7 +10,7 @@ import pytest
 import bellcrank as bc
 from bellcrank import examples
 from bellcrank.cli import main
-from bellcrank.files.shipped import existing, model_path, vehicle_files
+from bellcrank.files.shipped_files import resolve_example, resolve_model_path, vehicle_files
 from website.gallery import example_files, title_of
 
 ROOT = Path(__file__).parents[1]
@@ -36,7 +36,7 @@ def test_every_name_of_a_vehicle_is_that_vehicle(elsewhere):
     """No example has the name of a vehicle, so that commands take the name of each."""
     assert not {Path(name).stem for name in vehicle_files()} & set(examples.names())
     for name, path in vehicle_files().items():
-        assert model_path(name) == model_path(f"{name}.toml") == path
+        assert resolve_model_path(name) == resolve_model_path(f"{name}.toml") == path
     assert bc.System.read("formula_student_corner").name == "Formula Student corner"
     with pytest.raises(bc.ModelError, match=r"no file semi_trailr\. Did you mean 'semi_trailer'"):
         bc.System.read("semi_trailr")
@@ -44,7 +44,7 @@ def test_every_name_of_a_vehicle_is_that_vehicle(elsewhere):
 
 def test_a_file_of_ones_own_comes_first(elsewhere):
     Path("four_bar.py").write_text("import bellcrank as bc\ndef model():\n    return bc.System('mine')\n")
-    assert bc.load("four_bar.py").name == "mine" and existing("four_bar.py") == Path("four_bar.py")
+    assert bc.load("four_bar.py").name == "mine" and resolve_example("four_bar.py") == Path("four_bar.py")
 
 
 def test_other_files_are_found_too(elsewhere):
@@ -52,7 +52,7 @@ def test_other_files_are_found_too(elsewhere):
     assert bc.load(tyre).name == bc.tyres.MagicFormula.read(f"examples/{tyre}").name == "book_205_60R15"
     assert bc.load("suspension").name == "front strut"
     assert bc.load("examples/decks/cart.lsp").name
-    assert existing("../examples/four_bar.py") == Path("../examples/four_bar.py")  # nothing outside the folder
+    assert resolve_example("../examples/four_bar.py") == Path("../examples/four_bar.py")  # nothing outside the folder
 
 
 def test_names_that_mean_nothing_are_reported(elsewhere):

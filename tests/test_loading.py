@@ -8,7 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.vehicles.motorcycles.motorcycle import motorcycle_text
-from bellcrank.loading import KINDS
+from bellcrank.loading import FILE_KINDS
 
 ROOT = Path(__file__).parents[1]
 TYRE = ROOT / "examples" / "tyres" / "book_205_60R15.tir"
@@ -101,7 +101,7 @@ def test_every_kind_is_tried():
     from importlib import import_module
 
     tried = {kind for _, _, kind in FILES} | {bc.Study}
-    assert {getattr(import_module(k.module), k.reader) for k in KINDS} == tried
+    assert {getattr(import_module(k.module), k.reader) for k in FILE_KINDS} == tried
 
 
 def test_names_of_what_comes_with_bellcrank():
@@ -136,7 +136,7 @@ def test_no_kind(tmp_path):
         bc.ModelError, match=r"own\.toml is none .* Its top-level keys are engine\. Looked for:"
     ) as caught:
         bc.load(tmp_path / "own.toml")
-    assert all(f"\n  {kind.name}: {kind.known_by}" in str(caught.value) for kind in KINDS)
+    assert all(f"\n  {kind.name}: {kind.known_by}" in str(caught.value) for kind in FILE_KINDS)
     (tmp_path / "broken.toml").write_text("[engine\n", encoding="utf-8")
     with pytest.raises(bc.ModelError, match=r"broken\.toml' is not a TOML file"):
         bc.load(tmp_path / "broken.toml")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bellcrank.cli import main
-from bellcrank.cli.outputs import FOLDER
+from bellcrank.cli.overwrite_guard import FOLDER
 
 MODEL = """
 import bellcrank as bc
@@ -132,7 +132,7 @@ def test_a_command_that_was_killed_leaves_what_the_next_may_replace(folder, monk
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("bellcrank.files.whole.os.replace", killed)
+        patch.setattr("bellcrank.files.atomic.os.replace", killed)
         assert main([*RUN, "--out", "r.csv"]) == 130
     assert main([*RUN, "--out", "r.csv"]) == 0
 

@@ -11,7 +11,7 @@ import pytest
 import bellcrank as bc
 from bellcrank import cli
 from bellcrank.cli.terminal import erase_line
-from bellcrank.errors import printable, warn
+from bellcrank.errors import escape_unprintable, issue_warning
 
 EVIL = "a\x1b]0;title\x07\x1b[2Jb\x9b31m\r\u202e"
 SHOWN = r"a\x1b]0;title\x07\x1b[2Jb\x9b31m\r\u202e"
@@ -23,18 +23,18 @@ def obeyed(text):
 
 
 def test_printable():
-    assert printable(EVIL) == SHOWN
-    assert printable("a\tb\nµ·é 车 κ²") == "a\tb\nµ·é 车 κ²"
-    assert printable("\ud800\x7f\x00") == r"\ud800\x7f\x00"
+    assert escape_unprintable(EVIL) == SHOWN
+    assert escape_unprintable("a\tb\nµ·é 车 κ²") == "a\tb\nµ·é 车 κ²"
+    assert escape_unprintable("\ud800\x7f\x00") == r"\ud800\x7f\x00"
     every = "".join(map(chr, range(0x3000))) + "\u2028\u2066"
-    assert not [c for c in obeyed(printable(every)) if ord(c) < 0xA0 or c in "\u2028\u202e\u2066"]
+    assert not [c for c in obeyed(escape_unprintable(every)) if ord(c) < 0xA0 or c in "\u2028\u202e\u2066"]
 
 
 def test_errors_and_warnings():
     for error in (bc.ModelError(EVIL), bc.ModelError([EVIL, EVIL], EVIL), bc.RunError(EVIL), bc.BuildError(EVIL)):
         assert SHOWN in str(error) and not obeyed(str(error))
     with pytest.warns(bc.ModelWarning) as told:
-        warn(EVIL)
+        issue_warning(EVIL)
     assert str(told[0].message) == SHOWN
 
 

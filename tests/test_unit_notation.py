@@ -42,7 +42,7 @@ def test_units_of_all_systems_follow_the_grammar(system):
     seen = set()
     for above in bases:
         for below in (*bases, TIME, TIME**2, LENGTH * TIME, ANGLE * TIME):
-            for unit in (units.equation(above / below), units.display(above / below)):
+            for unit in (units.equation_unit(above / below), units.user_unit(above / below)):
                 seen.add(modelica_unit(unit.text))
                 assert is_unit(modelica_unit(unit.text)), unit.text
                 shown = typeset_unit(unit.text)

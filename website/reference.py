@@ -21,7 +21,7 @@ from website.words import as_markdown
 
 # title of a page, and the modules whose public names stand there; the first that fits
 PAGES = {
-    "Files": ("loading", "examples", "files", "api.loading"),
+    "Files": ("loading", "examples", "files", "api.model_files"),
     "Systems": ("api.system", "describe", "model.joints"),
     "Formulas": ("model.formula", "expr"),
     "Equations": ("api.equations",),
@@ -37,7 +37,7 @@ PAGES = {
     "Manoeuvres": ("library.manoeuvres",),
     "Terrain": ("library.terrain",),
     "Vehicles": ("library",),
-    "Linkages": ("linkage", "backend.poses"),
+    "Linkages": ("linkage", "backend.compiled_linkage"),
     "Kane": ("kane",),
     "Gymnasium": ("gym",),
     "Errors": ("errors",),
@@ -71,7 +71,7 @@ def write_reference(pages: Path) -> list[dict[str, str]]:
 
 def public_entries() -> list[tuple[str, Any]]:
     """Every public name, as a user writes it, and what it is; a folder stands before its members."""
-    names = [name for name in bc.__dir__() if name in bc._listed()] + list(FOLDERS)
+    names = [name for name in bc.__dir__() if name in bc._public_homes()] + list(FOLDERS)
     found = list[tuple[str, Any]]()
     for name in names:
         thing = getattr(bc, name)
@@ -96,7 +96,7 @@ def _is_alias(thing: Any) -> bool:
 def _types() -> str:
     """Names of types that annotations use."""
     head = [f"# {TYPES}", "", "Types of arguments, for annotations of your own.", "", "| name | values |", "|---|---|"]
-    of_top = [(f"bc.{k}", getattr(bc, k)) for k in bc._listed()]
+    of_top = [(f"bc.{k}", getattr(bc, k)) for k in bc._public_homes()]
     of_choices = [(f"bc.choices.{k}", x) for k, x in vars(bc.choices).items()]
     rows = []
     for name, thing in [*of_top, *of_choices]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bellcrank.scene.animate import palette_of
+from bellcrank.scene.animate import common_palette
 
 DOCS = Path(__file__).parents[1] / "docs"
 FOLDERS = ("concepts", "howto", "tutorials")
@@ -79,7 +79,7 @@ def as_gif(frames: list[Any], duration: float) -> bytes:
     """Frames of one palette; `duration` of each in ms."""
     from PIL import Image
 
-    palette = palette_of(frames, COLOURS)
+    palette = common_palette(frames, COLOURS)
     drawn = [f.quantize(palette=palette, dither=Image.Dither.NONE) for f in frames]
     result = io.BytesIO()
     drawn[0].save(result, "GIF", save_all=True, append_images=drawn[1:], duration=duration, loop=0, optimize=True)

@@ -4,16 +4,16 @@ from bellcrank.expr import Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.evaluate import evaluate
 from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.node import PI
-from bellcrank.program import interpret
-from bellcrank.program.statements import Assign
+from bellcrank.program import interpreter
+from bellcrank.program.statements import AssignStatement
 
 
 def rates_of(program, p, xp):
     """f(x) -> x', states by runs; parameters p are those of all runs."""
-    fixed = dict(interpret.constants(program, p))
+    fixed = dict(interpreter.evaluate_constants(program, p))
     symbols = (*program.coordinates, *program.speeds)
     statements = program.derivatives.statements
-    if program.inputs or not all(isinstance(s, Assign) for s in statements):
+    if program.inputs or not all(isinstance(s, AssignStatement) for s in statements):
         raise ValueError("inputs, systems of equations and external routines have no form for arrays here")
 
     def value(root, known):

@@ -18,7 +18,7 @@ def others(case, sim, runs, steps, h):
     x = states(sim, runs)
     alone = sim.simulate(t_end=steps * h, step=h, method="rk4", initial=(x[: len(x) // 2, 0], x[len(x) // 2 :, 0]))
     names = [s.name for s in sim.interface.states]
-    last = np.array([s.unit.to_equation(alone[n][-1]) for s, n in zip(sim.interface.states, names, strict=True)])
+    last = np.array([s.unit.to_equation_units(alone[n][-1]) for s, n in zip(sim.interface.states, names, strict=True)])
     found = {}
     for name, package, make in (
         ("MuJoCo rollout", "mujoco", by_mujoco),

@@ -12,7 +12,7 @@ _lock = _RLock()  # one thread imports at a time: folders and their modules woul
 _homes = {}  # public name: the module that defines it; filled when the first is asked for
 
 
-def _listed():
+def _public_homes():
     if not _homes:
         import ast
 
@@ -22,36 +22,36 @@ def _listed():
     return _homes
 
 
-def _functions():
+def _formula_functions():
     from bellcrank.model.formula import SCALAR  # sin, cos, ... of numbers, expressions and formulas
 
     return SCALAR
 
 
-def _names():
-    return [*_listed(), *_functions()]
+def _public_names():
+    return [*_public_homes(), *_formula_functions()]
 
 
 def __getattr__(name):
     with _lock:
-        return _found(name)
+        return _load_public(name)
 
 
-def _found(name):
+def _load_public(name):
     from importlib import import_module
 
     if name == "__all__":
         import builtins  # which has abs, min and max of its own
 
-        return [x for x in _names() if not hasattr(builtins, x)]
-    home = None if name.startswith("_") else _listed().get(name)
+        return [x for x in _public_names() if not hasattr(builtins, x)]
+    home = None if name.startswith("_") else _public_homes().get(name)
     if home == __name__:  # a package of public names
         value = import_module(f"{home}.{name}")
     elif home is not None:
         module = import_module(home)
         value = getattr(module, name) if hasattr(module, name) else import_module(f"{home}.{name}")
-    elif not name.startswith("_") and name in _functions():
-        value = _functions()[name]
+    elif not name.startswith("_") and name in _formula_functions():
+        value = _formula_functions()[name]
     else:
         raise AttributeError(f"module 'bellcrank' has no attribute {name!r}")
     globals()[name] = value
@@ -59,4 +59,4 @@ def _found(name):
 
 
 def __dir__():
-    return sorted([*_names(), *(x for x in globals() if x.startswith("__"))])
+    return sorted([*_public_names(), *(x for x in globals() if x.startswith("__"))])

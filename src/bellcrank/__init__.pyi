@@ -10,19 +10,19 @@ from bellcrank import metrics as metrics
 from bellcrank import optimize as optimize
 from bellcrank import signals as signals
 from bellcrank.analysis.equilibrium import NoEquilibrium as NoEquilibrium
-from bellcrank.analysis.random import road_spectrum as road_spectrum
+from bellcrank.analysis.random_inputs import road_spectrum as road_spectrum
 from bellcrank.api.equations import Equations as Equations
-from bellcrank.api.loading import settings_of as settings_of
+from bellcrank.api.model_files import settings_of as settings_of
 from bellcrank.api.simulation import Simulation as Simulation
 from bellcrank.api.system import System as System
-from bellcrank.backend.poses import compile_linkage as compile_linkage
+from bellcrank.backend.compiled_linkage import compile_linkage as compile_linkage
+from bellcrank.describe.argument_types import BodyLike as BodyLike
+from bellcrank.describe.argument_types import PointLike as PointLike
+from bellcrank.describe.argument_types import Scalar as Scalar
+from bellcrank.describe.argument_types import ScalarLike as ScalarLike
+from bellcrank.describe.argument_types import VectorLike as VectorLike
 from bellcrank.describe.contacts import Tyre as Tyre
 from bellcrank.describe.event import event as event
-from bellcrank.describe.given import BodyLike as BodyLike
-from bellcrank.describe.given import PointLike as PointLike
-from bellcrank.describe.given import Scalar as Scalar
-from bellcrank.describe.given import ScalarLike as ScalarLike
-from bellcrank.describe.given import VectorLike as VectorLike
 from bellcrank.describe.slip import Slip as Slip
 from bellcrank.errors import BellcrankError as BellcrankError
 from bellcrank.errors import BuildError as BuildError
@@ -64,8 +64,8 @@ from bellcrank.run.state import State as State
 from bellcrank.run.status import RunStatus as RunStatus
 from bellcrank.study import Study as Study
 from bellcrank.study import StudyResult as StudyResult
-from bellcrank.study.compare import Comparison as Comparison
-from bellcrank.study.compare import compare as compare
+from bellcrank.study.method_comparison import Comparison as Comparison
+from bellcrank.study.method_comparison import compare as compare
 from bellcrank.verify.check import check as check
 
 __version__: str

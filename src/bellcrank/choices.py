@@ -1,6 +1,6 @@
 """The choices of public calls as types: a type checker reports text that is none of them, an editor offers them.
 
-Tables that hold nothing but names are made from these by `choices_of`; a test compares the others (methods, joints,
+Tables that hold nothing but names are made from these by `choice_values`; a test compares the others (methods, joints,
 unit systems, formats ...) with the type that lists them.
 """
 
@@ -68,13 +68,13 @@ ManoeuvreName = Literal[
 ]  # fmt: skip
 
 
-def choices_of(choice: Any) -> tuple[str, ...]:
+def choice_values(choice: Any) -> tuple[str, ...]:
     """The choices of one of these types, in order."""
     choices: tuple[str, ...] = get_args(choice)
     return choices
 
 
-def texts() -> list[str]:
+def text_choice_names() -> list[str]:
     """The names of the types whose choices are text."""
     choices_by_name = {name: get_args(alias) for name, alias in globals().items() if get_origin(alias) is Literal}
     return [name for name, alias in choices_by_name.items() if isinstance(alias[0], str)]

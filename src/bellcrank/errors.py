@@ -23,7 +23,7 @@ _CONTROL = (  # characters that a terminal obeys: C0 without tab and new line, C
 _ESCAPES = {code: ascii(chr(code))[1:-1] for code in _CONTROL}
 
 
-def printable(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """A text whose control characters are written as Python would: names and units of files may hold any."""
     return text if text.isprintable() else text.translate(_ESCAPES)
 
@@ -42,7 +42,7 @@ class BellcrankError(Exception):
     """
 
     def __str__(self) -> str:
-        return printable(super().__str__())
+        return escape_unprintable(super().__str__())
 
 
 class ModelError(BellcrankError):
@@ -72,10 +72,12 @@ class ModelError(BellcrankError):
 
     def __str__(self) -> str:
         if self.model is None and len(self.problems) == 1:
-            return printable(self.problems[0])
+            return escape_unprintable(self.problems[0])
         count = f"{len(self.problems)} problem{'' if len(self.problems) == 1 else 's'}"
         head = f"the model has {count}" if self.model is None else f"model '{self.model}' has {count}"
-        return printable("\n".join([head, *(_numbered(i, problem) for i, problem in enumerate(self.problems, 1))]))
+        return escape_unprintable(
+            "\n".join([head, *(_numbered_problem(i, problem) for i, problem in enumerate(self.problems, 1))])
+        )
 
 
 class ExpressionError(ModelError):
@@ -104,7 +106,7 @@ class ExpressionError(ModelError):
 
     def __init__(self, message: str, text: str, position: int, model: str | None = None) -> None:
         head, *details = message.split("\n")
-        super().__init__("\n".join([head, _pointed(text, position), *details]), model)
+        super().__init__("\n".join([head, _caret_excerpt(text, position), *details]), model)
         self.args = (message, text, position, model)
         self.message = message
         self.text = text
@@ -208,16 +210,16 @@ def warnings_issued() -> int:
     return getattr(_issued, "count", 0)
 
 
-def warn(text: str) -> None:
+def issue_warning(text: str) -> None:
     """A warning at the line outside of Bellcrank that led to it."""
     _issued.count = warnings_issued() + 1
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bellcrank"):
         level, frame = level + 1, frame.f_back
-    warnings.warn(printable(text), ModelWarning, stacklevel=level)
+    warnings.warn(escape_unprintable(text), ModelWarning, stacklevel=level)
 
 
-def mapping(value: Any, label: str) -> dict[Any, Any]:
+def require_mapping(value: Any, label: str) -> dict[Any, Any]:
     """A dictionary that was given, or an empty one for None."""
     if value is None:
         return {}
@@ -226,7 +228,7 @@ def mapping(value: Any, label: str) -> dict[Any, Any]:
     return dict(value)
 
 
-def check_called(function: Any, label: str, arguments: str) -> None:
+def require_callback(function: Any, label: str, arguments: str) -> None:
     """Rejects what was given in place of a function that is called as one continues, or of None."""
     if function is not None and not callable(function):
         raise ModelError(f"{label}={function!r} must be a function of {arguments}, or None")
@@ -240,12 +242,12 @@ def optional_package(name: str, extra: str) -> Any:
         raise RunError(f"this needs the package {name}: pip install bellcrank[{extra}]") from None
 
 
-def counted(number: int, word: str, words: str = "") -> str:
+def pluralize(number: int, word: str, words: str = "") -> str:
     """1 body, 2 bodies."""
     return f"{number} {word if number == 1 else words or word + 's'}"
 
 
-def near(name: str, candidates: Iterable[str]) -> list[str]:
+def close_matches(name: str, candidates: Iterable[str]) -> list[str]:
     """Up to three of the candidates that resemble a name, best first; capitals do not matter."""
     spelled = {candidate.lower(): candidate for candidate in reversed(list(candidates))}  # the first of equals
     return [spelled[match] for match in difflib.get_close_matches(str(name).lower(), spelled, n=3, cutoff=0.6)]
@@ -253,16 +255,16 @@ def near(name: str, candidates: Iterable[str]) -> list[str]:
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" (note the space) for the candidate nearest to a name, or "" if none is near."""
-    matches = near(name, candidates)
+    matches = close_matches(name, candidates)
     return f" Did you mean '{matches[0]}'?" if matches else ""
 
 
-def _numbered(number: int, problem: str) -> str:
+def _numbered_problem(number: int, problem: str) -> str:
     label = f"  {number}. "
     return label + problem.replace("\n", "\n" + " " * len(label))
 
 
-def _pointed(text: str, position: int) -> str:
+def _caret_excerpt(text: str, position: int) -> str:
     """The line of a text that holds a position, and a caret line under it; long lines are cut around the caret."""
     position = min(max(position, 0), len(text))
     start = text.rfind("\n", 0, position) + 1

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.shipped import example_files, example_folder, example_path
+from bellcrank.files.shipped_files import example_files, example_folder, example_path
 
 __all__ = ["copy", "files", "names", "path"]
 

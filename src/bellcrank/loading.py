@@ -1,6 +1,6 @@
 """The front door for files: `load` finds out what a file holds and reads it with the class of that kind.
 
-A kind is one record of `KINDS`. Its class has a classmethod `read`, which scripts with types call themselves.
+A kind is one record of `FILE_KINDS`. Its class has a classmethod `read`, which scripts with types call themselves.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.api.loading import check_arguments
+from bellcrank.api.model_files import check_arguments
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.choose import FORMATS
-from bellcrank.files.shipped import example_path, existing
-from bellcrank.files.text import not_a_pipe, read_toml
+from bellcrank.files.format_choice import FORMATS
+from bellcrank.files.shipped_files import example_path, resolve_example
+from bellcrank.files.text_files import read_toml, reject_pipe
 
 if TYPE_CHECKING:
     from bellcrank.api.system import System
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bellcrank.run.result import Run
     from bellcrank.study import Study
 
-HEAD = 2**16  # bytes of a file that are looked at
+HEAD_BYTES = 2**16  # bytes of a file that are looked at
 TABLES = (".csv", ".txt")
 CAR = ("body", "front", "rear", "steering", "brakes", "drive")  # tables that every car file has
 MOTORCYCLE = ("frame", "front", "rear")  # those of every motorcycle file
@@ -38,44 +38,44 @@ OF_CARS = ("body", "car")  # of which a car file has one, and no motorcycle file
 STUDY = ("model", "metrics", "grid", "samples", "parts")
 
 
-class Sample:
+class FileSample:
     """What is looked at of a file: its ending, its first bytes as text, and all of a TOML file."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.ending = path, path.suffix.lower()
-        not_a_pipe(path, ModelError)
+        reject_pipe(path, ModelError)
         try:
             with path.open("rb") as stream:
-                self.head = stream.read(HEAD)
+                self.head = stream.read(HEAD_BYTES)
         except OSError as error:
             raise ModelError(f"cannot read {path}: {error.strerror or error}") from None
 
     @cached_property
-    def text(self) -> str:
+    def head_text(self) -> str:
         return "" if b"\0" in self.head else self.head.decode("utf-8-sig", errors="replace")
 
     @cached_property
-    def keys(self) -> tuple[str, ...]:
+    def toml_keys(self) -> tuple[str, ...]:
         """Top-level names of a TOML file."""
         return tuple(read_toml(self.path)) if self.ending == ".toml" else ()
 
     @cached_property
-    def cells(self) -> list[str]:
+    def header_cells(self) -> list[str]:
         """The first row of a table that is not a remark."""
-        rows = [line for line in self.text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        rows = [line for line in self.head_text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
         if self.ending not in TABLES or not rows:
             return []
         mark = next((m for m in ";\t," if m in rows[0]), None)
         return [cell.strip().lower() for cell in rows[0].split(mark)]
 
-    def has(self, *keys: str) -> bool:
+    def has_toml_key(self, *keys: str) -> bool:
         """Has a TOML file one of these names?"""
-        return any(key in self.keys for key in keys)
+        return any(key in self.toml_keys for key in keys)
 
 
-def _heights(s: Sample) -> bool:
+def _is_height_table(s: FileSample) -> bool:
     """Is the first row of a table made of numbers? Its first cell, the corner, may be empty or a word."""
-    return len(s.cells) > 1 and all(_is_number(cell) for cell in s.cells[1:])
+    return len(s.header_cells) > 1 and all(_is_number(cell) for cell in s.header_cells[1:])
 
 
 def _is_number(text: str) -> bool:
@@ -87,47 +87,97 @@ def _is_number(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Kind:
+class FileKind:
     """What a file may be: the class that reads it, and how it is known."""
 
     name: str
     known_by: str
     module: str
     reader: str
-    is_one: Callable[[Sample], bool]
+    is_one: Callable[[FileSample], bool]
 
-    def read(self, path: Path, options: dict[str, Any]) -> Any:
+    def read_file(self, path: Path, options: dict[str, Any]) -> Any:
         """What the class makes of a file."""
         read = getattr(import_module(self.module), self.reader).read
         check_arguments(f"{path.name}: {self.reader}.read", read, options, 1)
         return read(path, **options)
 
 
-KINDS = (
-    Kind("model", "Python (.py) with a function model(), or an AUTOSIM deck (.lsp)", "bellcrank.api.system", "System",
-         lambda s: s.ending in (".py", ".lsp")),
-    Kind("motorcycle", f"TOML with tables such as [{MOTORCYCLE[0]}], [{MOTORCYCLE[1]}] and [{MOTORCYCLE[2]}]",
-         "bellcrank.library.vehicles.motorcycles.motorcycle", "Motorcycle",
-         lambda s: set(MOTORCYCLE) <= set(s.keys) and not s.has("model", *OF_CARS)),
-    Kind("car", f"TOML with tables such as [{CAR[0]}], [{CAR[1]}] and [{CAR[2]}]", "bellcrank.library.vehicles.car",
-         "Car", lambda s: s.has(*CAR, *OF_CARS) and not s.has("model")),
-    Kind("study", f"TOML with [{STUDY[0]}] and [{STUDY[1]}]", "bellcrank.study", "Study", lambda s: s.has(*STUDY)),
-    Kind("linkage", "hard points: TOML with [points], or a table (.csv) with the header name,x,y,z",
-         "bellcrank.linkage", "Linkage",
-         lambda s: s.has("points") or (s.ending == ".csv" and s.cells[:4] == ["name", "x", "y", "z"])),
-    Kind("linkage table", "JSON that Table.save wrote", "bellcrank.linkage", "Table",
-         lambda s: '"bellcrank linkage table' in s.text),
-    Kind("tyre", "a tyre property file (.tir, or with a line FITTYP = or PROPERTY_FILE_FORMAT =)",
-         "bellcrank.library.tyres", "MagicFormula",
-         lambda s: s.ending == ".tir" or re.search(r"(?mi)^\s*(FITTYP|PROPERTY_FILE_FORMAT)\s*=", s.text) is not None),
-    Kind("road", "OpenCRG text (.crg)", "bellcrank.library.terrain", "Road", lambda s: s.ending == ".crg"),
-    Kind("ground", "a table of heights (.csv, .txt) whose first row is numbers, or arrays (.npz, .npy)",
-         "bellcrank.library.terrain", "Surface", lambda s: s.ending in (".npz", ".npy") or _heights(s)),
-    Kind("parameter file", ".par, .echo, or text that begins with PARSFILE", "bellcrank.files.parsfile", "ParsFile",
-         lambda s: s.ending in (".par", ".echo") or s.text.lstrip().lower().startswith("parsfile\n")),
-    Kind("run", f"channels over time ({', '.join(FORMATS)})", "bellcrank.run.result", "Run",
-         lambda s: s.ending in FORMATS),
-)  # fmt: skip
+FILE_KINDS = (
+    FileKind(
+        "model",
+        "Python (.py) with a function model(), or an AUTOSIM deck (.lsp)",
+        "bellcrank.api.system",
+        "System",
+        lambda s: s.ending in (".py", ".lsp"),
+    ),
+    FileKind(
+        "motorcycle",
+        f"TOML with tables such as [{MOTORCYCLE[0]}], [{MOTORCYCLE[1]}] and [{MOTORCYCLE[2]}]",
+        "bellcrank.library.vehicles.motorcycles.motorcycle",
+        "Motorcycle",
+        lambda s: set(MOTORCYCLE) <= set(s.toml_keys) and not s.has_toml_key("model", *OF_CARS),
+    ),
+    FileKind(
+        "car",
+        f"TOML with tables such as [{CAR[0]}], [{CAR[1]}] and [{CAR[2]}]",
+        "bellcrank.library.vehicles.car",
+        "Car",
+        lambda s: s.has_toml_key(*CAR, *OF_CARS) and not s.has_toml_key("model"),
+    ),
+    FileKind(
+        "study",
+        f"TOML with [{STUDY[0]}] and [{STUDY[1]}]",
+        "bellcrank.study",
+        "Study",
+        lambda s: s.has_toml_key(*STUDY),
+    ),
+    FileKind(
+        "linkage",
+        "hard points: TOML with [points], or a table (.csv) with the header name,x,y,z",
+        "bellcrank.linkage",
+        "Linkage",
+        lambda s: s.has_toml_key("points") or (s.ending == ".csv" and s.header_cells[:4] == ["name", "x", "y", "z"]),
+    ),
+    FileKind(
+        "linkage table",
+        "JSON that Table.save wrote",
+        "bellcrank.linkage",
+        "Table",
+        lambda s: '"bellcrank linkage table' in s.head_text,
+    ),
+    FileKind(
+        "tyre",
+        "a tyre property file (.tir, or with a line FITTYP = or PROPERTY_FILE_FORMAT =)",
+        "bellcrank.library.tyres",
+        "MagicFormula",
+        lambda s: (
+            s.ending == ".tir" or re.search(r"(?mi)^\s*(FITTYP|PROPERTY_FILE_FORMAT)\s*=", s.head_text) is not None
+        ),
+    ),
+    FileKind("road", "OpenCRG text (.crg)", "bellcrank.library.terrain", "Road", lambda s: s.ending == ".crg"),
+    FileKind(
+        "ground",
+        "a table of heights (.csv, .txt) whose first row is numbers, or arrays (.npz, .npy)",
+        "bellcrank.library.terrain",
+        "Surface",
+        lambda s: s.ending in (".npz", ".npy") or _is_height_table(s),
+    ),
+    FileKind(
+        "parameter file",
+        ".par, .echo, or text that begins with PARSFILE",
+        "bellcrank.files.parsfile",
+        "ParsFile",
+        lambda s: s.ending in (".par", ".echo") or s.head_text.lstrip().lower().startswith("parsfile\n"),
+    ),
+    FileKind(
+        "run",
+        f"channels over time ({', '.join(FORMATS)})",
+        "bellcrank.run.result",
+        "Run",
+        lambda s: s.ending in FORMATS,
+    ),
+)
 """In the order in which they are looked for: the first that fits is taken."""
 
 
@@ -176,30 +226,30 @@ def load(
         raise ModelError(f"load({path!r:.60}): give the path of a file")
     file_path = Path(path)
     if not file_path.exists():
-        kind_found = _shipped(file_path)
+        kind_found = _builtin_kind(file_path)
         if kind_found is not None:
-            return kind_found.read(file_path, options)
-        file_path = existing(file_path)
+            return kind_found.read_file(file_path, options)
+        file_path = resolve_example(file_path)
     if file_path.is_dir():
         raise ModelError(f"load: {file_path} is a folder; give the path of a file")
-    sample = Sample(file_path)
-    kind_found = next((kind for kind in KINDS if kind.is_one(sample)), None)
+    sample = FileSample(file_path)
+    kind_found = next((kind for kind in FILE_KINDS if kind.is_one(sample)), None)
     if kind_found is None:
-        keys_text = f" Its top-level keys are {', '.join(sample.keys)}." if sample.keys else ""
-        kind_list = "\n".join(f"  {kind.name}: {kind.known_by}" for kind in KINDS)
+        keys_text = f" Its top-level keys are {', '.join(sample.toml_keys)}." if sample.toml_keys else ""
+        kind_list = "\n".join(f"  {kind.name}: {kind.known_by}" for kind in FILE_KINDS)
         raise ModelError(f"load: {file_path} is none of the files that are known.{keys_text} Looked for:\n{kind_list}")
-    return kind_found.read(file_path, options)
+    return kind_found.read_file(file_path, options)
 
 
-def _shipped(name: Path) -> Kind | None:
+def _builtin_kind(name: Path) -> FileKind | None:
     """The kind of what comes with Bellcrank by a name; None for an example, which is a file."""
     from bellcrank import examples
     from bellcrank.library.vehicles.car import cars
     from bellcrank.library.vehicles.motorcycles.motorcycle import motorcycles
-    from bellcrank.linkage.files import shipped
+    from bellcrank.linkage.hard_point_files import shipped
 
     listed = {"car": cars(), "motorcycle": motorcycles(), "linkage": shipped()}
-    homes = [kind for kind in KINDS if str(name) in listed.get(kind.name, ())]
+    homes = [kind for kind in FILE_KINDS if str(name) in listed.get(kind.name, ())]
     if len(homes) == 1:
         return homes[0]
     if homes:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.numeric.real import displayed, real, reals
+from bellcrank.numeric.real_numbers import display_text, to_float, to_float_array
 from bellcrank.numeric.tuning import INPUTS
 
 __all__ = ["chirp", "constant", "pulse", "ramp", "sampled", "sine", "step"]
@@ -26,7 +26,7 @@ FUNCTIONS = {**vars(math), "min": min, "max": max}
 
 
 @dataclass(frozen=True)
-class Number:
+class SignalParameter:
     """A number of a signal, by name, with the unit it is given in: "" is that of the input."""
 
     name: str
@@ -35,73 +35,80 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Kind:
+class SignalKind:
     """A kind of signal: its value, its rate and the rate of that ("": there is none), and the times at which it is not
     smooth.
 
-    The formulas use the numbers by name, t, two_pi, `lets` (names for parts of them, in order), + - * /, comparisons,
-    `and`, x if y else z, and functions that the three languages share.
+    The formulas use the numbers by name, t, two_pi, `local_definitions` (names for parts of them, in order), + - * /,
+    comparisons, `and`, x if y else z, and functions that the three languages share.
     """
 
     name: str
-    numbers: tuple[Number, ...]
+    numbers: tuple[SignalParameter, ...]
     value: str
     rate: str = ""
     second: str = ""
-    lets: tuple[tuple[str, str], ...] = ()
+    local_definitions: tuple[tuple[str, str], ...] = ()
     breaks: tuple[str, ...] = ()
 
     @property
-    def names(self) -> list[str]:
+    def parameter_names(self) -> list[str]:
         return [n.name for n in self.numbers]
 
     @property
-    def orders(self) -> list[str]:
+    def derivative_formulas(self) -> list[str]:
         """The formulas that there are: value, rate, second rate."""
         return [x for x in (self.value, self.rate, self.second) if x]
 
     @property
-    def python(self) -> str:
+    def python_source(self) -> str:
         """Its text in Python: name(rate, t, numbers...), and name_breaks(numbers...)."""
-        arguments = ", ".join(self.names)
-        lines = [f"def {self.name}(rate, t, {arguments}):", *(f"    {name} = {x}" for name, x in self.lets)]
-        for order, text in enumerate(self.orders[1:], 1):
+        arguments = ", ".join(self.parameter_names)
+        lines = [
+            f"def {self.name}(rate, t, {arguments}):",
+            *(f"    {name} = {x}" for name, x in self.local_definitions),
+        ]
+        for order, text in enumerate(self.derivative_formulas[1:], 1):
             lines += [f"    if rate == {order}:", f"        return {text}"]
         listed = ", ".join(self.breaks)
         lines += [f"    return {self.value}", "", "", f"def {self.name}_breaks({arguments}):", f"    return [{listed}]"]
         return "\n".join([*lines, ""])
 
     @cached_property
-    def functions(self) -> tuple[Callable[..., float], Callable[..., list[float]]]:
+    def compile_functions(self) -> tuple[Callable[..., float], Callable[..., list[float]]]:
         """Both as functions. The text is that of a record above, never a user's."""
         space: dict[str, Any] = {**FUNCTIONS, "two_pi": 2 * math.pi}
-        exec(compile(self.python, f"<{self.name}>", "exec"), space)
+        exec(compile(self.python_source, f"<{self.name}>", "exec"), space)
         return space[self.name], space[f"{self.name}_breaks"]
 
-    def signal(self, *values: Any) -> Signal:
+    def make_signal(self, *values: Any) -> Signal:
         """The signal with its numbers."""
         checked_numbers = []
         for number, value in zip(self.numbers, values, strict=True):
-            x = real(value)
+            x = to_float(value)
             if x is None:
-                raise RunError(f"{self.name}: {number.name}={displayed(value)} is not a number")
+                raise RunError(f"{self.name}: {number.name}={display_text(value)} is not a number")
             checked_numbers.append(x)
             if number.positive and not checked_numbers[-1] > 0:
                 raise RunError(f"{self.name}: {number.name}={checked_numbers[-1]!r} must be positive")
-        value, breaks = self.functions
-        orders = [_of_time(value, order, checked_numbers) for order in range(len(self.orders))] + [None, None]
+        value, breaks = self.compile_functions
+        orders = [
+            _function_of_time(value, order, checked_numbers) for order in range(len(self.derivative_formulas))
+        ] + [None, None]
         assert orders[0] is not None
         kinks = tuple(x for x in breaks(*checked_numbers) if math.isfinite(x))
         numbers = tuple(checked_numbers)
-        recipe = (_of_kind, (self.name, numbers))
+        recipe = (_signal_of_kind, (self.name, numbers))
         return Signal(self.name, orders[0], orders[1], kinks, numbers, second=orders[2], made=recipe)
 
 
-def _of_kind(name: str, numbers: tuple[float, ...]) -> Signal:
-    return KINDS[name].signal(*numbers)
+def _signal_of_kind(name: str, numbers: tuple[float, ...]) -> Signal:
+    return SIGNAL_KINDS[name].make_signal(*numbers)
 
 
-def _of_time(value: Callable[..., float], order: int, numbers: Sequence[float]) -> Callable[[float], float] | None:
+def _function_of_time(
+    value: Callable[..., float], order: int, numbers: Sequence[float]
+) -> Callable[[float], float] | None:
     return lambda t: value(order, t, *numbers)
 
 
@@ -109,8 +116,8 @@ def _of_time(value: Callable[..., float], order: int, numbers: Sequence[float]) 
 class Signal:
     """A function of time with its rate; `breaks` are times at which it is not smooth.
 
-    `numbers`, or `points` and cubic `pieces`, say all about a signal that compiled code knows by its `name`; `covers`
-    is the time for which a sampled one is known.
+    `numbers`, or `points` and cubic `piecewise_cubic`, say all about a signal that compiled code knows by its `name`;
+    `covers` is the time for which a sampled one is known.
     """
 
     name: str
@@ -132,40 +139,46 @@ class Signal:
         return self.value(t)
 
 
-_START = Number("start", "s")
-KINDS = {
+_START = SignalParameter("start", "s")
+SIGNAL_KINDS = {
     k.name: k
     for k in (
-        Kind("constant", (Number("value"),), "value", "0.0", "0.0"),
-        Kind(
+        SignalKind("constant", (SignalParameter("value"),), "value", "0.0", "0.0"),
+        SignalKind(
             "step",
-            (Number("at", "s"), Number("height"), Number("before")),
+            (SignalParameter("at", "s"), SignalParameter("height"), SignalParameter("before")),
             "before + (height if t >= at else 0.0)",
             breaks=("at",),
         ),
-        Kind(
+        SignalKind(
             "ramp",
-            (_START, Number("slope", "1/s"), Number("end", "s")),
+            (_START, SignalParameter("slope", "1/s"), SignalParameter("end", "s")),
             "slope*(min(max(t, start), max(start, end)) - start)",
             "slope if t >= start and t < end else 0.0",
             breaks=("start", "end"),
         ),
-        Kind(
+        SignalKind(
             "sine",
-            (Number("amplitude"), Number("frequency", "Hz"), Number("phase", "rad"), _START),
+            (SignalParameter("amplitude"), SignalParameter("frequency", "Hz"), SignalParameter("phase", "rad"), _START),
             "0.0 if t < start else amplitude*sin(turned)",
             "0.0 if t < start else amplitude*w*cos(turned)",
             "0.0 if t < start else -w*w*amplitude*sin(turned)",
-            lets=(("w", "two_pi*frequency"), ("turned", "w*(t - start) + phase")),
+            local_definitions=(("w", "two_pi*frequency"), ("turned", "w*(t - start) + phase")),
             breaks=("start",),
         ),
-        Kind(
+        SignalKind(
             "chirp",
-            (Number("amplitude"), Number("f0", "Hz"), Number("f1", "Hz"), Number("duration", "s", True), _START),
+            (
+                SignalParameter("amplitude"),
+                SignalParameter("f0", "Hz"),
+                SignalParameter("f1", "Hz"),
+                SignalParameter("duration", "s", True),
+                _START,
+            ),
             "0.0 if t < start else amplitude*sin(turned)",
             "0.0 if t < start else amplitude*w*cos(turned)",
             "0.0 if t < start else amplitude*(growth*cos(turned) - w*w*sin(turned))",
-            lets=(
+            local_definitions=(
                 ("passed", "max(t - start, 0.0)"),
                 ("inside", "min(passed, duration)"),
                 ("k", "(f1 - f0)/duration"),
@@ -175,22 +188,22 @@ KINDS = {
             ),
             breaks=("start", "start + duration"),
         ),
-        Kind(
+        SignalKind(
             "pulse",
-            (_START, Number("width", "s", True), Number("height")),
+            (_START, SignalParameter("width", "s", True), SignalParameter("height")),
             "height*(0.5 - 0.5*cos(w*passed)) if passed > 0.0 and passed < width else 0.0",
             "0.5*height*w*sin(w*passed) if passed > 0.0 and passed < width else 0.0",
             "0.5*height*w*w*cos(w*passed) if passed > 0.0 and passed < width else 0.0",
-            lets=(("w", "two_pi/width"), ("passed", "t - start")),
+            local_definitions=(("w", "two_pi/width"), ("passed", "t - start")),
             breaks=("start", "start + width"),
         ),
     )
 }
 
 
-def positive_numbers() -> list[tuple[Kind, int, str]]:
+def positive_numbers() -> list[tuple[SignalKind, int, str]]:
     """The numbers that must be positive: kind, place among its numbers, name."""
-    return [(k, i, n.name) for k in KINDS.values() for i, n in enumerate(k.numbers) if n.positive]
+    return [(k, i, n.name) for k in SIGNAL_KINDS.values() for i, n in enumerate(k.numbers) if n.positive]
 
 
 def step(at: float = 0.0, height: float = 1.0, before: float = 0.0) -> Signal:
@@ -217,7 +230,7 @@ def step(at: float = 0.0, height: float = 1.0, before: float = 0.0) -> Signal:
     >>> f(0.5), f(1)
     (0.0, 5.0)
     """
-    return KINDS["step"].signal(at, height, before)
+    return SIGNAL_KINDS["step"].make_signal(at, height, before)
 
 
 def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signal:
@@ -249,7 +262,7 @@ def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signa
     >>> f(2), f(5)
     (2.0, 4.0)
     """
-    signal = KINDS["ramp"].signal(start, slope, end)
+    signal = SIGNAL_KINDS["ramp"].make_signal(start, slope, end)
     if signal.numbers[2] < signal.numbers[0]:
         raise RunError(f"ramp: end={end!r} s is before start={start!r} s")
     return signal
@@ -280,7 +293,7 @@ def sine(amplitude: float = 1.0, frequency: float = 1.0, phase: float = 0.0, sta
     >>> bc.signals.sine(amplitude=2, frequency=0.25)(1.0)
     2.0
     """
-    return KINDS["sine"].signal(amplitude, frequency, phase, start)
+    return SIGNAL_KINDS["sine"].make_signal(amplitude, frequency, phase, start)
 
 
 def chirp(
@@ -310,7 +323,7 @@ def chirp(
     >>> bc.signals.chirp(amplitude=2, f0=0, f1=1, duration=1)(0.0)
     0.0
     """
-    return KINDS["chirp"].signal(amplitude, f0, f1, duration, start)
+    return SIGNAL_KINDS["chirp"].make_signal(amplitude, f0, f1, duration, start)
 
 
 def pulse(start: float = 0.0, width: float = 1.0, height: float = 1.0) -> Signal:
@@ -336,7 +349,7 @@ def pulse(start: float = 0.0, width: float = 1.0, height: float = 1.0) -> Signal
     >>> bc.signals.pulse(width=2, height=3)(1.0)
     3.0
     """
-    return KINDS["pulse"].signal(start, width, height)
+    return SIGNAL_KINDS["pulse"].make_signal(start, width, height)
 
 
 def constant(value: float) -> Signal:
@@ -358,12 +371,12 @@ def constant(value: float) -> Signal:
     >>> bc.signals.constant(3)(10.0)
     3.0
     """
-    return KINDS["constant"].signal(value)
+    return SIGNAL_KINDS["constant"].make_signal(value)
 
 
-def made(kind: str, **numbers: float) -> Signal:
+def signal_by_kind(kind: str, **numbers: float) -> Signal:
     """A signal by the name of its kind, with the defaults of its function for what is not given."""
-    signal: Signal = globals()[KINDS[kind].name](**numbers)
+    signal: Signal = globals()[SIGNAL_KINDS[kind].name](**numbers)
     return signal
 
 
@@ -395,7 +408,7 @@ def sampled(times: Sequence[float], values: Sequence[float], name: str = "input"
     >>> bc.signals.sampled([0, 1, 2], [0, 10, 0])(0.5)
     5.0
     """
-    x, y = reals(times), reals(values)
+    x, y = to_float_array(times), to_float_array(values)
     if x is None or y is None:
         raise RunError(
             f"input '{name}': {'times' if x is None else 'values'} must be real numbers, none of them masked"
@@ -419,25 +432,27 @@ def sampled(times: Sequence[float], values: Sequence[float], name: str = "input"
     coefficients = np.zeros((len(x) - 1, 4))
     coefficients[:, 0], coefficients[:, 1] = y[:-1], np.diff(y) / np.diff(x)
     recipe = (sampled, (x, y, name))
-    return Signal("pieces", value, rate, kinks(x, coefficients[:, 1]), (), x, coefficients, covers, made=recipe)
+    return Signal(
+        "pieces", value, rate, slope_discontinuities(x, coefficients[:, 1]), (), x, coefficients, covers, made=recipe
+    )
 
 
-def own_copy(value: Any) -> Any:
+def copy_input(value: Any) -> Any:
     """What a caller gives for an input, without arrays and lists that the caller may change afterwards."""
     return copy.deepcopy(value) if isinstance(value, tuple | list | np.ndarray) else value
 
 
-def kinks(x: np.ndarray, slopes: np.ndarray) -> tuple[float, ...]:
+def slope_discontinuities(x: np.ndarray, slopes: np.ndarray) -> tuple[float, ...]:
     """Points between straight lines at which the slope changes."""
     is_kink = np.abs(np.diff(slopes)) > INPUTS.kink * np.abs(slopes).max(initial=0.0)
     return tuple(x[1:-1][is_kink].tolist())
 
 
-def pieces(points: np.ndarray, coefficients: np.ndarray) -> Signal:
+def piecewise_cubic(points: np.ndarray, coefficients: np.ndarray) -> Signal:
     """Cubic pieces that begin at the points, lowest power first; outside it continues with the end slope."""
     x, a = np.ascontiguousarray(points, dtype=float), np.ascontiguousarray(coefficients, dtype=float)
 
-    def at(t: float, rate: bool) -> float:
+    def evaluate_at(t: float, rate: bool) -> float:
         inside = min(max(t, float(x[0])), float(x[-1]))
         i = min(max(int(np.searchsorted(x, inside, side="right")) - 1, 0), len(x) - 2)
         s = inside - float(x[i])
@@ -446,7 +461,16 @@ def pieces(points: np.ndarray, coefficients: np.ndarray) -> Signal:
         value: float = a0 + s * (a1 + s * (a2 + s * a3)) + (t - inside) * slope
         return slope if rate else value
 
-    return Signal("pieces", lambda t: at(t, False), lambda t: at(t, True), (), (), x, a, made=(pieces, (x, a)))
+    return Signal(
+        "pieces",
+        lambda t: evaluate_at(t, False),
+        lambda t: evaluate_at(t, True),
+        (),
+        (),
+        x,
+        a,
+        made=(piecewise_cubic, (x, a)),
+    )
 
 
 def __dir__() -> list[str]:

@@ -38,7 +38,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
-class _Powers:
+class _UnitPowers:
     """Names of units with their exponents, in the order in which they are met."""
 
     items: tuple[tuple[str, Fraction], ...] = ()
@@ -47,38 +47,38 @@ class _Powers:
     def exponents(self) -> tuple[Fraction, ...]:
         return tuple(e for _, e in self.items) or (Fraction(0),)
 
-    def __mul__(self, other: _Powers) -> _Powers:
+    def __mul__(self, other: _UnitPowers) -> _UnitPowers:
         total: dict[str, Fraction] = dict(self.items)
         for name, exponent in other.items:
             total[name] = total.get(name, Fraction(0)) + exponent
-        return _Powers(tuple((name, e) for name, e in total.items() if e))
+        return _UnitPowers(tuple((name, e) for name, e in total.items() if e))
 
-    def __truediv__(self, other: _Powers) -> _Powers:
+    def __truediv__(self, other: _UnitPowers) -> _UnitPowers:
         return self * other ** Fraction(-1)
 
-    def __pow__(self, power: Fraction | int) -> _Powers:
-        return _Powers(tuple((name, e * Fraction(power)) for name, e in self.items))
+    def __pow__(self, power: Fraction | int) -> _UnitPowers:
+        return _UnitPowers(tuple((name, e * Fraction(power)) for name, e in self.items))
 
 
-def _powers(text: str) -> _Powers:
-    def find(word: str, text: str, position: int) -> tuple[_Powers, float]:
+def _unit_powers(text: str) -> _UnitPowers:
+    def lookup_unit(word: str, text: str, position: int) -> tuple[_UnitPowers, float]:
         name = preferred_name(word, text, position)
-        return (_powers(_PRODUCTS[name]) if name in _PRODUCTS else _Powers(((name, Fraction(1)),))), 1.0
+        return (_unit_powers(_PRODUCTS[name]) if name in _PRODUCTS else _UnitPowers(((name, Fraction(1)),))), 1.0
 
-    return read_unit(text, find, _Powers())[0]
+    return read_unit(text, lookup_unit, _UnitPowers())[0]
 
 
-def _written(powers: _Powers, names: Mapping[str, str], product: str, raised: bool) -> str:
+def _format_fraction(powers: _UnitPowers, names: Mapping[str, str], product: str, raised: bool) -> str:
     """One numerator over one denominator, in parentheses if it has several factors."""
 
-    def word(name: str, exponent: Fraction) -> str:
+    def format_factor(name: str, exponent: Fraction) -> str:
         name = names.get(name, name)
         if exponent == 1:
             return name
         return name + (str(exponent).translate(_RAISED) if raised else str(exponent))
 
-    above = [word(name, e) for name, e in powers.items if e > 0]
-    below = [word(name, -e) for name, e in powers.items if e < 0]
+    above = [format_factor(name, e) for name, e in powers.items if e > 0]
+    below = [format_factor(name, -e) for name, e in powers.items if e < 0]
     denominator = product.join(below)
     numerator = product.join(above) or "1"
     return (
@@ -100,32 +100,32 @@ def modelica_unit(text: str) -> str | None:
     str or None
         "N.m/s2". A pure number is "1". A pound force is "lbf", the acceleration of free fall "g_n".
     """
-    powers = _powers(text)
+    powers = _unit_powers(text)
     for derived_unit, name in _DERIVED.items():
-        if dict(powers.items) == dict(_powers(derived_unit).items):
+        if dict(powers.items) == dict(_unit_powers(derived_unit).items):
             return name
     if any(e.denominator != 1 for e in powers.exponents):
         return None
-    named_powers = _Powers(tuple((name, e) for name, e in powers.items if _MODELICA.get(name) != "1"))
-    return _written(named_powers, _MODELICA, ".", raised=False)
+    named_powers = _UnitPowers(tuple((name, e) for name, e in powers.items if _MODELICA.get(name) != "1"))
+    return _format_fraction(named_powers, _MODELICA, ".", raised=False)
 
 
 @cache
 def typeset_unit(text: str) -> str:
     """A unit as it is printed: "N·m/s²", "rad/(N·m)", "N·m/(m/s²)"; text that is no unit keeps its form."""
     try:
-        powers = _powers(text)
+        powers = _unit_powers(text)
     except ModelError:
-        return _dotted(text)
-    if dict(powers.items) == dict(_powers("N-m/s").items):
+        return _typeset_unit(text)
+    if dict(powers.items) == dict(_unit_powers("N-m/s").items):
         return "W"
     names = [name for name, _ in _NAMES.findall(text)]
     if "(" in text or len(set(names)) < len(names):  # a quotient of quantities, as its parts say it
-        return _dotted(text)
-    return _written(powers, {"g's": "g"}, "·", raised=True) if powers.items else text
+        return _typeset_unit(text)
+    return _format_fraction(powers, {"g's": "g"}, "·", raised=True) if powers.items else text
 
 
-def _dotted(text: str) -> str:
+def _typeset_unit(text: str) -> str:
     """Dots for hyphens, raised exponents; nothing is put together."""
     dotted = re.sub(r"(?<=[A-Za-z\d])-(?=[A-Za-z])", "·", text)
     return _NAMES.sub(lambda found: found[1] + found[2].translate(_RAISED), dotted)

@@ -72,7 +72,7 @@ class Dimension:
 
     def __str__(self) -> str:
         """Dimension words, as `parse_dimension` reads them: "F*L/A", "L/T**2", "M*L**2"."""
-        return _written(_parts(self, "M", "F", "L", "T", "A"), "*", "**") or "1"
+        return _format_unit(_unit_exponents(self, "M", "F", "L", "T", "A"), "*", "**") or "1"
 
 
 ONE = Dimension()
@@ -94,11 +94,11 @@ class Unit:
     factor: float
     text: str
 
-    def to_equation(self, value: Any) -> Any:
+    def to_equation_units(self, value: Any) -> Any:
         """A number or array in this unit, in equation units."""
         return value * self.factor
 
-    def from_equation(self, value: Any) -> Any:
+    def from_equation_units(self, value: Any) -> Any:
         """A number or array in equation units, in this unit."""
         return value / self.factor
 
@@ -146,56 +146,56 @@ class UnitSystem:
     acceleration: str | None = None
     """Name of the user unit of acceleration where it is not length/s2."""
 
-    def display(self, dimension: Dimension) -> Unit:
+    def user_unit(self, dimension: Dimension) -> Unit:
         """The user unit of a dimension: what parameters of that dimension are given in, and channels shown in."""
         if dimension == ACCELERATION and self.acceleration is not None:
             return Unit(dimension, self.gees, self.acceleration)
         if dimension == MASS:
-            return Unit(dimension, self._word(self.mass)[1], self.mass)
-        factor = _power(DEGREES, -dimension.angle) if self.angle == "deg" else 1.0
-        return Unit(dimension, factor, self._text(dimension, self.angle))
+            return Unit(dimension, self._unit_factor(self.mass)[1], self.mass)
+        factor = _float_power(DEGREES, -dimension.angle) if self.angle == "deg" else 1.0
+        return Unit(dimension, factor, self._unit_text(dimension, self.angle))
 
-    def equation(self, dimension: Dimension) -> Unit:
+    def equation_unit(self, dimension: Dimension) -> Unit:
         """The equation unit of a dimension, with factor 1: "rad", and "lb-s2/in" for a mass in the in-lb system."""
-        return Unit(dimension, 1.0, self._text(dimension, "rad"))
+        return Unit(dimension, 1.0, self._unit_text(dimension, "rad"))
 
     def parse(self, text: str) -> Unit:
         """Read dimension words (and give their user unit) or real units; see the docstring of the module."""
-        words = {word for word, _ in _WORD.findall(_plain(text))}
+        words = {word for word, _ in _WORD.findall(_normalize_unit_text(text))}
         if words != {"m"} and all(word.lower() in _DIMENSION_WORDS for word in words):
-            return self.display(parse_dimension(text))
+            return self.user_unit(parse_dimension(text))
         return self.parse_unit(text)
 
     def parse_unit(self, text: str) -> Unit:
         """Read real units only, so that "m" is a metre and "t" a tonne."""
-        dimension, factor = read_unit(text, self._find, ONE)
+        dimension, factor = read_unit(text, self._lookup_unit, ONE)
         return Unit(dimension, factor, text.strip())
 
-    def _find(self, word: str, text: str, position: int) -> tuple[Dimension, float]:
-        return self._word(preferred_name(word, text, position))
+    def _lookup_unit(self, word: str, text: str, position: int) -> tuple[Dimension, float]:
+        return self._unit_factor(preferred_name(word, text, position))
 
-    def _word(self, name: str) -> tuple[Dimension, float]:
+    def _unit_factor(self, name: str) -> tuple[Dimension, float]:
         """Dimension of a known unit and its factor to equation units."""
         preferred, dimension, si = _UNITS[name]
         if preferred == "g's":
             return dimension, self.gees
         if preferred == "lbm" and self.force == "lb":
             return dimension, 1 / self.gees
-        return dimension, si / self.si(dimension)
+        return dimension, si / self.si_factor(dimension)
 
-    def si(self, dimension: Dimension) -> float:
+    def si_factor(self, dimension: Dimension) -> float:
         """One equation unit of a dimension in SI units, by way of force and length."""
-        scale = _power(_UNITS[self.force][2], dimension.mass)
+        scale = _float_power(_UNITS[self.force][2], dimension.mass)
         length, power = _UNITS[self.length][2], dimension.length - dimension.mass
-        return scale * _power(length, power) if power >= 0 else scale / _power(length, -power)
+        return scale * _float_power(length, power) if power >= 0 else scale / _float_power(length, -power)
 
-    def _text(self, dimension: Dimension, angle: str) -> str:
+    def _unit_text(self, dimension: Dimension, angle: str) -> str:
         mass = None if self.mass == "lbm" else self.mass  # lbm is not consistent, so it stands only for itself
-        factors = _parts(dimension, mass, self.force, self.length, "s", angle)
+        factors = _unit_exponents(dimension, mass, self.force, self.length, "s", angle)
         if self.force == "lb":  # in-lb, but N-m
             factors.sort(key=lambda part: part[0] == self.force)
             factors.sort(key=lambda part: part[0] in ("s", angle))
-        return _written(factors, "-", "") or "-"
+        return _format_unit(factors, "-", "") or "-"
 
 
 UNIT_SYSTEMS = {
@@ -223,7 +223,7 @@ def unit_system(name: str | UnitSystem) -> UnitSystem:
     return system
 
 
-def with_unit(text: Any) -> tuple[float, str] | None:
+def parse_quantity(text: Any) -> tuple[float, str] | None:
     """Number and unit of a text such as "90 deg"; None for anything else."""
     match = WITH_UNIT.fullmatch(text) if isinstance(text, str) else None
     if match is None:
@@ -251,7 +251,7 @@ def preferred_name(word: str, text: str, position: int) -> str:
 def parse_dimension(text: str) -> Dimension:
     """Read dimension words: "L/T**2", "l*f/a", "1"."""
 
-    def find(word: str, text: str, position: int) -> tuple[Dimension, float]:
+    def lookup_dimension(word: str, text: str, position: int) -> tuple[Dimension, float]:
         if word.lower() not in _DIMENSION_WORDS:
             dimension_list = "L (length), F (force), M (mass), T (time), A (angle) and 1"
             raise ExpressionError(
@@ -259,10 +259,10 @@ def parse_dimension(text: str) -> Dimension:
             )
         return _DIMENSION_WORDS[word.lower()], 1.0
 
-    return read_unit(text, find, ONE)[0]
+    return read_unit(text, lookup_dimension, ONE)[0]
 
 
-def _parts(
+def _unit_exponents(
     dimension: Dimension, mass: str | None, force: str, length: str, time: str, angle: str
 ) -> list[tuple[str, Fraction]]:
     """Words and exponents of a dimension: with mass where no time enters (kg-m2), otherwise with force (N-s/m)."""
@@ -272,21 +272,21 @@ def _parts(
     return [(force, m), (length, l - m), (time, t + 2 * m), (angle, a)]
 
 
-def _written(factors: Iterable[tuple[str, Fraction]], product: str, power: str) -> str:
+def _format_unit(factors: Iterable[tuple[str, Fraction]], product: str, power: str) -> str:
     """Words with exponents as text: "in-lb-s/deg", "F*L/A", "1/s"; "" for a pure number."""
 
-    def word(name: str, exponent: Fraction) -> str:
+    def format_unit_factor(name: str, exponent: Fraction) -> str:
         if exponent.denominator != 1:
             return f"{name}{power or '^'}({exponent})"
         return name if exponent == 1 else f"{name}{power}{exponent}"
 
     factors = list(factors)
-    above = product.join(word(name, exponent) for name, exponent in factors if exponent > 0)
-    below = "".join("/" + word(name, -exponent) for name, exponent in factors if exponent < 0)
+    above = product.join(format_unit_factor(name, exponent) for name, exponent in factors if exponent > 0)
+    below = "".join("/" + format_unit_factor(name, -exponent) for name, exponent in factors if exponent < 0)
     return (above or "1") + below if above or below else ""
 
 
-def _power(base: float, exponent: Fraction) -> float:
+def _float_power(base: float, exponent: Fraction) -> float:
     return float(base ** (exponent.numerator if exponent.denominator == 1 else float(exponent)))
 
 
@@ -297,13 +297,13 @@ _POWER = rf"(?:\*\*|\^)\s*(?:(-?{_NUMBER})|\(\s*(-?{_NUMBER})\s*(?:/\s*({_NUMBER
 _TOKEN = re.compile(rf"(?P<word>{_WORD.pattern})|(?P<number>{_NUMBER})|(?P<power>{_POWER})|(?P<operator>\*\*|[-*/^()])")
 
 
-def _plain(text: object) -> str:
+def _normalize_unit_text(text: object) -> str:
     if not isinstance(text, str):
         raise ModelError(f'units are given as text, such as "N/mm" or "L/T**2", not as {text!r}')
     return text.translate(_PLAIN)
 
 
-class Kind(Protocol):
+class UnitMeaning(Protocol):
     """What words of a unit stand for: something with products, quotients and powers."""
 
     @property
@@ -313,17 +313,17 @@ class Kind(Protocol):
     def __pow__(self, power: Fraction | int) -> Self: ...
 
 
-K = TypeVar("K", bound=Kind)
+K = TypeVar("K", bound=UnitMeaning)
 
 
 def read_unit(text: str, lookup: Callable[[str, str, int], tuple[K, float]], one: K) -> tuple[K, float]:
     """Read a product of powers of words; `lookup` knows the words and complains with their position; `one` is that of a
     pure number."""
-    if _plain(text).strip() == "-":  # the usual mark of a pure number
+    if _normalize_unit_text(text).strip() == "-":  # the usual mark of a pure number
         return one, 1.0
-    reader = _Reader(text, lookup, one)
+    reader = _UnitParser(text, lookup, one)
     try:
-        dimension, factor = reader.quotient()
+        dimension, factor = reader.parse_quotient()
     except (OverflowError, ZeroDivisionError):
         factor = math.inf
     if not 0 < factor < math.inf:
@@ -333,11 +333,11 @@ def read_unit(text: str, lookup: Callable[[str, str, int], tuple[K, float]], one
     return dimension, factor
 
 
-class _Reader(Generic[K]):
+class _UnitParser(Generic[K]):
     """Recursive descent over a unit text: quotient -> compound -> factor -> atom."""
 
     def __init__(self, text: str, lookup: Callable[[str, str, int], tuple[K, float]], one: K) -> None:
-        self.text, self.plain, self.find, self.one = text, _plain(text).rstrip(), lookup, one
+        self.text, self.plain, self.find, self.one = text, _normalize_unit_text(text).rstrip(), lookup, one
         self.position = self.next_position = 0
         if not self.plain:
             raise ExpressionError('the units are empty; write "1" for a pure number', text, 0)
@@ -360,27 +360,27 @@ class _Reader(Generic[K]):
     def error(self, message: str) -> ExpressionError:
         return ExpressionError(message, self.text, self.position)
 
-    def quotient(self) -> tuple[K, float]:
-        dimension, factor = self.compound()
+    def parse_quotient(self) -> tuple[K, float]:
+        dimension, factor = self.parse_compound()
         while self.kind in ("*", "/"):
             divide = self.kind == "/"
             self.advance()
-            d, f = self.compound()
+            d, f = self.parse_compound()
             dimension, factor = (dimension / d, factor / f) if divide else (dimension * d, factor * f)
         return dimension, factor
 
-    def compound(self) -> tuple[K, float]:
-        dimension, factor = self.factor()
+    def parse_compound(self) -> tuple[K, float]:
+        dimension, factor = self.parse_factor()
         while self.kind in ("-", "word", "("):
             if self.kind == "-":
                 self.advance()
                 if self.kind == "number":  # "s2-1", "s -1": would silently lose the power
                     raise self.error("a number cannot follow a hyphen here; write a power as s**-1")
-            d, f = self.factor()
+            d, f = self.parse_factor()
             dimension, factor = dimension * d, factor * f
         return dimension, factor
 
-    def factor(self) -> tuple[K, float]:
+    def parse_factor(self) -> tuple[K, float]:
         if self.kind == "number":
             if self.match["number"] != "1":
                 raise self.error("the only number in units, other than powers, is 1")
@@ -389,10 +389,10 @@ class _Reader(Generic[K]):
         if self.kind == "word":
             word, digits = self.match[2], self.match[3]
             base = self.find(word, self.text, self.position)
-            base = self.raised(base, Fraction(digits or 1))
+            base = self.raise_to_power(base, Fraction(digits or 1))
         elif self.kind == "(":
             self.advance()
-            base = self.quotient()
+            base = self.parse_quotient()
             if self.kind != ")":
                 raise self.error("expected ')' here")
         else:
@@ -404,12 +404,12 @@ class _Reader(Generic[K]):
             bare, above, below = self.match.groups()[-4:-1]
             if below is not None and Fraction(below) == 0:
                 raise self.error("a power cannot have the denominator 0")
-            base = self.raised(base, Fraction(bare or above) / Fraction(below or 1))
+            base = self.raise_to_power(base, Fraction(bare or above) / Fraction(below or 1))
             self.advance()
         return base
 
-    def raised(self, base: tuple[K, float], power: Fraction) -> tuple[K, float]:
+    def raise_to_power(self, base: tuple[K, float], power: Fraction) -> tuple[K, float]:
         dimension = base[0] ** power
         if max(map(abs, (*dimension.exponents, power))) > _MAX_POWER:
             raise self.error(f"powers in units go up to {_MAX_POWER}")
-        return dimension, _power(base[1], power)
+        return dimension, _float_power(base[1], power)

@@ -7,7 +7,7 @@ import numpy as np
 
 from bellcrank.expr import Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.node import PI
-from bellcrank.program.statements import Assign
+from bellcrank.program.statements import AssignStatement
 
 STEP = 1e-200
 FUNCTIONS = {"sin": np.sin, "cos": np.cos, "tan": np.tan, "exp": np.exp, "log": np.log}
@@ -49,7 +49,7 @@ def rates(program, p, q, u, w=(), t=0.0):
         known.update(zip(symbols, map(complex, numbers), strict=True))
     for section in (program.constants, program.derivatives, program.outputs):
         for s in section.statements:
-            assert isinstance(s, Assign)
+            assert isinstance(s, AssignStatement)
             known[s.target] = expression(s.value, known)
     return np.array([expression(r, known) for r in (*program.derivatives.results, *program.outputs.results)])
 

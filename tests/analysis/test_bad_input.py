@@ -166,6 +166,6 @@ def test_a_matrix_that_cannot_be_written_out_is_an_error(monkeypatch):
     s.add_gravity(direction="-[n2]")
     eom = s.equations()
     assert eom.jacobian().rates == () and len(eom.jacobian().columns) == 8
-    monkeypatch.setattr("bellcrank.analysis.jacobian.WRITTEN_OUT", 50)
+    monkeypatch.setattr("bellcrank.analysis.jacobian.MAX_MATRIX_OPERATIONS", 50)
     with pytest.raises(bc.ModelError, match=r"8 rows and 8 columns .* fewer columns \(wrt=\)"):
         eom.jacobian()

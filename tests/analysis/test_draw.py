@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bellcrank.analysis.draw import (
+from bellcrank.analysis.plots import (
     draw_chart,
     draw_locus,
     draw_modes,

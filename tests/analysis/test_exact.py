@@ -37,11 +37,11 @@ def test_derivatives_by_parameters_agree_with_complex_steps():
     eom = example("passenger_car")
     sim, p = numbers(eom)
     q, u = random_state(eom, 5)
-    from bellcrank.analysis.evaluate import evaluator
-    from bellcrank.analysis.where import place_at
+    from bellcrank.analysis.derivative_evaluator import make_evaluator
+    from bellcrank.analysis.operating_point import operating_point
 
-    find = evaluator(sim.plant, ("rates", "outputs"), eom.program.parameters)
-    _, derivatives = find(place_at(sim.plant, (q, u)).point)
+    find = make_evaluator(sim.analysis_context, ("rates", "outputs"), eom.program.parameters)
+    _, derivatives = find(operating_point(sim.analysis_context, (q, u)).point)
     found = np.vstack([derivatives["rates"], derivatives["outputs"]])
     expected = jacobian(eom.program, p, q, u, by="p")
     for row, other in zip(found, expected, strict=True):
@@ -81,16 +81,16 @@ def test_loops_agree_with_differences_along_the_closed_mechanism(name, free):
 )
 def test_loops_have_the_same_derivatives_by_elimination_and_on_the_null_space(name):
     """Speeds eliminated in symbols, and M, f, J, gamma of the tree solved in numbers: massless links and redundant rows too."""
-    from bellcrank.analysis.evaluate import Evaluator
+    from bellcrank.analysis.derivative_evaluator import DerivativeEvaluator
     from bellcrank.analysis.loop_evaluator import LoopEvaluator
-    from bellcrank.analysis.where import place_at
+    from bellcrank.analysis.operating_point import operating_point
 
     eom = example(name)
     sim = eom.compile(backend="python")
     columns = [*eom.coordinates, *eom.speeds, *eom.program.parameters[:2]]
     groups = ("rates", "outputs", "positions", "speeds")
-    at = place_at(sim.plant).point
-    printed, whole = (find(sim.plant, groups, columns)(at) for find in (Evaluator, LoopEvaluator))
+    at = operating_point(sim.analysis_context).point
+    printed, whole = (find(sim.analysis_context, groups, columns)(at) for find in (DerivativeEvaluator, LoopEvaluator))
     for group in groups:
         assert relative(whole[0][group], printed[0][group]) < 1e-12
         assert relative(whole[1][group], printed[1][group]) < 1e-12
@@ -166,8 +166,8 @@ def test_large_models_take_one_direction_at_a_time(monkeypatch):
     eom = system("n_link_chain", n=4).equations()
     q, u = random_state(eom, 1)
     whole = eom.compile(backend="python").linearize(at=(q, u))
-    monkeypatch.setattr(jacobians, "WRITTEN_OUT", 0)
-    columns = jacobians.columns_of(eom.interface, None)
+    monkeypatch.setattr(jacobians, "MAX_MATRIX_OPERATIONS", 0)
+    columns = jacobians.column_symbols(eom.interface, None)
     directed = jacobians.derive_jacobian(eom.program, eom.derived.results, ["rates"], columns)
     assert [s.name for s in directed.rates] == [f"along {s.name}" for s in (*eom.coordinates, *eom.speeds)]
     assert relative(eom.compile(backend="python").linearize(at=(q, u)).A, whole.A) < 1e-12
@@ -178,7 +178,7 @@ def test_along_a_direction_linkages_and_routines_are_differentiated_in_c(monkeyp
     """One that moves, so that third derivatives count; a routine is given in C and, all wrong, in Python."""
     from bellcrank.analysis import jacobian as jacobians
 
-    monkeypatch.setattr(jacobians, "WRITTEN_OUT", 0)
+    monkeypatch.setattr(jacobians, "MAX_MATRIX_OPERATIONS", 0)
     s = madymo_five_link.model(exact=True)
     text = "double damper(double v)\n{\n    return 30.0*v + 4.0*v*v*v;\n}"
     s.add_external("damper", arguments=("v",), c=text, python=lambda v: -v)
@@ -214,9 +214,9 @@ def test_gradient_in_reverse_is_the_weighted_jacobian():
     _, p = numbers(eom)
     q, u = random_state(eom, 1)
     weights = [0.3, -1.0, 2.0, 0.7]
-    from bellcrank.backend.python import PythonModel
+    from bellcrank.backend.python_model import PythonModel
 
-    model = PythonModel(gradient.program, []).calls()
+    model = PythonModel(gradient.program, []).new_calls()
     place = dict(zip(eom.program.parameters, p, strict=True))
     own = [place[s] for s in gradient.program.parameters]
     w = [weights[gradient.rates.index(s)] for s in gradient.program.inputs]

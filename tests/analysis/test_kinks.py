@@ -59,7 +59,7 @@ def test_real_ones_are_named(seed, law):
 
 
 def test_functions_that_are_not_smooth():
-    rough = {name for name, f in FUNCTIONS.items() if not f.smooth}
+    rough = {name for name, f in FUNCTIONS.items() if not f.is_smooth}
     assert rough == {"abs", "sign", "floor", "ceil", "mod", "min", "max", "where", "lt", "le", "gt", "ge"} & set(
         FUNCTIONS
     )

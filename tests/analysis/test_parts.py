@@ -6,17 +6,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bellcrank.analysis import begin, spectra
-from bellcrank.analysis.external_derivatives import difference
-from bellcrank.analysis.random import line_density
+from bellcrank.analysis import initial_guess, spectra
+from bellcrank.analysis.external_derivatives import central_function_difference
+from bellcrank.analysis.random_inputs import line_density
 
 
 def test_derivatives_of_routines():
     """By each argument, near zero and far from it; of several results."""
     for x, y in ((0.3, -0.7), (2000.0, 0.5)):
-        assert difference(lambda x, y: x * x * y**3, 0)(x, y) == pytest.approx(2 * x * y**3, rel=1e-8)
-        assert difference(lambda x, y: x * x * y**3, 1)(x, y) == pytest.approx(3 * x * x * y**2, rel=1e-8)
-    assert difference(lambda x, y: (math.sin(x), x * y), 0)(0.3, 5.0) == pytest.approx((math.cos(0.3), 5), rel=1e-9)
+        assert central_function_difference(lambda x, y: x * x * y**3, 0)(x, y) == pytest.approx(2 * x * y**3, rel=1e-8)
+        assert central_function_difference(lambda x, y: x * x * y**3, 1)(x, y) == pytest.approx(
+            3 * x * x * y**2, rel=1e-8
+        )
+    assert central_function_difference(lambda x, y: (math.sin(x), x * y), 0)(0.3, 5.0) == pytest.approx(
+        (math.cos(0.3), 5), rel=1e-9
+    )
 
 
 def test_density_of_a_sum_of_waves():
@@ -35,7 +39,7 @@ def test_waiting_for_the_slowest_mode(monkeypatch, eigenvalues, periods):
     """Twelve time constants, in periods of 3 s; what stands still is omitted, what grows never dies out."""
     model = SimpleNamespace(essential=lambda: SimpleNamespace(eigenvalues=np.array(eigenvalues, dtype=complex)))
     monkeypatch.setattr(spectra, "linear_model", lambda *_: model)
-    assert spectra._settling(None, None, None, 3.0) == periods
+    assert spectra._settling_periods(None, None, None, 3.0) == periods
 
 
 @pytest.mark.parametrize(
@@ -43,6 +47,6 @@ def test_waiting_for_the_slowest_mode(monkeypatch, eigenvalues, periods):
     [(lambda u: 3.6 * u, True), (lambda u: 3.6 * u + 1, False), (lambda u: u * u, False), (lambda u: 0.0, False)],
 )
 def test_an_aim_that_grows_with_a_speed(monkeypatch, value, is_speed):
-    at = SimpleNamespace(of=lambda speed: 0.0, moved=lambda given: given["u"])
-    monkeypatch.setattr(begin, "aimed", lambda plant, at, aim: value(at))
-    assert begin._is_speed(None, at, None, "u") is is_speed
+    at = SimpleNamespace(value_of=lambda speed: 0.0, with_values=lambda given: given["u"])
+    monkeypatch.setattr(initial_guess, "target_value", lambda plant, at, aim: value(at))
+    assert initial_guess._is_speed(None, at, None, "u") is is_speed

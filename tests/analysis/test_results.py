@@ -60,8 +60,8 @@ def test_a_mode_is_printed_in_one_line():
     model = example("passenger_car").compile(backend="python")
     for mode in model.modes():
         line = repr(mode)
-        assert line.startswith("Mode(") and mode.words() in line and len(line) < 200
-        assert (f"{mode.natural_frequency:.6g} Hz" in line) == mode.oscillates
+        assert line.startswith("Mode(") and mode.participation_text() in line and len(line) < 200
+        assert (f"{mode.natural_frequency:.6g} Hz" in line) == mode.is_oscillatory
 
 
 @pytest.mark.campaign
@@ -110,8 +110,8 @@ def test_a_folder_that_cannot_be_written_is_named(car, tmp_path):
 def test_printed_derivatives_agree_in_c_and_python(tmp_path):
     """The Jacobian of the arm as C source and as Python source, and by the interpreter of programs."""
     from bellcrank.backend.c import CModel
-    from bellcrank.backend.python import PythonModel
-    from bellcrank.program import interpret
+    from bellcrank.backend.python_model import PythonModel
+    from bellcrank.program import interpreter
     from tests.models import random_state
 
     eom = example("double_pendulum")
@@ -122,10 +122,12 @@ def test_printed_derivatives_agree_in_c_and_python(tmp_path):
     q, u = random_state(eom, 9)
     found = []
     for made in (CModel(derivatives.program, []), PythonModel(derivatives.program, [])):
-        model = made.calls()
+        model = made.new_calls()
         found.append(model.outputs(0.0, q.tolist(), u.tolist(), p, model.constants(p), []))
-    _, values = interpret.derivatives(derivatives.program, interpret.constants(derivatives.program, p), 0.0, q, u)
-    expected = interpret.outputs(derivatives.program, values)
+    _, values = interpreter.evaluate_derivatives(
+        derivatives.program, interpreter.evaluate_constants(derivatives.program, p), 0.0, q, u
+    )
+    expected = interpreter.evaluate_outputs(derivatives.program, values)
     assert found[0] == pytest.approx(expected, rel=1e-12, abs=1e-14)
     assert found[1] == pytest.approx(expected, rel=1e-12, abs=1e-14)
     text = derivatives.export("c", tmp_path).read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.analysis import run_differences, run_sensitivity
-from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.fixed_step_methods import METHODS
 from tests.models import example, pendulum
 
 
@@ -58,7 +58,7 @@ def test_given_speeds_that_constraints_remove():
 def test_compiled_and_interpreted_derivatives_agree(monkeypatch):
     sim = example("passenger_car").compile()
     plain = sim.sensitivity("ca1", "Ay")
-    monkeypatch.setattr("bellcrank.analysis.run_sensitivity.OFTEN", 0)
+    monkeypatch.setattr("bellcrank.analysis.run_sensitivity.MIN_CALLS_TO_COMPILE", 0)
     compiled = example("passenger_car").compile().sensitivity("ca1", "Ay")
     assert compiled.derivatives == pytest.approx(plain.derivatives, rel=1e-9, abs=1e-15)
 
@@ -112,9 +112,9 @@ def test_loops_cost_a_handful_of_runs(monkeypatch):
     """Six runs for each parameter, and the run itself."""
     sim = example("slider_crank").compile()
     forward = sim.sensitivity(["r", "c"], ["x"], t_end=0.5, check=True)
-    monkeypatch.setattr(run_sensitivity, "integrate", None)  # no longer needed
+    monkeypatch.setattr(run_sensitivity, "integrate_sensitivity", None)  # no longer needed
     runs = []
-    monkeypatch.setattr(run_differences, "_finished", lambda run: runs.append(run) or run)
+    monkeypatch.setattr(run_differences, "_require_finished", lambda run: runs.append(run) or run)
     found = sim.sensitivity(["r", "c"], ["x"], t_end=0.5)
     assert len(runs) == 13 and found.time == pytest.approx(forward.time)
     assert found.derivatives == pytest.approx(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bellcrank.analysis.solve import Root, newton, solve
+from bellcrank.analysis.root_finding import RootResult, levenberg_marquardt_root, newton_root
 
 FAR = np.array([1e9])
 
@@ -26,7 +26,7 @@ def counted(f, slope):
 @pytest.mark.parametrize("start", [2.5, 3.0, 9.0])
 def test_derivatives_serve_as_long_as_nine_tenths_vanish_in_a_step(start):
     function, values, asked, sloped = counted(lambda x: x**3 - 2 * x - 4, lambda x: 3 * x * x - 2)
-    found = solve(function, values, np.array([start]), FAR)
+    found = levenberg_marquardt_root(function, values, np.array([start]), FAR)
     x, J, expected, renewed = start, 3 * start**2 - 2, [], [start]
     while abs(x**3 - 2 * x - 4) > 1e-13:
         before = abs(x**3 - 2 * x - 4)
@@ -35,7 +35,7 @@ def test_derivatives_serve_as_long_as_nine_tenths_vanish_in_a_step(start):
         if abs(x**3 - 2 * x - 4) > 0.1 * before:
             J = 3 * x * x - 2
             renewed.append(x)
-    assert found.found and found.x[0] == pytest.approx(2, rel=1e-12)
+    assert found.converged and found.x[0] == pytest.approx(2, rel=1e-12)
     n = min(len(asked), len(expected))
     assert n > 3 and asked[:n] == pytest.approx(expected[:n], rel=1e-9)
     assert sloped[: len(renewed)] == pytest.approx(renewed, rel=1e-9)
@@ -45,8 +45,8 @@ def test_derivatives_serve_as_long_as_nine_tenths_vanish_in_a_step(start):
 
 def test_no_step_is_longer_than_the_limit():
     function, values, asked, _ = counted(lambda x: x - 10.0, lambda x: 1.0)
-    found = solve(function, values, np.array([0.0]), np.array([4.0]))
-    assert found.found and asked[:3] == pytest.approx([4, 8, 10])
+    found = levenberg_marquardt_root(function, values, np.array([0.0]), np.array([4.0]))
+    assert found.converged and asked[:3] == pytest.approx([4, 8, 10])
 
 
 def test_where_there_is_no_root_the_nearest_point_is_told():
@@ -58,10 +58,10 @@ def test_where_there_is_no_root_the_nearest_point_is_told():
     def function(x):
         return values(x), np.array([[2 * x[0], 0.0], [0.0, 1.0]])
 
-    found = solve(function, values, np.array([2.0, 0.0]), np.full(2, 1e9))
-    assert not found.found
+    found = levenberg_marquardt_root(function, values, np.array([2.0, 0.0]), np.full(2, 1e9))
+    assert not found.converged
     assert found.x == pytest.approx([0, 3], abs=1e-3) and found.residuals == pytest.approx([1, 0], abs=1e-6)
-    few = solve(function, values, np.array([2.0, 0.0]), np.full(2, 1e9), most=2)
+    few = levenberg_marquardt_root(function, values, np.array([2.0, 0.0]), np.full(2, 1e9), most=2)
     assert few.steps == 2
 
 
@@ -73,29 +73,29 @@ def test_steps_of_least_norm_leave_alone_what_nothing_determines():
         return J @ x - [7.0, 14.0], J
 
     start = np.array([4.0, 0.5, 2.0])
-    found = solve(function, lambda x: function(x)[0], start, np.full(3, 1e9))
+    found = levenberg_marquardt_root(function, lambda x: function(x)[0], start, np.full(3, 1e9))
     a = np.array([3.0 * 4, 5.0])  # by unknowns of size 4 and 1
     step = -(3 * 4 + 5 * 0.5 - 7) * a / (a @ a)
-    assert found.found and found.x == pytest.approx([4 + 4 * step[0], 0.5 + step[1], 2])
+    assert found.converged and found.x == pytest.approx([4 + 4 * step[0], 0.5 + step[1], 2])
     assert found.x[2] == 2.0
     free = found.null_space
     assert free.shape == (3, 2) and abs(J @ free).max() < 1e-12
-    assert Root(np.zeros(0), np.zeros(0), np.zeros((0, 0)), True, 0, np.zeros(0)).null_space.shape == (0, 0)
+    assert RootResult(np.zeros(0), np.zeros(0), np.zeros((0, 0)), True, 0, np.zeros(0)).null_space.shape == (0, 0)
 
 
 def test_newton_takes_the_root_it_converges_to_at_once():
     """Each step at most half as long as the one before; no root outside the limit, none where steps do not shrink."""
     function, *_ = counted(lambda x: x * x - 2, lambda x: 2 * x)
-    found = newton(function, np.array([1.5]), np.array([0.2]))
-    assert found.found and found.x[0] == pytest.approx(np.sqrt(2), rel=1e-15) and 2 < found.steps < 7
+    found = newton_root(function, np.array([1.5]), np.array([0.2]))
+    assert found.converged and found.x[0] == pytest.approx(np.sqrt(2), rel=1e-15) and 2 < found.steps < 7
     assert found.moved[0] == pytest.approx(1.5 - np.sqrt(2))
-    assert newton(function, np.array([1.5]), np.array([0.05])) is None
+    assert newton_root(function, np.array([1.5]), np.array([0.05])) is None
     slow, *_ = counted(lambda x: x**4 - 1, lambda x: 4 * x**3)
-    assert newton(slow, np.array([20.0]), FAR) is None  # each step is three quarters of the one before
+    assert newton_root(slow, np.array([20.0]), FAR) is None  # each step is three quarters of the one before
     wild, *_ = counted(lambda x: np.cbrt(x), lambda x: np.cbrt(x) / (3 * x))
-    assert newton(wild, np.array([1.0]), FAR) is None
+    assert newton_root(wild, np.array([1.0]), FAR) is None
     rooted, *_ = counted(lambda x: x - 3.0, lambda x: 1.0)
-    assert newton(rooted, np.array([3.0]), FAR).steps == 0
+    assert newton_root(rooted, np.array([3.0]), FAR).steps == 0
 
 
 def test_a_soft_direction_next_to_a_stiff_one_is_found_as_well():
@@ -110,5 +110,5 @@ def test_a_soft_direction_next_to_a_stiff_one_is_found_as_well():
             [[K, -2 * K * y], [-2 * K * y, k - 2 * push + 4 * K * y * y]]
         )
 
-    found = newton(function, np.zeros(2), np.full(2, 1e9))
+    found = newton_root(function, np.zeros(2), np.full(2, 1e9))
     assert found is not None and found.x[1] == pytest.approx(f / (k - 2 * g), rel=1e-6)

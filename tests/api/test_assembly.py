@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.run.assembly import _from_elsewhere
+from bellcrank.run.initial_assembly import _assemble_from_other_starts
 from tests.programs import COMPILED, build
 
 LINKS, GROUND = (2.0, 1.2, 1.5), 2.5
@@ -61,7 +61,7 @@ def test_of_assemblies_found_from_other_starts_the_nearest_is_taken(double_rocke
         def assemble(self, *given, nudges):
             return next(found, far)
 
-    assert _from_elsewhere(double_rocker.loaded, 0.0, q, u, may, may, Found()) is near
+    assert _assemble_from_other_starts(double_rocker.loaded, 0.0, q, u, may, may, Found()) is near
 
 
 @pytest.mark.campaign

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.export.model_setup import setup_of
+from bellcrank.export.model_setup import program_setup
 from bellcrank.export.parameter_files import write_echo
 from tests.models import rarely
 from tests.programs import MAINLY_C, build
@@ -121,7 +121,7 @@ def test_written_programs(language, right, eom, tmp_path):
 def test_parameter_file_of_a_run(eom, sim, tmp_path):
     options = {"parameters": {"M": 2.0, "m": 0.7}, "initial": {**START, "q(a)": 0.3}, "inputs": {"F": 0.5}}
     run = sim.simulate(**options)
-    path = write_echo(setup_of(eom.derived), sim.loaded, run, options, tmp_path / "run.echo")
+    path = write_echo(program_setup(eom.derived), sim.loaded, run, options, tmp_path / "run.echo")
     again = sim.simulate(**bc.settings_of(eom, path))
     for name in CHANNELS:
         assert again[name] == pytest.approx(run[name], rel=1e-12, abs=1e-14), name
@@ -163,9 +163,9 @@ def test_the_same_name_twice_is_an_error(given, sim):
 
 
 def test_a_log_with_one_input_in_two_columns(eom, tmp_path):
-    from bellcrank.cli.files import read_inputs
+    from bellcrank.cli.files import read_input_files
 
     log = tmp_path / "log.csv"
     log.write_text("t,F,F \n0,1,2\n1,1,2\n", encoding="utf-8")
     with pytest.raises(bc.RunError, match="stands there twice"):
-        read_inputs(str(log), eom)
+        read_input_files(str(log), eom)

@@ -12,15 +12,15 @@ import bellcrank as bc
 from bellcrank.analysis.equilibrium import Equilibrium
 from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.analysis.jacobian import Jacobian
-from bellcrank.analysis.linear import LinearModel
-from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
+from bellcrank.analysis.linear_model import LinearModel
 from bellcrank.analysis.modes import Mode, Modes
 from bellcrank.analysis.response import Response, Spectrum
+from bellcrank.analysis.root_locus import Equilibria, RootLocus, StabilityChart
 from bellcrank.analysis.sensitivity import Sensitivity
-from bellcrank.export.page.page import Page
-from bellcrank.library.tyres.fitting import Fit
-from bellcrank.library.tyres.steady import Forces
-from bellcrank.loading import KINDS
+from bellcrank.export.page.page import LivePage
+from bellcrank.library.tyres.steady_tyre import Forces
+from bellcrank.library.tyres.tyre_fitting import Fit
+from bellcrank.loading import FILE_KINDS
 from bellcrank.many.steppers import Steppers
 from bellcrank.model.formula import SCALAR
 from bellcrank.run.rhs import Rhs
@@ -37,7 +37,7 @@ def classes(module):
 CLASSES = (bc.System, bc.Equations, bc.Simulation, bc.Run)  # each call has an example of its own
 RESULTS = (
     Equilibria, Equilibrium, InverseDynamics, LinearModel, Mode, Modes, Response, RootLocus, Sensitivity, Spectrum,
-    StabilityChart, Fit, Page, Jacobian, Rhs, Forces, Stepper, Steppers, bc.BellcrankError, bc.BuildError, bc.Comparison, bc.Dae,
+    StabilityChart, Fit, LivePage, Jacobian, Rhs, Forces, Stepper, Steppers, bc.BellcrankError, bc.BuildError, bc.Comparison, bc.Dae,
     bc.ExpressionError, bc.InternalError, bc.Interrupted, bc.Many, bc.ModelError, bc.ModelWarning, bc.NoEquilibrium,
     bc.ParsFile, bc.RunError, bc.RunStatus, bc.Screw, bc.Slip, bc.State, bc.Study, bc.StudyResult, bc.Tyre,
     bc.metrics.Metric, bc.metrics.MetricKind,
@@ -48,7 +48,7 @@ MADE = (Stepper, Steppers, Rhs, Forces)  # by calls alone
 MODULES = (
     bc, bc.gym, bc.linkage, bc.manoeuvres, bc.measured, bc.optimize, bc.random, bc.signals, bc.terrain, bc.tyres, bc.vehicles
 )  # fmt: skip
-READ = [getattr(import_module(k.module), k.reader) for k in KINDS]  # whose classmethod `read` is looked at
+READ = [getattr(import_module(k.module), k.reader) for k in FILE_KINDS]  # whose classmethod `read` is looked at
 
 
 def methods(kind):

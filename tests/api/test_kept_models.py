@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend import kept_models
-from bellcrank.derive import content, pipeline, portable
+from bellcrank.backend import model_cache
+from bellcrank.derive import content_digest, model_pickle, pipeline
 from bellcrank.expr import Func, Symbol, postorder
 from bellcrank.linkage import Linkage
 from tests.helpers import EXAMPLES
@@ -22,7 +22,7 @@ from tests.models import needs_compiler
 
 
 class Kept(bc.System):
-    keeps = True
+    _caches_equations = True
 
 
 LAW = bc.table([-1, 0, 1], [-2, 0, 3])
@@ -57,13 +57,13 @@ def cache(tmp_path, monkeypatch):
 @pytest.fixture
 def derived(monkeypatch):
     """Names of the models that were derived."""
-    names, derive = [], pipeline.derive
+    names, derive = [], pipeline.derive_model
 
     def counted(description, *asked):
         names.append(description.name)
         return derive(description, *asked)
 
-    monkeypatch.setattr(pipeline, "derive", counted)
+    monkeypatch.setattr(pipeline, "derive_model", counted)
     return names
 
 
@@ -71,11 +71,15 @@ def test_equal_things_have_equal_digests_whether_shared_or_not():
     """What was read from the cache shares fewer objects than what was made."""
     at, again = tuple([0.0, 1.0]), tuple([0.0, 1.0])
     assert at is not again
-    assert content.digest_of({"a": at, "b": at}) == content.digest_of({"a": at, "b": again})
-    assert content.digest_of((at, at)) != content.digest_of((at, (0.0, 2.0))) != content.digest_of((at, [0.0, 2.0]))
+    assert content_digest.object_digest({"a": at, "b": at}) == content_digest.object_digest({"a": at, "b": again})
+    assert (
+        content_digest.object_digest((at, at))
+        != content_digest.object_digest((at, (0.0, 2.0)))
+        != content_digest.object_digest((at, [0.0, 2.0]))
+    )
     ring: list = [at]
     ring.append(ring)
-    assert content.digest_of(ring) != content.digest_of([at, []])
+    assert content_digest.object_digest(ring) != content_digest.object_digest([at, []])
 
 
 def channels(s):
@@ -116,9 +120,9 @@ def test_a_kept_model_takes_other_tables(cache, derived, monkeypatch):
     described = corner(), corner()
     for s, second in zip(described, (LAW, bc.table([-1, 0, 1], [-2, 0, 3])), strict=True):
         s.define("again", second)
-    assert len({content.content_of(s.description) for s in described}) == 2
+    assert len({content_digest.equation_digest(s.description) for s in described}) == 2
     cubic, wider = bc.table(range(5), range(5), order=3), bc.table(range(9), range(9))
-    known = {content.content_of(corner(law=x).description) for x in (LAW, other, cubic, wider)}
+    known = {content_digest.equation_digest(corner(law=x).description) for x in (LAW, other, cubic, wider)}
     assert len(known) == 3
 
 
@@ -133,45 +137,49 @@ def test_a_model_that_was_read_before_takes_other_values_and_tables(cache, deriv
     with ThreadPoolExecutor(4) as pool:
         found = [*pool.map(lambda given: channels(corner(**given)), 4 * described)]
     assert len(derived) == 1
-    monkeypatch.setattr(Kept, "keeps", False)
+    monkeypatch.setattr(Kept, "_caches_equations", False)
     for given, x in zip(4 * described, found, strict=True):
         assert (x == channels(corner(**given))).all()
     assert len({x.tobytes() for x in found}) == len(described)
 
 
 def test_a_process_keeps_the_last_models_only(cache, derived):
-    arms = [0.3 + 0.01 * i for i in range(kept_models.RECENT + 2)]
+    arms = [0.3 + 0.01 * i for i in range(model_cache.RECENT + 2)]
     for _ in range(2):
         for arm in arms:
             corner(arm=arm).equations(optimise="none")
     assert len(derived) == len(arms)
-    assert len(kept_models._recent._read) == kept_models.RECENT
+    assert len(model_cache._recent._read) == model_cache.RECENT
 
 
 def test_shared_parts_are_one_object_and_hold_nothing_known():
     """Expressions without tables come first and are read once; tables have the points given with each reading."""
     x, known = Symbol("x"), {"axes": (LAW.axes[0],), "values": LAW.values}
     law = replace(LAW, axes=known["axes"], values=known["values"], name="law", defined=True)
-    kept = portable.Portable(portable.dumps((x + 1, law(x) + (x + 1) ** 2, law), known))
+    kept = model_pickle.PickledModel(model_pickle.dumps((x + 1, law(x) + (x + 1) ** 2, law), known))
     steeper = {"axes": known["axes"], "values": tuple(2 * v for v in LAW.values)}
-    (a, b, first), (c, d, second) = kept.load(known), kept.load(steeper)
+    (a, b, first), (c, d, second) = kept.load_object(known), kept.load_object(steeper)
     assert a is c is x + 1
     assert first is not second and second.value(1) == 2 * first.value(1) == 6
     assert {n.function for n in postorder([b]) if isinstance(n, Func)} == {first}
     assert {n.function for n in postorder([d]) if isinstance(n, Func)} == {second}
-    with pytest.raises(portable.NotPortable, match="values is not known"):
-        kept.load({"axes": known["axes"]})
+    with pytest.raises(model_pickle.NotPortable, match="values is not known"):
+        kept.load_object({"axes": known["axes"]})
 
 
 @pytest.mark.parametrize("made", [set, frozenset])
 def test_the_order_of_a_set_is_not_in_its_digest(made):
     names = [f"name {i}" for i in range(40)]
-    assert content.digest_of(made(names)) == content.digest_of(made(names[::-1])) != content.digest_of(made(names[1:]))
+    assert (
+        content_digest.object_digest(made(names))
+        == content_digest.object_digest(made(names[::-1]))
+        != content_digest.object_digest(made(names[1:]))
+    )
 
 
 def test_digests_tell_values_apart():
     things = [1, 1.0, True, "1", b"1", None, "None", 0.0, -0.0, (1,), [1], ((1,),), (1, 1), {"a": 1}, ("a", 1), {1}]
-    assert len({content.digest_of(x) for x in things}) == len(things)
+    assert len({content_digest.object_digest(x) for x in things}) == len(things)
 
 
 @pytest.mark.campaign
@@ -244,8 +252,8 @@ def test_nothing_but_objects_of_bellcrank_is_loaded(cache, derived, tmp_path, mo
     (path,) = cache.glob("model-*/model")
     assert b"marshal" not in path.read_bytes() and b"co_code" not in path.read_bytes()
     for data in (pickle.dumps(Evil()), pickle.dumps(print), b"", b"\x80\x05garbage", pickle.dumps(([], 3))[:-3]):
-        with pytest.raises(portable.NotPortable):
-            portable.loads(data, {})
+        with pytest.raises(model_pickle.NotPortable):
+            model_pickle.loads(data, {})
     path.write_bytes(data := pickle.dumps(Evil()))
     (path.parent / "digest").write_text(hashlib.sha256(data).hexdigest())
     assert corner().equations(optimise="none").coordinates
@@ -265,10 +273,14 @@ def test_the_digest_knows_the_values_of_loops():
         s.set_defaults(l=length)
         return s.description
 
-    assert content.content_of(four_bar(1.0)) == content.content_of(four_bar(1.0))
-    assert content.content_of(four_bar(1.0)) != content.content_of(four_bar(1.1))
-    assert content.content_of(corner().description) == content.content_of(corner(k=3.0).description)
-    assert content.content_of(corner().description) != content.content_of(corner(arm=3.0).description)
+    assert content_digest.equation_digest(four_bar(1.0)) == content_digest.equation_digest(four_bar(1.0))
+    assert content_digest.equation_digest(four_bar(1.0)) != content_digest.equation_digest(four_bar(1.1))
+    assert content_digest.equation_digest(corner().description) == content_digest.equation_digest(
+        corner(k=3.0).description
+    )
+    assert content_digest.equation_digest(corner().description) != content_digest.equation_digest(
+        corner(arm=3.0).description
+    )
 
 
 def chain(links, python=None):
@@ -288,7 +300,7 @@ def chain(links, python=None):
 @pytest.mark.parametrize(("links", "python", "times"), [(5, None, 2), (6, None, 1), (6, lambda x: 2 * x, 2)])
 def test_equations_of_large_systems_are_kept(cache, derived, monkeypatch, links, python, times):
     """Small ones are derived sooner than read; functions of the user have no content that is known."""
-    monkeypatch.setattr(bc.System, "keeps", None)
+    monkeypatch.setattr(bc.System, "_caches_equations", None)
     first, second = (chain(links, python).equations() for _ in range(2))
     assert len(derived) == times
     state = {"q(link0)": 0.3, "q(link4)": -0.2}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bellcrank.derive.loop_blocks import usual_ratio
-from bellcrank.derive.loop_choice import _fill, _independent, _order, _scales, drawn_scales
+from bellcrank.derive.loop_choice import _equilibrate, _fill_in, _independent_rows, _pivot_order, drawn_scales
 from bellcrank.expr import Symbol
-from bellcrank.kinematics.analysis import Elimination
+from bellcrank.kinematics.analysis import LoopElimination
 
 
 def platform(legs=4, seed=0):
@@ -25,17 +25,17 @@ def platform(legs=4, seed=0):
 def test_legs_are_solved_for_one_by_one():
     J = platform()
     pattern = J != 0
-    rows, columns = _order(J, len(J), pattern, 0.2)
+    rows, columns = _pivot_order(J, len(J), pattern, 0.2)
     assert sorted(rows) == list(range(12)) and sorted(columns) == list(range(6, 18))
-    full = _order(J, len(J), pattern, 1.0)
-    assert _fill(pattern, rows, columns) < 0.3 * _fill(pattern, *full)
+    full = _pivot_order(J, len(J), pattern, 1.0)
+    assert _fill_in(pattern, rows, columns) < 0.3 * _fill_in(pattern, *full)
 
 
 def test_products_of_an_elimination_by_count():
     """Two rows a x + b y + d = 0 and c x + e = 0: with x from the second, one product for d and none for y."""
     pattern = np.array([[True, True, True, False], [True, False, False, True]])
-    assert _fill(pattern, (1, 0), (0, 1)) == 1
-    assert _fill(pattern, (0, 1), (1, 0)) == 1
+    assert _fill_in(pattern, (1, 0), (0, 1)) == 1
+    assert _fill_in(pattern, (0, 1), (1, 0)) == 1
 
 
 def test_full_pivoting_takes_the_largest_entry_that_is_left():
@@ -43,7 +43,7 @@ def test_full_pivoting_takes_the_largest_entry_that_is_left():
     rng = np.random.default_rng(2)
     J = rng.normal(size=(4, 6))
     J[3] = J[0] - 2 * J[1]  # rank 3
-    rows, columns = _order(J, 3, np.ones_like(J, dtype=bool), 1.0)
+    rows, columns = _pivot_order(J, 3, np.ones_like(J, dtype=bool), 1.0)
     ratio = usual_ratio(J, 3, np.ones_like(J, dtype=bool))
     A, expected, pivots = J.copy(), [], []
     for _ in range(3):
@@ -53,7 +53,7 @@ def test_full_pivoting_takes_the_largest_entry_that_is_left():
         A = A - np.outer(A[:, j], A[i]) / A[i, j]
     assert [*zip(rows, columns, strict=True)] == expected
     assert ratio == pytest.approx(pivots[-1] / pivots[0], rel=1e-12)
-    assert _order(np.zeros((2, 3)), 2, np.ones((2, 3), dtype=bool), 1.0) == ((), ())
+    assert _pivot_order(np.zeros((2, 3)), 2, np.ones((2, 3), dtype=bool), 1.0) == ((), ())
 
 
 def test_products_of_an_elimination_are_counted():
@@ -74,7 +74,7 @@ def test_products_of_an_elimination_are_counted():
                     row.discard(j)
             rows[i] = rows[i] - {j}
             done.append((i, j))
-        assert _fill(pattern, [i for i, _ in done], [j for _, j in done]) == cost
+        assert _fill_in(pattern, [i for i, _ in done], [j for _, j in done]) == cost
 
 
 def test_largest_entries_become_one():
@@ -83,19 +83,19 @@ def test_largest_entries_become_one():
         np.array([[2.0, -8.0, 0.0], [1e-9, 0.0, 1e-8], [0.0, 3.0, 0.0]]),
         np.array([[4.0, 1.0, 0.0], [0, 0, 0], [0, -6.0, 0.0]]),
     ]
-    found = _scales([np.eye(2)], J)
+    found = _equilibrate([np.eye(2)], J)
     assert found.rows == pytest.approx((1 / 8, 1 / 8e-3, 1 / 6))
     assert found.columns == pytest.approx((2, 1, 1e3))
     assert found.rank_g == 2
-    assert _independent([np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]]), np.zeros((3, 2))], 2) == [0, 2]
-    assert _independent([np.eye(3)], 2) == [0, 1]
+    assert _independent_rows([np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]]), np.zeros((3, 2))], 2) == [0, 2]
+    assert _independent_rows([np.eye(3)], 2) == [0, 1]
 
 
 def test_sizes_of_rows_are_those_of_the_parameters_that_are_known():
     """M and m are two: the value of neither is drawn, nor taken for the other."""
     M, m, u, v = Symbol("M", "parameter"), Symbol("m", "parameter"), Symbol("u", "speed"), Symbol("v", "speed")
     row = SimpleNamespace(partials=[(u, M), (v, m)], text="row")
-    known = Elimination((row,), (row,), (v,))
+    known = LoopElimination((row,), (row,), (v,))
     found = drawn_scales(known, [u, v], 0, {"M": 40.0, "m": 5.0})
     assert (found.rows, found.columns) == (pytest.approx((1 / 40,)), pytest.approx((1, 8)))
-    assert (found.rank_g, found.rank_v, found.order) == (0, 1, ((0, 1),))
+    assert (found.rank_g, found.rank_v, found.fixed_pivots) == (0, 1, ((0, 1),))

@@ -7,9 +7,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
-from bellcrank.files.neighbours import imported_files
-from bellcrank.study.job import job_of
-from bellcrank.study.runner import build
+from bellcrank.files.user_modules import imported_files
+from bellcrank.study.job import make_job
+from bellcrank.study.runner import build_model
 
 PART = """
 import bellcrank as bc
@@ -123,7 +123,7 @@ def test_a_study_takes_neighbours_along(tmp_path):
         "metrics": {"last": {"kind": "final", "of": "q(b)"}},
     }
     study = bc.Study.read(definition)
-    assert mass_of(build(job_of(study.definition))) == 2  # as a worker builds it, elsewhere
+    assert mass_of(build_model(make_job(study.definition))) == 2  # as a worker builds it, elsewhere
     first = study.run(tmp_path / "out", in_process=True)["last"]
     assert first[0] != first[1]
     (tmp_path / "a" / "inner" / "deep.py").write_text("MASS = 12\n", encoding="utf-8")

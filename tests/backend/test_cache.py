@@ -20,10 +20,10 @@ import bellcrank as bc
 from bellcrank.backend import cache as keeping
 from bellcrank.backend import compiler as building
 from bellcrank.backend.cache import cache_folder
-from bellcrank.backend.compiler import find_compiler, load_source, shared_library
-from bellcrank.backend.fortran import find_fortran
-from bellcrank.backend.processes import TooLong, run_program, seconds_for_compilers
-from bellcrank.files.trusted import read_trusted, why_open
+from bellcrank.backend.compiler import find_compiler, load_from_source, shared_library
+from bellcrank.backend.fortran_functions import find_fortran_compiler
+from bellcrank.backend.processes import ProcessTimeout, compile_time_limit, run_program
+from bellcrank.files.trusted import folder_access_problem, read_trusted
 from tests.models import needs_compiler, pendulum
 from tests.processes import ends
 
@@ -80,8 +80,8 @@ def test_a_library_that_is_not_the_one_put_there_is_made_again(damage, cache):
     """One that was cut short ended the process with SIGBUS, every time; a foreign one in a traceback."""
     damage(shared_library(SOURCE, find_compiler()))
     with pytest.warns(bc.ModelWarning, match="not the one that was put there: it is made again"):
-        assert load_source(SOURCE, find_compiler()).answer() == 42
-    assert load_source(SOURCE, find_compiler()).answer() == 42
+        assert load_from_source(SOURCE, find_compiler()).answer() == 42
+    assert load_from_source(SOURCE, find_compiler()).answer() == 42
 
 
 @needs_compiler
@@ -171,27 +171,27 @@ def test_a_planted_library_is_not_loaded(change, cache, tmp_path):
         pytest.skip("only root gives files away")
     change(planted(cache, tmp_path))
     with pytest.warns(bc.ModelWarning, match="not the one that was put there: it is made again"):
-        assert load_source(SOURCE, find_compiler()).answer() == 42
-    assert load_source(SOURCE, find_compiler()).answer() == 42
+        assert load_from_source(SOURCE, find_compiler()).answer() == 42
+    assert load_from_source(SOURCE, find_compiler()).answer() == 42
 
 
 @posix
 def test_folders_above_that_others_can_exchange(tmp_path):
     inner = tmp_path / "above" / "cache"
     inner.mkdir(parents=True, mode=0o700)
-    assert why_open(inner) == ""
+    assert folder_access_problem(inner) == ""
     inner.parent.chmod(0o777)
-    assert "others can write to" in why_open(inner)
+    assert "others can write to" in folder_access_problem(inner)
     inner.parent.chmod(0o1777)  # as the folder of temporary files: who owns a name there keeps it
-    assert why_open(inner) == ""
+    assert folder_access_problem(inner) == ""
     inner.parent.chmod(0o770)
     group = grp.getgrgid(inner.parent.stat().st_gid)
     alone = group.gr_name == pwd.getpwuid(os.geteuid()).pw_name and not group.gr_mem
-    assert (why_open(inner) == "") == alone
+    assert (folder_access_problem(inner) == "") == alone
     if os.geteuid() == 0:
         inner.parent.chmod(0o700)
         os.chown(inner.parent, 1234, -1)
-        assert "above it belongs to another user" in why_open(inner)
+        assert "above it belongs to another user" in folder_access_problem(inner)
 
 
 @posix
@@ -217,8 +217,8 @@ def test_a_library_that_cannot_be_loaded_is_made_again(cache):
     place.chmod(0o700)
     (place.parent / "digest").write_text(hashlib.sha256(b"no library").hexdigest())
     with pytest.warns(bc.ModelWarning, match="cannot be loaded: .*; it is removed and made again"):
-        assert load_source(SOURCE, find_compiler()).answer() == 42
-    assert load_source(SOURCE, find_compiler()).answer() == 42
+        assert load_from_source(SOURCE, find_compiler()).answer() == 42
+    assert load_from_source(SOURCE, find_compiler()).answer() == 42
 
 
 @needs_compiler
@@ -242,7 +242,7 @@ def test_a_user_without_home(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     with pytest.warns(bc.ModelWarning, match="is not used: there is no home folder"):
-        assert load_source(SOURCE, find_compiler()).answer() == 42
+        assert load_from_source(SOURCE, find_compiler()).answer() == 42
     assert os.listdir(tmp_path) == []
 
 
@@ -256,7 +256,7 @@ def test_a_relative_folder_in_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("BELLCRANK_CACHE", "here")
     assert cache_folder() == tmp_path / "here"
     if find_compiler():
-        assert load_source(SOURCE, find_compiler()).answer() == 42
+        assert load_from_source(SOURCE, find_compiler()).answer() == 42
 
 
 # ---- compilers
@@ -289,14 +289,14 @@ def test_a_compiler_that_hangs_is_stopped_with_what_it_started(tmp_path, monkeyp
 @pytest.mark.parametrize(("given", "limit"), [("", 3600.0), ("0", None), ("2.5", 2.5), (" 7 ", 7.0)])
 def test_time_limit(given, limit, monkeypatch):
     monkeypatch.setenv("BELLCRANK_COMPILE_SECONDS", given)
-    assert seconds_for_compilers() == limit
+    assert compile_time_limit() == limit
 
 
 @pytest.mark.parametrize("given", ["soon", "-1", "nan"])
 def test_time_limit_that_is_none(given, monkeypatch):
     monkeypatch.setenv("BELLCRANK_COMPILE_SECONDS", given)
     with pytest.raises(bc.BuildError, match=r"BELLCRANK_COMPILE_SECONDS=.* must be a number of seconds"):
-        seconds_for_compilers()
+        compile_time_limit()
 
 
 @posix
@@ -307,7 +307,7 @@ def test_a_helper_that_is_left_running_is_not_waited_for(tmp_path):
     assert run_program([str(left)], 10).output == "made\n"
     assert time.perf_counter() - began < 8
     os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
-    with pytest.raises(TooLong):
+    with pytest.raises(ProcessTimeout):
         run_program(["sleep", "20"], 0.05)
 
 
@@ -315,19 +315,19 @@ def test_a_helper_that_is_left_running_is_not_waited_for(tmp_path):
 @pytest.mark.parametrize("named", ["no-such-compiler -m64", '"', "'cc", "/dev/null"])
 def test_cc_that_cannot_be_used_is_said(named, monkeypatch):
     """It was replaced without a word; an unclosed quotation mark ended in a traceback."""
-    building._found.cache_clear()
+    building._find_compiler_named.cache_clear()
     monkeypatch.setenv("CC", named)
     with pytest.warns(bc.ModelWarning, match=r"compiler .* \(from CC\): .*; using "):
         found = find_compiler()
     assert found is not None and "no-such" not in found.command[0]
 
 
-@pytest.mark.skipif(find_fortran() is None, reason="there is no Fortran compiler")
+@pytest.mark.skipif(find_fortran_compiler() is None, reason="there is no Fortran compiler")
 def test_fc_that_cannot_be_used_is_said(monkeypatch):
-    building._found.cache_clear()
+    building._find_compiler_named.cache_clear()
     monkeypatch.setenv("FC", "'")
     with pytest.warns(bc.ModelWarning, match=r"\(from FC\): it cannot be read \(No closing quotation\); using "):
-        assert find_fortran() is not None
+        assert find_fortran_compiler() is not None
 
 
 @needs_compiler
@@ -350,7 +350,7 @@ def test_what_a_killed_build_left_is_removed(cache):
         (folder / "model.c").write_text("half")
     for folder in (old, busy):
         os.utime(folder, (time.time() - 1000,) * 2)
-    held = keeping._locked(busy)
+    held = keeping._lock_folder(busy)
     shared_library(SOURCE + "\n", find_compiler())
     os.close(held)
     assert sorted(p.name for p in cache.glob("build-*")) == ["build-busy", "build-young"]
@@ -363,7 +363,7 @@ def damaged_and_built(_):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = load_source(SOURCE, find_compiler()).answer()
+        found = load_from_source(SOURCE, find_compiler()).answer()
     return found, sorted(p.name[:6] for p in path.iterdir() if p.name.startswith("build-"))
 
 
@@ -382,7 +382,7 @@ def test_libraries_are_unloaded_when_nothing_uses_them(cache):
         return str(cache) in Path("/proc/self/maps").read_text()
 
     sim = pendulum().equations().compile(backend="c")
-    run, derivatives = sim.simulate(), sim.loaded.model.calls().derivatives
+    run, derivatives = sim.simulate(), sim.loaded.model.new_calls().derivatives
     assert loaded()
     del sim
     gc.collect()

@@ -11,8 +11,8 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend import compiler as building
 from bellcrank.backend.cache import cache_folder
-from bellcrank.backend.compiler import compile_source, find_compiler, load_source, shared_library
-from bellcrank.backend.tiers import kernel_with
+from bellcrank.backend.compiler import compile_source, find_compiler, load_from_source, shared_library
+from bellcrank.backend.tiers import compile_kernel
 from tests.models import needs_compiler, pendulum
 
 SOURCE = "int answer(void) { return 42; }\n"
@@ -30,9 +30,9 @@ def no_compiler(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(building, "find_spec", lambda name: None)
-    building._found.cache_clear()
+    building._find_compiler_named.cache_clear()
     yield
-    building._found.cache_clear()
+    building._find_compiler_named.cache_clear()
 
 
 def test_cache_folder(monkeypatch):
@@ -51,7 +51,7 @@ def test_library_is_made_once(cache):
     made = first.stat().st_mtime_ns
     assert shared_library(SOURCE, find_compiler()) == first
     assert first.stat().st_mtime_ns == made
-    assert load_source(SOURCE, find_compiler()).answer() == 42
+    assert load_from_source(SOURCE, find_compiler()).answer() == 42
     assert list(cache.iterdir()) == [first.parent]  # nothing else is left behind
 
 
@@ -112,25 +112,25 @@ def test_flags_of_gcc_are_left_out_where_they_are_not_known(tmp_path):
     )
     script.chmod(0o755)
     compiler = building.Compiler((str(script),), "cc 1.0, Free Software Foundation")
-    assert "-frename-registers" in compiler.fast
-    assert compile_source(SOURCE, tmp_path, compiler, compiler.fast).exists()
+    assert "-frename-registers" in compiler.fast_flags
+    assert compile_source(SOURCE, tmp_path, compiler, compiler.fast_flags).exists()
 
 
 def test_gcc_on_x86_spills_to_memory_but_not_where_runs_are_side_by_side(monkeypatch):
     gcc = building.Compiler(("gcc",), "gcc 13.3.0\nCopyright (C) 2023 Free Software Foundation, Inc.")
     monkeypatch.delenv("BELLCRANK_CFLAGS", raising=False)
     monkeypatch.setattr(building.platform, "machine", lambda: "x86_64")
-    assert set(building.GCC_X86) <= set(gcc.fast)
-    assert not set(building.GCC_X86) & {*building.lanes_flags(gcc, 100_000), *gcc.quick}
+    assert set(building.GCC_X86) <= set(gcc.fast_flags)
+    assert not set(building.GCC_X86) & {*building.lanes_flags(gcc, 100_000), *gcc.quick_flags}
     monkeypatch.setattr(building.platform, "machine", lambda: "aarch64")
-    assert not set(building.GCC_X86) & set(gcc.fast)
+    assert not set(building.GCC_X86) & set(gcc.fast_flags)
     assert set(building.GCC_LANES) <= set(building.lanes_flags(gcc, 100_000))
 
 
 @pytest.mark.parametrize(("machine", "flag"), [("aarch64", "-mcpu=native"), ("x86_64", "-march=native")])
 def test_clang_is_told_the_processor_as_it_asks_for(machine, flag, monkeypatch):
     monkeypatch.setattr(building.platform, "machine", lambda: machine)
-    fast = building.Compiler(("clang",), "Debian clang version 14.0.6").fast
+    fast = building.Compiler(("clang",), "Debian clang version 14.0.6").fast_flags
     assert flag in fast and not {*building.GCC}.intersection(fast)
 
 
@@ -204,7 +204,7 @@ def test_quick_programs_are_the_same_to_rounding(monkeypatch, tmp_path):
     compile_it = building.compile_source
     monkeypatch.setattr(building, "compile_source", lambda *a: levels.append(a[3][0]) or compile_it(*a))
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
-    kernel_with.cache_clear()
+    compile_kernel.cache_clear()
     equations = pendulum().equations()
     fast, quick = (equations.compile(backend="c", speed=speed) for speed in ("fast", "quick"))
     assert levels == ["-O3", "-O1", "-O1"]  # one text with the kernel; the model, and the kernel that it is attached to

@@ -8,7 +8,7 @@ import pytest
 
 from bellcrank.backend import compiler
 from bellcrank.backend.compiler import compile_source, default_flags, find_compiler
-from bellcrank.emit.c import halves
+from bellcrank.emit.c import split_source
 from bellcrank.errors import BuildError
 from tests.helpers import EXAMPLES
 
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture
 def small(monkeypatch, tmp_path):
     """Short functions count as long, and there are processors enough."""
-    monkeypatch.setattr(halves, "LONG", 0)
-    monkeypatch.setattr(compiler, "_side_by_side", lambda: True)
+    monkeypatch.setattr(split_source, "MIN_SPLIT_LENGTH", 0)
+    monkeypatch.setattr(compiler, "_can_compile_in_parallel", lambda: True)
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "cache"))
 
 
@@ -33,7 +33,7 @@ def test_halves_make_the_same_run(small, monkeypatch, tmp_path):
     monkeypatch.setattr(compiler, "run_program", lambda c, *a: commands.append(c) or run_program(c, *a))
     apart = equations.compile(backend="c", speed="fast")
     assert any("half_1.o" in word and "half_2.o" in word for command in commands for word in command)
-    monkeypatch.setattr(compiler, "_side_by_side", lambda: False)
+    monkeypatch.setattr(compiler, "_can_compile_in_parallel", lambda: False)
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "other"))
     whole = equations.compile(backend="c", speed="fast")
     assert "-shared" in commands[-1]
@@ -44,9 +44,9 @@ def test_halves_make_the_same_run(small, monkeypatch, tmp_path):
 @pytest.mark.parametrize("half", [1, 2])
 def test_a_mistake_in_one_half_is_told(small, tmp_path, half):
     text = "\n".join((
-        halves.of_first(["int one(void) { return 1; }"]),
-        halves.of_second("two", "#define EXPORT\nEXPORT void two(int *x)\n{\n    *x = 2;\n}"),
-        f"#if {halves.HALF} == {half}", "int wrong = missing;", "#endif", "",
+        split_source.first_half(["int one(void) { return 1; }"]),
+        split_source.second_half("two", "#define EXPORT\nEXPORT void two(int *x)\n{\n    *x = 2;\n}"),
+        f"#if {split_source.HALF} == {half}", "int wrong = missing;", "#endif", "",
     ))  # fmt: skip
     cc = find_compiler()
     assert cc is not None

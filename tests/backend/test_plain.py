@@ -5,7 +5,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend import wasm
-from bellcrank.numeric.methods import METHODS, OWN, SCIPY
+from bellcrank.numeric.fixed_step_methods import METHODS, OWN, SCIPY
 from bellcrank.numeric.run_spec import DAE_METHODS
 from tests.models import example, needs_compiler, pendulum
 from tests.run.test_singular_positions import along, line

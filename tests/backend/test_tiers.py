@@ -14,11 +14,11 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend import libraries as of_libraries
 from bellcrank.backend import tiers
-from bellcrank.backend.background import Background
+from bellcrank.backend.background import BackgroundQueue
 from bellcrank.backend.compiler import Compiler, find_compiler
-from bellcrank.backend.libraries import Libraries
-from bellcrank.backend.processes import Ended, run_program
-from bellcrank.emit.c.sources import Sources
+from bellcrank.backend.libraries import CurrentLibrary
+from bellcrank.backend.processes import ProcessTerminated, run_program
+from bellcrank.emit.c.program_sources import ProgramSources
 from bellcrank.errors import BuildError
 from tests.models import needs_compiler, pendulum
 
@@ -45,31 +45,31 @@ def tiered(tmp_path, monkeypatch):
     """Two libraries of each source, in a cache of their own; both soon ready."""
     monkeypatch.delenv("BELLCRANK_CFLAGS")
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(Compiler, "early", ("-O0",))
-    monkeypatch.setattr(Compiler, "fast", ("-O0", "-ffp-contract=off"))
+    monkeypatch.setattr(Compiler, "early_flags", ("-O0",))
+    monkeypatch.setattr(Compiler, "fast_flags", ("-O0", "-ffp-contract=off"))
     monkeypatch.setattr(tiers, "SMALL", -1)
     monkeypatch.setattr(tiers, "SHORT", 0)
     monkeypatch.setattr(of_libraries, "LONG_RUNS", 0.0)
-    tiers.kernel_with.cache_clear()
+    tiers.compile_kernel.cache_clear()
     yield tmp_path / "cache"
-    tiers.kernel_with.cache_clear()
+    tiers.compile_kernel.cache_clear()
 
 
 class Gate:
     """Lets the fast library come when it is opened."""
 
     def __init__(self, monkeypatch):
-        self.opened, made = threading.Event(), tiers._Source.made
+        self.opened, made = threading.Event(), tiers._LibrarySource.build_library
 
         def late(source, speed, aside=None):
             assert aside is None or self.opened.wait(LONG)
             return made(source, speed, aside)
 
-        monkeypatch.setattr(tiers._Source, "made", late)
+        monkeypatch.setattr(tiers._LibrarySource, "build_library", late)
 
 
-def libraries(sim) -> Libraries:
-    return sim.loaded.model._compiled.builds.now
+def libraries(sim) -> CurrentLibrary:
+    return sim.loaded.model._compiled.variants.latest
 
 
 def rows(run):
@@ -91,7 +91,7 @@ def test_the_fast_library_takes_over_within_a_run_and_what_goes_on(tiered, monke
 
     def opens(share):
         gate.opened.set()
-        assert libraries(sim).settled.wait(LONG)
+        assert libraries(sim).is_final.wait(LONG)
 
     second = sim.simulate(progress=opens)
     assert second.settings["library"] == "early, then fast"
@@ -116,9 +116,9 @@ def test_where_runs_take_long_those_that_follow_take_a_library_of_one_text(tiere
     gate, equations = Gate(monkeypatch), pendulum().equations()
     sim = equations.compile()
     assert sim.notes[1].startswith("linked to the solver kernel")
-    builds = sim.loaded.model._compiled.builds
+    builds = sim.loaded.model._compiled.variants
     first, stepper = sim.simulate(), sim.stepper(step=0.01)
-    waited = builds.now.settled
+    waited = builds.latest.is_final
     assert not waited.is_set()
 
     def opens(share):
@@ -138,17 +138,17 @@ def test_where_runs_take_long_those_that_follow_take_a_library_of_one_text(tiere
 
 @needs_compiler
 def test_a_fast_library_that_cannot_be_made_is_noted(tiered, monkeypatch):
-    made = tiers._Source.made
+    made = tiers._LibrarySource.build_library
 
     def fails(source, speed, aside=None):
         if aside is not None:
             raise BuildError("the disk is full")
         return made(source, speed, aside)
 
-    monkeypatch.setattr(tiers._Source, "made", fails)
+    monkeypatch.setattr(tiers._LibrarySource, "build_library", fails)
     sim = pendulum().equations().compile()
     sim.simulate()
-    assert libraries(sim).settled.wait(LONG)
+    assert libraries(sim).is_final.wait(LONG)
     assert (
         sim.notes[1] == "stays with the library that was soon ready, since the fast one is not made: the disk is full"
     )
@@ -160,10 +160,12 @@ def test_where_there_is_one_library_alone(tiered, monkeypatch):
     """Code of users, flags of users, flags that a compiler does not know, and sources that are soon compiled."""
 
     def speeds(own=True):
-        found = tiers.builds_of(Sources(SOURCE, "", ""), find_compiler(), "auto", is_generated=own, linked=False).now
-        assert found.now.loaded.answer() == 42
-        found.took(1.0)
-        return found.speeds[0], found.settled.wait(LONG)
+        found = tiers.build_libraries(
+            ProgramSources(SOURCE, "", ""), find_compiler(), "auto", is_generated=own, linked=False
+        ).latest
+        assert found.current.loaded.answer() == 42
+        found.add_run_time(1.0)
+        return found.speeds[0], found.is_final.wait(LONG)
 
     assert speeds() == ("early", True)
     assert speeds() == ("fast", True)
@@ -172,7 +174,7 @@ def test_where_there_is_one_library_alone(tiered, monkeypatch):
     assert speeds(own=False) == ("fast", True)
     for path in tiered.iterdir():
         shutil.rmtree(path)
-    monkeypatch.setattr(Compiler, "early", ("-O0", "-fno-such-thing-at-all"))
+    monkeypatch.setattr(Compiler, "early_flags", ("-O0", "-fno-such-thing-at-all"))
     assert speeds() == ("fast", True)
     monkeypatch.setenv("BELLCRANK_CFLAGS", "-O0")
     assert speeds() == ("fast", True)
@@ -181,12 +183,12 @@ def test_where_there_is_one_library_alone(tiered, monkeypatch):
     assert speeds() == ("fast", True)
 
 
-@pytest.mark.skipif(find_compiler() is None or not find_compiler().gnu, reason="needs gcc")
+@pytest.mark.skipif(find_compiler() is None or not find_compiler().is_gcc, reason="needs gcc")
 def test_both_libraries_fuse_the_same_products_and_sums(tmp_path):
     """gcc decides on trees what is fused; those of the two libraries are the same."""
     (tmp_path / "sums.c").write_text(SUMS)
     texts = []
-    for speed in ("early", "fast"):
+    for speed in ("early_flags", "fast_flags"):
         dump = tmp_path / f"{speed}.txt"
         flags = [*getattr(find_compiler(), speed), f"-fdump-tree-optimized={dump}"]
         command = [*find_compiler().command, *flags, "-S", "-o", os.devnull, str(tmp_path / "sums.c")]
@@ -197,21 +199,21 @@ def test_both_libraries_fuse_the_same_products_and_sums(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs processes of POSIX")
 def test_what_is_under_way_ends_with_the_process():
-    began, ended, background = threading.Event(), [], Background()
+    began, ended, background = threading.Event(), [], BackgroundQueue()
 
     def task(aside):
         began.set()
         try:
             run_program([sys.executable, "-c", "import time; time.sleep(60)"], None, background_process=aside)
-        except Ended:
+        except ProcessTerminated:
             ended.append("ended")
 
-    assert background.add(task) and began.wait(LONG)
-    assert background.add(lambda aside: ended.append("never"))
+    assert background.submit(task) and began.wait(LONG)
+    assert background.submit(lambda aside: ended.append("never"))
     start = time.monotonic()
-    background.end()
+    background.stop_all_tasks()
     assert time.monotonic() - start < 5.0 and ended == ["ended"]
-    assert not background.add(task)
+    assert not background.submit(task)
 
 
 @needs_compiler
@@ -222,7 +224,7 @@ def test_the_fast_library_is_begun_when_it_pays(tiered, monkeypatch, use):
     gate.opened.set()
     sim.simulate()
     sim.derivatives(0.0, [0.1], [0.2])
-    assert libraries(sim).later is not None and libraries(sim).speeds == ["early"]
+    assert libraries(sim).build_faster is not None and libraries(sim).speeds == ["early"]
     if use == "runs":
         monkeypatch.setattr(of_libraries, "LONG_RUNS", 0.0)
         sim.simulate()
@@ -230,7 +232,7 @@ def test_the_fast_library_is_begun_when_it_pays(tiered, monkeypatch, use):
         sim.stepper(step=0.01)
     else:
         sim.rhs()
-    assert libraries(sim).settled.wait(LONG) and libraries(sim).speeds == ["early", "fast"]
+    assert libraries(sim).is_final.wait(LONG) and libraries(sim).speeds == ["early", "fast"]
 
 
 SCRIPT = """
@@ -275,7 +277,7 @@ def is_gone(process):
 
 @needs_compiler
 @pytest.mark.campaign
-@pytest.mark.skipif(os.name != "posix" or find_compiler() is None or not find_compiler().gnu, reason="needs gcc")
+@pytest.mark.skipif(os.name != "posix" or find_compiler() is None or not find_compiler().is_gcc, reason="needs gcc")
 @pytest.mark.parametrize("end", ["exit", "fork", "interrupt"])
 def test_processes_end_while_a_compiler_is_under_way(tmp_path, end):
     """Nothing is waited for, no compiler continues, and nothing is left of a build."""
@@ -298,14 +300,14 @@ def test_processes_end_while_a_compiler_is_under_way(tmp_path, end):
 
 
 @pytest.mark.campaign
-@pytest.mark.skipif(find_compiler() is None or find_compiler().early is None, reason="needs gcc")
+@pytest.mark.skipif(find_compiler() is None or find_compiler().early_flags is None, reason="needs gcc")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_bits_are_the_same_whichever_library_runs(name, tmp_path, monkeypatch):
     """What gcc does after it has fused products and sums changes no result: all methods, all examples."""
     monkeypatch.delenv("BELLCRANK_CFLAGS")
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
-    monkeypatch.setattr(Background, "add", lambda self, task: False)
+    monkeypatch.setattr(BackgroundQueue, "submit", lambda self, task: False)
     monkeypatch.setattr(tiers, "SHORT", 0)
     monkeypatch.setattr(tiers, "SMALL", -1)
     equations = bc.System.read(Path(__file__).parents[2] / "examples" / f"{name}.py").equations()
@@ -331,8 +333,8 @@ def test_the_kernel_is_compiled_with_the_flags_of_now(monkeypatch):
     """One that was compiled with other flags, as for an earlier model, may have other bits."""
     compiler = find_compiler()
     monkeypatch.setenv("BELLCRANK_CFLAGS", "-O0")
-    first = tiers.linked_kernel(compiler)
+    first = tiers.kernel_and_address(compiler)
     monkeypatch.setenv("BELLCRANK_CFLAGS", "-O0 -ffp-contract=off")
-    assert tiers.linked_kernel(compiler)[1] != first[1]
+    assert tiers.kernel_and_address(compiler)[1] != first[1]
     monkeypatch.setenv("BELLCRANK_CFLAGS", "-O0")
-    assert tiers.linked_kernel(compiler) == first
+    assert tiers.kernel_and_address(compiler) == first

@@ -14,7 +14,7 @@ import pytest
 import bellcrank as bc
 from bellcrank import cli
 from bellcrank.export.fmu import binaries
-from bellcrank.library.vehicles.key_list import markdown
+from bellcrank.library.vehicles.key_tables import keys_as_markdown
 from tests.fmus import fmpy
 from tests.models import needs_compiler, rarely
 from tests.node import unpacked
@@ -167,7 +167,7 @@ def test_motorcycles(folder, capsys):
 
 
 def test_keys_of_cars():
-    assert text_of("car_keys") == markdown(), "write it: bellcrank car keys --markdown > docs/car_keys.md"
+    assert text_of("car_keys") == keys_as_markdown(), "write it: bellcrank car keys --markdown > docs/car_keys.md"
 
 
 def test_command_line():

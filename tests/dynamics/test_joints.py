@@ -61,7 +61,7 @@ def start(sim, scale=0.4):
     rng = np.random.default_rng(3)
     n_q, n_u = len(sim.loaded.program.coordinates), len(sim.loaded.program.speeds)
     q, u = scale * rng.uniform(-1, 1, n_q), scale * rng.uniform(-1, 1, n_u)
-    for scalar in sim.derived.analysis.mechanism.start:  # of Euler parameters
+    for scalar in sim.derived.analysis.mechanism.nonzero_reference_values:  # of Euler parameters
         first = sim.loaded.program.coordinates.index(scalar)
         e = np.array([1.0, *q[first + 1 : first + 4]])
         q[first : first + 4] = e / np.linalg.norm(e)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.run.evaluate import closure
+from bellcrank.run.point_evaluation import loop_constraints
 from tests.models import example, rarely
 
 
@@ -52,7 +52,7 @@ def test_spatial_loops_stay_closed_and_conserve_energy(joint, freedoms):
     sim = eom.compile(backend="python")
     run = sim.simulate(t_end=0.3, step=0.001, initial={"q(a)": 0.2, "u(a)": 0.5})
     assert run.ended == "finished"
-    loops = closure(sim.loaded, sim.parameter_values(), [])
+    loops = loop_constraints(sim.loaded, sim.parameter_values(), [])
     for i in (0, 100, 300):
         q = np.array([run[str(s)][i] for s in eom.coordinates])
         u = np.array([run[str(s)][i] for s in eom.speeds])

@@ -3,7 +3,7 @@
 import pytest
 
 import bellcrank as bc
-from bellcrank.dynamics.accelerations import derivations, mass_units, prepare
+from bellcrank.dynamics.accelerations import candidate_derivations, mass_units, prepare_tree_system
 from bellcrank.expr import Symbol
 from tests.models import derived
 
@@ -14,11 +14,11 @@ def parameter(name):
 
 def units(system):
     analysis = system.equations(optimise="none").analysis
-    return {unit.fingerprint for unit in mass_units(prepare(analysis, None, True).tree)}
+    return {unit.fingerprint for unit in mass_units(prepare_tree_system(analysis, None, True).tree)}
 
 
 def ways(analysis, **more):
-    for way in derivations(analysis, "auto", **more):
+    for way in candidate_derivations(analysis, "auto", **more):
         yield {i: value.fingerprint for i, value in way.udot.items()}
 
 

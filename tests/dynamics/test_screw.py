@@ -74,9 +74,9 @@ def test_independent_check_of_a_nut_alone_passes():
 
 def test_pitch_is_a_length_and_the_joint_has_words():
     eom = machine(True).equations()
-    assert eom.interface.get("pitch", ("parameter",)).unit.text == "m"
+    assert eom.interface.find_or_none("pitch", ("parameter",)).unit.text == "m"
     assert eom.analysis.mechanism.bodies[1].joint.text == "screw"
-    assert "Rotation of nut relative to bolt" in eom.interface.get("q(nut)", ("coordinate",)).wording
+    assert "Rotation of nut relative to bolt" in eom.interface.find_or_none("q(nut)", ("coordinate",)).description
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import compile_source, find_compiler
-from bellcrank.emit.c import halves
+from bellcrank.emit.c import split_source
 from bellcrank.emit.c.lanes import lanes_source
 from bellcrank.emit.c.source import c_sources
 from tests.embedded import Embedded, in_units
@@ -52,11 +52,11 @@ def function(library, name, eom, state, count):
 @pytest.mark.parametrize("longest", [5, 20])
 @pytest.mark.parametrize("half", [False, True])
 def test_the_same_outputs(tmp_path, monkeypatch, longest, half):
-    monkeypatch.setattr(halves, "LONG", 0 if half else 10**9)
+    monkeypatch.setattr(split_source, "MIN_SPLIT_LENGTH", 0 if half else 10**9)
     eom = chain().equations()
-    whole = c_sources(eom.program, longest=10**6).of("unity")
-    text = c_sources(eom.program, longest=longest, halves=True).of("unity")
-    assert SHARED in text and SHARED not in whole and halves.has_halves(text) == half
+    whole = c_sources(eom.program, longest=10**6).for_build("unity")
+    text = c_sources(eom.program, longest=longest, halves=True).for_build("unity")
+    assert SHARED in text and SHARED not in whole and split_source.is_split(text) == half
     flags = ("-O1", "-ffp-contract=off") if half else STRICT  # not every half calls every table
     found = []
     state = np.random.default_rng(1).uniform(-0.9, 0.9, (2, 5)).tolist()
@@ -71,17 +71,17 @@ def test_the_same_outputs(tmp_path, monkeypatch, longest, half):
 
 def test_a_function_of_the_user_is_not_called_once_more():
     eom = chain(python=lambda x: 2 * x).equations()
-    assert SHARED not in c_sources(eom.program, longest=5).of("unity")
+    assert SHARED not in c_sources(eom.program, longest=5).for_build("unity")
 
 
 def test_outputs_that_need_little_of_the_rates_stand_alone():
     s = chain()
     eom = s.equations()
-    assert SHARED in c_sources(eom.program, longest=5).of("unity")
+    assert SHARED in c_sources(eom.program, longest=5).for_build("unity")
     t = bc.System("two", units="SI")
     t.add_body("a", rotate=("x", "y", "z"), mass=1, inertia=(1, 2, 3))
     t.add_output("half", "q(a,1)/2", units="rad")
-    assert SHARED not in c_sources(t.equations().program, longest=1).of("unity")
+    assert SHARED not in c_sources(t.equations().program, longest=1).for_build("unity")
 
 
 @needs_compiler
@@ -111,7 +111,7 @@ def test_the_same_in_embedded_code(tmp_path, monkeypatch):
     s.set_run(t_end=1, step=0.01, initial={"q(link1)": 0.5, "u(link3)": 1.0})
     eom, rows = s.equations(), []
     for longest in (10**6, 5):
-        monkeypatch.setattr("bellcrank.emit.c.embedded.LONGEST", longest)
+        monkeypatch.setattr("bellcrank.emit.c.embedded.MAX_STATEMENTS_PER_PART", longest)
         folder = tmp_path / str(longest)
         folder.mkdir()
         c = Embedded(eom, folder)

@@ -13,19 +13,19 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.backend.compiler import compile_source, find_compiler
-from bellcrank.emit.c.methods import method_cases, method_names
 from bellcrank.emit.c.printer import CPrinter
-from bellcrank.emit.c.runtime_files import definitions, runtime
+from bellcrank.emit.c.runtime_files import constant_definitions, fill_runtime_file
 from bellcrank.emit.c.source import c_source
-from bellcrank.emit.names import comment, identifier, safe_names
-from bellcrank.emit.number import DOUBLE
+from bellcrank.emit.c.step_methods import method_cases, method_names
+from bellcrank.emit.identifiers import comment_text, safe_identifier, safe_names
+from bellcrank.emit.name_comments import NameComments
+from bellcrank.emit.number_type import DOUBLE
 from bellcrank.emit.python.printer import PythonPrinter
-from bellcrank.emit.words import Words
 from bellcrank.expr import Product, Symbol
 from bellcrank.kernel.text import kernel_file
-from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.fixed_step_methods import METHODS
 from bellcrank.numeric.tuning import ELIMINATION
-from bellcrank.program import interpret
+from bellcrank.program import interpreter
 from tests.models import EXAMPLES, STRICT, example, needs_compiler, pendulum, random_state, rarely, relative, system
 
 EMIT = Path(bc.__file__).parent / "emit"
@@ -40,14 +40,14 @@ OTHERS = [n for n in EXAMPLES if n not in KINDS]
 def strict_model(eom, **options):
     """Compiled without warnings, user functions and tables as they are."""
     sim = eom.compile(backend="python")
-    return sim, CModel(eom.program, sim.loaded.functions, flags=STRICT, **options).calls()
+    return sim, CModel(eom.program, sim.loaded.functions, flags=STRICT, **options).new_calls()
 
 
 # ---- text
 
 
 def test_file_reads_well():
-    words = Words({"k": "suspension stiffness"}, {"k": "N/m", "q(wheel)": "m"})
+    words = NameComments({"k": "suspension stiffness"}, {"k": "N/m", "q(wheel)": "m"})
     text = c_source(example("quarter_car").program, words)
     assert text.startswith("/* quarter car\n\n   2 coordinates, 2 independent speeds.")
     assert "     q[0]    q(wheel) (m)\n" in text
@@ -65,7 +65,7 @@ def test_no_symbol_takes_a_name_that_a_printer_makes():
     made = {x for f in files for x in re.findall(r"\b([a-z]+)\{k\}", (EMIT / f).read_text(encoding="utf-8"))}
     assert {"matrix", "rates", "found", "mass"} <= made
     for name in sorted(made):
-        assert identifier(f"{name}1", set()) == f"v_{name}1"
+        assert safe_identifier(f"{name}1", set()) == f"v_{name}1"
 
 
 def test_names_are_made_safe():
@@ -77,12 +77,12 @@ def test_names_are_made_safe():
     assert len(set(names)) == len(names)
     assert all(n.isidentifier() and n.isascii() for n in names)
     assert not {"z1", "M_PI", "sin"} & set(names)
-    assert identifier("a", ("a", "a_2")) == "a_3"
+    assert safe_identifier("a", ("a", "a_2")) == "a_3"
 
 
 @pytest.mark.parametrize("text", ["*/ int x; /*", "a\nb", "*\\/", "\\", "**//**", "*?/", "??/", "naïve */"])
 def test_comments_cannot_be_left(text):
-    shown = comment(text)
+    shown = comment_text(text)
     assert "*/" not in shown and "/*" not in shown and "\n" not in shown and "\\" not in shown and "??" not in shown
     assert shown.isascii()
 
@@ -106,13 +106,13 @@ def test_division_by_a_power_is_in_parentheses():
     a, b = Symbol("a"), Symbol("b")
     names = {a: "a", b: "b"}
     for printer in (PythonPrinter(names, ()), CPrinter(names, {}, {})):
-        assert printer.expr(Product(1, ((a, 1), (b, -2)))) == "a/(b*b)"
+        assert printer.print_expression(Product(1, ((a, 1), (b, -2)))) == "a/(b*b)"
 
 
 def constants_of(eom):
     sim = eom.compile(backend="python")
     p = sim.parameter_values()
-    return p, sim.loaded.context().model.constants(p)
+    return p, sim.loaded.new_context().model.constants(p)
 
 
 # ---- numbers
@@ -124,20 +124,20 @@ def test_c_python_and_interpreter_agree(name):
     eom = example(name)
     sim, model = strict_model(eom)
     p = sim.parameter_values()
-    c, python = model.constants(p), sim.loaded.context().model
+    c, python = model.constants(p), sim.loaded.new_context().model
     assert relative(c, python.constants(p)) <= 1e-12 if c else True
-    known = interpret.constants(eom.program, p)
+    known = interpreter.evaluate_constants(eom.program, p)
     user = {r.name: f for r, f in zip(eom.program.routines, sim.loaded.functions, strict=True)}
     for seed in range(5):
         q, u = (x.tolist() for x in random_state(eom, seed))
         w = np.random.default_rng(seed).uniform(-0.01, 0.01, len(eom.program.inputs)).tolist()
         got = np.concatenate(model.derivatives(0.3, q, u, p, c, w))
         assert relative(got, np.concatenate(python.derivatives(0.3, q, u, p, c, w))) <= 1e-12
-        plain, values = interpret.derivatives(eom.program, known, 0.3, q, u, w, user)
+        plain, values = interpreter.evaluate_derivatives(eom.program, known, 0.3, q, u, w, user)
         assert relative(got, plain) <= 1e-12
         out = model.outputs(0.3, q, u, p, c, w)
         assert relative(out, python.outputs(0.3, q, u, p, c, w)) <= 1e-12
-        assert relative(out, interpret.outputs(eom.program, values, user)) <= 1e-12
+        assert relative(out, interpreter.evaluate_outputs(eom.program, values, user)) <= 1e-12
 
 
 @needs_compiler
@@ -190,7 +190,7 @@ def test_clang_agrees(flags, tmp_path, monkeypatch):
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
     assert "clang" in find_compiler().version
     sim = eom.compile(backend="python")
-    model = CModel(eom.program, sim.loaded.functions, flags=(*flags.split(), *STRICT[2:])).calls()
+    model = CModel(eom.program, sim.loaded.functions, flags=(*flags.split(), *STRICT[2:])).new_calls()
     p = sim.parameter_values()
     got = model.derivatives(0.0, *(x.tolist() for x in state), p, model.constants(p), [])
     for g, e in zip(got, expected, strict=True):
@@ -213,7 +213,9 @@ def test_the_last_vector_of_angles_is_full(tmp_path, vectors):
     listed = re.search(r"angle1\[LANES\((\d+)\)\] = \{(.*)\};", body)
     assert listed and listed[1] == "7"
     source = tmp_path / "room.c"
-    source.write_text(f"#include <stdint.h>\n#include <string.h>\n{runtime('room.c')}\nHERE LANES(7) = {listed[2]}\n")
+    source.write_text(
+        f"#include <stdint.h>\n#include <string.h>\n{fill_runtime_file('room.c')}\nHERE LANES(7) = {listed[2]}\n"
+    )
     flags = ["-U__AVX512F__", "-U__AVX__", *(["-D__AVX__"] if vectors == 4 else [])]
     made = subprocess.run([*find_compiler().command, "-E", *flags, str(source)], capture_output=True, text=True)
     size, values = made.stdout.split("HERE")[1].split("=")
@@ -237,7 +239,7 @@ def test_every_function_of_the_language():
 
     sim, model = strict_model(pendulum(f"m0*({text})", prepare, m0=1.0).equations())
     p = sim.parameter_values()
-    c, python = model.constants(p), sim.loaded.context().model
+    c, python = model.constants(p), sim.loaded.new_context().model
     for w in ([0.4, 1.3], [1.7, 0.6]):
         got = model.derivatives(0.0, [0.1], [0.2], p, c, w)
         assert got[1] == pytest.approx(python.derivatives(0.0, [0.1], [0.2], p, c, w)[1], rel=1e-13)
@@ -263,8 +265,8 @@ def test_implicit_form_is_solved():
     got = model.derivatives(0.0, q.tolist(), u.tolist(), p, model.constants(p), [])
     expected = explicit.compile(backend="python").derivatives(0.0, q, u)
     assert relative(got[1], expected[1]) <= 1e-12
-    constants = interpret.constants(implicit.program, p)
-    rates, _ = interpret.derivatives(implicit.program, constants, 0.0, q.tolist(), u.tolist(), [])
+    constants = interpreter.evaluate_constants(implicit.program, p)
+    rates, _ = interpreter.evaluate_derivatives(implicit.program, constants, 0.0, q.tolist(), u.tolist(), [])
     assert relative(rates, np.concatenate(expected)) <= 1e-12
 
 
@@ -273,7 +275,7 @@ def test_singular_matrix_gives_nan(tmp_path):
     source = (
         "#include <math.h>\n"
         + "#define real double\n"
-        + definitions(ELIMINATION, DOUBLE)
+        + constant_definitions(ELIMINATION, DOUBLE)
         + kernel_file("solve.c")
         + "void s(int n, double *a, double *b) { solve_symmetric(n, a, b); }\n"
     )
@@ -302,8 +304,8 @@ def sincos(request, tmp_path_factory):
     head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n#define SEPARATE\n"
     source = (
         head
-        + runtime("room.c")
-        + runtime("sincos.c", TABLE="yes")
+        + fill_runtime_file("room.c")
+        + fill_runtime_file("sincos.c", TABLE="yes")
         + """void f(int n, const double *x, double *s, double *c)
         {
             for (int i = 0; i < n; i += 7)
@@ -312,7 +314,7 @@ def sincos(request, tmp_path_factory):
         typedef double scalar;
         """
         + kernel_file("lanes.h")
-        + runtime("sincos_lanes.c")
+        + fill_runtime_file("sincos_lanes.c")
         + """void f_lanes(int n, const double *x, double *s, double *c)
         {
             for (int i = 0; i < n; i += N_LANES) {
@@ -356,7 +358,7 @@ def test_sine_and_cosine_are_right(sincos, top, ulp):
 def test_own_sines_are_used_without_a_standard_named(tmp_path):
     """Processors with half precision name another method of evaluation then, which leaves double as it is."""
     source = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n#define SEPARATE\n"
-    source += runtime("room.c") + runtime("sincos.c", TABLE="yes")
+    source += fill_runtime_file("room.c") + fill_runtime_file("sincos.c", TABLE="yes")
     source += "void f(const double *x, double *s, double *c) { sincos_all(4000, x, s, c); }\n"
     x = np.random.default_rng(2).uniform(-3.0, 3.0, 4_000)
     found = []
@@ -406,7 +408,7 @@ def test_sine_and_cosine_to_one_and_a_half_units(sincos):
 
 def test_table_of_sines_and_cosines():
     mpmath = pytest.importorskip("mpmath")
-    rows = re.findall(r"^    R\((.*?)\)", runtime("sincos.c", TABLE="yes"), re.MULTILINE)
+    rows = re.findall(r"^    R\((.*?)\)", fill_runtime_file("sincos.c", TABLE="yes"), re.MULTILINE)
     assert len(rows) == 32
     with mpmath.workprec(200):
         for k, row in enumerate(rows):
@@ -437,7 +439,7 @@ def test_one_angle_that_is_not_finite_leaves_the_others_alone(sincos):
 def test_fast_math_falls_back_to_the_library(tmp_path):
     """-ffast-math would delete the rounding constant, so the C library takes over."""
     source = "#include <stdio.h>\n#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
-    source += runtime("room.c") + runtime("sincos.c", TABLE="yes")
+    source += fill_runtime_file("room.c") + fill_runtime_file("sincos.c", TABLE="yes")
     source += """int main(void)
     {
         double x[4] = {0.5, 20.0, -300.0, 4e5}, s[4], c[4];
@@ -460,7 +462,7 @@ def test_fast_math_falls_back_to_the_library(tmp_path):
 def atan(request, tmp_path_factory):
     """atan_all under the flags that are used, of up to eight tangents at a time."""
     head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
-    source = head + runtime("room.c") + runtime("atan.c")
+    source = head + fill_runtime_file("room.c") + fill_runtime_file("atan.c")
     source += """void f(int n, const double *x, double *angle)
         {
             for (int i = 0; i < n; i += 8)
@@ -509,7 +511,7 @@ def test_angles_of_special_tangents(atan):
 def test_table_of_tangents():
     """Angles of the table are as good as exact."""
     mpmath = pytest.importorskip("mpmath")
-    rows = re.findall(r"\{([\d.e+]+), ([\d.e+]+)\}", runtime("atan.c"))
+    rows = re.findall(r"\{([\d.e+]+), ([\d.e+]+)\}", fill_runtime_file("atan.c"))
     assert len(rows) == 34
     with mpmath.workprec(200):
         for c, angle in rows:

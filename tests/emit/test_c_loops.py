@@ -9,7 +9,7 @@ import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.backend.c_runs import CRun
 from bellcrank.emit.c.source import c_source, c_sources
-from bellcrank.numeric.projection import steadiness
+from bellcrank.numeric.loop_constraints import fixed_pivot_ratio
 from bellcrank.numeric.run_spec import FINISHED, NOT_CLOSED, RunSpec
 from bellcrank.program.statements import Section
 from tests.models import STRICT, example, needs_compiler, random_state, rarely, relative, system
@@ -91,7 +91,7 @@ def test_constraints_as_in_python(longest, monkeypatch):
         sim = eom.compile(backend="python")
         compiled = CModel(eom.program, sim.loaded.functions, flags=STRICT)
         assert ("closure_1(" in compiled.source) == (longest == 3)
-        model, python = compiled.calls(), sim.loaded.context().model
+        model, python = compiled.new_calls(), sim.loaded.new_context().model
         q, u = (x.tolist() for x in random_state(eom))
         p, w = sim.parameter_values(), [0.7] * len(eom.program.inputs)
         c = model.constants(p)
@@ -121,14 +121,14 @@ def test_loop_stays_closed(method):
     run = sim.simulate(t_end=10.0, step=0.001, method=method, output_every=10)
     assert run.ended == "finished"
     p = sim.parameter_values()
-    c = sim.loaded.context().model.constants(p)
+    c = sim.loaded.new_context().model.constants(p)
     q, u = (
         np.column_stack([run[s.name] for s in listed])
         for listed in (sim.loaded.program.coordinates, sim.loaded.program.speeds)
     )
     rows = np.array(
         [
-            sim.loaded.context().model.values("closure", 0.0, a.tolist(), b.tolist(), p, c, [])
+            sim.loaded.new_context().model.values("closure", 0.0, a.tolist(), b.tolist(), p, c, [])
             for a, b in zip(q, u, strict=True)
         ]
     )
@@ -162,8 +162,8 @@ def test_program_with_two_repeated_rows(method):
     rows = []
     for program in (eom.program, with_rows_twice(eom.program)):
         compiled = CModel(program, sim.loaded.functions, flags=STRICT)
-        model = compiled.calls()
-        run = model.start(RunSpec(1.0, 0.002, method, state=y, p=p, c=model.constants(p)))
+        model = compiled.new_calls()
+        run = model.new_run(RunSpec(1.0, 0.002, method, state=y, p=p, c=model.constants(p)))
         rows.append(run.advance(500))
         assert run.status == FINISHED
     assert "N_G = 4, N_V = 4" in compiled.source
@@ -200,12 +200,12 @@ def test_last_good_state_is_kept():
     sim = driven_to_its_fold().compile(backend="c")
     p = sim.parameter_values()
     y = np.asarray(sim.assemble())
-    model = sim.loaded.context().model
-    run = model.start(RunSpec(2.0, 0.002, "rk4", state=y, p=p, c=model.constants(p)))
+    model = sim.loaded.new_context().model
+    run = model.new_run(RunSpec(2.0, 0.002, "rk4", state=y, p=p, c=model.constants(p)))
     rows = run.advance(1000)
-    assert (run.status, run.reached) == (NOT_CLOSED, len(rows))
+    assert (run.status, run.steps_done) == (NOT_CLOSED, len(rows))
     assert run.state.tolist() == rows[-1, 1 : 1 + len(y)].tolist()
-    assert np.isfinite(run.bad).all() and (run.bad != run.state).any()
+    assert np.isfinite(run.nonfinite_state).all() and (run.nonfinite_state != run.state).any()
 
 
 def test_state_that_is_not_finite():
@@ -233,8 +233,8 @@ def test_constraint_that_has_no_value_stops_the_run():
 def test_singular_rates_and_corrections_as_in_python(name):
     """Accelerations without a fixed choice of independent speeds: C, Python, and the derivatives in regular positions."""
     sim = example(name).compile(backend="python")
-    model = CModel(sim.loaded.program, sim.loaded.functions, flags=STRICT).calls()
-    python = sim.loaded.context().model
+    model = CModel(sim.loaded.program, sim.loaded.functions, flags=STRICT).new_calls()
+    python = sim.loaded.new_context().model
     p = sim.parameter_values()
     c = model.constants(p)
     q, u = (x.tolist() for x in sim.assemble())
@@ -243,10 +243,10 @@ def test_singular_rates_and_corrections_as_in_python(name):
     assert relative(model.values("system", *at), system) <= 1e-12
     qdot, udot = python.derivatives(*at)
     loops = sim.loaded.program.loops
-    singular, ratio = loops.sizes(len(q)).split(system).rates(loops.scales)
+    singular, ratio = loops.system_sizes(len(q)).unpack(system).rates(loops.scales)
     assert relative(singular, [*qdot, *udot]) <= 1e-9
     assert ratio > 0.1
     # pivots of the correction of regular positions are measured as those of the rates
     pivots = np.array(python.values("correct_u", *at))[len(loops.correction.u) :]
     smallest = np.abs(pivots * loops.correction.pivot_scales).min()
-    assert smallest == pytest.approx(steadiness(loops.sizes(len(q)).split(system).J, loops.scales), rel=1e-9)
+    assert smallest == pytest.approx(fixed_pivot_ratio(loops.system_sizes(len(q)).unpack(system).J, loops.scales), rel=1e-9)

@@ -27,7 +27,7 @@ def model_of(formula, *tables):
 
     eom = pendulum(f"m0*({formula})", prepare, m0=2.1).equations()
     sim = eom.compile(backend="python")
-    return CModel(eom.program, sim.loaded.functions, flags=STRICT).calls(), sim
+    return CModel(eom.program, sim.loaded.functions, flags=STRICT).new_calls(), sim
 
 
 def value(model, sim, a, b):

@@ -8,9 +8,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.emit.c.signals import signal_values
-from bellcrank.emit.fortran.lines import LIMIT, fitted, fortran_string, wrapped
+from bellcrank.emit.fortran.line_wrapping import LIMIT, fit_source, fortran_string, wrap_statement
 from bellcrank.kernel.text import kernel_file
-from bellcrank.signals import KINDS, Kind, Number
+from bellcrank.signals import SIGNAL_KINDS, SignalKind, SignalParameter
 from tests.emit.test_programs import everything
 from tests.models import EXAMPLES, example
 from tests.programs import COMPILED, GFORTRAN, SHELLS, build
@@ -48,7 +48,7 @@ def unbroken(lines):
 def test_statements_of_any_length_are_kept_whole(seed):
     strings = [fortran_string(t) for t in texts(seed)]
     statement = f"  call something({', '.join(strings)}, a_b*c**2 - 1.0e-30_dp/x(1))"
-    lines = wrapped(statement)
+    lines = wrap_statement(statement)
     assert max(len(line.encode()) for line in lines) <= LIMIT
     plain = re.compile(r"\s")
     assert plain.sub("", unbroken(lines)) == plain.sub("", statement)
@@ -56,7 +56,7 @@ def test_statements_of_any_length_are_kept_whole(seed):
 
 def test_comments_are_continued_and_stand_before_their_statement():
     source = f"  x = 1 ! {'why this is so ' * 20}\n! {'größer ' * 40}\n  y = 2\n"
-    lines = fitted(source).splitlines()
+    lines = fit_source(source).splitlines()
     assert max(len(line.encode()) for line in lines) <= LIMIT
     assert [line for line in lines if not line.lstrip().startswith("!")] == ["  x = 1", "  y = 2"]
 
@@ -65,7 +65,7 @@ def test_comments_are_continued_and_stand_before_their_statement():
 def test_strings_have_the_same_value_when_continued(tmp_path):
     strings = [t for seed in range(8) for t in texts(seed)]
     body = "".join(f"  print '(a)', {fortran_string(t)}\n" for t in strings)
-    (tmp_path / "a.f90").write_text(fitted(f"program a\n{body}end program a\n"), encoding="utf-8")
+    (tmp_path / "a.f90").write_text(fit_source(f"program a\n{body}end program a\n"), encoding="utf-8")
     flags = ["-std=f2008", "-Wall", "-Wextra", "-Werror", "-O0"]
     subprocess.run([GFORTRAN, *flags, "-o", "a", "a.f90"], cwd=tmp_path, check=True)
     printed = subprocess.run([tmp_path / "a"], check=True, capture_output=True, encoding="utf-8").stdout
@@ -75,12 +75,12 @@ def test_strings_have_the_same_value_when_continued(tmp_path):
 @pytest.fixture
 def many_kinds(monkeypatch):
     """Nine more kinds of signals, of which each needs three positive numbers."""
-    positive = tuple(Number(f"{name}_of_the_signal", "s", True) for name in ("first", "second", "third"))
+    positive = tuple(SignalParameter(f"{name}_of_the_signal", "s", True) for name in ("first", "second", "third"))
     value = "first_of_the_signal*sin(two_pi*t/second_of_the_signal)*third_of_the_signal + " + " + ".join(["t*t"] * 40)
     for i in range(9):
         name = f"another_kind_{i}"
-        monkeypatch.setitem(KINDS, name, Kind(name, positive, value, breaks=("first_of_the_signal",) * 9))
-    monkeypatch.setattr("bellcrank.emit.c.signals.NUMBERED", (*KINDS, "pieces", "function"))
+        monkeypatch.setitem(SIGNAL_KINDS, name, SignalKind(name, positive, value, breaks=("first_of_the_signal",) * 9))
+    monkeypatch.setattr("bellcrank.emit.c.signals.NUMBERED", (*SIGNAL_KINDS, "pieces", "function"))
     printed = {"tables/signals.c": signal_values()}
     monkeypatch.setattr("bellcrank.kernel.text.kernel_file", lambda name: printed.get(name) or kernel_file(name))
 

@@ -110,7 +110,7 @@ def test_a_ball_bounces_to_the_bit_as_in_a_run(tmp_path, language):
 def test_the_largest_of_three_is_found_two_by_two():
     """Also of what is not a number."""
     parts = FormulaStep("column", column=0), FormulaStep("number", number=2.0), FormulaStep("value", name="k")
-    text = CEventPrinter({"k": "k"}).text([*parts, FormulaStep("max", (0, 1, 2))])
+    text = CEventPrinter({"k": "k"}).formula_source([*parts, FormulaStep("max", (0, 1, 2))])
     assert text == "larger_of_any(larger_of_any(row[0], 2.0), k)"
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
-from bellcrank.backend.fortran import find_fortran
+from bellcrank.backend.fortran_functions import find_fortran_compiler
 from tests.late import Late
 from tests.models import system
 from tests.programs import COMPILED_MAINLY_C, SKIPPED, build
@@ -128,7 +128,7 @@ def check_echo(text, mass):
 
 @pytest.mark.parametrize("backend", ["python", "c"])
 def test_places_in_process(tmp_path, backend):
-    from bellcrank.export.model_setup import setup_of
+    from bellcrank.export.model_setup import program_setup
     from bellcrank.export.parameter_files import write_echo
 
     if backend == "c" and find_compiler() is None:
@@ -140,7 +140,7 @@ def test_places_in_process(tmp_path, backend):
         run = sim.simulate(parameters={"k": k})
         np.testing.assert_allclose(run["q(rod)"], exact(k=k), atol=1e-8)
         assert run["rows"].tolist() == list(range(1, 102))
-    setup = setup_of(equations.derived)
+    setup = program_setup(equations.derived)
     path = write_echo(setup, sim.loaded, run, {"parameters": {"k": 3.0}}, tmp_path / "x.echo")
     check_echo(path.read_text(encoding="utf-8"), 6.0)
     again = sim.simulate(**bc.settings_of(equations, path))
@@ -184,12 +184,12 @@ def test_routines_in_fortran_in_process():
 
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 def test_no_fortran_compiler_is_told(monkeypatch):
-    monkeypatch.setattr("bellcrank.backend.fortran.find_fortran", lambda: None)
+    monkeypatch.setattr("bellcrank.backend.fortran_functions.find_fortran_compiler", lambda: None)
     with pytest.raises(bc.BuildError, match=r"given in Fortran alone, but there is no Fortran compiler"):
         places(("fortran",)).equations().compile(backend="c")
 
 
-@pytest.mark.skipif(find_compiler() is None or find_fortran() is None, reason="there is no compiler")
+@pytest.mark.skipif(find_compiler() is None or find_fortran_compiler() is None, reason="there is no compiler")
 def test_mistake_in_fortran_is_shown():
     s = bc.System("wrong", units="mks")
     rod = s.add_body("rod", rotate=3, mass=1, inertia=(1, 1, 1))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.export.model_setup import stem_of
+from bellcrank.export.model_setup import program_stem
 from bellcrank.export.standalone.c import KNOWN_METHODS
-from bellcrank.numeric.methods import METHODS, one_of
+from bellcrank.numeric.fixed_step_methods import METHODS, join_alternatives
 from tests.models import example, pendulum, relative, system
 from tests.programs import COMPILED, FLAGS, LANGUAGES, LONG_PYTHON, LONG_SHELLS, MAINLY_C, SHELLS, build, compiled
 
@@ -252,12 +252,12 @@ def test_mass_matrix_solved_numerically(tmp_path, language):
 @pytest.mark.parametrize("language", LANGUAGES[1:2])
 def test_long_routines_in_parts(tmp_path, language):
     from bellcrank.emit.fortran.source import fortran_source
+    from bellcrank.program.derivatives import with_rhs_jacobian_in
     from bellcrank.program.inertias import inertia_functions
-    from bellcrank.program.slopes import with_slopes_in
 
     eom = example("spacecraft_2")
     eom.export(language, tmp_path)
-    program = with_slopes_in(eom.program, "fortran")
+    program = with_rhs_jacobian_in(eom.program, "fortran")
     text = fortran_source(program, longest=15, extra=inertia_functions(program))
     assert "subroutine derivatives_3(t, q, u, p, c, w, z, x)" in text and "subroutine constants_2(p, c)" in text
     assert max(map(len, text.splitlines())) <= 132
@@ -431,7 +431,7 @@ def test_bad_input_is_told_with_its_line(built, tmp_path, language):
     (tmp_path / "words.txt").write_text("hello\n", encoding="utf-8")
     for text, message in BAD if language != "python" else BAD[::4]:  # Python takes its time to start
         path.write_text(text, encoding="utf-8")
-        known = one_of({"c": KNOWN_METHODS, "fortran": METHODS, "python": ("rk2", "rk4")}[language])
+        known = join_alternatives({"c": KNOWN_METHODS, "fortran": METHODS, "python": ("rk2", "rk4")}[language])
         assert message.replace("{methods}", known) in program(path, cwd=tmp_path, code=1), text
         assert not [*tmp_path.glob("quarter_car.*")]
 
@@ -661,7 +661,7 @@ def test_no_model_takes_the_name_of_a_file_beside_it(tmp_path, language):
         p.relative_to(tmp_path).parts[0].partition(".")[0].lower() for p in tmp_path.rglob("*") if p.is_file()
     } - {stem}
     assert len(beside) >= 2
-    assert all(stem_of(name) == f"model_{name}" for name in (*beside, "time", "numpy", "random"))
+    assert all(program_stem(name) == f"model_{name}" for name in (*beside, "time", "numpy", "random"))
 
 
 def test_numbers_of_numpy_are_plain_numbers_in_programs(tmp_path):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bellcrank.backend.compiler import compile_source, find_compiler
-from bellcrank.emit.c.listed import listed
+from bellcrank.emit.c.c_data import c_data_definitions
 from bellcrank.emit.kernel_data import order_data
 from bellcrank.kernel.text import Kernel
-from bellcrank.program.structure import costs, dependence, elimination
+from bellcrank.program.jacobian_structure import elimination_order, rhs_dependencies, stiff_method_costs
 from tests.models import example, needs_compiler
 
 HEAD = """
@@ -50,7 +50,7 @@ def matrices(rng, n):
 @pytest.mark.parametrize("seed", range(4))
 def test_elimination_fills_no_more_than_it_tells(seed):
     n_q, rows, slopes = matrices(np.random.default_rng(seed), 12)
-    e = elimination(rows, n_q)
+    e = elimination_order(rows, n_q)
     assert sorted(e.order) == list(range(12)) and set(e.order[:n_q]) == set(range(n_q))
     A = (20 * np.eye(12) - slopes)[np.ix_(e.order, e.order)]
     for k, (down, across) in enumerate(zip(e.down, e.across, strict=True)):
@@ -61,16 +61,16 @@ def test_elimination_fills_no_more_than_it_tells(seed):
 
 def test_coordinates_leave_a_system_of_the_speeds():
     program = example("stanford_arm").program
-    rows = dependence(program)
-    e = elimination(rows, 6)
+    rows = rhs_dependencies(program)
+    e = elimination_order(rows, 6)
     assert rows[0] == {6} and e.across == tuple((6 + i,) for i in e.order[:6])
 
 
 def solved_in_c(n, folder):
     """Random slopes of n states, the order of their elimination, and solutions of systems of them in C."""
     n_q, rows, slopes = matrices(np.random.default_rng(5), n)
-    e = elimination(rows, n_q)
-    text = HEAD.format(n=n) + listed(order_data(e)) + Kernel({}).take("stiff_systems.c") + SOLVE
+    e = elimination_order(rows, n_q)
+    text = HEAD.format(n=n) + c_data_definitions(order_data(e)) + Kernel({}).take("stiff_systems.c") + SOLVE
     library = ctypes.CDLL(str(compile_source(text, folder, find_compiler(), ("-O1",))))
 
     def solve(usual, slopes, s, one, pair):
@@ -136,6 +136,6 @@ def test_pivots_are_chosen_by_real_and_imaginary_part(solved):
 
 def test_costs_of_two_slides_by_hand():
     """Each position stands in two rows of rates and has one speed in its own: two rows of two numbers to change."""
-    found = costs(example("quarter_car").program)
+    found = stiff_method_costs(example("quarter_car").program)
     factor, solve = 2 * 2 * (1 + 1) + 2**3 / 3, 2 * (2 + 1) + 2**2
     assert found.factor / found.solve == pytest.approx(factor / solve, rel=2e-3)

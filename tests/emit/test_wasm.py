@@ -11,8 +11,8 @@ from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.emit.linkages import kernel_function
 from bellcrank.expr.function_table import CALLED
 from bellcrank.numeric.run_spec import At
-from bellcrank.run.evaluate import assemble
-from bellcrank.run.loaded import load
+from bellcrank.run.loaded import load_model
+from bellcrank.run.point_evaluation import assemble
 from tests.models import SOURCES, example, needs_compiler, system
 from tests.node import evaluated, needs_node
 
@@ -39,7 +39,7 @@ def named(made):
 
 def results_of(loaded, p, points, names):
     """What the functions of a loaded program give."""
-    model = loaded.model.calls()
+    model = loaded.model.new_calls()
     c, n_q, found = model.constants(p), loaded.n_q, []
     for point in points:
         y = point["y"].tolist()
@@ -126,7 +126,7 @@ def test_sines_of_angles_near_and_far():
 
 
 def load_python(eom):
-    return load(eom.analysis, eom.interface, eom.program, "python", {})
+    return load_model(eom.analysis, eom.interface, eom.program, "python", {})
 
 
 @pytest.mark.campaign
@@ -139,7 +139,7 @@ def test_every_example_equals_the_compiled_program_or_is_refused(name):
         with pytest.raises(bc.ModelError, match=f"cannot call the user functions? '{foreign[0]}'"):
             browser_program(eom.program)
         return
-    loaded = load(eom.analysis, eom.interface, eom.program, "c", {})
+    loaded = load_model(eom.analysis, eom.interface, eom.program, "c", {})
     p, points = given_to(eom, loaded, 6)
     made = browser_program(eom.program)
     assert max(instructions(made.module)) < 0xC0
@@ -181,7 +181,7 @@ def test_all_functions_of_formulas_at_usual_and_unusual_arguments():
     pairs += [(1e300, 1.0), (np.inf, 1.0), (1.5, np.nan), (np.nan, 1.5), (np.nan, np.nan)]
     points = [{"t": 0.0, "y": np.zeros(2), "w": np.array(pair)} for pair in pairs]
     (found,) = evaluated([(browser_program(eom.program), 1, [], points)])
-    model = loaded.model.calls()
+    model = loaded.model.new_calls()
     for (x, y), results in zip(pairs, found, strict=True):
         wanted = model.outputs(0.0, [0.0], [0.0], [], [], [x, y])
         for name, got, want in zip(eom.outputs, results["outputs"], wanted, strict=True):

@@ -67,7 +67,7 @@ def equations(name):
 
 def inputs_at(eom, t):
     """Inputs of the model, held over a step, in user units."""
-    given = eom.interface.given_inputs()
+    given = eom.interface.inputs_by_key()
     known = {"cap": ([0, 0.5, 6], [0, 60, 60]), "torque": ([0, 3, 3.2, 3.6, 3.8, 6], [30, 30, 120, 120, 30, 30])}
     return {x: float(np.interp(t, *known[x])) if x in known else 0.0 for x in given}
 
@@ -83,13 +83,13 @@ def compared(name, folder, step, count, precision="double", method="rk4", **flag
     names = [x.name for x in (*s.states, *s.outputs)]
     factors = np.array([x.unit.factor for x in (*s.states, *s.outputs)])
     for x in s.inputs:
-        m.w[x.place] = inputs_at(eom, 0.0).get(x.name, 0.0) * x.unit.factor
+        m.w[x.index] = inputs_at(eom, 0.0).get(x.name, 0.0) * x.unit.factor
     assert c.call("begin", m) == 0
     rows = []
     for i in range(count):
         given = inputs_at(eom, i * step)
         for x in s.inputs:
-            m.w[x.place] = given.get(x.name, 0.0) * x.unit.factor
+            m.w[x.index] = given.get(x.name, 0.0) * x.unit.factor
         st.set(**given)
         assert c.call("step", m) == 0, i
         st.step()

@@ -17,7 +17,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.export.fmu import binaries
-from bellcrank.export.fmu.sources import header
+from bellcrank.export.fmu.sources import fmi_header
 from bellcrank.model.records import StartSpeed
 from tests.emulated import emulator
 from tests.fmus import HEADERS, Opened, fmpy, sources_of, validate_fmu
@@ -336,7 +336,7 @@ def test_random_calls_under_sanitizers(tmp_path, name, version, sequences):
     path = example(name).export("fmu", tmp_path / "x.fmu", fmi=version, platforms="sources")
     folder = sources_of(path, tmp_path / "unit")
     shutil.copy(Path(__file__).with_name("calls.c"), folder)
-    file, text = header(version)
+    file, text = fmi_header(version)
     (folder / file).write_text(text, encoding="utf-8")
     for watched, given in (("address,undefined", [sequences]), ("thread", [sequences // 20, 7, 4])):
         strict = ["-std=gnu99", "-g", "-O1", f"-fsanitize={watched}", "-fno-sanitize-recover=all", "-pthread"]
@@ -835,7 +835,7 @@ def test_processors_give_the_same_bits(tmp_path, name):
     path = example(name).export("fmu", tmp_path / "x.fmu", platforms="sources")
     folder = sources_of(path, tmp_path / "unit")
     shutil.copy(Path(__file__).with_name("digits.c"), folder)
-    file, text = header(2)
+    file, text = fmi_header(2)
     (folder / file).write_text(text, encoding="utf-8")
     flags = [f for f in binaries.FLAGS if f not in ("-O0", "-shared", "-fvisibility=hidden")]
     said = {}
@@ -852,7 +852,7 @@ def test_processors_give_the_same_bits(tmp_path, name):
 def test_libraries_of_macs_in_one_file():
     """A head that names each processor, and parts at multiples of a page."""
     parts = {"x86_64-darwin": b"first" * 5000, "aarch64-darwin": b"second" * 3000}
-    joined = binaries.universal(parts)
+    joined = binaries.universal_binary(parts)
     assert joined[:8] == bytes.fromhex("cafebabe00000002")
     for i, part in enumerate(parts.values()):
         kind, _, at, size, align = struct.unpack(">IIIII", joined[8 + 20 * i : 28 + 20 * i])

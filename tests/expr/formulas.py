@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from bellcrank.expr import Number, Symbol, add, div, function, mul, neg, power
+from bellcrank.expr import Number, Symbol, add, apply_builtin, div, mul, neg, power
 
 PARAMETERS = ("a", "b", "c")
 VARIABLES = ("x", "y", "z")
@@ -67,7 +67,9 @@ def build(tree):
     if kind == "power":
         return power(build(parts[0]), Number(parts[1]))
     if kind == "where":
-        return function("where", function("lt", SYMBOLS[parts[0]], Number(Fraction(1, 3))), *map(build, parts[1:]))
+        return apply_builtin(
+            "where", apply_builtin("lt", SYMBOLS[parts[0]], Number(Fraction(1, 3))), *map(build, parts[1:])
+        )
     args = [build(p) for p in parts]
     square = mul(args[0], args[0])
     match kind:
@@ -78,14 +80,14 @@ def build(tree):
         case "neg":
             return neg(args[0])
         case "positive root":
-            return function("sqrt", add(Number(1), square))
+            return apply_builtin("sqrt", add(Number(1), square))
         case "reciprocal":
             return div(Number(1), add(Number(2), square))
         case "exponential":
-            return function("exp", function("sin", args[0]))
+            return apply_builtin("exp", apply_builtin("sin", args[0]))
         case "angle":
-            return function("atan2", args[0], add(Number(1), mul(args[1], args[1])))
-    return function(kind, *args)
+            return apply_builtin("atan2", args[0], add(Number(1), mul(args[1], args[1])))
+    return apply_builtin(kind, *args)
 
 
 class TooLarge(Exception):

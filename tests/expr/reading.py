@@ -1,8 +1,8 @@
 """A small meaning for parsed formulas: names are symbols, functions are the built-in ones."""
 
-from bellcrank.expr import PI, Func, Number, Symbol, add, div, function, mul, neg, power
-from bellcrank.expr.node import rational
-from bellcrank.expr.text import evaluate_syntax, parse
+from bellcrank.expr import PI, Func, Number, Symbol, add, apply_builtin, div, mul, neg, power
+from bellcrank.expr.formula_parser import evaluate_syntax, parse_formula
+from bellcrank.expr.node import to_rational
 
 COMPARISON = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
@@ -28,7 +28,7 @@ def read(text, symbols=None, user=None):
         args = [settle(p) for p in parts]
         match node.op:
             case "number":
-                return Number(rational(node.args[0]))
+                return Number(to_rational(node.args[0]))
             case "name":
                 return PI if node.args[0] == "pi" else symbols.get(node.args[0]) or Symbol(node.args[0])
             case "neg":
@@ -41,7 +41,7 @@ def read(text, symbols=None, user=None):
                 return power(*args)
             case "call":
                 name = node.args[0]
-                return Func(name, tuple(args), user[name]) if name in user else function(name, *args)
-        return function(COMPARISON[node.op], *args)
+                return Func(name, tuple(args), user[name]) if name in user else apply_builtin(name, *args)
+        return apply_builtin(COMPARISON[node.op], *args)
 
-    return settle(evaluate_syntax(parse(text), meaning))
+    return settle(evaluate_syntax(parse_formula(text), meaning))

@@ -12,7 +12,7 @@ from bellcrank.expr import (
     ONE,
     ZERO,
     Func,
-    Held,
+    NamedSubexpression,
     Number,
     Product,
     Symbol,
@@ -20,10 +20,10 @@ from bellcrank.expr import (
     cos,
     div,
     expression,
+    inline_named,
     mul,
     neg,
     power,
-    release,
     sin,
     sqrt,
     sub,
@@ -81,7 +81,7 @@ def test_symbol_of_one_name_is_one_object():
 
 
 def test_every_expression_knows_its_place():
-    for e in (Number(2), A, X, A * X, A + X, sin(X), Held(A * X)):
+    for e in (Number(2), A, X, A * X, A + X, sin(X), NamedSubexpression(A * X)):
         assert isinstance(e.constant, bool)
         assert e.order == 0
         assert isinstance(e.sort, tuple)
@@ -253,15 +253,15 @@ def test_zero_sum_of_nothing():
 
 
 def test_held_result_is_an_atom():
-    z = Held(A + X)
+    z = NamedSubexpression(A + X)
     assert isinstance(z + 2 * z, Product)
     assert z - z is ZERO
     assert (z * B).factors == ((B, 1), (z, 1))
-    assert release(z * B) is (A + X) * B
+    assert inline_named(z * B) is (A + X) * B
 
 
 def test_held_result_that_becomes_a_number_is_that_number():
-    z = Held(A * X)
+    z = NamedSubexpression(A * X)
     assert substitute(z + B, {X: ZERO}) is B
     assert substitute(z + B, {A: ONE}) is X + B
 

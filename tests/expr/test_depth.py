@@ -7,21 +7,21 @@ import pytest
 
 from bellcrank.expr import (
     ZERO,
-    Held,
+    NamedSubexpression,
     Symbol,
     constant_part,
     depends_on,
-    dump,
+    dump_nodes,
     evaluate,
     expand,
-    load,
+    free_symbols,
+    inline_named,
+    load_nodes,
     nominal,
     partial,
     postorder,
-    release,
     sin,
     substitute,
-    symbols,
 )
 
 DEPTH = 3_000  # three times what Python may call
@@ -47,14 +47,14 @@ def nested_functions():
 def nested_results():
     e = x
     for _ in range(DEPTH // 2):
-        e = Held(e + b) * a
+        e = NamedSubexpression(e + b) * a
     return e
 
 
 def test_walks_and_values():
     e = nested_functions()
     assert sum(1 for _ in postorder((e,))) >= DEPTH
-    assert symbols(e) == [b, x]
+    assert free_symbols(e) == [b, x]
     assert depends_on(e, lambda s: s is x)
     assert constant_part(e) is b
     assert abs(evaluate([e], {"b": 0.0, "x": 1.0})[0]) < 0.1
@@ -76,13 +76,13 @@ def test_substitution():
 
 def test_rows_and_pickles():
     e = polynomial()
-    assert load(dump([e])) == [e]
+    assert load_nodes(dump_nodes([e])) == [e]
     assert pickle.loads(pickle.dumps(e)) is e
 
 
 def test_held_results_are_released_and_all_is_forgotten():
     e = nested_results()
-    assert not any(isinstance(n, Held) for n in postorder((release(e),)))
+    assert not any(isinstance(n, NamedSubexpression) for n in postorder((inline_named(e),)))
     del e
     gc.collect()  # a recursion limit met here would be a warning
 

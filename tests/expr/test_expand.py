@@ -9,15 +9,15 @@ from bellcrank.expr import (
     ONE,
     ZERO,
     Func,
-    Held,
+    NamedSubexpression,
     Number,
     Product,
     Sum,
     Symbol,
+    apply_builtin,
     cos,
     evaluate,
     expand,
-    function,
     mul,
     postorder,
     power,
@@ -109,9 +109,9 @@ def test_denominators_stay_below():
 
 
 def test_roots_that_meet_are_expanded_too():
-    e = expand((sqrt(function("exp", a) + x**2) + c) ** 2)
+    e = expand((sqrt(apply_builtin("exp", a) + x**2) + c) ** 2)
     assert_expanded(e)
-    assert terms(e) == {function("exp", a), x**2, c**2, 2 * c * sqrt(function("exp", a) + x**2)}
+    assert terms(e) == {apply_builtin("exp", a), x**2, c**2, 2 * c * sqrt(apply_builtin("exp", a) + x**2)}
 
 
 def test_roots_of_what_may_be_negative_stay_roots():
@@ -119,16 +119,16 @@ def test_roots_of_what_may_be_negative_stay_roots():
 
 
 def test_held_results_are_written_out():
-    e = expand(Held(a + x) * (b + Held(c)))
-    assert not any(isinstance(n, Held) for n in postorder((e,)))
+    e = expand(NamedSubexpression(a + x) * (b + NamedSubexpression(c)))
+    assert not any(isinstance(n, NamedSubexpression) for n in postorder((e,)))
     assert len(e.terms) == 4
 
 
 def test_function_that_collapses_is_expanded():
-    angle = (a * function("asin", x * (a + b)) + b * function("asin", x * (a + b))) / 1
+    angle = (a * apply_builtin("asin", x * (a + b)) + b * apply_builtin("asin", x * (a + b))) / 1
     assert_expanded(expand(sin(angle)))
-    half = Held(function("atan", x * (a + b)))
-    assert terms(expand(function("tan", half + 0))) == {a * x, b * x}
+    half = NamedSubexpression(apply_builtin("atan", x * (a + b)))
+    assert terms(expand(apply_builtin("tan", half + 0))) == {a * x, b * x}
 
 
 def test_expansion_of_a_hidden_zero_below_is_refused():

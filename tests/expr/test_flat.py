@@ -10,7 +10,18 @@ import sys
 import pytest
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import Func, Held, Number, Symbol, cos, dump, function, load, sin, sqrt
+from bellcrank.expr import (
+    Func,
+    NamedSubexpression,
+    Number,
+    Symbol,
+    apply_builtin,
+    cos,
+    dump_nodes,
+    load_nodes,
+    sin,
+    sqrt,
+)
 
 a, b = Symbol("a"), Symbol("b")
 x, y = Symbol("x", "coordinate"), Symbol("y", "speed", order=1)
@@ -23,14 +34,14 @@ CASES = [
     a * x / 3 + b,
     sqrt(a * x) / (b + x) ** 2,
     sin(x) * cos(x + a) - 1,
-    Held(a + x) * b,
-    function("where", function("lt", x, a), x, Number(0)),
+    NamedSubexpression(a + x) * b,
+    apply_builtin("where", apply_builtin("lt", x, a), x, Number(0)),
 ]
 
 
 @pytest.mark.parametrize("e", CASES, ids=str)
 def test_what_is_dumped_is_loaded(e):
-    assert load(dump([e])) == [e]
+    assert load_nodes(dump_nodes([e])) == [e]
 
 
 @pytest.mark.parametrize("e", CASES, ids=str)
@@ -42,29 +53,29 @@ def test_pickle_and_copy_give_the_same_object(e):
 
 def test_several_roots_share_their_parts():
     shared = sin(x + a)
-    rows = dump([shared * a, shared * b, shared * a])
+    rows = dump_nodes([shared * a, shared * b, shared * a])
     assert sum(row[0] == "func" for row in rows) == 1
-    assert load(rows) == [shared * a, shared * b, shared * a]
+    assert load_nodes(rows) == [shared * a, shared * b, shared * a]
 
 
 def test_rows_are_plain_data():
-    rows = dump(CASES)
+    rows = dump_nodes(CASES)
     listed = json.loads(json.dumps(rows))
-    assert load(listed) == CASES
+    assert load_nodes(listed) == CASES
 
 
 def test_user_functions_travel_with_the_rows():
     e = Func("maximum", (x, a), max)
     assert pickle.loads(pickle.dumps(e)) is e
-    assert load(dump([e])) == [e]
+    assert load_nodes(dump_nodes([e])) == [e]
 
 
 def test_damaged_rows_are_refused():
-    rows = dump([a * x])
+    rows = dump_nodes([a * x])
     with pytest.raises(ModelError, match="without its roots"):
-        load(rows[:-1])
+        load_nodes(rows[:-1])
     with pytest.raises(ModelError, match="unknown kind"):
-        load([("quaternion", 1), *rows])
+        load_nodes([("quaternion", 1), *rows])
 
 
 def test_pickle_from_another_process_is_the_same_object():

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from bellcrank.errors import ModelError
-from bellcrank.expr.formula_steps import steps_of
+from bellcrank.expr.formula_parser import parse_formula
+from bellcrank.expr.formula_steps import formula_steps
 from bellcrank.expr.function_table import CALLED
-from bellcrank.expr.text import parse
-from bellcrank.run.events import as_function, value_steps
+from bellcrank.run.event_conditions import compile_formula, formula_function
 
 COLUMNS = {"t": (0, 1.0), "a": (1, 2.0)}  # the second in another unit
 
@@ -21,12 +21,12 @@ def test_abbreviations_are_written_out_and_keep_their_values():
     step = np.vectorize(CALLED["smooth_step"].value)
     expected = {"exp2": 2 ** (a - t), "smooth_step": step(t, a, 2.0) + step(2**t, 0.0, 4.0)}
     for name, formula in formulas.items():
-        steps = value_steps(parse(formula), COLUMNS, {}, "event")
+        steps = compile_formula(parse_formula(formula), COLUMNS, {}, "event")
         assert not {s.op for s in steps} & {f.name for f in macros}
-        assert as_function(steps, COLUMNS, {})(rows) == pytest.approx(expected[name], rel=1e-14)
+        assert formula_function(steps, COLUMNS, {})(rows) == pytest.approx(expected[name], rel=1e-14)
 
 
 @pytest.mark.parametrize("formula", ["smooth_step(t, 0)", "exp2(t, 1)", "smooth_step(nobody, 0, 1)"])
 def test_abbreviations_are_refused_like_functions(formula):
     with pytest.raises(ModelError, match="event"):
-        steps_of(parse(formula), {}.get, [], "event 'x'")
+        formula_steps(parse_formula(formula), {}.get, [], "event 'x'")

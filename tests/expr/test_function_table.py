@@ -12,12 +12,12 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.errors import ModelError
-from bellcrank.expr import Func, Number, Symbol, evaluate, from_sympy, function, latex, partial, to_sympy
+from bellcrank.expr import Func, Number, Symbol, apply_builtin, evaluate, from_sympy, partial, to_latex, to_sympy
 from bellcrank.expr.function_table import CALLED, FUNCTIONS
-from bellcrank.expr.mathml import mathml
-from bellcrank.study.formulas import Names
+from bellcrank.expr.mathml import to_mathml
+from bellcrank.study.study_formulas import FormulaValues
 from bellcrank.verify import jets
-from bellcrank.verify.functions import FUNCTIONS as INDEPENDENT
+from bellcrank.verify.function_rules import FUNCTIONS as INDEPENDENT
 from bellcrank.verify.jets import Jet
 from tests.programs import COMPILED, build
 
@@ -30,7 +30,7 @@ OF_ONE = pytest.mark.parametrize("known", [f for f in FUNCTIONS.values() if f.ar
 
 def place(known):
     """Arguments at which the function is smooth."""
-    return PLACES.get(known.name, (0.37, 0.81)[: len(known.names)])
+    return PLACES.get(known.name, (0.37, 0.81)[: len(known.argument_names)])
 
 
 def slopes(known, at, h=1e-6):
@@ -45,9 +45,9 @@ def slopes(known, at, h=1e-6):
 @BY_NAME
 def test_slopes_are_those_of_the_value(known):
     at = place(known)
-    symbols = [Symbol(n, "coordinate") for n in known.names]
+    symbols = [Symbol(n, "coordinate") for n in known.argument_names]
     values = dict(zip(symbols, at, strict=True))
-    made = function(known.name, *symbols)
+    made = apply_builtin(known.name, *symbols)
     assert evaluate([made], values)[0] == pytest.approx(known.value(*at), rel=1e-14)
     found = evaluate([partial(made, x) for x in symbols], values)
     assert found == pytest.approx(slopes(known, at), rel=1e-7, abs=1e-9)
@@ -78,14 +78,14 @@ def test_facts_hold_for_values(known):
 @BY_NAME
 def test_text_in_terms_of_others_is_the_function(known):
     if known.in_terms:
-        value = Names(dict(zip(known.names, place(known), strict=True)))
+        value = FormulaValues(dict(zip(known.argument_names, place(known), strict=True)))
         assert value.number(known.in_terms, known.name) == pytest.approx(known.value(*place(known)), rel=1e-14)
 
 
 @BY_NAME
 def test_values_exist_everywhere(known):
     for x in (-1e300, -2.0, -1.0, 0.0, 1.0, 1e300, math.inf, -math.inf, math.nan):
-        assert isinstance(float(known.value(*[x] * len(known.names))), float)
+        assert isinstance(float(known.value(*[x] * len(known.argument_names))), float)
 
 
 def test_values_beyond_the_domain_are_those_of_compiled_code():
@@ -117,7 +117,7 @@ def test_hypot_of_two_sides():
 
 def test_smooth_step_has_no_corner():
     x = Symbol("x", "coordinate")
-    step = function("smooth_step", x, Number(1), Number(3))
+    step = apply_builtin("smooth_step", x, Number(1), Number(3))
     first = partial(step, x)
     for at, value in ((0.0, 0.0), (1.0, 0.0), (3.0, 1.0), (4.0, 1.0)):
         assert evaluate([step, first, partial(first, x)], {x: at}) == [value, 0.0, 0.0]
@@ -128,25 +128,25 @@ def test_smooth_step_has_no_corner():
 
 def test_shown():
     x, y = Symbol("x"), Symbol("y")
-    assert latex(bc.floor(x)) == r"\left\lfloor x \right\rfloor"
-    assert latex(bc.cbrt(x)) == r"\sqrt[3]{x}"
-    assert latex(bc.log10(x) + bc.asinh(y)) == r"\operatorname{arsinh}\left(y\right) + \log_{10}\left(x\right)"
-    assert mathml(bc.ceil(x)) == "<mrow><mo>⌈</mo><mi>x</mi><mo>⌉</mo></mrow>"
+    assert to_latex(bc.floor(x)) == r"\left\lfloor x \right\rfloor"
+    assert to_latex(bc.cbrt(x)) == r"\sqrt[3]{x}"
+    assert to_latex(bc.log10(x) + bc.asinh(y)) == r"\operatorname{arsinh}\left(y\right) + \log_{10}\left(x\right)"
+    assert to_mathml(bc.ceil(x)) == "<mrow><mo>⌈</mo><mi>x</mi><mo>⌉</mo></mrow>"
     assert str(bc.mod(x, y)) == "mod(x, y)"
 
 
 @BY_NAME
 def test_exchange_with_sympy(known):
     pytest.importorskip("sympy")
-    symbols = [Symbol(n) for n in known.names]
-    made = function(known.name, *symbols)
+    symbols = [Symbol(n) for n in known.argument_names]
+    made = apply_builtin(known.name, *symbols)
     theirs = to_sympy(made)
     at = place(known)
     there = theirs.subs({to_sympy(s): v for s, v in zip(symbols, at, strict=True)})
     assert float(there) == pytest.approx(known.value(*at), rel=1e-12)
     back = from_sympy(theirs)
     assert evaluate([back], dict(zip(symbols, at, strict=True))) == pytest.approx([known.value(*at)], rel=1e-14)
-    if known.sympy != "" and isinstance(made, Func) and len(known.names) == 1:
+    if known.sympy != "" and isinstance(made, Func) and len(known.argument_names) == 1:
         assert back is made
 
 
@@ -323,7 +323,7 @@ def test_dimensions():
 
 
 # besides the table: an independent evaluation, bounds of values, and Python's functions that a kept model may name
-ALLOWED = {"expr/function_table.py", "verify/functions.py", "kinematics/pivots.py", "derive/portable.py"}
+ALLOWED = {"expr/function_table.py", "verify/function_rules.py", "kinematics/pivots.py", "derive/model_pickle.py"}
 NAMES = set(FUNCTIONS)
 COMMON = {"where", "sign", "min", "max", "abs", "log", "floor"}  # words of messages and of Python, too
 

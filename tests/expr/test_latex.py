@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
-from bellcrank.expr import Func, Held, Number, Symbol, add, cos, function, latex, power, sin, sqrt
-from bellcrank.expr.show import latex_name
+from bellcrank.expr import Func, NamedSubexpression, Number, Symbol, add, apply_builtin, cos, power, sin, sqrt, to_latex
+from bellcrank.expr.printing import latex_name
 from tests.expr.formulas import SYMBOLS, build, formulas
 from tests.late import Late
 
@@ -49,20 +49,20 @@ CASES = [
     (sin(x) ** 2, r"{\sin\left(x\right)}^{2}"),
     (a - b * x, r"a - b \, x"),
     (-a - b, r"-\left(a + b\right)"),
-    (function("abs", x), r"\left|x\right|"),
-    (function("asin", x), r"\arcsin\left(x\right)"),
-    (function("atan2", x, y), r"\operatorname{atan2}\left(x, y\right)"),
+    (apply_builtin("abs", x), r"\left|x\right|"),
+    (apply_builtin("asin", x), r"\arcsin\left(x\right)"),
+    (apply_builtin("atan2", x, y), r"\operatorname{atan2}\left(x, y\right)"),
     (x**a, "{x}^{a}"),
-    (function("where", function("le", x, a), x, y), r"\operatorname{where}\left(x \leq a, x, y\right)"),
+    (apply_builtin("where", apply_builtin("le", x, a), x, y), r"\operatorname{where}\left(x \leq a, x, y\right)"),
     (Func("road_height", (x,), len), r"\operatorname{road\_height}\left(x\right)"),
-    (Held(a + x) * b, r"b \, \left(a + x\right)"),
+    (NamedSubexpression(a + x) * b, r"b \, \left(a + x\right)"),
     (add(cos(x), Number(1)), r"1 + \cos\left(x\right)"),
 ]
 
 
 @pytest.mark.parametrize(("e", "expected"), CASES, ids=[expected for _, expected in CASES])
 def test_exact_latex(e, expected):
-    assert latex(e) == expected
+    assert to_latex(e) == expected
     assert e._repr_latex_() == f"${expected}$"
     assert_balanced(expected)
     PARSER.parse(f"${expected}$")
@@ -97,13 +97,13 @@ def test_names(name, expected):
 
 
 def test_names_replace_what_they_name():
-    assert latex(2 * sin(x), {x: r"\theta"}) == r"2 \, \sin\left(\theta\right)"
-    assert latex(Symbol("a_1") * x, {x: "X"}) == r"a_{1} \, X"
+    assert to_latex(2 * sin(x), {x: r"\theta"}) == r"2 \, \sin\left(\theta\right)"
+    assert to_latex(Symbol("a_1") * x, {x: "X"}) == r"a_{1} \, X"
 
 
 @settings(max_examples=30)
 @given(formulas)
 def test_random_latex_is_accepted(tree):
-    shown = latex(build(tree))
+    shown = to_latex(build(tree))
     assert_balanced(shown)
     PARSER.parse(f"${shown}$")

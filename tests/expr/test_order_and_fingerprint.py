@@ -9,7 +9,20 @@ import pytest
 from hypothesis import given, settings
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import Held, Number, Symbol, add, cos, expand, function, mul, neg, power, sin, sqrt
+from bellcrank.expr import (
+    NamedSubexpression,
+    Number,
+    Symbol,
+    add,
+    apply_builtin,
+    cos,
+    expand,
+    mul,
+    neg,
+    power,
+    sin,
+    sqrt,
+)
 from bellcrank.expr.node import PRIME, power_residue
 from tests.expr.formulas import build, polynomials
 
@@ -18,7 +31,7 @@ x, y = Symbol("x", "coordinate"), Symbol("y", "coordinate")
 
 SCRIPT = """
 import random, sys
-from bellcrank.expr import Symbol, add, cos, dump, expand, function, mul, partial, sin, sqrt
+from bellcrank.expr import Symbol, add, apply_builtin, cos, dump_nodes, expand, mul, partial, sin, sqrt
 names = [f"p{i}" for i in range(12)]
 states = [f"q{i}" for i in range(12)]
 made = {n: Symbol(n) for n in random.Random(sys.argv[1]).sample(names, 12)}
@@ -26,10 +39,10 @@ made.update({n: Symbol(n, "coordinate") for n in random.Random(sys.argv[1]).samp
 P, Q = [made[n] for n in names], [made[n] for n in states]
 e = add(*{p * sin(q) * (p + cos(q)) for p, q in zip(P, Q)})
 f = mul(*{add(*{P[i], Q[j], sin(Q[i] + P[j])}) for i in range(4) for j in range(4)})
-g = function("min", *{q * p for p, q in zip(P, Q)})
+g = apply_builtin("min", *{q * p for p, q in zip(P, Q)})
 for x in (e, f, g, partial(f, Q[1]), expand((e + P[0]) * (P[1] + Q[2])), sqrt(1 + e * e)):
     print(x)
-    print(dump([x]))
+    print(dump_nodes([x]))
 """
 
 
@@ -57,18 +70,18 @@ EQUAL = [
     ((x**2 - y**2) / (x - y), x + y),
     (1 / a + 1 / b, (a + b) / (a * b)),
     ((sin(x) + cos(x)) ** 2, 1 + 2 * sin(x) * cos(x)),
-    (function("tan", x) * cos(x), sin(x)),
-    (1 + function("tan", x) ** 2, 1 / cos(x) ** 2),
+    (apply_builtin("tan", x) * cos(x), sin(x)),
+    (1 + apply_builtin("tan", x) ** 2, 1 / cos(x) ** 2),
     (sin((a + b) * x), sin(expand(x * (a + b)))),
-    (sin(Held(x - y)), -sin(Held(y - x))),
-    (cos(Held(x - y)), cos(Held(y - x))),
-    (cos(Held(a * x) - Held(expand(x * a))), Number(1)),
+    (sin(NamedSubexpression(x - y)), -sin(NamedSubexpression(y - x))),
+    (cos(NamedSubexpression(x - y)), cos(NamedSubexpression(y - x))),
+    (cos(NamedSubexpression(a * x) - NamedSubexpression(expand(x * a))), Number(1)),
     (add(a * sqrt(a + x), x * sqrt(a + x)), power(a + x, Number(Fraction(3, 2)))),
     (add(a / sqrt(a + x), x / sqrt(a + x)), sqrt(a + x)),
     (2 / sqrt(Number(2)), sqrt(Number(2))),
     (sqrt(expand((a + b) * x)), sqrt((a + b) * x)),
-    (function("exp", (a + b) * x), function("exp", expand((a + b) * x))),
-    (Held(a + x), a + x),
+    (apply_builtin("exp", (a + b) * x), apply_builtin("exp", expand((a + b) * x))),
+    (NamedSubexpression(a + x), a + x),
 ]
 
 
@@ -83,11 +96,11 @@ def test_different_values_have_different_fingerprints():
     different = [
         *(Number(n) for n in range(-3, 4)),
         *(a, b, x, y, a + b, a - b, a * b, a / b, a**2, sqrt(a), sqrt(b), sqrt(-x), 1 / sqrt(a)),
-        *(function(n, x) for n in ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "abs", "sign")),
+        *(apply_builtin(n, x) for n in ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "abs", "sign")),
         *(sin(2 * x), cos(2 * x), sin(y), sin(a), x**a, a**x),
-        *(function("atan2", x, y), function("atan2", y, x)),
-        *(function("min", x, y), function("max", x, y), function("lt", x, y), function("lt", y, x)),
-        *(function("where", x, a, b), function("where", x, b, a), Symbol("x"), Symbol("x", "speed")),
+        *(apply_builtin("atan2", x, y), apply_builtin("atan2", y, x)),
+        *(apply_builtin("min", x, y), apply_builtin("max", x, y), apply_builtin("lt", x, y), apply_builtin("lt", y, x)),
+        *(apply_builtin("where", x, a, b), apply_builtin("where", x, b, a), Symbol("x"), Symbol("x", "speed")),
     ]
     assert len({e.fingerprint for e in different}) == len(different)
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Func, Number, Product, Symbol, evaluate, function, mul, partial, power, sqrt
+from bellcrank.expr import ONE, ZERO, Func, Number, Product, Symbol, apply_builtin, evaluate, mul, partial, power, sqrt
 
 a, b, c = (Symbol(n) for n in "abc")
 p, r = Symbol("p", positive=True), Symbol("r", positive=True)
@@ -15,7 +15,7 @@ HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 
 
 def absolute(e):
-    return function("abs", e)
+    return apply_builtin("abs", e)
 
 
 def test_roots_of_squares_are_exact():
@@ -103,7 +103,7 @@ def test_roots_of_what_may_be_negative_stay_roots():
 
 
 def test_roots_of_what_is_never_negative_dissolve():
-    for e in (x**2 + y**2, absolute(x), 1 + x**4 * p, function("exp", x), function("hypot", x, y), p + r):
+    for e in (x**2 + y**2, absolute(x), 1 + x**4 * p, apply_builtin("exp", x), apply_builtin("hypot", x, y), p + r):
         assert sqrt(e) ** 2 is e
 
 

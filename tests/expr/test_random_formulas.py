@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bellcrank.expr import dump, evaluate, load, partial, release, substitute
+from bellcrank.expr import dump_nodes, evaluate, inline_named, load_nodes, partial, substitute
 from tests.expr.formulas import POINTS, SYMBOLS, VARIABLES, TooLarge, build, formulas, value
 
 relaxed = settings(max_examples=100)
@@ -45,8 +45,8 @@ def test_derivative_agrees_with_central_differences(tree, name):
 @given(formulas)
 def test_rows_give_the_same_object_back(tree):
     e = build(tree)
-    assert load(dump([e])) == [e]
-    assert release(e) is e
+    assert load_nodes(dump_nodes([e])) == [e]
+    assert inline_named(e) is e
 
 
 @relaxed

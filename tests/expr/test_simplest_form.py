@@ -18,17 +18,17 @@ from bellcrank.expr import (
     Sum,
     Symbol,
     add,
+    apply_builtin,
     construct,
     cos,
-    function,
     mul,
     postorder,
     power,
     sin,
 )
-from bellcrank.expr.node import PRIME, residue
-from bellcrank.expr.show import text
-from bellcrank.expr.walk import rebuild
+from bellcrank.expr.node import PRIME, field_residue
+from bellcrank.expr.printing import to_text
+from bellcrank.expr.traversal import rebuild_node
 from tests.expr.reading import read
 
 a, x = Symbol("a"), Symbol("x", "coordinate")
@@ -41,9 +41,11 @@ def _compound(part):
         st.lists(part, min_size=2, max_size=4).map(lambda p: lambda: add(*(q() for q in p))),
         st.lists(part, min_size=2, max_size=3).map(lambda p: lambda: mul(*(q() for q in p))),
         st.tuples(part, st.sampled_from(EXPONENTS)).map(lambda p: lambda: power(p[0](), Number(p[1]))),
-        st.tuples(st.sampled_from(["sin", "cos", "abs", "sign"]), part).map(lambda p: lambda: function(p[0], p[1]())),
+        st.tuples(st.sampled_from(["sin", "cos", "abs", "sign"]), part).map(
+            lambda p: lambda: apply_builtin(p[0], p[1]())
+        ),
         st.tuples(st.sampled_from(["min", "max", "atan2", "lt"]), part, part).map(
-            lambda p: lambda: function(p[0], p[1](), p[2]())
+            lambda p: lambda: apply_builtin(p[0], p[1](), p[2]())
         ),
     )
 
@@ -61,12 +63,12 @@ def test_every_node_is_in_simplest_form(recipe):
         assume(False)
     for node in postorder((e,)):
         if not (isinstance(node, Func) and node.name == "sqrt"):  # which stands in whole powers alone
-            assert rebuild(node, {p: p for p in node.parts}) is node
+            assert rebuild_node(node, {p: p for p in node.parts}) is node
         if isinstance(node, Sum):
             assert_sum(node)
         if isinstance(node, Product):
             assert_product(node)
-    assert read(text(e), {"x": x}) is e
+    assert read(to_text(e), {"x": x}) is e
 
 
 def assert_sum(node):
@@ -94,13 +96,15 @@ def test_many_squares_are_joined_as_few_are():
     """Of sums with many squares only those are tried that may go; fractions are noted by numerator and denominator."""
     angles = [Symbol(f"angle{i}") for i in range(30)]
     k = [Fraction(1, 3 + i) for i in range(30)]
-    sines = sum(c * function("sin", a) ** 2 for a, c in zip(angles, k, strict=True))
+    sines = sum(c * apply_builtin("sin", a) ** 2 for a, c in zip(angles, k, strict=True))
     assert isinstance(sines, Sum) and len(sines.terms) == 30
-    assert sines is sum((c * function("sin", a) ** 2 for a, c in zip(angles[::-1], k[::-1], strict=True)), ZERO)
-    assert sines + sum(c * function("cos", a) ** 2 for a, c in zip(angles, k, strict=True)) is Number(sum(k))
-    assert k[7] - sines + 0 is k[7] * function("cos", angles[7]) ** 2 - (sines - k[7] * function("sin", angles[7]) ** 2)
-    tangent = function("sin", angles[0]) ** 2 / function("cos", angles[0])
-    assert sines + tangent + function("cos", angles[0]) is sines + 1 / function("cos", angles[0])
+    assert sines is sum((c * apply_builtin("sin", a) ** 2 for a, c in zip(angles[::-1], k[::-1], strict=True)), ZERO)
+    assert sines + sum(c * apply_builtin("cos", a) ** 2 for a, c in zip(angles, k, strict=True)) is Number(sum(k))
+    assert k[7] - sines + 0 is k[7] * apply_builtin("cos", angles[7]) ** 2 - (
+        sines - k[7] * apply_builtin("sin", angles[7]) ** 2
+    )
+    tangent = apply_builtin("sin", angles[0]) ** 2 / apply_builtin("cos", angles[0])
+    assert sines + tangent + apply_builtin("cos", angles[0]) is sines + 1 / apply_builtin("cos", angles[0])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -122,7 +126,7 @@ def test_a_long_sum_that_grows_is_in_simplest_form_at_every_step(monkeypatch, se
         number = rng.choice([plain, ONE, Number(-1), Number(3)])
         return mul(number, rng.choice([square, mul(m, square), a, mul(small, a), mul(add(a, b), square), ONE]))
 
-    terms, whole = [term(i) for i in range(75)], construct._one_more
+    terms, whole = [term(i) for i in range(75)], construct._insert_term
     taken = []
 
     def noted(*given):
@@ -131,13 +135,13 @@ def test_a_long_sum_that_grows_is_in_simplest_form_at_every_step(monkeypatch, se
 
     grown = {}
     for way in (noted, lambda *given: None):
-        monkeypatch.setattr(construct, "_one_more", way)
+        monkeypatch.setattr(construct, "_insert_term", way)
         grown[way] = list(accumulate(terms, add))
     one, other = grown.values()
     assert all(a is b for a, b in zip(one, other, strict=True))
     assert sum(x is not None for x in taken) > 10
     for e in (x for x in one if isinstance(x, Sum)):
-        assert e.fingerprint == sum(residue(c) * core.fingerprint for core, c in e.terms) % PRIME
+        assert e.fingerprint == sum(field_residue(c) * core.fingerprint for core, c in e.terms) % PRIME
         signs = [core.sign if c > 0 else 0 for core, c in e.terms]
         expected = min(x.order for x in e.parts), False, max(signs) if min(signs) else 0
         assert (e.order, e.constant, e.sign) == expected

@@ -8,7 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.derive import pipeline, small_terms
-from bellcrank.derive.small_terms import _value
+from bellcrank.derive.small_terms import _sample_value
 from bellcrank.expr import Symbol
 
 
@@ -105,10 +105,10 @@ def test_random_machines_pass_the_check(seed):
 def test_values_at_which_terms_are_looked_for():
     """Parameters positive, states of either sign, none near zero; small ones by the power of their order."""
     parameter, state = Symbol("m"), Symbol("q", "coordinate")
-    assert all(0.5 <= _value(parameter, k, {}, 1.0) <= 1.5 for k in range(20))
-    found = [_value(state, k, {}, 1.0) for k in range(20)]
+    assert all(0.5 <= _sample_value(parameter, k, {}, 1.0) <= 1.5 for k in range(20))
+    found = [_sample_value(state, k, {}, 1.0) for k in range(20)]
     assert all(0.5 <= abs(x) <= 1.5 for x in found) and min(found) < 0 < max(found)
-    assert _value(state, 3, {"q": 2}, 0.1) == pytest.approx(0.01 * found[3])
+    assert _sample_value(state, 3, {"q": 2}, 0.1) == pytest.approx(0.01 * found[3])
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_errors_that_shrink_too_slowly_are_terms_that_are_lacking(monkeypatch, r
             outputs[:, 0] += size * output[0] * size ** output[1]
         return rates, outputs
 
-    monkeypatch.setattr(small_terms, "_results", results)
+    monkeypatch.setattr(small_terms, "_sample_results", results)
     cut, whole = (SimpleNamespace(speeds=[], cut=x) for x in (True, False))
     assert small_terms.lacks_terms(cut, whole, {}, 2) is lacks
     assert not small_terms.lacks_terms(whole, whole, {}, 2)
@@ -144,5 +144,5 @@ def test_errors_that_shrink_too_slowly_are_terms_that_are_lacking(monkeypatch, r
 
 def test_a_routine_of_the_user_has_a_smooth_stand_in():
     routine = SimpleNamespace(returns=("a", "b"))
-    assert small_terms._stand_in(routine)(2.0, 3.0) == pytest.approx([0.4 + 0.6 + 1.5, 0.5 + 0.6 + 1.5])
-    assert small_terms._stand_in(SimpleNamespace(returns=()))(1.0) == pytest.approx([0.7])
+    assert small_terms._smooth_substitute(routine)(2.0, 3.0) == pytest.approx([0.4 + 0.6 + 1.5, 0.5 + 0.6 + 1.5])
+    assert small_terms._smooth_substitute(SimpleNamespace(returns=()))(1.0) == pytest.approx([0.7])

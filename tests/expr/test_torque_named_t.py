@@ -5,7 +5,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
-from bellcrank.files.choose import read_record
+from bellcrank.files.format_choice import read_record
 from bellcrank.kane import Derivation
 from tests.programs import MAINLY_C, build
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import PI, Number, Symbol, add, div, evaluate, expand, function, mul, power, sub
-from bellcrank.expr.exchange import from_sympy, to_sympy
+from bellcrank.expr import PI, Number, Symbol, add, apply_builtin, div, evaluate, expand, mul, power, sub
 from bellcrank.expr.function_table import CALLED, FUNCTIONS
-from bellcrank.expr.node import rational
+from bellcrank.expr.node import to_rational
+from bellcrank.expr.sympy_exchange import from_sympy, to_sympy
 
 NAMES = ("a", "b", "x", "y")
 SYMBOLS = {n: Symbol(n, "parameter" if n in "ab" else "coordinate") for n in NAMES}
@@ -28,7 +28,7 @@ POINTS = [
 ONE_ARGUMENT = sorted(n for n, f in CALLED.items() if f.arity == 1)
 TWO_ARGUMENTS = ["atan2", "hypot", "mod", "min", "max"]
 OPERATIONS = {"+": add, "-": sub, "*": mul, "/": div, "**": power}
-EXPONENTS = [rational(x) for x in (2, 3, -1, -2, 0.5, 1.5, -0.5, 0.25)]
+EXPONENTS = [to_rational(x) for x in (2, 3, -1, -2, 0.5, 1.5, -0.5, 0.25)]
 
 
 class Unclear(Exception):
@@ -52,7 +52,7 @@ def compound(part, operators="+-*/", exponents=EXPONENTS):
 
 def leaves(*numbers):
     names = st.sampled_from([*NAMES, "pi"]).map(lambda n: ("name", n))
-    return st.one_of(names, st.sampled_from(numbers).map(lambda v: ("number", rational(v))))
+    return st.one_of(names, st.sampled_from(numbers).map(lambda v: ("number", to_rational(v))))
 
 
 trees = st.recursive(leaves(2, -1, 0.5, -1.5, 3), compound, max_leaves=7)
@@ -69,8 +69,8 @@ def build(tree):
         return PI if parts[0] == "pi" else SYMBOLS[parts[0]]
     args = [build(p) for p in parts]
     if kind == "<":
-        return function("lt", *args)
-    return OPERATIONS[kind](*args) if kind in OPERATIONS else function(kind, *args)
+        return apply_builtin("lt", *args)
+    return OPERATIONS[kind](*args) if kind in OPERATIONS else apply_builtin(kind, *args)
 
 
 def value(tree, point):

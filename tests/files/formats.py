@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-from bellcrank.files import choose
+from bellcrank.files import format_choice
 
 
 def marks(package):
@@ -16,4 +16,4 @@ def marks(package):
     return (there, pytest.mark.campaign) if package == "asammdf" else there
 
 
-FORMATS = [pytest.param(e, marks=marks(f.needs)) for e, f in choose.FORMATS.items()]
+FORMATS = [pytest.param(e, marks=marks(f.package)) for e, f in format_choice.FORMATS.items()]

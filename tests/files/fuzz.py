@@ -24,29 +24,29 @@ import numpy as np
 import bellcrank as bc
 from bellcrank.cli import files as command_files
 from bellcrank.cli import options
-from bellcrank.cli.analyse import frequencies, sweep
-from bellcrank.cli.kinematics import span
-from bellcrank.export.model_setup import setup_of
+from bellcrank.cli.analyse import parse_frequencies, parse_sweep
+from bellcrank.cli.kinematics import parse_travel_range
+from bellcrank.export.model_setup import program_setup
 from bellcrank.export.parameter_files import read_settings
-from bellcrank.expr.text import parse
-from bellcrank.files.choose import read_record, write_record
+from bellcrank.expr.formula_parser import parse_formula
+from bellcrank.files.format_choice import read_record, write_record
 from bellcrank.files.parsfile import ParsFile
-from bellcrank.files.record import Channel, Record
+from bellcrank.files.record import FileChannel, Record
 from bellcrank.files.stl import read_stl
-from bellcrank.files.text import one_line
-from bellcrank.formats.decks.interpret import interpret
+from bellcrank.files.text_files import to_one_line
+from bellcrank.formats.decks.interpreter import interpret_deck
 from bellcrank.formats.decks.reader import read_deck
-from bellcrank.kane.autolev import Files, run_script
+from bellcrank.kane.autolev import ScriptFiles, run_script
 from bellcrank.kane.autolev.inputs import read_values
-from bellcrank.library.report.key_figures import read_targets
-from bellcrank.library.vehicles.load_cases import read_cases
+from bellcrank.library.report.key_metrics import read_targets
+from bellcrank.library.vehicles.load_cases import read_load_cases
 from bellcrank.linkage import Linkage, Table
-from bellcrank.linkage.files import read_sheet
-from bellcrank.run.events import as_function, comparison_of, condition_steps
-from bellcrank.study.definition import read_definition
-from bellcrank.study.formulas import Names, names_in
-from bellcrank.study.pivot import _published
-from bellcrank.study.store import RECORDS, STUDY, Store, Tail
+from bellcrank.linkage.hard_point_files import read_hard_points
+from bellcrank.run.event_conditions import comparison_operator, compile_condition, formula_function
+from bellcrank.study.pivot import _read_published
+from bellcrank.study.store import RECORDS, STUDY, RecordReader, StudyStore
+from bellcrank.study.study_file import read_definition
+from bellcrank.study.study_formulas import FormulaValues, names_in_formula
 from bellcrank.units import parse_dimension, unit_system
 
 SECONDS = 5.0  # of computing, for one input
@@ -234,8 +234,8 @@ class Readers:
         system.add_moment("drive", magnitude="-k*q(rod) - c*u(rod) + load", direction=rod[3], on=rod)
         system.set_defaults(k=3.0, c=0.5)
         self.equations = system.equations()
-        self.setup = setup_of(self.equations.derived)
-        self.files = Files(self.folder / "script", at_once=False)
+        self.setup = program_setup(self.equations.derived)
+        self.files = ScriptFiles(self.folder / "script", at_once=False)
         (self.folder / "script").mkdir()
         (self.folder / "x").write_text("PARSFILE\nk 1\n")
         store = self.folder / "study"
@@ -248,7 +248,7 @@ class Readers:
         )
         self.columns = {x.name: (x.column, 1.0) for x in self.equations.interface.channels}
         self.kinds = {  # with a fraction of all inputs, fewer of those that take longer
-            "formula": (FORMULAS, parse, 150),
+            "formula": (FORMULAS, parse_formula, 150),
             "formula of a study": (SCALARS, self.formula, 80),
             "condition": (CONDITIONS, self.condition, 80),
             "unit": (("kg*m/s**2", "N-m", "g's", "1/(m*s)", "deg", "lb*in/(ft**0.5)"), unit_system("mks").parse, 60),
@@ -258,13 +258,13 @@ class Readers:
             "script": ((SCRIPT,), self.script, 20),
             "script input": ((INPUT_OF_SCRIPT,), lambda text: read_values(text, [["a", "b", "c"], ["d", "e"]], "x.in"), 80),
             "parameters": ((PARAMETERS,), self.parameters, 50),
-            "linkage": ((linkage,), lambda text: read_sheet(self.file("l.toml", text)), 20),
-            "points": ((POINTS,), lambda text: read_sheet(self.file("l.csv", text)), 30),
+            "linkage": ((linkage,), lambda text: read_hard_points(self.file("l.toml", text)), 20),
+            "points": ((POINTS,), lambda text: read_hard_points(self.file("l.csv", text)), 30),
             "tyre": ((tyre,), lambda text: bc.tyres.MagicFormula.read(self.file("t.tir", text)), 8),
             "study": ((STUDY_TEXT,), lambda text: read_definition(self.file("s.toml", text)), 20),
-            "inputs": ((TABLE,), lambda text: command_files.read_inputs(str(self.file("i.csv", text)), self.equations), 45),
+            "inputs": ((TABLE,), lambda text: command_files.read_input_files(str(self.file("i.csv", text)), self.equations), 45),
             "csv": ((TABLE, TABLE.replace("s,Nm,m\n", "")), lambda text: self.channels(self.file("r.csv", text), text), 60),
-            "published": ((PUBLISHED,), lambda text: _published(self.file("p.csv", text), "largest"), 50),
+            "published": ((PUBLISHED,), lambda text: _read_published(self.file("p.csv", text), "largest"), 50),
             "erd": ((ERD,), lambda text: self.channels(self.file("r.erd", text)), 60),
             "json": ((RUN,), lambda text: self.channels(self.file("r.json", text), text), 50),
             "netcdf": (self.binary("r.nc"), lambda text: self.channels(self.raw("r.nc", text)), 20),
@@ -276,7 +276,7 @@ class Readers:
             "crg": ((ROAD,), lambda text: bc.terrain.Road.read(self.file("r.crg", text)), 20),
             "stl": ((SOLID, triangles()), lambda text: read_stl(self.raw("p.stl", text)), 40),
             "car": ((car,), lambda text: bc.vehicles.Car.read(self.file("c.toml", text)), 6),
-            "load cases": ((CASES,), lambda text: read_cases(self.file("l.toml", text)), 30),
+            "load cases": ((CASES,), lambda text: read_load_cases(self.file("l.toml", text)), 30),
             "targets": ((TARGETS,), lambda text: read_targets(self.file("g.toml", text)), 30),
             "table": (((self.folder / "t.json").read_text("utf-8"),), lambda text: Table.read(self.file("t.json", text)), 20),
             "record": ((RECORD, RECORD + RECORD), self.record, 50),
@@ -290,7 +290,7 @@ class Readers:
 
     def binary(self, name):
         """A file of channels as text of single bytes."""
-        channels = (Channel("a", np.arange(5.0), "m", "label", "generic", "body"),)
+        channels = (FileChannel("a", np.arange(5.0), "m", "label", "generic", "body"),)
         return (
             write_record(self.folder / name, Record("run", np.arange(5.0), channels, ("made",)))
             .read_bytes()
@@ -319,21 +319,29 @@ class Readers:
         return self.file(name, text.encode("latin-1", "replace"))
 
     def formula(self, text):
-        names_in(text)
-        return Names({"a": text, "k": 2.0, "zeta": "k/3", "m": 1.0})["a"]
+        names_in_formula(text)
+        return FormulaValues({"a": text, "k": 2.0, "zeta": "k/3", "m": 1.0})["a"]
 
     def condition(self, text):
-        comparison_of(text)
+        comparison_operator(text)
         values = {"k": 3.0}
-        return as_function(condition_steps(text, self.columns, values, "event"), self.columns, values)
+        return formula_function(compile_condition(text, self.columns, values, "event"), self.columns, values)
 
     def option(self, text):
-        for read in (options.value_of, options.argument, options.whole, options.condition, frequencies, sweep, span):
+        for read in (
+            options.parse_value,
+            options.parse_argument,
+            options.parse_integer_option,
+            options.parse_condition,
+            parse_frequencies,
+            parse_sweep,
+            parse_travel_range,
+        ):
             with suppress(options.ArgumentTypeError):
                 read(text)
 
     def deck(self, text):
-        interpret(read_deck(text), {}, "deck")
+        interpret_deck(read_deck(text), {}, "deck")
 
     def script(self, text):
         run_script(text, "script", self.files)
@@ -344,13 +352,13 @@ class Readers:
 
     def record(self, text):
         self.file(f"study/{RECORDS}/a.jsonl", text)
-        for record in Tail(self.folder / "study").read().values():
+        for record in RecordReader(self.folder / "study").read_new().values():
             assert (
                 isinstance(record["ended"], str)
                 and sum(x for x in record["metrics"].values() if x is not None) is not None
             )
         self.file(f"study/{STUDY}", text)
-        Store(self.folder / "study").before()
+        StudyStore(self.folder / "study").previous_job()
 
 
 def arrays(save):
@@ -382,14 +390,14 @@ def plain_csv(text):
     units = rows[1] if given else [""] * len(rows[0])
     if any(set(u) & set("[]()") for u in (*rows[0], *units)):  # a unit may stand in brackets
         return None
-    return time, [(one_line(n), one_line(u)) for n, u in zip_longest(rows[0][1:], units[1:], fillvalue="")]
+    return time, [(to_one_line(n), to_one_line(u)) for n, u in zip_longest(rows[0][1:], units[1:], fillvalue="")]
 
 
 def plain_json(text):
     """Time, and names with units, of a run as Python's own reader sees it; None where it has no channels."""
     try:
         (first, *others) = json.loads(text)["channels"]
-        named = [(one_line(c["name"]), one_line(c.get("unit", ""))) for c in others]
+        named = [(to_one_line(c["name"]), to_one_line(c.get("unit", ""))) for c in others]
         return ([float(x) for x in first["values"]], named) if first.get("unit") == "s" else None
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

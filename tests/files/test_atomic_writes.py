@@ -15,13 +15,13 @@ import bellcrank as bc
 from bellcrank.analysis.tables import write_csv
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.cli import main
-from bellcrank.files import choose, whole
-from bellcrank.files.picture import finished, new_figure
-from bellcrank.files.record import Channel, Column, Record, Table
-from bellcrank.files.text import one_line
-from bellcrank.files.whole import Parts, undisturbed, write_folder, write_text, write_texts
-from bellcrank.study.store import Store
-from bellcrank.verify.page import write_report
+from bellcrank.files import atomic, format_choice
+from bellcrank.files.atomic import AtomicWrite, defer_signals, write_folder, write_text, write_texts
+from bellcrank.files.figure_files import new_figure, save_figure
+from bellcrank.files.record import FileChannel, Record, Table, TableColumn
+from bellcrank.files.text_files import to_one_line
+from bellcrank.study.store import StudyStore
+from bellcrank.verify.report_page import write_report
 from tests.files.formats import FORMATS, marks
 from tests.models import pendulum
 from tests.programs import SKIPPED, build
@@ -37,17 +37,17 @@ needs_limits = pytest.mark.skipif(resource is None, reason="no limits of file si
 
 def record(samples=200, label="a label"):
     t = np.linspace(0, 1, samples)
-    return Record("title", t, (Channel("a", np.sin(t), "m", label), Channel("b", np.cos(t), "m", label)))
+    return Record("title", t, (FileChannel("a", np.sin(t), "m", label), FileChannel("b", np.cos(t), "m", label)))
 
 
 def table():
-    return Table("title", (Column("a", [0.1 * i for i in range(500)], "m"), Column("how", ["well"] * 500)))
+    return Table("title", (TableColumn("a", [0.1 * i for i in range(500)], "m"), TableColumn("how", ["well"] * 500)))
 
 
 def picture(path):
     figure = new_figure(3, 2)
     figure.subplots().plot(np.random.default_rng(1).normal(size=300))
-    finished(figure, path)
+    save_figure(figure, path)
 
 
 def page(path):
@@ -60,10 +60,10 @@ def programs(path):
 
 
 WRITERS = {
-    **{f"r{ending}": lambda p: choose.write_record(p, record()) for ending in choose.FORMATS},
-    **{f"t{ending}": lambda p: choose.write_table(p, table()) for ending in choose.TABLES},
-    "binary.erd": lambda p: choose.write_record(p, record(), binary=True),
-    "classic.erd": lambda p: choose.write_record(p, record(), classic=True),
+    **{f"r{ending}": lambda p: format_choice.write_record(p, record()) for ending in format_choice.FORMATS},
+    **{f"t{ending}": lambda p: format_choice.write_table(p, table()) for ending in format_choice.TABLES},
+    "binary.erd": lambda p: format_choice.write_record(p, record(), binary=True),
+    "classic.erd": lambda p: format_choice.write_record(p, record(), classic=True),
     "p.png": picture,
     "page.html": page,
     "modes.csv": lambda p: write_csv(p, ["a"], [[0.1]] * 1000),
@@ -86,7 +86,8 @@ def full_disk(size):
 
 @needs_limits
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=marks(getattr(choose.FORMATS.get(Path(n).suffix), "needs", ""))) for n in WRITERS]
+    "name",
+    [pytest.param(n, marks=marks(getattr(format_choice.FORMATS.get(Path(n).suffix), "package", ""))) for n in WRITERS],
 )
 def test_a_disk_that_fills_up_leaves_what_stood_there(name, tmp_path):
     """CSV, ERD and NetCDF files were left cut short under their final names."""
@@ -112,12 +113,12 @@ class Interrupting(list):
             yield x
 
 
-@pytest.mark.parametrize("ending", choose.TABLES)
+@pytest.mark.parametrize("ending", format_choice.TABLES)
 def test_an_interrupt_leaves_what_stood_there(ending, tmp_path):
     place = tmp_path / f"t{ending}"
     place.write_bytes(BEFORE)
     with pytest.raises(KeyboardInterrupt):
-        choose.write_table(place, Table("t", (Column("a", Interrupting(table().columns[0].values)),)))
+        format_choice.write_table(place, Table("t", (TableColumn("a", Interrupting(table().columns[0].values)),)))
     assert place.read_bytes() == BEFORE and os.listdir(tmp_path) == [place.name]
 
 
@@ -139,9 +140,9 @@ def test_files_that_belong_together_change_together(tmp_path):
     """A header of an ERD file fits its data, a parameter file the files of its inputs."""
     a, b = tmp_path / "a", tmp_path / "b"
     write_texts({a: "1", b: "1"})
-    with pytest.raises(KeyboardInterrupt), Parts() as parts:
-        parts.beside(a).write_text("2")
-        parts.beside(b).write_text("2")
+    with pytest.raises(KeyboardInterrupt), AtomicWrite() as parts:
+        parts.path_for(a).write_text("2")
+        parts.path_for(b).write_text("2")
         assert (a.read_text(), b.read_text()) == ("1", "1")
         raise KeyboardInterrupt
     assert (a.read_text(), b.read_text()) == ("1", "1") and sorted(os.listdir(tmp_path)) == ["a", "b"]
@@ -160,10 +161,10 @@ def test_leavings_of_a_killed_process_are_used_up(tmp_path):
 
 def test_two_writers_of_one_file_do_not_meet(tmp_path):
     place = tmp_path / "a"
-    with Parts() as one:
-        first = one.beside(place)
-        with Parts() as two:
-            second = two.beside(place)
+    with AtomicWrite() as one:
+        first = one.path_for(place)
+        with AtomicWrite() as two:
+            second = two.path_for(place)
             assert first != second
             second.write_text("two")
         first.write_text("one")
@@ -195,7 +196,7 @@ def test_a_foreign_file_in_the_way_is_not_written_to(tmp_path):
 
 def test_an_interrupt_waits_for_a_few_renames():
     done = []
-    with pytest.raises(KeyboardInterrupt), undisturbed():
+    with pytest.raises(KeyboardInterrupt), defer_signals():
         signal.raise_signal(signal.SIGINT)
         done.append("all of it")
     assert done and signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -215,9 +216,9 @@ def named(label):
 
 
 def test_a_label_is_one_line():
-    assert one_line("rod\nkk 3000") == "rod kk 3000"
-    assert one_line(ODD) == "rod kk 3000 tab nul [31m */ // ' \" & <b> % \\ end"
-    assert one_line("Winkel \u03b1, \u00b5m") == "Winkel \u03b1, \u00b5m"
+    assert to_one_line("rod\nkk 3000") == "rod kk 3000"
+    assert to_one_line(ODD) == "rod kk 3000 tab nul [31m */ // ' \" & <b> % \\ end"
+    assert to_one_line("Winkel \u03b1, \u00b5m") == "Winkel \u03b1, \u00b5m"
 
 
 @pytest.mark.parametrize("language", ["c", "fortran", "python"])
@@ -250,11 +251,11 @@ def test_words_are_one_line_in_files_of_channels(ending, tmp_path):
     again = bc.Run.read(path)
     assert list(again) == list(run) and np.array_equal(again["twice"], run["twice"])
     if ending != ".csv":
-        assert again.labels["twice"] == f"{one_line(ODD)} (twice)"  # all have this label
+        assert again.labels["twice"] == f"{to_one_line(ODD)} (twice)"  # all have this label
     odd = Record(
-        "t\nEND\n1 2", np.arange(3.0), (Channel("a\nb", np.arange(3.0), "m\nm", "l\nl", "g\0", "b\r"),), ("x\nEND",)
+        "t\nEND\n1 2", np.arange(3.0), (FileChannel("a\nb", np.arange(3.0), "m\nm", "l\nl", "g\0", "b\r"),), ("x\nEND",)
     )
-    found = bc.Run.read(choose.write_record(tmp_path / f"odd{ending}", odd))
+    found = bc.Run.read(format_choice.write_record(tmp_path / f"odd{ending}", odd))
     assert list(found) == ["a b"] and found["a b"].tolist() == [0, 1, 2]
 
 
@@ -373,9 +374,9 @@ def test_records_of_a_study_that_are_none(line, tmp_path):
     good = b'{"key": "G", "metrics": {"a": 1, "b": null}, "ended": "finished", "seconds": 0.1, "notes": []}'
     (tmp_path / "runs" / "a.jsonl").write_bytes(line + b"\n" + good + b"\n")
     (tmp_path / "study.json").write_bytes(line)
-    with Store(tmp_path) as store:
+    with StudyStore(tmp_path) as store:
         assert list(store.records()) == ["G"]
-        assert not store.before() or isinstance(store.before(), dict)
+        assert not store.previous_job() or isinstance(store.previous_job(), dict)
 
 
 def test_dollars_in_pictures_are_dollars(tmp_path):
@@ -423,14 +424,14 @@ def contents(folder):
 
 @pytest.mark.parametrize("write", [write_text, lambda path, text: write_folder(path, {"a": text})])
 def test_an_interrupt_while_a_hidden_file_is_made_leaves_none(tmp_path, monkeypatch, write):
-    claimed = whole._claimed
+    claimed = atomic._claim_temporary
 
     def interrupted(*given, **options):
         made = claimed(*given, **options)
         signal.raise_signal(signal.SIGINT)
         return made
 
-    monkeypatch.setattr(whole, "_claimed", interrupted)
+    monkeypatch.setattr(atomic, "_claim_temporary", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write(tmp_path / "result", "text")
     assert list(tmp_path.iterdir()) == []

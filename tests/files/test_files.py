@@ -11,9 +11,9 @@ import pytest
 from scipy.io import loadmat, savemat
 
 import bellcrank as bc
-from bellcrank.files import choose
-from bellcrank.files.erd import fortran_g
-from bellcrank.files.parsfile import ParsFile, keyword_for, number_of
+from bellcrank.files import format_choice
+from bellcrank.files.erd import format_g13
+from bellcrank.files.parsfile import ParsFile, keyword_for, parse_number
 from bellcrank.files.record import short_names
 from tests.files.formats import FORMATS
 from tests.models import example, relative
@@ -78,7 +78,7 @@ def test_classic_layout_is_that_of_1990(run, tmp_path):
 )  # fmt: skip
 def test_numbers_of_fortran(x, text):
     """G13.6 of the Fortran standard (13.7.5.2.2), as gfortran prints it."""
-    assert fortran_g(x) == text
+    assert format_g13(x) == text
 
 
 def test_runs_that_are_not_even(run, tmp_path):
@@ -268,7 +268,7 @@ def test_matlab_files_have_names_that_matlab_takes(tmp_path):
 
 
 def test_a_package_that_is_missing_is_told(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(choose, "find_spec", lambda name: None)
+    monkeypatch.setattr(format_choice, "find_spec", lambda name: None)
     with pytest.raises(bc.RunError, match=r"MDF 4 files need the package asammdf: pip install bellcrank\[mdf\]"):
         run.save(tmp_path / "a.mf4")
 
@@ -312,7 +312,7 @@ def test_parameter_files_are_read_in_order(tmp_path):
     ],
 )
 def test_numbers_of_parameter_files(text, value):
-    assert number_of(text) == value
+    assert parse_number(text) == value
 
 
 def test_keywords_are_never_those_of_the_file():

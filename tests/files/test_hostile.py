@@ -12,15 +12,15 @@ import pytest
 import bellcrank as bc
 from bellcrank.files.mat5 import HEADER, read_mat5
 from bellcrank.files.stl import read_stl
-from bellcrank.files.text import most_unpacked, read_text
-from bellcrank.library.surface_files import _array
+from bellcrank.files.text_files import max_unpacked_size, read_text
+from bellcrank.library.surface_files import _read_array_file
 
 LARGE = 2**22
 
 
 @pytest.fixture
 def limit(monkeypatch):
-    monkeypatch.setattr("bellcrank.files.text._UNPACKED", 2**21)
+    monkeypatch.setattr("bellcrank.files.text_files._UNPACKED", 2**21)
 
 
 def zeros():
@@ -47,7 +47,7 @@ def test_an_npz_that_would_fill_the_memory(limit, tmp_path):
         for _ in range(LARGE >> 20):
             h.write(bytes(2**20))
     with pytest.raises(bc.ModelError, match="unpacked, it takes 4 MiB, more than 2"):
-        _array(path, None, None)
+        _read_array_file(path, None, None)
 
 
 def test_damaged_arrays_are_one_message(tmp_path):
@@ -64,14 +64,14 @@ def test_damaged_arrays_are_one_message(tmp_path):
             damaged[place] = rng.integers(256)
         name.write_bytes(damaged[: rng.integers(len(source))] if i % 5 == 0 else damaged)
         try:
-            _array(name, (1.0, 1.0), None)
+            _read_array_file(name, (1.0, 1.0), None)
         except bc.ModelError as error:
             assert str(error).startswith("terrain ")
 
 
 def test_how_much_is_unpacked():
-    assert most_unpacked(0) == 2**28
-    assert most_unpacked(10**8) == 10**10
+    assert max_unpacked_size(0) == 2**28
+    assert max_unpacked_size(10**8) == 10**10
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
@@ -79,7 +79,7 @@ def test_how_much_is_unpacked():
 def test_a_pipe_is_no_file(ending, tmp_path):
     path = tmp_path / f"pipe{ending}"
     os.mkfifo(path)
-    read = {".npz": lambda p: _array(p, None, None), ".stl": read_stl}.get(ending, read_text)
+    read = {".npz": lambda p: _read_array_file(p, None, None), ".stl": read_stl}.get(ending, read_text)
     if ending in (".csv", ".json", ".mat", ".erd", ".nc"):
         read = bc.Run.read
     elif ending == ".tir":

@@ -9,9 +9,9 @@ from hypothesis import strategies as some
 
 import bellcrank as bc
 from bellcrank.errors import RunError
-from bellcrank.files.choose import read_record, write_record
-from bellcrank.files.record import Channel, Record
-from bellcrank.files.text import one_line
+from bellcrank.files.format_choice import read_record, write_record
+from bellcrank.files.record import FileChannel, Record
+from bellcrank.files.text_files import to_one_line
 from tests.files.formats import FORMATS
 
 UNITS = ("", "m", "m/s**2", "1", "deg", "N/mm", "kg·m²", "µm", "in-lb-s2", "%")
@@ -44,18 +44,18 @@ def records(draw):
     rows = some.lists(numbers, min_size=length, max_size=length)
     names = draw(some.lists(texts, min_size=1, max_size=5))
     steps = some.lists(some.floats(1e-3, 10), min_size=length, max_size=length)
-    channels = [Channel(n, np.array(draw(rows)), draw(some.sampled_from(UNITS)), draw(texts)) for n in names]
+    channels = [FileChannel(n, np.array(draw(rows)), draw(some.sampled_from(UNITS)), draw(texts)) for n in names]
     return Record(draw(texts), np.cumsum(draw(steps)), tuple(channels))
 
 
 def same(written, read, labels):
     assert np.array_equal(read.time, written.time)
-    assert [c.name for c in read.channels] == [one_line(c.name) for c in written.channels]
-    assert [c.unit for c in read.channels] == [one_line(c.unit) for c in written.channels]
+    assert [c.name for c in read.channels] == [to_one_line(c.name) for c in written.channels]
+    assert [c.unit for c in read.channels] == [to_one_line(c.unit) for c in written.channels]
     for a, b in zip(written.channels, read.channels, strict=True):
         assert a.values.tobytes() == np.asarray(b.values, dtype=float).tobytes()
     if labels:
-        assert [c.label for c in read.channels] == [one_line(c.label) for c in written.channels]
+        assert [c.label for c in read.channels] == [to_one_line(c.label) for c in written.channels]
 
 
 def round_trip(ending, folder, record, **layouts):
@@ -66,7 +66,7 @@ def round_trip(ending, folder, record, **layouts):
         write_record(path, record, **layouts)
     except RunError as error:
         assert "give it another name" in str(error)
-        names = [one_line(c.name) for c in record.channels]
+        names = [to_one_line(c.name) for c in record.channels]
         barred = ending == ".nc" and any("/" in name for name in names)
         assert barred or "" in names or len({"t", *names}) <= len(names)
         assert not path.exists()
@@ -101,7 +101,7 @@ def test_random_records_in_erd_with_a_file_of_samples(tmp_path):
 
 
 def history(n, value):
-    return Record("x", 0.1 * np.arange(n), (Channel("q", np.full(n, value), "m"),))
+    return Record("x", 0.1 * np.arange(n), (FileChannel("q", np.full(n, value), "m"),))
 
 
 @pytest.mark.parametrize("last", ["", "binary", "classic"])
@@ -120,7 +120,7 @@ def test_samples_of_an_older_file_are_not_read(first, last, tmp_path):
     ("names", "told"), [(("a  b", "a b "), "as 'a  b'"), (("t",), "as time"), (("\x1b",), "no name")]
 )
 def test_names_that_would_be_one_are_refused_when_written(ending, names, told, tmp_path):
-    record = Record("x", np.arange(2.0), tuple(Channel(n, np.arange(2.0)) for n in names))
+    record = Record("x", np.arange(2.0), tuple(FileChannel(n, np.arange(2.0)) for n in names))
     with pytest.raises(bc.RunError, match=f"cannot write .*r{ending}: the channel .*{told} in a file; give it another"):
         write_record(tmp_path / f"r{ending}", record)
     assert not [*tmp_path.iterdir()]

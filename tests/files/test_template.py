@@ -5,16 +5,16 @@ import zlib
 import pytest
 
 from bellcrank.errors import InternalError
-from bellcrank.files.embed import packed, short_script
-from bellcrank.files.template import filled, template
+from bellcrank.files.embed import minify_script, pack_text
+from bellcrank.files.template import fill_template, template_text
 
 
 def test_pieces_are_not_searched_again():
-    assert filled("@A@ and @B@", {"A": "@B@", "B": "me@example.org"}) == "@B@ and me@example.org"
+    assert fill_template("@A@ and @B@", {"A": "@B@", "B": "me@example.org"}) == "@B@ and me@example.org"
 
 
 def test_an_address_is_no_place():
-    assert filled("a@b.org, @param, 5@6", {}) == "a@b.org, @param, 5@6"
+    assert fill_template("a@b.org, @param, 5@6", {}) == "a@b.org, @param, 5@6"
 
 
 @pytest.mark.parametrize(
@@ -23,43 +23,43 @@ def test_an_address_is_no_place():
 )
 def test_places_and_pieces_must_meet(pieces, message):
     with pytest.raises(InternalError, match=message):
-        filled("one @A@", pieces)
+        fill_template("one @A@", pieces)
 
 
 def test_what_is_common_may_be_left_over():
-    assert filled("one @A@", {}, {"A": "1", "B": "2"}) == "one 1"
+    assert fill_template("one @A@", {}, {"A": "1", "B": "2"}) == "one 1"
 
 
 def test_a_place_on_an_indented_line_takes_lines():
     text = "{\n    @A@\n    @B@\n}\n"
-    assert filled(text, {"A": "one\n  two\n", "B": ""}) == "{\n    one\n      two\n}\n"
+    assert fill_template(text, {"A": "one\n  two\n", "B": ""}) == "{\n    one\n      two\n}\n"
 
 
 @pytest.mark.parametrize(("loops", "found"), [("yes", "a\n  closed\nb\n"), ("", "a\n  open 2\nb\n")])
 def test_lines_are_chosen(loops, found):
     text = "a\n@IF LOOPS@\n  closed\n@ELSE@\n  open @N@\n@END@\nb\n"
-    assert filled(text, {"LOOPS": loops, "N": "2"}) == found
+    assert fill_template(text, {"LOOPS": loops, "N": "2"}) == found
 
 
 def test_a_choice_needs_its_piece():
     with pytest.raises(InternalError, match="nothing fills @LOOPS@"):
-        filled("@IF LOOPS@\nclosed\n@END@\n", {})
+        fill_template("@IF LOOPS@\nclosed\n@END@\n", {})
 
 
 def test_files_are_found_in_their_package():
-    assert "#include <stdint.h>" in template("bellcrank.emit/c/runtime", "head.c")
+    assert "#include <stdint.h>" in template_text("bellcrank.emit/c/runtime", "head.c")
 
 
 def test_scripts_are_short_and_say_the_same():
     script = 'const f = (a, b) => {\n  return a - -b + "x = 1; ";  // why\n};\n// more\nlet t = `${f} = ${ f }`\nf(1)\n'
-    assert short_script(script) == 'const f=(a,b)=>{return a- -b+"x = 1; ";};let t=`${f} = ${ f }`\nf(1)\n'
+    assert minify_script(script) == 'const f=(a,b)=>{return a- -b+"x = 1; ";};let t=`${f} = ${ f }`\nf(1)\n'
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 26, 997])
 def test_packed_bytes_come_back(size):
     """Two characters for 13 bits, as many as the bytes need; none of them means anything in a page."""
     content = bytes((i * i * 37 + i // 7) % 256 for i in range(size))
-    text, length = packed([content, content[:3]])
+    text, length = pack_text([content, content[:3]])
     assert not {*text} & {*'"&<'}
     digits = [('"&<'["|}~".index(c)] if c in "|}~" else c) for c in text]
     values = [91 * (ord(a) - 33) + ord(b) - 33 for a, b in zip(digits[::2], digits[1::2], strict=True)]

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import bellcrank as bc
-from bellcrank.formats.decks.interpret import interpret
+from bellcrank.formats.decks.interpreter import interpret_deck
 from bellcrank.formats.decks.reader import read_deck
 from tests.models import example
 
@@ -35,7 +35,7 @@ def quiet(function, *args, **options):
 
 def deck(text, routines=None, name="test.lsp"):
     """A deck from text."""
-    return interpret(read_deck(text, name), routines, name)
+    return interpret_deck(read_deck(text, name), routines, name)
 
 
 def system(text, **options):

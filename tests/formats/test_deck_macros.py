@@ -8,7 +8,7 @@ from deck_cases import deck, quiet, system
 
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
-from bellcrank.backend.fortran import find_fortran
+from bellcrank.backend.fortran_functions import find_fortran_compiler
 from bellcrank.cli.main import main
 from bellcrank.formats.decks.macros import MACROS
 
@@ -437,7 +437,7 @@ ROUTINES_F90 = """
 @pytest.mark.parametrize("suffix", [".c", ".f90"])
 def test_routines_in_a_file_of_another_language(tmp_path, suffix):
     """The file next to a deck may be in C or Fortran alone; its memory then has the usual size."""
-    if find_compiler() is None or (suffix == ".f90" and find_fortran() is None):
+    if find_compiler() is None or (suffix == ".f90" and find_fortran_compiler() is None):
         pytest.skip("there is no compiler for it")
     path = tmp_path / "deck.lsp"
     path.write_text(CALLS, encoding="utf-8")

@@ -4,15 +4,15 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.formats.decks.reader import (
-    Array,
-    FString,
-    Keyword,
-    List,
-    Matrix,
-    Number,
-    String,
-    Symbol,
-    UnitVector,
+    ArrayDatum,
+    FormulaStringDatum,
+    KeywordDatum,
+    ListDatum,
+    MatrixDatum,
+    NumberDatum,
+    StringDatum,
+    SymbolDatum,
+    UnitVectorDatum,
     read_deck,
 )
 
@@ -25,7 +25,18 @@ def only(text):
 def test_all_kinds_of_data_in_one_form():
     form = only('(add-body B :name "a \\"b\\"" !"x + 1" [nrb2] #(1 -L 0) #2a((a 0 0) (0 b 0) (0 0 c)) (t nil) 3)')
     kinds = [type(d) for d in form.items]
-    assert kinds == [Symbol, Symbol, Keyword, String, FString, UnitVector, Array, Matrix, List, Number]
+    assert kinds == [
+        SymbolDatum,
+        SymbolDatum,
+        KeywordDatum,
+        StringDatum,
+        FormulaStringDatum,
+        UnitVectorDatum,
+        ArrayDatum,
+        MatrixDatum,
+        ListDatum,
+        NumberDatum,
+    ]
     assert form.items[1].name == "b" and form.items[2].name == ":name"
     assert form.items[3].text == 'a "b"' and form.items[4].text == "x + 1"
     assert (form.items[5].body, form.items[5].axis) == ("nrb", 2)
@@ -53,7 +64,7 @@ def test_comments_and_quotes_are_skipped():
 def test_every_piece_knows_its_place():
     forms = read_deck('(reset)\n  (add-body b\n     :mass !"m + 1")\n')
     second = forms[1]
-    assert [second.source.place(d.offset) for d in second.items] == [(2, 4), (2, 13), (3, 6), (3, 14)]
+    assert [second.source.line_and_column(d.offset) for d in second.items] == [(2, 4), (2, 13), (3, 6), (3, 14)]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from deck_cases import EXAMPLES, INITIAL, NAMES, SET, file_of, from_deck, from_python, quiet
 
 import bellcrank as bc
-from bellcrank.formats.decks import read_deck_file, translate
+from bellcrank.formats.decks import read_deck_file, translate_to_python
 from tests.models import rarely
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -166,7 +166,7 @@ def test_place_of_an_unused_symbol_is_told():
 @cache
 def translation(name):
     deck, routines = read_deck_file(file_of(name))
-    return translate(deck, file_of(name).name, routines)
+    return translate_to_python(deck, file_of(name).name, routines)
 
 
 def translated(name, folder):

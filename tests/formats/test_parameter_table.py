@@ -50,7 +50,7 @@ FIGURE_9_1_8 = {
 
 def rows(equations):
     """With labels as parameter files have them."""
-    words = {x.name: x.wording for x in equations.interface.parameters}
+    words = {x.name: x.description for x in equations.interface.parameters}
     listed = parameter_rows(equations.interface)
     return {row.name.upper(): replace(row, label=words.get(row.name, row.label)) for row in listed}
 
@@ -130,7 +130,7 @@ def test_user_units_of_all_systems_describe_one_machine(units):
 
     def in_user_units(value, dimension):
         kind = system.parse(dimension)
-        same = system.parse_unit(si.display(kind.dimension).text)
+        same = system.parse_unit(si.user_unit(kind.dimension).text)
         return value * same.factor / kind.factor
 
     s = bc.System("pendulum", units=units)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.gym.task import Task
+from bellcrank.gym.task import ControlTask
 
 gymnasium = pytest.importorskip("gymnasium", reason="the extra gym is not installed")
 from bellcrank.gym import registered  # noqa: E402
@@ -27,7 +27,9 @@ def cart():
 def task_of(sim, observations, **given):
     usual = {"reward": 1.0, "done": (), "t_end": 1.0, "step": None, "action_every": 1, "parameters": None,
              "initial": None, "inputs": None, "method": None, "guess": None}  # fmt: skip
-    return Task.of(sim.interface, actions={"force": (-1, 1)}, observations=observations, **{**usual, **given})
+    return ControlTask.from_options(
+        sim.interface, actions={"force": (-1, 1)}, observations=observations, **{**usual, **given}
+    )
 
 
 @pytest.mark.parametrize("formula", FORMULAS)
@@ -35,7 +37,7 @@ def test_single_rows_give_the_bits_of_arrays(cart, formula):
     """Where a formula has the quick form; `quick` counts those."""
     task = task_of(cart, [formula], reward=formula, done=f"{formula} > 0.2")
     rows = np.random.default_rng(1).normal(size=(200, len(cart.stepper(step=0.01).row)))
-    found = [task.single.look(row.tolist()) for row in rows]
+    found = [task.single.evaluate_row(row.tolist()) for row in rows]
     assert (found[0] is not None) == (formula not in FORMULAS[-3:])
     for row, look in zip(rows, found, strict=True):
         if look is not None:
@@ -54,10 +56,10 @@ def test_a_division_by_zero_is_left_to_arrays(cart):
 def test_actions_outside_of_their_bounds_are_clipped_as_in_vectors(cart):
     task = task_of(cart, None)
     for action in (np.float32([0.25]), np.array([3.0]), np.array([-1.0]), [0.5], np.array([1])):
-        assert task.setting(action) == task.settings(action)[0].tolist()
+        assert task.input_values(action) == task.input_value_rows(action)[0].tolist()
     for wrong in (np.array([np.nan]), np.array([0.1, 0.2]), np.array([["a"]])):
         with pytest.raises((bc.RunError, ValueError)):
-            task.setting(wrong)
+            task.input_values(wrong)
 
 
 @pytest.mark.parametrize("name", [*registered.ENVIRONMENTS])
@@ -92,7 +94,7 @@ def test_vectors_of_registered_environments():
     images = envs.render()
     assert len(images) == 3 and (images[0] != images[1]).any()
     with pytest.raises(bc.ModelError, match="no environment is called 'CartPole-v9'"):
-        registered.environment("CartPole-v9")
+        registered.make_env("CartPole-v9")
 
 
 def test_modes_of_rendering(cart):
@@ -143,7 +145,7 @@ def adapter(monkeypatch):
 def test_stable_baselines_begins_the_next_episode_at_once(adapter):
     """Observations of a step that ends an episode are the first of the next; the last are in its infos. Rewards and
     observations of the first episodes are those of single environments."""
-    envs = adapter(registered.vector("CartPole-v0", 4, t_end=0.4))
+    envs = adapter(registered.make_vector_env("CartPole-v0", 4, t_end=0.4))
     singles = [gymnasium.make("bellcrank/CartPole-v0", t_end=0.4) for _ in range(4)]
     envs._seeds = [10, 11, 12, 13]
     seen = envs.reset()

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 import bellcrank as bc
-from bellcrank.interface.interface import CHANNELS, STATES, key_of
+from bellcrank.interface.interface import CHANNELS, STATES, normalized_name
 from tests.helpers import stub
 from tests.models import EXAMPLES, LONG_TO_DERIVE, example, rarely
 
@@ -27,7 +27,7 @@ def test_it_lists_what_examples_have_and_record(name):
     assert list(run) == [x.name for x in listed]
     assert run.units == {x.name: x.unit.text for x in listed}
     assert run.labels == {x.name: x.label for x in listed}
-    assert len({x.column for x in listed}) == len(listed) and max(x.column for x in listed) < eom.interface.width
+    assert len({x.column for x in listed}) == len(listed) and max(x.column for x in listed) < eom.interface.row_width
     every_spelling_finds_a_state(eom.interface)
     it_agrees_with_program_and_listing(eom, eom.interface, eom.program)
 
@@ -37,16 +37,16 @@ def every_spelling_finds_a_state(interface):
         for i, x in enumerate(listed, 1):
             blanks = x.name.replace(",", " ,  ").replace("(", " ( ")
             for spelled in (x.name, x.name.upper(), blanks, x.symbol, f"{letter.upper()}({i})"):
-                assert interface.get(spelled, STATES) is x, spelled
-            assert x.place == i - 1
+                assert interface.find_or_none(spelled, STATES) is x, spelled
+            assert x.index == i - 1
     for x in interface.channels:
-        assert interface.channel(x.name.upper()) is x
+        assert interface.find_channel(x.name.upper()) is x
 
 
 def it_agrees_with_program_and_listing(eom, interface, program):
     assert [x.symbol for x in interface.states] == [*program.coordinates, *program.speeds]
-    assert [x.symbol for x in (*interface.parameters, *interface.entered)] == list(program.parameters)
-    assert [x.symbol for x in (*interface.inputs, *interface.kept)] == list(program.inputs)
+    assert [x.symbol for x in (*interface.parameters, *interface.function_parameters)] == list(program.parameters)
+    assert [x.symbol for x in (*interface.inputs, *interface.sampled_inputs)] == list(program.inputs)
     assert [x.name for x in interface.outputs] == list(program.output_names)
     text = eom.describe()
     for x in (*interface.parameters, *interface.states, *interface.outputs):
@@ -56,9 +56,9 @@ def it_agrees_with_program_and_listing(eom, interface, program):
 def test_near_names_are_told():
     interface = example("quarter_car").interface
     with pytest.raises(bc.ModelError, match=r"channel 'z_raod' is not known. Did you mean 'z_road'\?.*inputs: z_road"):
-        interface.find("z_raod", CHANNELS, "channel")
+        interface.find_or_raise("z_raod", CHANNELS, "channel")
     with pytest.raises(bc.ModelError, match=r"speeds: u\(wheel\), u\(body\)"):
-        interface.find("u(hub)", ("speed",), "speed")
+        interface.find_or_raise("u(hub)", ("speed",), "speed")
 
 
 def test_kinds_stand_apart():
@@ -70,12 +70,15 @@ def test_kinds_stand_apart():
     s.add_parameter("nobody", 3.0)
     s.set_defaults(i=2.0)
     interface = s.equations().interface
-    assert interface.get("I", ("parameter",)).default == 2.0
-    assert interface.get("m", ("parameter",)) is None and interface.get("m", ("idle",)).name == "m"
-    assert interface.get("nobody", ("parameter", "idle")) is None and interface.get("nobody", ("unused",)).default == 3
+    assert interface.find_or_none("I", ("parameter",)).default == 2.0
+    assert interface.find_or_none("m", ("parameter",)) is None and interface.find_or_none("m", ("idle",)).name == "m"
+    assert (
+        interface.find_or_none("nobody", ("parameter", "idle")) is None
+        and interface.find_or_none("nobody", ("unused",)).default == 3
+    )
     assert [x.name for x in interface.inputs] == ["m_in"] and [x.name for x in interface.signals] == ["m_in", "idle_in"]
-    assert interface.channel("M_in").label == "moment"
-    assert interface.channel("idle_in") is None and interface.get("idle_in", ("input",)).column == -1
+    assert interface.find_channel("M_in").label == "moment"
+    assert interface.find_channel("idle_in") is None and interface.find_or_none("idle_in", ("input",)).column == -1
 
 
 def test_an_euler_parameter_starts_at_one():
@@ -85,7 +88,7 @@ def test_an_euler_parameter_starts_at_one():
 
 
 def test_names_are_compared_one_way():
-    assert key_of(" q( B , 2)") == key_of("q(B,2)") == "q(B,2)" != key_of("q(b,2)")
+    assert normalized_name(" q( B , 2)") == normalized_name("q(B,2)") == "q(B,2)" != normalized_name("q(b,2)")
 
 
 def test_labels_are_the_given_ones_or_the_names():
@@ -103,8 +106,11 @@ def test_labels_are_the_given_ones_or_the_names():
     given = {"k": "stiffness of the joint", "g": "acceleration of gravity"}
     given |= {"q(rod)": "rod angle", "u(rod)": "rod angular speed"}
     assert labels == {name: given.get(name, name) for name in labels}
-    assert eom.interface.find("l", ("parameter",), "").wording == "coordinate of center of mass of rod in dir 3"
-    assert eom.interface.find("q(rod)", STATES, "").wording.startswith("Rotation of rod relative to")
+    assert (
+        eom.interface.find_or_raise("l", ("parameter",), "").description
+        == "coordinate of center of mass of rod in dir 3"
+    )
+    assert eom.interface.find_or_raise("q(rod)", STATES, "").description.startswith("Rotation of rod relative to")
     sim = eom.compile(backend="python")
     found = sim.equilibrium(inputs={"drive": 0.0})
     s.add_output("twice", "2*q(rod)", label="rod angle")

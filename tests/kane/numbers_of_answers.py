@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bellcrank.expr.text import parse
+from bellcrank.expr.formula_parser import parse_formula
 from bellcrank.kane.language import PRIMED
 
 FUNCTIONS = {"COS": math.cos, "SIN": math.sin, "SQRT": math.sqrt}
@@ -12,7 +12,7 @@ FUNCTIONS = {"COS": math.cos, "SIN": math.sin, "SQRT": math.sqrt}
 
 def value(text, known):
     """The number or N-vector of a formula; `known` gives names in capitals, forms as IA(3)."""
-    return _value(parse(text, PRIMED), known)
+    return _value(parse_formula(text, PRIMED), known)
 
 
 def _value(node, known):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.python import PythonModel
+from bellcrank.backend.python_model import PythonModel
 from bellcrank.kane import Derivation
-from bellcrank.verify.kane import Sample, _relative, _Subject
+from bellcrank.verify.hand_derivation_check import HandDerivationSample, _HandDerivationCheck, _relative_difference
 from tests.models import rarely
 from tests.verify.corruption import places, spoiled
 
@@ -26,7 +26,7 @@ def wrong_equations(eom):
         made = spoiled(eom, place)
         results = []
         for program in (eom.program, made.program):
-            model = PythonModel(program, []).calls()
+            model = PythonModel(program, []).new_calls()
             state = np.random.default_rng(2)
             rows = []
             for _ in range(3):
@@ -98,13 +98,15 @@ def test_errors_are_shares_of_terms():
     d.torque(a, -w * u1 * n[3])
     d.output("sum", phi + 2 * u1)
     d.set_defaults(la=L, g=G, w=W, mA=M, IA1=0.1, IA2=0.2, IA3=I)
-    subject = _Subject(d.equations(), {"LA": L}, 0, "python")
+    subject = _HandDerivationCheck(d.equations(), {"LA": L}, 0, "python")
     assert subject.constants == {"mA": M, "IA1": 0.1, "IA2": 0.2, "IA3": I, "la": L, "g": G, "w": W}
     assert subject.notes == []
     q, u = 0.7, 1.5
     total = M * L**2 + I
     right = (-M * G * L * np.sin(q) - W * u) / total
-    sample = Sample(0.3, np.array([q]), np.array([u]), np.array([u]), np.array([right]), {"sum": q + 2 * u}, {})
+    sample = HandDerivationSample(
+        0.3, np.array([q]), np.array([u]), np.array([u]), np.array([right]), {"sum": q + 2 * u}, {}
+    )
     assert max(dict(subject.errors(sample)).values()) < 1e-10, dict(subject.errors(sample))
 
     off = 0.01
@@ -121,13 +123,13 @@ def test_errors_are_shares_of_terms():
     for name in ("rates of coordinates", "angular velocities turn the frames", "velocities move the mass centres"):
         assert moved[name] == pytest.approx(off / (u + off), rel=1e-8), name
     assert moved["channels"] == pytest.approx(0.3 / 4.0)
-    assert _relative(np.array([1e-4, 0.0]), np.zeros(2)) == pytest.approx(0.1)
+    assert _relative_difference(np.array([1e-4, 0.0]), np.zeros(2)) == pytest.approx(0.1)
 
 
 def test_states_of_a_derivation_lie_on_its_constraints():
     """Euler parameters of unit size, configuration constraints closed, speeds along them, and all within their reach."""
     eom = equations("tumbling_body")
-    subject = _Subject(eom, {}, 0, "python")
+    subject = _HandDerivationCheck(eom, {}, 0, "python")
     samples = list(subject.samples(20))
     place = {s: i for i, s in enumerate(eom.coordinates)}
     for s in samples:

@@ -257,9 +257,9 @@ def sleigh():
 
 def test_chaplygins_sleigh_both_ways(tmp_path):
     """u1' = -d u2^2 and (I + m d^2) u2' = m d u1 u2, edge at d ahead of the mass centre (Bloch, Nonholonomic Mechanics and Control, 2003)."""
-    from bellcrank.kane.autolev import Files, run_script
+    from bellcrank.kane.autolev import ScriptFiles, run_script
 
-    script = run_script(SLEIGH, "sleigh.al", Files(tmp_path)).plan("S").equations
+    script = run_script(SLEIGH, "sleigh.al", ScriptFiles(tmp_path)).program_layout("S").equations
     names = ({"D": 0.4, "MASSA": 2.0, "IA(3)": 0.7}, {"d": 0.4, "mA": 2.0, "IA3": 0.7})
     u1, u2 = 1.5, -0.8
     expected = [-0.4 * u2**2, 2.0 * 0.4 * u1 * u2 / (0.7 + 2.0 * 0.16)]

@@ -452,7 +452,7 @@ def test_kinetic_energy_by_degree_in_the_speeds():
     d.set_velocity(P, "N", "l*(u + w)*A2 + a*N1")
     a, w, l, m, u, s = 0.7, 1.3, 0.4, 2.0, 0.9, np.sin(0.5 + 1.3 * 0.2)
     found = evaluate(
-        d.machine.by_degree(d.kinetic_energy()), {"a": a, "w": w, "l": l, "m": m, "u": u, "q": 0.5, "t": 0.2}
+        d.machine.split_by_degree(d.kinetic_energy()), {"a": a, "w": w, "l": l, "m": m, "u": u, "q": 0.5, "t": 0.2}
     )
     expected = [m / 2 * (l**2 * w**2 + a**2 - 2 * a * l * w * s), m * u * (l**2 * w - a * l * s), m * l**2 * u**2 / 2]
     np.testing.assert_allclose(found, expected, rtol=1e-12)

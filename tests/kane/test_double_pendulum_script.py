@@ -10,7 +10,7 @@ import pytest
 from numbers_of_answers import assigned, double_pendulum_point
 
 import bellcrank as bc
-from bellcrank.kane.autolev import Files, output_texts, run_script, simulate
+from bellcrank.kane.autolev import ScriptFiles, output_texts, run_script, simulate_autolev_program
 
 DECKS = Path(__file__).parents[2] / "examples" / "decks"
 
@@ -118,21 +118,21 @@ def script(name="double_pendulum.al", **changes):
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory):
-    return run_script(script(), "double_pendulum.al", Files(tmp_path_factory.mktemp("work")))
+    return run_script(script(), "double_pendulum.al", ScriptFiles(tmp_path_factory.mktemp("work")))
 
 
 @pytest.fixture(scope="module")
 def plan(session):
-    return session.plan("X")
+    return session.program_layout("X")
 
 
 def run(plan, name, **options):
-    return simulate(plan, (DECKS / name).read_text(), name, 10.0, 0.1, **options)
+    return simulate_autolev_program(plan, (DECKS / name).read_text(), name, 10.0, 0.1, **options)
 
 
 @pytest.mark.parametrize("autoz", ["ON", "OFF"])
 def test_every_answer_equals_the_report(autoz, tmp_path):
-    session = run_script(script().replace("AUTOZ(ON)", f"AUTOZ({autoz})"), "s", Files(tmp_path))
+    session = run_script(script().replace("AUTOZ(ON)", f"AUTOZ({autoz})"), "s", ScriptFiles(tmp_path))
     answers = [a for e in session.entries for a in e.answers if "=" in a or a.startswith("DIRCOS")]
     compared = {re.match(r"DIRCOS\(\w,\w|R=\d|[^=]+", a)[0] for a in REPORT} - {f"Z{i}" for i in range(40)}
     assert autoz == "ON" or not any(a.startswith("Z") and a[1].isdigit() for a in answers)
@@ -207,13 +207,15 @@ def test_central_inertias_of_uniform_rods_swing_differently(plan):
 
 @pytest.mark.campaign
 def test_euler_parameters_give_the_same_swing(plan, tmp_path):
-    other = run_script(script("double_pendulum_eulerp.al"), "e", Files(tmp_path)).plan("X")
+    other = run_script(script("double_pendulum_eulerp.al"), "e", ScriptFiles(tmp_path)).program_layout("X")
     text = (DECKS / "slinger_undamped.in").read_text().replace(".7854,.7854", "0,0,.3827,.9239,.7854")
     angles = run(plan, "slinger_undamped.in").run
-    o = simulate(other, text, "in", 10.0, 0.1)
+    o = simulate_autolev_program(other, text, "in", 10.0, 0.1)
     e3, e4 = o.run["EAN3"], o.run["EAN4"]
     # four digits of the start are not the angle .7854 exactly, and the swing keeps that in mind
-    exact = simulate(other, text.replace(".3827,.9239", f"{np.sin(0.3927)},{np.cos(0.3927)}"), "in", 10.0, 0.1)
+    exact = simulate_autolev_program(
+        other, text.replace(".3827,.9239", f"{np.sin(0.3927)},{np.cos(0.3927)}"), "in", 10.0, 0.1
+    )
     np.testing.assert_allclose(2 * np.arctan2(exact.run["EAN3"], exact.run["EAN4"]), angles["PHI1"], atol=2e-8)
     apart = np.abs(2 * np.arctan2(e3, e4) - angles["PHI1"])
     assert apart.max() < 1e-3 and apart[:11].max() < 1e-4  # the report finds less within the first second
@@ -239,8 +241,8 @@ def test_system_gives_the_same_accelerations_with_fewer_operations(plan):
 @pytest.mark.skipif(which("gfortran") is None, reason="there is no FORTRAN compiler")
 @pytest.mark.parametrize("deck", ["double_pendulum", "double_pendulum_eulerp"])
 def test_the_program_that_code_writes_compiles_and_agrees(deck, tmp_path):
-    session = run_script(script(f"{deck}.al"), "s", Files(tmp_path))
-    plan = session.plan("X")
+    session = run_script(script(f"{deck}.al"), "s", ScriptFiles(tmp_path))
+    plan = session.program_layout("X")
     start = ".7854,.7854" if deck == "double_pendulum" else "0,0,.3827,.9239,.7854"
     text = (DECKS / "slinger_undamped.in").read_text().replace(".7854,.7854", start)
     (tmp_path / f"{plan.name}.IN").write_text(text)
@@ -261,7 +263,7 @@ def test_the_program_that_code_writes_compiles_and_agrees(deck, tmp_path):
         ["./program"], input="a run\n1 .1 .03\n", cwd=tmp_path, check=True, capture_output=True, text=True
     )
     assert "OUTPUT IS ON FILES" in asked.stdout
-    outcome = simulate(plan, text, "in", 1.0, 0.1, step=0.03, backend="python", message="a run")
+    outcome = simulate_autolev_program(plan, text, "in", 1.0, 0.1, step=0.03, backend="python", message="a run")
     assert outcome.step == 0.025  # NPSTEP = 4 pieces
     for name, ours in output_texts(outcome).items():
         theirs = (tmp_path / name).read_text().splitlines()

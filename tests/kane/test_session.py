@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bellcrank.errors import ModelError
-from bellcrank.kane.autolev import Files, Session, run_script
+from bellcrank.kane.autolev import AutolevSession, ScriptFiles, run_script
 
 DECKS = Path(__file__).parents[2] / "examples" / "decks"
 START = [
@@ -30,9 +30,9 @@ START = [
 
 
 def session_of(lines, folder="."):
-    s = Session(Files(folder))
+    s = AutolevSession(ScriptFiles(folder))
     for line in lines:
-        s.enter(line)
+        s.run_line(line)
     return s
 
 
@@ -45,7 +45,7 @@ def refused(session, line, *words):
     """Entering the line is rejected with these words, and nothing changes."""
     before, symbols = session.listing(), dict(session.workspace.symbols)
     with pytest.raises(ModelError) as caught:
-        session.enter(line)
+        session.run_line(line)
     for word in words:
         assert word in str(caught.value)
     assert session.listing() == before
@@ -68,12 +68,12 @@ def test_missing_quantities_are_all_named_with_the_way_to_give_them(session):
 def test_a_coordinate_without_its_equation_is_named(tmp_path):
     s = session_of(["DOF(1)", "FRAMES(A)", "SIMPROT(N,A,3,PHI)"], tmp_path)
     refused(s, "WAN=PHI'*N3", "PHI'=formula")
-    s.enter("PHI'=U1")
-    assert s.enter("WAN=PHI'*N3") == ["WAN=U1*N3"]
+    s.run_line("PHI'=U1")
+    assert s.run_line("WAN=PHI'*N3") == ["WAN=U1*N3"]
 
 
 def test_redefinition_shows_the_earlier_definition(session):
-    session.enter("WAN=PHI1'*N3")
+    session.run_line("WAN=PHI1'*N3")
     refused(session, "WAN=U2*N3", "already defined", "WAN=U1*N3")
     refused(session, "WNA=-U1*N3", "already defined", "WAN=U1*N3")
     refused(session, "PHI1'=U2", "already defined", "PHI1'=U1")
@@ -81,7 +81,7 @@ def test_redefinition_shows_the_earlier_definition(session):
     refused(session, "CONST(M,LA)", "LA is already defined", "CONST(LA,LB,G)")
     refused(session, "SIMPROT(N,B,3,PHI1)", "the orientation of B in N is already defined", "cos(PHI1 + PHI2)")
     refused(session, "DOF(3)", "DOF(2)")
-    session.enter("FORCE(ASTAR)=G*MASSA*N1")
+    session.run_line("FORCE(ASTAR)=G*MASSA*N1")
     refused(session, "FORCE(ASTAR)=0*N1", "already defined", "FORCE(ASTAR)=G*MASSA*N1")
 
 
@@ -91,13 +91,13 @@ def test_unknown_names_suggest_near_ones(session):
     refused(session, "POINT(P)", "'POINTS'")
     refused(session, "MASSLESS(ASTR)", "'ASTAR'")
     refused(session, "WCN=U1*N3", "WCN cannot name a vector", "Did you mean 'W")
-    session.enter("TORQUE(N/A)=TAA*A3")
+    session.run_line("TORQUE(N/A)=TAA*A3")
     assert any("TAA is not declared yet" in h for h in session.hints)
 
 
 def test_undeclared_force_quantities_stop_fr(session):
     for line in ("WAN=U1*N3", "CONTROLS(DRIVE)", "TORQUE(N/A)=DRVE*A3"):
-        session.enter(line)
+        session.run_line(line)
     refused(session, "FR", "DRVE, used in TORQUE(N/A), is not declared", "CONTROLS(DRVE)", "'DRIVE'")
 
 
@@ -142,28 +142,28 @@ def test_malformed_lines_are_refused_and_change_nothing(session, line, words):
 
 
 def test_a_definition_by_itself_is_refused(session):
-    session.enter("CONTROLS(TA)")
+    session.run_line("CONTROLS(TA)")
     refused(session, "TA=2*TA", "defined by itself")
 
 
 def test_a_velocity_that_is_not_linear_in_the_speeds_is_refused(session):
-    session.enter("VASTARN=U1^2*LA*A2")
+    session.run_line("VASTARN=U1^2*LA*A2")
     refused(session, "PVEL(ASTAR)", "the velocity of ASTAR is not linear in the generalized speeds")
 
 
 def test_a_wrong_angular_velocity_is_told(session):
-    session.enter("WAN=U1*N1")
+    session.run_line("WAN=U1*N1")
     assert any("WAN contradicts the orientation" in n and "U1*N3" in n for n in session.notes)
 
 
 def test_slips_of_the_pen_are_told(session):
     """The misprints of the report: PHI1*LA*A2 for a velocity, LA*U1*A2 in an acceleration."""
     for line in ("WAN=PHI1'*N3", "VASTARN=PHI1*LA*A2"):
-        session.enter(line)
+        session.run_line(line)
     assert any("VASTARN holds no generalized speed" in n for n in session.notes)
     other = session_of([*START, "WAN=PHI1'*N3", "VASTARN=PHI1'*LA*A2"])
     assert other.notes == []
-    other.enter("AASTARN=-LA*U1*U1*A1+LA*U1*A2")
+    other.run_line("AASTARN=-LA*U1*U1*A1+LA*U1*A2")
     assert any("AASTARN is not the derivative of VASTARN, which is LA*U1'*A2-LA*U1^2*A1" in n for n in other.notes)
     right = session_of([*START, "WAN=PHI1'*N3", "VASTARN=PHI1'*LA*A2", "AASTARN=LA*U1'*A2-LA*U1^2*A1"])
     assert right.notes == []
@@ -174,13 +174,13 @@ def test_a_contradicting_acceleration_is_found_by_the_mass_matrix(tmp_path):
     text = (DECKS / "double_pendulum.al").read_text()
     wrong = text.replace("ABSTARN=DERIV(VBSTARN,T,N)", "ABSTARN=LB*U1'*B2")
     with pytest.raises(ModelError, match=r"acceleration of BSTAR in N, .*, is not the derivative of its velocity"):
-        run_script(wrong, "wrong.al", Files(tmp_path))
+        run_script(wrong, "wrong.al", ScriptFiles(tmp_path))
 
 
 def test_a_faulty_script_stops_with_its_line_and_writes_nothing(tmp_path):
     text = (DECKS / "double_pendulum.al").read_text() + "RECORD(kept)\nSAVE(kept)\nEXPRES(WBN,N)\n"
     with pytest.raises(ModelError) as caught:
-        run_script(text, "s.al", Files(tmp_path, at_once=False))
+        run_script(text, "s.al", ScriptFiles(tmp_path, at_once=False))
     line = text.splitlines().index("EXPRES(WBN,N)") + 1
     assert f"s.al, line {line}: EXPRES(WBN,N)" in str(caught.value)
     assert "'EXPRESS'" in str(caught.value)
@@ -188,10 +188,10 @@ def test_a_faulty_script_stops_with_its_line_and_writes_nothing(tmp_path):
 
 
 def test_files_wait_until_the_script_is_read(tmp_path):
-    files = Files(tmp_path, at_once=False)
+    files = ScriptFiles(tmp_path, at_once=False)
     run_script((DECKS / "double_pendulum.al").read_text() + "RECORD(kept)\n", "s.al", files)
     assert list(tmp_path.iterdir()) == []
-    files.flush()
+    files.write_pending()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["SLINGER.FOR", "kept.al"]
 
 
@@ -202,7 +202,7 @@ def test_files_wait_until_the_script_is_read(tmp_path):
 @pytest.mark.parametrize("command", ["RECORD", "SAVE", "EXEC", "LOAD"])
 def test_a_script_cannot_leave_its_folder(session, command, name):
     with pytest.raises(ModelError):
-        session.enter(f"{command}({name})")
+        session.run_line(f"{command}({name})")
 
 
 def test_links_out_of_the_folder_are_not_followed(session, tmp_path):
@@ -210,14 +210,14 @@ def test_links_out_of_the_folder_are_not_followed(session, tmp_path):
     outside.mkdir(exist_ok=True)
     (tmp_path / "link").symlink_to(outside)
     with pytest.raises(ModelError, match="leads out"):
-        session.enter("RECORD(link/x)")
+        session.run_line("RECORD(link/x)")
 
 
 def test_record_and_exec_repeat_the_entries(session, tmp_path):
-    session.enter("WAN=PHI1'*N3")
-    session.enter("RECORD(mine)")
-    other = Session(Files(tmp_path))
-    other.enter("EXEC(mine)")
+    session.run_line("WAN=PHI1'*N3")
+    session.run_line("RECORD(mine)")
+    other = AutolevSession(ScriptFiles(tmp_path))
+    other.run_line("EXEC(mine)")
     assert other.listing() == session.listing()
 
 
@@ -232,15 +232,15 @@ def test_exec_within_itself_ends(session, tmp_path):
 
 
 def test_save_and_load_restore_the_whole_workspace(tmp_path):
-    first = run_script((DECKS / "double_pendulum.al").read_text(), "s", Files(tmp_path))
-    first.enter("SAVE(work)")
+    first = run_script((DECKS / "double_pendulum.al").read_text(), "s", ScriptFiles(tmp_path))
+    first.run_line("SAVE(work)")
     assert {"work.sav", "work.wrk"} <= {p.name for p in tmp_path.iterdir()}
-    second = Session(Files(tmp_path))
-    second.enter("CONST(OLD)")
-    second.enter("LOAD(work)")
+    second = AutolevSession(ScriptFiles(tmp_path))
+    second.run_line("CONST(OLD)")
+    second.run_line("LOAD(work)")
     assert "OLD" not in second.workspace.symbols
     assert [e.text for e in second.entries] == [e.text for e in first.entries]
-    assert second.enter("F2") == first.enter("F2") != []
+    assert second.run_line("F2") == first.run_line("F2") != []
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"format": "other"}', '{"format": 1, "lines": 2}', "[" * 100_000])
@@ -253,32 +253,32 @@ def test_a_file_that_save_did_not_write_is_refused(session, tmp_path, text):
 
 
 def test_bare_units_lists_what_has_none(session):
-    session.enter("UNITS(LA,M,MASS,KG,INERTIA,KG*M^2,T,S,ENERGY,J)")
-    (answer,) = session.enter("UNITS")
+    session.run_line("UNITS(LA,M,MASS,KG,INERTIA,KG*M^2,T,S,ENERGY,J)")
+    (answer,) = session.run_line("UNITS")
     assert "LB" in answer and "LA" not in answer and "MASSA" not in answer and "IA" not in answer
 
 
 def test_help_what_and_forms(session):
-    assert "V2PTS(G,H,X,Y)" in session.enter("HELP V2PTS")[0]
-    assert "'EXPRESS'" in session.enter("HELP EXPRES")[0]
-    assert {"DOF", "FRSTAR", "EPDOTS", "SAVE"} <= set(" ".join(session.enter("WHAT")).split())
-    assert any("W[A][F]" in line for line in session.enter("FORMS"))
+    assert "V2PTS(G,H,X,Y)" in session.run_line("HELP V2PTS")[0]
+    assert "'EXPRESS'" in session.run_line("HELP EXPRES")[0]
+    assert {"DOF", "FRSTAR", "EPDOTS", "SAVE"} <= set(" ".join(session.run_line("WHAT")).split())
+    assert any("W[A][F]" in line for line in session.run_line("FORMS"))
 
 
 def test_names_are_not_case_distinct(tmp_path):
     s = session_of(["dof(1)", "frames(a)", "simprot(n,a,3,phi)", "phi'=u1"], tmp_path)
-    assert s.enter("wan=Phi'*n3") == ["WAN=U1*N3"]
+    assert s.run_line("wan=Phi'*n3") == ["WAN=U1*N3"]
 
 
 def test_explicit_direction_cosines_and_partial_derivatives(tmp_path):
     s = session_of(["AUTOZ(OFF)", "DOF(1)", "FRAMES(A)", "CONST(L)"], tmp_path)
-    s.enter("DIRCOS(N,A,COS(PHI),-SIN(PHI),0,SIN(PHI),COS(PHI),0,0,0,1)")
-    s.enter("PHI'=U1")
-    s.enter("WAN=U1*N3")
-    s.enter("POINTS(Q)")
-    s.enter("PQASTAR=L*A1")
-    assert s.enter("VASTARN=DERIV(PQASTAR,T,N)") == ["VASTARN=L*U1*A2"]
-    assert s.enter("VQN=DERIV(PQASTAR,PHI,N)") == ["VQN=-L*SIN(PHI)*N1+L*COS(PHI)*N2"]
+    s.run_line("DIRCOS(N,A,COS(PHI),-SIN(PHI),0,SIN(PHI),COS(PHI),0,0,0,1)")
+    s.run_line("PHI'=U1")
+    s.run_line("WAN=U1*N3")
+    s.run_line("POINTS(Q)")
+    s.run_line("PQASTAR=L*A1")
+    assert s.run_line("VASTARN=DERIV(PQASTAR,T,N)") == ["VASTARN=L*U1*A2"]
+    assert s.run_line("VQN=DERIV(PQASTAR,PHI,N)") == ["VQN=-L*SIN(PHI)*N1+L*COS(PHI)*N2"]
 
 
 def test_prescribed_motion_and_auxiliary_speed_reach_their_files(tmp_path):
@@ -300,11 +300,11 @@ def test_prescribed_motion_and_auxiliary_speed_reach_their_files(tmp_path):
     FR
     KANE
     """
-    from bellcrank.kane.autolev import simulate
+    from bellcrank.kane.autolev import simulate_autolev_program
 
-    plan = run_script(text, "s", Files(tmp_path)).plan("ROD")
+    plan = run_script(text, "s", ScriptFiles(tmp_path)).program_layout("ROD")
     assert [f.suffix for f in plan.files if f.suffix[:2] in ("SP", "AU")] == ["SP1", "AU1"]
-    o = simulate(plan, "0.2 3 9.81 5\n2\n0\n0\n", "in", 1.0, 0.1, backend="python")
+    o = simulate_autolev_program(plan, "0.2 3 9.81 5\n2\n0\n0\n", "in", 1.0, 0.1, backend="python")
     t = o.run.time
     import numpy as np
 
@@ -333,13 +333,13 @@ def test_twenty_links_are_derived():
             lines += [f"P{joint}{after}=2*LEN*{x}1", f"V2PTS(N,{x},{joint},{after})"]
             joint = after
     s = session_of([*lines, "FRSTAR", "FR"])
-    assert len(s.enter("KANE")) == n
+    assert len(s.run_line("KANE")) == n
 
 
 def test_a_declared_name_is_defined_once():
     s = session_of(["DOF(1)", "VAR(X)", "X=2"])
     with pytest.raises(ModelError, match="X is already defined: X=2"):
-        s.enter("X=3")
+        s.run_line("X=3")
 
 
 # ---- a real terminal
@@ -426,16 +426,16 @@ def test_a_session_at_a_terminal(tmp_path):
 
 def test_a_fault_of_the_program_does_not_end_the_session(tmp_path, monkeypatch):
     from bellcrank.kane.autolev import commands
-    from bellcrank.kane.autolev.console import converse
+    from bellcrank.kane.autolev.console import run_dialogue
 
     def broken(workspace, args):
         workspace.symbols["HALF"] = None
         raise RuntimeError("broken")
 
-    monkeypatch.setitem(commands.TABLE, "DOF", commands.Command(broken, 1, 1))
-    session, said = Session(Files(tmp_path)), []
+    monkeypatch.setitem(commands.TABLE, "DOF", commands.AutolevCommand(broken, 1, 1))
+    session, said = AutolevSession(ScriptFiles(tmp_path)), []
     lines = iter(["DOF(1)", "CONST(K)", "QUIT"])
-    converse(session, lambda prompt: next(lines), said.append)
+    run_dialogue(session, lambda prompt: next(lines), said.append)
     assert "RuntimeError: broken" in said[0] and "Please report" in said[0]
     assert [e.text for e in session.entries] == ["CONST(K)"]
     assert "HALF" not in session.workspace.symbols

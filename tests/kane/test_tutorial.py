@@ -4,7 +4,7 @@ import doctest
 import re
 from pathlib import Path
 
-from bellcrank.kane.autolev import Files, Session
+from bellcrank.kane.autolev import AutolevSession, ScriptFiles
 
 PAGE = Path(__file__).parents[2] / "docs" / "kane.md"
 
@@ -23,8 +23,8 @@ def test_the_session_of_the_tutorial_answers_as_it_says(tmp_path):
     blocks = re.findall(r"```autolev\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert blocks
     for block in blocks:
-        session = Session(Files(tmp_path))
+        session = AutolevSession(ScriptFiles(tmp_path))
         for line in block.splitlines():
             if not line.startswith("->"):
-                session.enter(line.partition(") ")[2])
+                session.run_line(line.partition(") ")[2])
         assert "\n".join(session.listing()) == block.strip("\n")

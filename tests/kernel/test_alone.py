@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import bellcrank
-from bellcrank.emit.c.methods import method_number
+from bellcrank.emit.c.step_methods import method_number
 from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.fixed_step_methods import METHODS
 from tests.models import needs_compiler
 
 pytestmark = needs_compiler

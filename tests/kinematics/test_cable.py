@@ -7,9 +7,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.kinematics.analysis import analyse
-from bellcrank.kinematics.dimensions import infer
-from bellcrank.model.check import freeze
-from bellcrank.scene.default import draft_of
+from bellcrank.kinematics.dimensions import infer_quantities
+from bellcrank.model.build_mechanism import build_mechanism
+from bellcrank.scene.draft_scene import draft_scene
 from bellcrank.verify.check import check
 
 
@@ -105,11 +105,11 @@ def test_tension_by_inverse_dynamics():
 
 
 def test_units_and_picture():
-    found = infer(analyse(*freeze(pulled("k*(x - l0) + c*v").description)))[0].unit
+    found = infer_quantities(analyse(*build_mechanism(pulled("k*(x - l0) + c*v").description)))[0].unit
     assert [found[name].text for name in ("k", "c", "l0")] == ["N/m", "N-s/m", "m"]
     a = pulled().equations(optimise="none").derived.analysis
     assert [(x.label, x.kind, x.look) for x in a.loads] == [("rope", "cable", "rod")] * 2
-    assert [x.kind for x in draft_of(a).items if x.role == "force"] == ["rod"] * 2
+    assert [x.kind for x in draft_scene(a).items if x.role == "force"] == ["rod"] * 2
 
 
 def test_wrong_arguments():

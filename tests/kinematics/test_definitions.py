@@ -3,7 +3,7 @@
 import pytest
 
 import bellcrank as bc
-from bellcrank.model.scope import Scope
+from bellcrank.model.scope import FormulaScope
 
 
 def two_masses(magnitude: str = "-k*squeeze - pull") -> bc.System:
@@ -30,7 +30,7 @@ def test_definitions_follow_the_force_that_holds_them(magnitude: str) -> None:
 
 def test_a_definition_without_them_is_read_once_for_all_forces(monkeypatch) -> None:
     read: list[str] = []
-    value = Scope.value
-    monkeypatch.setattr(Scope, "value", lambda self, node: read.append(node.source) or value(self, node))
+    value = FormulaScope.evaluate
+    monkeypatch.setattr(FormulaScope, "evaluate", lambda self, node: read.append(node.source) or value(self, node))
     two_masses().equations()
     assert read.count("k*q(a) + f0") == 1

@@ -7,8 +7,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.expr import evaluate
-from bellcrank.model.check import freeze
-from bellcrank.model.joints.words import Called
+from bellcrank.model.build_mechanism import build_mechanism
+from bellcrank.model.joints.labels import BodyLabels
 
 SOURCE = Path(bc.__file__).parent
 
@@ -16,7 +16,7 @@ SOURCE = Path(bc.__file__).parent
 def joint(**options):
     s = bc.System("one")
     s.add_body("b", mass=1, inertia=(1, 2, 3), **options)
-    mechanism, checker = freeze(s.description)
+    mechanism, checker = build_mechanism(s.description)
     assert not checker.problems
     return mechanism.bodies[0].joint, mechanism
 
@@ -36,15 +36,15 @@ def test_freedoms_in_words_and_where_angles_lock(options, text, lock):
     found, _ = joint(**options)
     assert found.text == text
     assert (found.lock and (found.lock[0].name, found.lock[1])) == lock
-    names = Called("B", "B", "n", "the inertial reference", "the fixed origin")
+    names = BodyLabels("B", "B", "n", "the inertial reference", "the fixed origin")
     assert [s for s, _ in found.coordinate_words(names)] == list(found.q)
     assert [s for s, _ in found.speed_words(names)] == list(found.u)
 
 
 def test_euler_parameters_start_upright_and_have_unit_size():
     found, mechanism = joint(translate=1, rotate="euler-parameters")
-    assert {s.name: x for s, x in mechanism.start.items()} == {"q(b, 2)": 1}
-    ((text, size),) = mechanism.norms
+    assert {s.name: x for s, x in mechanism.nonzero_reference_values.items()} == {"q(b, 2)": 1}
+    ((text, size),) = mechanism.normalization_constraints
     assert text == "unit size of the Euler parameters of b"
     assert evaluate([size], {f"q(b, {i})": i for i in (2, 3, 4, 5)}) == [4 + 9 + 16 + 25 - 1]
     assert [s.name for s in found.slide_coordinates] == ["q(b, 1)"]
@@ -59,9 +59,9 @@ def test_kinds_of_joints_are_known_to_the_model_and_one_builder_of_links():
     }
     makers = {
         "model/bodies.py",
-        "model/reading.py",
+        "model/checker.py",
         "describe/linkage_joint.py",
-        "linkage/joint.py",
+        "linkage/guided_linkage.py",
         "kane/equations.py",
     }
     assert asking - makers == {"dynamics/tree.py"}

@@ -3,7 +3,7 @@
 import pytest
 
 from bellcrank.expr import Number, Symbol
-from bellcrank.kinematics.loop_joints import _normals, _without_rounding
+from bellcrank.kinematics.loop_joints import _normal_directions, _without_rounding
 from bellcrank.vector.basis import Frame
 
 
@@ -19,7 +19,7 @@ def test_a_share_that_depends_on_parameters_counts_half(share, taken):
     """Where the first normal is taken by a parameter's axis, another is kept ready, by a choice."""
     frame = Frame("n")
     axis = frame.vector((Number(share), Symbol("p", "parameter"), Number(0.9)))
-    first, second = _normals(axis, frame)
+    first, second = _normal_directions(axis, frame)
     assert any("where" in str(c) for c in first.terms.values()) == taken
     assert taken or frame.axes[0] not in first.terms
     assert second.terms

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.expr import ZERO, evaluate, symbols
+from bellcrank.expr import ZERO, evaluate, free_symbols
 from bellcrank.kinematics.analysis import analyse
-from bellcrank.kinematics.rounding import Draw
-from bellcrank.model.check import freeze
+from bellcrank.kinematics.numeric_rank import RandomPosition
+from bellcrank.model.build_mechanism import build_mechanism
 from tests.models import derived
 from tests.programs import COMPILED_MAINLY_C, build
 
@@ -43,10 +43,10 @@ def hung(joint, axis, R, **defaults):
 
 def rank(s):
     """Of the rows of the loops, at a position drawn at random."""
-    k = analyse(*freeze(s.description, True))
+    k = analyse(*build_mechanism(s.description, True))
     speeds = k.mechanism.speeds
-    partials = [dict(row.partials) for row in k.loops.used]
-    J = Draw(k.kinematics, 7).of(row.get(u, ZERO) for row in partials for u in speeds)
+    partials = [dict(row.partials) for row in k.loops.used_rows]
+    J = RandomPosition(k.kinematics, 7).evaluate(row.get(u, ZERO) for row in partials for u in speeds)
     return int(np.linalg.matrix_rank(np.reshape(J, (-1, len(speeds))), 1e-6))
 
 
@@ -63,11 +63,11 @@ def test_axis_along_an_axis_of_the_other_body(joint, along):
 def test_axis_given_by_parameters(joint):
     """Whatever their values turn out to be, no row is lost."""
     s = hung(joint, "a1*[b1] + a2*[b2] + a3*[b3]", np.eye(3))
-    rows = analyse(*freeze(s.description, True)).loops.rows
+    rows = analyse(*build_mechanism(s.description, True)).loops.rows
     assert len(rows) == ROWS[joint]
     for values in ((1, 0, 0), (0.98, 0.1, -0.1), (0, 1, 0), (0, 0, 2), (1, -1, 1)):
         known = dict(zip(("a1", "a2", "a3"), values, strict=True))
-        names = {x.name: 0.3 + 0.1 * i for i, row in enumerate(rows) for x in symbols(row.v)} | known
+        names = {x.name: 0.3 + 0.1 * i for i, row in enumerate(rows) for x in free_symbols(row.v)} | known
         assert all(np.linalg.norm(evaluate(dict(row.partials).values(), names)) > 0.05 for row in rows)
 
 

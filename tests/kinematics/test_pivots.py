@@ -3,9 +3,9 @@
 import pytest
 
 import bellcrank as bc
-from bellcrank.expr import Symbol, function
+from bellcrank.expr import Symbol, apply_builtin
 from bellcrank.expr.node import Number
-from bellcrank.kinematics.pivots import bounds, never_zero
+from bellcrank.kinematics.pivots import never_zero, value_bounds
 
 Q, T, W = Symbol("q", "coordinate"), Symbol("t", "time"), Symbol("w", "variable")
 A, B = Symbol("a"), Symbol("b")
@@ -14,16 +14,16 @@ SMALL = Symbol("s", "coordinate", 1)
 
 
 def cos(x):
-    return function("cos", x)
+    return apply_builtin("cos", x)
 
 
 @pytest.mark.parametrize(
     "e",
     [
         Number(3), A, A - B, A * B, -A, 2 + cos(Q), A * (3 + cos(Q) ** 2), -2 - cos(T), P + R * Q**2, P + R * cos(Q) ** 2,
-        -P - R * Q**2, function("exp", Q), A * function("cosh", W), function("sqrt", P + Q**2), 1 / (2 + cos(Q)),
-        function("max", Q, P), function("min", Q, -P), function("where", Q, P, R), function("abs", A), A + SMALL,
-        1 - SMALL * Q, function("abs", Q) + P, 4 - function("atan", Q) * 2,
+        -P - R * Q**2, apply_builtin("exp", Q), A * apply_builtin("cosh", W), apply_builtin("sqrt", P + Q**2), 1 / (2 + cos(Q)),
+        apply_builtin("max", Q, P), apply_builtin("min", Q, -P), apply_builtin("where", Q, P, R), apply_builtin("abs", A), A + SMALL,
+        1 - SMALL * Q, apply_builtin("abs", Q) + P, 4 - apply_builtin("atan", Q) * 2,
     ],
 )  # fmt: skip
 def test_coefficients_that_cannot_vanish(e):
@@ -34,8 +34,8 @@ def test_coefficients_that_cannot_vanish(e):
     "e",
     [
         Number(0), Q, T, W, cos(Q), 1 + cos(Q), A + cos(Q), P - R * Q**2, P * cos(Q), Q**2, A + B * Q, SMALL, A * SMALL,
-        function("max", Q, A), function("where", Q, P, Q), function("abs", Q), 1 / Q, A + T, function("tan", Q),
-        A + Q**2, function("sqrt", Q), SMALL * (2 + cos(Q)),
+        apply_builtin("max", Q, A), apply_builtin("where", Q, P, Q), apply_builtin("abs", Q), 1 / Q, A + T, apply_builtin("tan", Q),
+        A + Q**2, apply_builtin("sqrt", Q), SMALL * (2 + cos(Q)),
     ],
 )  # fmt: skip
 def test_coefficients_that_may_vanish(e):
@@ -43,7 +43,7 @@ def test_coefficients_that_may_vanish(e):
 
 
 def test_bounds_hold_what_functions_give():
-    found = bounds(3 * cos(Q) - 2 * function("tanh", W) ** 2)
+    found = value_bounds(3 * cos(Q) - 2 * apply_builtin("tanh", W) ** 2)
     assert (found.low, found.high) == (-5, 3)
 
 

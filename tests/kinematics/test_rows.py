@@ -4,8 +4,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.expr import Number
-from bellcrank.kinematics.rounding import Rounding
-from bellcrank.kinematics.rows import Row, with_partials
+from bellcrank.kinematics.constraint_rows import ConstraintRow, with_partials
+from bellcrank.kinematics.numeric_rank import NumericRank
 
 
 def linkage(*more, lengths=(1.0, 2.5, 1.5), ground=2.0):
@@ -88,18 +88,18 @@ def test_what_counts_as_rounding_is_seen_beside_the_largest_slope(scale):
     kinematics = linkage().equations().analysis.kinematics
     a, b, c = kinematics.mechanism.speeds
     slopes = {a: Number(scale), b: Number(scale * 1e-6), c: Number(scale * 1e-12)}
-    assert Rounding(kinematics).acting(slopes) == [a, b]
+    assert NumericRank(kinematics).significant_speeds(slopes) == [a, b]
 
 
 def test_rows_that_follow_from_those_before_them_but_for_rounding():
     analysis = linkage().equations().analysis
     first, second = analysis.loops.rows
     mixed = first.v + 3 * second.v + 1e-14 * analysis.mechanism.speeds[0]
-    third = with_partials(Row("mixed", mixed), analysis.mechanism.speeds)
-    rounding = Rounding(analysis.kinematics)
-    assert rounding.repeating([first, second, third]) == [third]
-    assert rounding.repeating([first, third, second]) == [second]
-    assert rounding.repeating([first, second]) == []
+    third = with_partials(ConstraintRow("mixed", mixed), analysis.mechanism.speeds)
+    rounding = NumericRank(analysis.kinematics)
+    assert rounding.redundant_rows([first, second, third]) == [third]
+    assert rounding.redundant_rows([first, third, second]) == [second]
+    assert rounding.redundant_rows([first, second]) == []
 
 
 def test_rows_of_one_name_are_all_there():

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.library.tyres.steady import ARRAYS
-from bellcrank.library.vehicles.data import GRAVITY
-from bellcrank.library.vehicles.rest import corner, push_of, rack_place
+from bellcrank.library.tyres.steady_tyre import ARRAYS
+from bellcrank.library.vehicles.car_data import GRAVITY
+from bellcrank.library.vehicles.static_equilibrium import corner_state, rack_centre, spring_and_stop_force
 
 UP = np.array([0.0, 0.0, 1.0])
 BEAM = "twist_beam"
@@ -75,18 +75,20 @@ def wheels(car):
 def wheel(car, name, i):
     at, axle = car.stand, car.data.axle(name)
     record, h = axle.record, 1e-4
-    low, now, high = (corner(axle, 1, at.travel[i] + d, at.height, UP) for d in (-h, 0.0, h))
+    low, now, high = (corner_state(axle, 1, at.travel[i] + d, at.height, UP) for d in (-h, 0.0, h))
 
     def second(f):
         return (f(high) - f(low)) / (2 * h)
 
     free = at.free_length[name]
-    spring = -second(lambda c: push_of(axle, free, c.length, c.drawn) * c.ratio)
+    spring = -second(lambda c: spring_and_stop_force(axle, free, c.length, c.drawn) * c.ratio)
     bar = 0.0
     if record.anti_roll_bar is not None:
         track = 2 * (axle.pose(0.0).position[1] + record.at[1])
         bar = 2 * record.anti_roll_bar.stiffness / track**2
-    tyre = -(corner(axle, 1, 0.0, at.height + h, UP).load - corner(axle, 1, 0.0, at.height - h, UP).load) / (2 * h)
+    tyre = -(
+        corner_state(axle, 1, 0.0, at.height + h, UP).load - corner_state(axle, 1, 0.0, at.height - h, UP).load
+    ) / (2 * h)
     masses = [
         (m, at.height + place[2], slope, second(lambda c, k=k: c.masses[k].by[0][2]))
         for k, (m, place, slope) in enumerate((p.mass, p.at, p.by[0]) for p in now.masses)
@@ -94,7 +96,7 @@ def wheel(car, name, i):
     pose = axle.pose(at.travel[i])
     found = axle.tyre.forces(at.load[i], 0.0, 0.0)
     return Wheel(
-        float(now.contact[0]), float(now.contact[1]), at.load[i], tyre, spring, bar, now.slope,
+        float(now.contact[0]), float(now.contact[1]), at.load[i], tyre, spring, bar, now.contact_partial,
         second(lambda c: c.slope[2]), pose.delta, pose.d, at.height + float(now.centre[2]), record.wheel.spin_inertia,
         masses, np.array(record.carrier.inertia) + (record.wheel.cross_inertia or record.wheel.spin_inertia / 2),
         float(found.trail), -float(axle.tyre.forces(at.load[i], 0.0, 0.0, 1e-3).Mx - found.Mx) / 1e-3, float(found.My),
@@ -258,7 +260,7 @@ def opposite_rates(car, v):
     of wheels, those of the left side. Wheels that turn keep their spin; tyres slip as in `symmetric_rates`, push across
     behind their middles and as they lean, and resist to lean."""
     w, at, sprung, g = wheels(car), car.stand, car.data.sprung, GRAVITY
-    n, rack, where = 7, car.data.sections.steering.rack_mass, rack_place(car.data)
+    n, rack, where = 7, car.data.sections.steering.rack_mass, rack_centre(car.data)
     M, K, G, slips = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)), []
 
     def row(y=0.0, yaw=0.0, roll=0.0, **corner):
@@ -345,5 +347,5 @@ def links(car, name, i):
 def places(car, i):
     """Where the masses of a corner are."""
     axle = car.data.axle(("front", "rear")[i])
-    now = corner(axle, 1, car.stand.travel[2 * i], car.stand.height, UP)
+    now = corner_state(axle, 1, car.stand.travel[2 * i], car.stand.height, UP)
     return [part.at for part in now.masses]

@@ -9,9 +9,9 @@ import pytest
 import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.library.terrain import flat
-from bellcrank.library.vehicles.data import GRAVITY
-from bellcrank.library.vehicles.laws import stands, tyre_offsets
-from bellcrank.library.vehicles.rest import spring_at_rest, spring_push
+from bellcrank.library.vehicles.car_data import GRAVITY
+from bellcrank.library.vehicles.force_laws import dual_tyre_offsets, wheel_static_load
+from bellcrank.library.vehicles.static_equilibrium import spring_force, static_spring_state
 from bellcrank.library.vehicles.wheel_tyres import add_tyres
 
 SPACING = 0.34
@@ -32,12 +32,12 @@ def test_an_inclined_pair_shares_its_load_by_height():
     """Wheel inclined by gamma: its tyres differ by the load k s tan(gamma); the load acts off the middle by the moment
     of that difference."""
     gamma, k = 0.02, FIALA.vertical_stiffness
-    wheel = SimpleNamespace(tyre=FIALA, tyre_offsets=tyre_offsets(SPACING))
+    wheel = SimpleNamespace(tyre=FIALA, tyre_offsets=dual_tyre_offsets(SPACING))
     axis, up = np.array([0.0, math.cos(gamma), math.sin(gamma)]), np.array([0.0, 0.0, 1.0])
     height = 0.29 * math.cos(gamma)
-    pair = stands(wheel, 1, np.zeros(3), axis, up, height)
+    pair = wheel_static_load(wheel, 1, np.zeros(3), axis, up, height)
     assert pair.load == pytest.approx(2 * k * (0.3135 - 0.29), rel=1e-9)
-    single = stands(SimpleNamespace(tyre=FIALA, tyre_offsets=(0.0,)), 1, np.zeros(3), axis, up, height)
+    single = wheel_static_load(SimpleNamespace(tyre=FIALA, tyre_offsets=(0.0,)), 1, np.zeros(3), axis, up, height)
     # the left tyre is higher, so the right one carries more
     arm = -k * SPACING**2 / 2 * math.tan(gamma) / math.cos(gamma) / pair.load
     assert pair.contact[1] - single.contact[1] == pytest.approx(arm, rel=1e-9)
@@ -95,7 +95,7 @@ def test_a_van_with_dual_tyres_and_a_trailer_with_some():
     car = bc.vehicles.Car.read("van").changed(rear=own, trailers={"caravan": trailer})
     run = car.system(speed=10.0).equations().compile().simulate(t_end=0.3, step=1e-3)
     (towed,) = car.stand.trailers
-    loads = {**dict(zip(("fl", "fr", "rl", "rr"), car.stand.load, strict=True)), **towed.load}
+    loads = {**dict(zip(("fl", "fr", "rl", "rr"), car.stand.wheel_load, strict=True)), **towed.load}
     for wheel, load in loads.items():
         assert run[f"{wheel}.tyre_load"][0] == pytest.approx(load, rel=1e-9)
     for tyre in ("outer", "inner"):
@@ -207,18 +207,18 @@ def truck():
 def test_loads_of_a_truck_with_three_axles(truck):
     """Statics by hand: forces and moments about the front axle, with equal loads of the tandem axles."""
     at, data = truck.stand, truck.data
-    (second,) = data.added
-    tandem = sum(at.load[2:]), at.added.axle_load(second)
+    (second,) = data.added_axles
+    tandem = sum(at.wheel_load[2:]), at.added.axle_load(second)
     assert tandem[1] == pytest.approx(tandem[0], rel=5e-3)
     weight = truck.metrics["mass"] * GRAVITY
-    assert sum(at.load) + tandem[1] == pytest.approx(weight, rel=1e-9)
+    assert sum(at.wheel_load) + tandem[1] == pytest.approx(weight, rel=1e-9)
     front, rear, behind = 0.0, -3.9, -5.25
     parts = [(data.sprung.mass, data.sprung.cg[0]), (15, -0.2), (2 * (180 + 120), front), (700 + 2 * 240, rear),
-             (second.mass, behind)]  # fmt: skip
+             (second.unsprung_mass, behind)]  # fmt: skip
     assert sum(m for m, _ in parts) == pytest.approx(truck.metrics["mass"])
     carried = GRAVITY * sum(m * x for m, x in parts) / ((rear + behind) / 2)  # by both rear axles
     assert sum(tandem) == pytest.approx(carried, rel=5e-3)
-    assert sum(at.load[:2]) == pytest.approx(weight - carried, rel=5e-3)
+    assert sum(at.wheel_load[:2]) == pytest.approx(weight - carried, rel=5e-3)
     assert truck.metrics["load_second"] == tandem[1]
     assert truck.metrics["front_share"] == pytest.approx(1 - carried / weight, rel=5e-3)
     assert [s for s in truck.check() if "not measured" not in s] == []
@@ -227,10 +227,10 @@ def test_loads_of_a_truck_with_three_axles(truck):
 def test_the_load_ratio_of_an_axle(truck):
     """6x2: an axle with six tenths of the load of the rear axle; moments about the front axle say the rest."""
     at = truck.changed(axles={"second": {"load_ratio": 0.6, "drive_ratio": 0.0}}).stand
-    rear, second = sum(at.load[2:]), sum(at.added.load.values())
+    rear, second = sum(at.wheel_load[2:]), sum(at.added.load.values())
     assert second == pytest.approx(0.6 * rear, rel=1e-3)
     plain = truck.stand
-    moment = 3.9 * sum(plain.load[2:]) + 5.25 * sum(plain.added.load.values())
+    moment = 3.9 * sum(plain.wheel_load[2:]) + 5.25 * sum(plain.added.load.values())
     assert 3.9 * rear + 5.25 * second == pytest.approx(moment, rel=1e-3)
 
 
@@ -259,7 +259,7 @@ def test_castors_corner_as_their_centring_springs_hold_them(truck):
     locked, free, k = truck.metrics, figures(0.0), 1e5
     assert free["cornering_tyres_second"] == 0
     stiff = np.degrees(1000 * locked["cornering_tyres_second"])  # N/rad
-    trail = float(truck.data.added[0].tyre.on("left").forces(locked["load_second"] / 4, 0.0, 0.0).trail)
+    trail = float(truck.data.added_axles[0].tyre.on("left").forces(locked["load_second"] / 4, 0.0, 0.0).trail)
     found = np.degrees(1000 * figures(k)["cornering_tyres_second"])
     assert 1 / found == pytest.approx(1 / stiff + (0.1 + trail) / k, rel=1e-3)
     assert figures(1e10)["understeer_tyres"] == pytest.approx(locked["understeer_tyres"], rel=1e-3)
@@ -272,7 +272,7 @@ def test_load_cases_of_a_truck_share_the_forces_of_its_rear_axles(truck):
     case = truck.loads("rear", {"stop": {"braking": 0.5}}).cases[0]
     f = truck.metrics
     shifted = f["mass"] * 0.5 * GRAVITY * f["cg_height"] / (3.9 + 1.35 / 2)
-    assert case.force[2] == pytest.approx((sum(truck.stand.load[2:]) - shifted / 2) / 2, rel=5e-3)
+    assert case.force[2] == pytest.approx((sum(truck.stand.wheel_load[2:]) - shifted / 2) / 2, rel=5e-3)
     assert case.force[0] == pytest.approx(-f["mass"] * 0.5 * GRAVITY * 0.67 / 4, rel=1e-6)
 
 
@@ -337,7 +337,7 @@ def test_an_air_spring_keeps_its_height_and_grows_stiffer_with_its_load():
     for cargo in (640, 1300):
         car = van.changed(loads={"cargo": {"mass": f"{cargo} kg"}})
         assert sum(car.stand.travel[2:]) == pytest.approx(0.0, abs=1e-4)
-        _, force = spring_at_rest(car.data.rear, car.stand)
+        _, force = static_spring_state(car.data.rear, car.stand)
         rate = EXPONENT * (force + ATMOSPHERE * AREA) * AREA / VOLUME
         assert 1000 * car.metrics["wheel_rate_rear"] == pytest.approx(rate, rel=5e-3)  # links are not level at rest
         rides.append(car.metrics["ride_rear"])
@@ -354,7 +354,7 @@ def test_law_of_an_air_spring():
     """p V^n = const between two lengths, with the pressure of the atmosphere outside."""
     spring = with_air().data.rear.record.spring
     free, drawn = 0.9, 0.25
-    a, b = (spring_push(spring, free, length, drawn) for length in (0.25, 0.20))
+    a, b = (spring_force(spring, free, length, drawn) for length in (0.25, 0.20))
     pressures = [x / AREA + ATMOSPHERE for x in (a, b)]
     volumes = [VOLUME, VOLUME - 0.05 * AREA]
     assert pressures[1] / pressures[0] == pytest.approx((volumes[0] / volumes[1]) ** EXPONENT, rel=1e-12)
@@ -387,19 +387,19 @@ def test_a_lifted_axle_carries_nothing(truck):
     """The truck stands as one without the axle that carries its mass. The other axles of a semi-trailer share the load
     by moments about the hitch, with the lifted axle as a mass of its body."""
     given = {key: value for key, value in truck.given.items() if key != "axles"}
-    mass, (x, y, z) = truck.data.added[0].mass, truck.data.added[0].record.at
+    mass, (x, y, z) = truck.data.added_axles[0].unsprung_mass, truck.data.added_axles[0].record.at
     loads = {f"axle_{i}": {"mass": f"{mass / 2} kg", "at": [f"{v} m" for v in (x, side, z)]}
              for i, side in enumerate((y, -y))}  # fmt: skip
     light = {"cargo_front": {"mass": "1000 kg"}, "cargo_rear": {"mass": "1000 kg"}}
     lifted = truck.changed(axles={"second": {"lifted": True}}, loads=light)
     plain = bc.vehicles.Car(**given).changed(loads={**light, **loads})
-    assert lifted.stand.added is None and lifted.stand.load == pytest.approx(plain.stand.load, rel=1e-9)
+    assert lifted.stand.added is None and lifted.stand.wheel_load == pytest.approx(plain.stand.wheel_load, rel=1e-9)
     assert lifted.metrics["mass"] == pytest.approx(plain.metrics["mass"])
 
     semi = bc.vehicles.Car.read("semi_trailer")
     (towed,) = semi.changed(trailers={"semi": {"axles": {"first": {"lifted": True}}}}).stand.trailers
     trailer = semi.data.trailers[0]
-    own = [(trailer.sprung.mass, trailer.sprung.cg[0]), *((a.mass, a.record.at[0]) for a in trailer.axles)]
+    own = [(trailer.sprung.mass, trailer.sprung.cg[0]), *((a.unsprung_mass, a.record.at[0]) for a in trailer.axles)]
     carried = GRAVITY * sum(m * x for m, x in own) / ((-7.71 - 9.02) / 2)
     assert sum(towed.load.values()) == pytest.approx(carried, rel=5e-3)
     assert {wheel[:-2] for wheel in towed.load} == {"semi.second", "semi.third"}

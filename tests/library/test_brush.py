@@ -14,7 +14,7 @@ FORCES = {0.02: 1374.8233225081, 0.05: 2702.7395855762, 0.1: 3539.0481160773}
 M, G, RIM, K = 300.0, 9.80665, 0.3, 2e5
 
 
-def ratio(law, elastic, what="share"):
+def ratio(law, elastic, what="force_fraction"):
     s = bc.System("numbers")
     value = s.expr(getattr(law, what)("hold", "most"))
     return evaluate([value], {s.parameter("hold"): elastic, s.parameter("most"): MU * LOAD})[0]

@@ -12,14 +12,14 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
-from bellcrank.derive.content import content_of
+from bellcrank.derive.content_digest import equation_digest
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.car import template
-from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.vehicles.car_data import GRAVITY
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.chain import AXES
-from bellcrank.linkage.measures import measure
-from bellcrank.run.body_motion import at_start, drawn
+from bellcrank.linkage.measures import measure_wheel
+from bellcrank.run.body_poses import initial_pose, load_for_picture
 from tests.library import car_by_hand as hand
 from tests.library.tyre_tables import BOOK
 from tests.models import rarely
@@ -69,15 +69,15 @@ def test_kinematics_of_published_suspensions(name, hmmwv):
         statements = {"units": "m", "axes": "ISO 8855", "side": "left", "rack": {"points": ["tie_base"]}}
         linkage = Linkage.read({"kind": "double_wishbone", "points": SEDAN, **statements})
     rows = np.array(KINEMATICS[name])
-    m = measure(linkage, rows[:, 0])
+    m = measure_wheel(linkage, rows[:, 0])
     start = linkage.points["wheel_centre"]
     found = np.column_stack([m["camber"], m["toe"], m["wheel_x"] - start[0], m["wheel_y"] - start[1]])
     assert np.abs(found[:, :2] - rows[:, 1:3]).max() < 6e-7
     assert np.abs(found[:, 2:] - rows[:, 3:]).max() < 6e-8
     at = np.array(RACK[name])
-    m = measure(linkage, 0.0 * at[:, 0], at[:, 0])
+    m = measure_wheel(linkage, 0.0 * at[:, 0], at[:, 0])
     assert np.abs(np.column_stack([m["camber"], m["toe"]]) - at[:, 1:]).max() < 6e-7
-    m = measure(linkage, 0.0)
+    m = measure_wheel(linkage, 0.0)
     assert (m["caster"][0], m["kingpin_inclination"][0]) == pytest.approx(AXIS[name], abs=6e-9)
 
 
@@ -103,12 +103,12 @@ def test_loads_at_rest_are_those_of_the_lever(name, request):
     at = car.stand
     up = np.array([-math.sin(at.pitch), 0.0, math.cos(at.pitch)])
     ahead = np.array([math.cos(at.pitch), 0.0, math.sin(at.pitch)])
-    front, rear, centre = (float(p @ ahead) for p in (at.contact[0], at.contact[2], at.centre))
+    front, rear, centre = (float(p @ ahead) for p in (at.contact_points[0], at.contact_points[2], at.mass_centre))
     weight = at.mass * GRAVITY
-    assert sum(at.load) == pytest.approx(weight, rel=1e-9)
-    tipped = 2 * sum(resisting(car.data.axle(a), at.load[i], up)[1] for a, i in (("front", 0), ("rear", 2)))
-    assert sum(at.load[:2]) == pytest.approx((weight * (centre - rear) + tipped) / (front - rear), rel=1e-9)
-    assert at.contact @ up + at.height == pytest.approx(np.zeros(4), abs=1e-12)  # on the ground
+    assert sum(at.wheel_load) == pytest.approx(weight, rel=1e-9)
+    tipped = 2 * sum(resisting(car.data.axle(a), at.wheel_load[i], up)[1] for a, i in (("front", 0), ("rear", 2)))
+    assert sum(at.wheel_load[:2]) == pytest.approx((weight * (centre - rear) + tipped) / (front - rear), rel=1e-9)
+    assert at.contact_points @ up + at.height == pytest.approx(np.zeros(4), abs=1e-12)  # on the ground
     assert at.travel == pytest.approx((0, 0, 0, 0), abs=1e-9)  # as drawn
 
 
@@ -135,7 +135,7 @@ def test_a_car_is_drawn_as_large_as_it_is(passenger):
     """Its shell has the length, width and height of the file and arches about the wheels; tyres are as wide as their
     size says."""
     eom = passenger.system().equations(optimise="none").derived
-    m = at_start(drawn(eom.analysis, eom.interface, eom.program))
+    m = initial_pose(load_for_picture(eom.analysis, eom.interface, eom.program))
     body = passenger.data.sections.body
     shell = [i for i in m.scene.items if i.mesh is not None]
     points = np.concatenate([i.mesh.points for i in shell])
@@ -144,8 +144,8 @@ def test_a_car_is_drawn_as_large_as_it_is(passenger):
     tyres = [i for i in m.scene.items if i.kind == "tyre"]
     assert len(tyres) == 4 and {round(i.size[1], 3) for i in tyres} == {passenger.data.front.tyre.width}
     assert high[2] + tyres[0].size[0] == pytest.approx(body.height, rel=0.01)
-    places = m.scene.places(m.poses[0])
-    chassis = m.poses[0, 0, :3] + np.array(m.scene.marks[shell[0].marks[0]].at)
+    places = m.scene.mark_positions(m.poses[0])
+    chassis = m.poses[0, 0, :3] + np.array(m.scene.marks[shell[0].marks[0]].position)
     for tyre in tyres:  # no point of the painted side lies within a wheel
         away = points + chassis - places[tyre.marks[0]]
         beside = np.abs(away[:, 1]) < tyre.size[1] / 2
@@ -257,15 +257,15 @@ def test_figures_of_the_linkage(passenger):
     passenger = hand.symmetric(passenger)
     found = passenger.metrics
     left = passenger.data.front.linkage
-    ratio = measure(left, 0.0)["spring_ratio"][0]
+    ratio = measure_wheel(left, 0.0)["spring_ratio"][0]
     k, h = 42000.0, 1e-4
-    bend = (measure(left, h)["spring_ratio"][0] - measure(left, -h)["spring_ratio"][0]) / (2 * h)
+    bend = (measure_wheel(left, h)["spring_ratio"][0] - measure_wheel(left, -h)["spring_ratio"][0]) / (2 * h)
     length = np.linalg.norm(np.subtract(left.points["spring_base"], left.points["spring_arm"]))
     F = k * (passenger.stand.free_length["front"] - length)
     assert found["wheel_rate_front"] == pytest.approx((k * ratio**2 + F * np.sign(ratio) * bend) / 1000, rel=1e-3)
-    assert found["roll_centre_front"] == pytest.approx(measure(left, 0.0)["roll_centre_height"][0], abs=0.004)
+    assert found["roll_centre_front"] == pytest.approx(measure_wheel(left, 0.0)["roll_centre_height"][0], abs=0.004)
     assert found["steering_ratio"] == pytest.approx(
-        360 / 50 / (measure(left, 0, 1e-5)["steer"][0] / -1e-5 / 1000), rel=1e-3
+        360 / 50 / (measure_wheel(left, 0, 1e-5)["steer"][0] / -1e-5 / 1000), rel=1e-3
     )
 
 
@@ -274,7 +274,7 @@ def test_the_template_is_the_car_it_starts_from(tmp_path, capsys, passenger):
     path = tmp_path / "car.toml"
     assert main(["car", "new", str(path)]) == 0
     again = bc.vehicles.Car.read(path)
-    assert again.stand.load == passenger.stand.load
+    assert again.stand.wheel_load == passenger.stand.load
     assert "shipped" not in again.given["front"]["suspension"]
     assert main(["car", "new", str(path)]) == 1  # it is there
     capsys.readouterr()
@@ -312,7 +312,7 @@ def test_the_car_in_other_axes(axes, passenger):
             axle["suspension"]["rack"] = {"points": ["tie_base"]}
     other["front"]["links"]["lower_arm"]["cg"] = turned(other["front"]["links"]["lower_arm"]["cg"])
     car = bc.vehicles.Car(**other)
-    assert dict(car.metrics) == dict(expected.metrics) and car.stand.load == expected.stand.load
+    assert dict(car.metrics) == dict(expected.metrics) and car.stand.wheel_load == expected.stand.wheel_load
     assert (car.data.sprung.inertia == expected.data.sprung.inertia).all()
     assert car.data.front.record.links == expected.data.front.record.links
 
@@ -410,11 +410,11 @@ def test_a_path_through_points():
 
 def test_gains_of_the_driver():
     """MacAdam's driver on the car it assumes: what it sees ahead, it reaches with the steering angle held."""
-    from bellcrank.library.vehicles.driver import gains
+    from bellcrank.library.vehicles.driver import preview_gains
 
     A, B = np.array([[-5.0, -18.0], [0.3, -5.5]]), np.array([70.0, 45.0])
     times = np.arange(1, 11) / 10
-    found = gains(A, B, 20.0, times)
+    found = preview_gains(A, B, 20.0, times)
     x, d, h = np.zeros(4), 0.01, 5e-4  # y, v_y, psi, r
     seen = []
     for i in range(2000):
@@ -439,10 +439,10 @@ def test_other_springs_bars_and_stops_leave_the_derived_model_as_it_is(passenger
     )
     assert abs(other.stand.pitch - passenger.stand.pitch) > 1e-3 and abs(other.stand.roll - passenger.stand.roll) > 1e-4
     driver = bc.manoeuvres.Driver(bc.manoeuvres.lane_change([(0, 0), (30, 3.5), (60, 3.5), (90, 0)]), circles=True)
-    found = [content_of(car.system(driver=driver).description) for car in (passenger, other)]
+    found = [equation_digest(car.system(driver=driver).description) for car in (passenger, other)]
     assert found[0] == found[1]
     heavier = passenger.changed(front={"wheel": {"mass": "30 kg"}})
-    assert content_of(heavier.system(driver=driver).description) != found[0]
+    assert equation_digest(heavier.system(driver=driver).description) != found[0]
 
 
 @pytest.mark.campaign
@@ -480,7 +480,7 @@ def test_a_car_on_a_measured_tyre(tmp_path, capsys):
     assert "the springs hold the car" in capsys.readouterr().out
     car = bc.vehicles.Car.read(path)
     found = bc.tyres.MagicFormula.read(copy).forces(
-        np.array(car.stand.load[:2]), 0.0, 0.0
+        np.array(car.stand.wheel_load[:2]), 0.0, 0.0
     )  # of both sides: the driver sits left
     both = float(np.abs(found.Kya).sum()) * math.radians(1) / 1000
     assert car.metrics["cornering_tyres_front"] == pytest.approx(both, rel=1e-9)

@@ -9,11 +9,16 @@ from scipy.linalg import eigh
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
-from bellcrank.library.vehicles.data import CORNERS, GRAVITY
-from bellcrank.library.vehicles.figures import beam_stiffness, spring_rates
-from bellcrank.library.vehicles.rest import road, roll_centre, spring_at_rest, up_of
+from bellcrank.library.vehicles.car_data import CORNERS, GRAVITY
+from bellcrank.library.vehicles.handling_metrics import beam_stiffness, spring_rates
+from bellcrank.library.vehicles.static_equilibrium import (
+    pitched_road_axes,
+    roll_centre,
+    static_spring_state,
+    vertical_in_body_axes,
+)
 from bellcrank.linkage.chain import BASE
-from bellcrank.linkage.measures import measure
+from bellcrank.linkage.measures import measure_wheel
 from tests.library.car_by_hand import ARM_MASS, AXLE_MASS, BEAM, LINK_MASS, ROD_MASS, car_with
 
 LONG = [pytest.param(kind, marks=pytest.mark.campaign) for kind in ("solid_axle", "watt_axle", "a_arm_axle")]
@@ -51,11 +56,11 @@ def test_loads_carry_the_weight_of_every_part_once(car):
     )
     mass = sections.body.mass + 75.0 + sections.steering.rack_mass + unsprung
     assert car.stand.mass == pytest.approx(mass, rel=1e-12)
-    assert sum(car.stand.load) == pytest.approx(mass * GRAVITY, rel=1e-9)
-    up = up_of(car.stand.pitch, car.stand.roll)
-    of_loads = sum(f * np.cross(p, up) for f, p in zip(car.stand.load, car.stand.contact, strict=True))
+    assert sum(car.stand.wheel_load) == pytest.approx(mass * GRAVITY, rel=1e-9)
+    up = vertical_in_body_axes(car.stand.pitch, car.stand.roll)
+    of_loads = sum(f * np.cross(p, up) for f, p in zip(car.stand.wheel_load, car.stand.contact_points, strict=True))
     assert of_loads == pytest.approx(
-        mass * GRAVITY * np.cross(car.stand.centre, up), abs=1.0
+        mass * GRAVITY * np.cross(car.stand.mass_centre, up), abs=1.0
     )  # N m: inclined tyres add some
 
 
@@ -64,11 +69,11 @@ def test_roll_centre_and_roll_steer_are_those_of_the_linkage(car, level):
     rear = car.data.rear
     chain = rear.linkage.chain
     alone = bc.linkage.Linkage(replace(chain, vehicle={**chain.vehicle, "tyre_radius": 0.3}))
-    height = measure(alone, 0.0)["roll_centre_height"][0]
+    height = measure_wheel(alone, 0.0)["roll_centre_height"][0]
     assert roll_centre(rear, level) == pytest.approx(height, rel=1e-9)
     h = 1e-3
     toe = car.kinematics("rear", [-h, h], mode="opposite")["toe"]
-    own = measure(alone, np.array([-h, h]), mode="opposite")["toe"]
+    own = measure_wheel(alone, np.array([-h, h]), mode="opposite")["toe"]
     assert np.diff(toe) == pytest.approx(np.diff(own), rel=1e-9)
 
 
@@ -119,7 +124,7 @@ def test_roll_stiffness_on_the_rig_is_that_of_the_metrics(car):
         rates.heave, rel=1e-3
     )  # of one side: a Panhard rod's differ
     load = car.kinematics("rear", stands)["wheel_load"][0]
-    assert load == pytest.approx((car.stand.load[2] + car.stand.load[3]) / 2, rel=2e-3)
+    assert load == pytest.approx((car.stand.wheel_load[2] + car.stand.wheel_load[3]) / 2, rel=2e-3)
 
 
 @pytest.mark.campaign
@@ -127,7 +132,7 @@ def test_loads_of_an_axle_are_those_of_statics(car):
     """At rest its springs carry what virtual work over both travels found; a Panhard rod divides them unevenly."""
     table = car.loads("rear")
     rest, bend = table["rest"], table["cornering 0.8 g"]
-    force = spring_at_rest(car.data.rear, car.stand)[1]
+    force = static_spring_state(car.data.rear, car.stand)[1]
     both = rest["spring_left"].size + rest["spring_right"].size
     assert both == pytest.approx(2 * force, rel=2e-3)
     assert bend["spring_left"].size > 1.05 * bend["spring_right"].size  # the left wheel is outside
@@ -141,7 +146,7 @@ def test_forces_on_an_axle_in_a_bend_balance(car):
     total = np.zeros(3)
     for name, part in case.held.parts.items():
         total += part.force * on_the_axle(rear.linkage.chain, rear.spring, name)
-    load, up = sum(car.stand.load[2:]), road(car.stand.pitch)[2]
+    load, up = sum(car.stand.load[2:]), pitched_road_axes(car.stand.pitch)[2]
     tyres = load * up + np.array([0.0, -0.8 * load, 0.0])  # to the right: the left wheel is outside
     moves = mass_on_linkage(rear.linkage.name) + 2 * rear.record.wheel.mass
     total += tyres + moves * GRAVITY * (np.array([0.0, 0.8, 0.0]) - up)
@@ -248,11 +253,11 @@ def test_springs_of_a_de_dion_axle_feel_drive_by_the_path_of_its_wheel_centres(d
         cases = {name: {"fx": f"{fx} N", "fz": "3000 N", "torque": torque, "travel": "0 m"}
                  for name, fx in (("rolls", 0.0), ("drives", push))}  # fmt: skip
         table = de_dion.loads("rear", cases)
-        found[torque] = table["rolls"]["spring_left"].size - table["drives"]["spring_left"].size
+        found[torque] = table["rolls"]["spring_left"].magnitude - table["drives"]["spring_left"].magnitude
     rise = -np.diff(linkage.solve(np.array([-1e-4, 1e-4])).point("spring_left").position, axis=0)[0] / 2e-4
     line = at(linkage, "spring_left_base") - at(linkage, "spring_left")
     ratio = -rise @ line / np.linalg.norm(line)
-    contact = de_dion.stand.contact[2] - de_dion.data.rear.record.at
+    contact = de_dion.stand.contact_points[2] - de_dion.data.rear.record.at
     for torque, place in (("body", at(linkage, "wheel_left")), ("carrier", contact)):
         slope = slope_to(linkage, place) - np.tan(de_dion.stand.pitch)  # forces act along the road
         assert found[torque] * ratio == pytest.approx(push * slope, rel=2e-3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from bellcrank.library.vehicles.car_data import CORNERS, GRAVITY
 from tests.library.car_by_hand import car_with
 from tests.models import relative
 from tests.programs import build

@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
-from bellcrank.library.vehicles.bushes import gives
+from bellcrank.library.vehicles.bush_compliance import axle_compliance
 from bellcrank.library.vehicles.car import template
 from tests.library import car_by_hand as hand
 
@@ -37,7 +37,7 @@ def soft(passenger):
 def test_table_and_model_have_the_same_coefficients(soft):
     soft = hand.symmetric(soft)  # both wheels stand as drawn, where the table and the model take their coefficients
     for axle in ("front", "rear"):
-        found = gives(soft.data, soft.stand, soft.data.axle(axle))
+        found = axle_compliance(soft.data, soft.stand, soft.data.axle(axle))
         m = soft.kinematics(axle, [0.0])
         assert m["bush_rate"][0] == pytest.approx(found.rate, rel=1e-6)
         assert math.radians(m["driving_toe"][0]) / 1000 == pytest.approx(
@@ -106,7 +106,7 @@ def test_a_car_on_bushes_gives_what_its_table_says(soft):
     run = sim.simulate(t_end=2.5, inputs={"steer": bc.signals.step(0.2, 25.0), "brake": bc.signals.step(0.2, 800.0)})
     assert run["speed"][-1] > 5
     for corner, axle, side in (("fl", "front", 1), ("fr", "front", -1), ("rl", "rear", 1), ("rr", "rear", -1)):
-        gave = gives(soft.data, soft.stand, soft.data.axle(axle)).compliance
+        gave = axle_compliance(soft.data, soft.stand, soft.data.axle(axle)).compliance
         fx, fy, mz, held = (run[f"{corner}.{x}"][-1] for x in ("tyre.fx", "tyre.fy", "tyre.mz", "held"))
         assert abs(fx) > 100 and abs(fy) > 100 and held > 50
         toe = gave.toe_by_longitudinal_force * fx + gave.toe_by_brake_torque * held
@@ -143,10 +143,10 @@ def test_a_model_on_curved_bushes_balances_them(passenger):
     run = sim.simulate(t_end=2.5, inputs={"steer": bc.signals.step(0.2, 45.0), "brake": bc.signals.step(0.2, 1500.0)})
     assert run["speed"][-1] > 5
     for corner, axle, side in (("fl", "front", 1), ("fr", "front", -1), ("rl", "rear", 1), ("rr", "rear", -1)):
-        found = gives(car.data, car.stand, car.data.axle(axle))
+        found = axle_compliance(car.data, car.stand, car.data.axle(axle))
         fx, fy, mz, held = (run[f"{corner}.{x}"][-1] for x in ("tyre.fx", "tyre.fy", "tyre.mz", "held"))
         load = np.array([side * fy, side * mz, fx, held]) @ found.loads
-        moved = found.curved.moved(load)
+        moved = found.curved.displacement(load)
         assert run[f"q({corner}.steer)"][-1] == pytest.approx(side * moved[5], rel=0.02, abs=2e-6)
         slopes = found.curved.compliance @ load
         if axle == "front":

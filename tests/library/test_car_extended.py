@@ -8,8 +8,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
-from bellcrank.library.manoeuvres.ready import car_of, ready, system_of
-from bellcrank.library.manoeuvres.stability import dwell_signal
+from bellcrank.library.manoeuvres.compiled_car import compile_car, manoeuvre_system, read_car
+from bellcrank.library.manoeuvres.sine_with_dwell import sine_with_dwell_signal
 from bellcrank.library.vehicles.driver import Driver
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "car_with_trailer.py"
@@ -50,7 +50,7 @@ def test_functions_extend_every_model(car, extended, system):
     names = {v.name for v in system.description.variables}
     assert "fr.drive_torque" in names and "fl.drive_torque" not in names
     assert extended.extended(odometer).extensions == (odometer, odometer)
-    assert car_of(system) is extended
+    assert read_car(system) is extended
 
 
 def test_what_cannot_be_controlled_is_named(car, extended, system):
@@ -69,7 +69,7 @@ def test_models_changed_by_hand_and_classes_that_cannot_be_called_are_refused(ex
     by_hand = extended.system()
     by_hand.set_defaults(F_test=2.0)
     with pytest.raises(ModelError, match=r"give them car.extended\(function\)"):
-        car_of(by_hand)
+        read_car(by_hand)
 
     class Short(bc.vehicles.Car):
         def system(self, speed=20.0):
@@ -81,7 +81,7 @@ def test_models_changed_by_hand_and_classes_that_cannot_be_called_are_refused(ex
 
     for kind, words in ((Short, r"Short.system\(\) cannot be called by manoeuvres.*\*\*options"), (Other, "NoneType")):
         with pytest.raises(ModelError, match=words):
-            system_of(kind(folder=car.folder, **car.given), Driver(), None)
+            manoeuvre_system(kind(folder=car.folder, **car.given), Driver(), None)
 
 
 @pytest.mark.campaign
@@ -126,9 +126,9 @@ def test_car_with_a_trailer_and_an_esc():
     that keeps the car from spinning in a sine with dwell."""
     module = example()
     car = module.car_with_trailer()
-    compiled = ready(car)
-    for start in (compiled.settled(80 / 3.6), compiled.turning(20.0, 0.01)):
-        run = compiled.drive(2.0, start, {"speed_set": 20.0}, {"k_speed": 0.0})
+    compiled = compile_car(car)
+    for start in (compiled.straight_running_state(80 / 3.6), compiled.steady_turn_state(20.0, 0.01)):
+        run = compiled.simulate(2.0, start, {"speed_set": 20.0}, {"k_speed": 0.0})
         assert np.ptp(run["yaw_rate"]) < 1e-6 and np.ptp(run["hitch_angle"]) < 1e-6
         wheels = run["trailer.left.tyre_load"] + run["trailer.right.tyre_load"]
         hitch = (module.MASS + 2 * module.WHEEL) * module.G - wheels[-1]
@@ -136,10 +136,10 @@ def test_car_with_a_trailer_and_an_esc():
     found = module.snaking((60, 100))
     assert found[100].damping < found[60].damping and 0.3 < found[100].frequency < 1.5
     on, off = (
-        compiled.drive(
+        compiled.simulate(
             4.0,
-            compiled.settled(80 / 3.6),
-            {"steer": dwell_signal(150.0, 0.7, 0.5)[0]},
+            compiled.straight_running_state(80 / 3.6),
+            {"steer": sine_with_dwell_signal(150.0, 0.7, 0.5)[0]},
             {"k_speed": 0.0, "esc_gain": gain},
         )
         for gain in (20e3, 0.0)

@@ -8,9 +8,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
-from bellcrank.library.manoeuvres.linear import LinearCar, handling_of
-from bellcrank.library.manoeuvres.ready import ready
-from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.manoeuvres.compiled_car import compile_car
+from bellcrank.library.manoeuvres.linear_handling import LinearCar, linear_handling_metrics
+from bellcrank.library.vehicles.car_data import GRAVITY
 from tests.library.car_by_hand import symmetric
 
 V = 80 / 3.6
@@ -35,7 +35,7 @@ def steady_gains(sim, speed):
 def test_figures_are_those_of_the_exact_linear_model(shape):
     car = shape(bc.vehicles.Car.read("passenger"))
     sim = car.system(speed=V).equations().compile()
-    found = handling_of(ready(car))
+    found = linear_handling_metrics(compile_car(car))
     exact = steady_gains(sim, V)
     assert found["roll_gradient"] == pytest.approx(exact["roll"] / exact["ay"] * GRAVITY, rel=5e-3)
     ratio = car.metrics["steering_ratio"]
@@ -52,7 +52,7 @@ def test_figures_are_those_of_the_exact_linear_model(shape):
     assert around[0] == pytest.approx(around[2], rel=5e-4)  # the middle of the peak
     for name, value in exact.items():
         if name != "u(chassis, 1)":
-            assert LinearCar(ready(car)).gains(V)[name] == pytest.approx(value, rel=1e-4), name
+            assert LinearCar(compile_car(car)).gains(V)[name] == pytest.approx(value, rel=1e-4), name
 
 
 @pytest.mark.campaign
@@ -87,13 +87,13 @@ def test_tyres_of_both_sides_count():
     right = bc.vehicles.Car.read("passenger").changed(
         loads={"driver": {"mass": "90 kg", "at": ["-1.35 m", "-0.37 m", "0.60 m"]}}
     )
-    assert left.stand.load[0] > 1.02 * left.stand.load[1]
+    assert left.stand.wheel_load[0] > 1.02 * left.stand.wheel_load[1]
     for name in ("cornering_tyres_front", "cornering_tyres_rear", "wheel_rate_front", "wheel_rate_rear"):
         assert left.metrics[name] == pytest.approx(right.metrics[name], rel=1e-9)
         tyre, i = left.data.front.tyre, 0 if name.endswith("front") else 2
         if name.startswith("cornering"):
             tyre = left.data.axle(name.rsplit("_", 1)[1]).tyre
-            both = sum(abs(tyre.forces(x, 0.0, 0.0).Kya) for x in left.stand.load[i : i + 2])
+            both = sum(abs(tyre.forces(x, 0.0, 0.0).Kya) for x in left.stand.wheel_load[i : i + 2])
             assert left.metrics[name] == pytest.approx(math.radians(both) / 1000, rel=1e-9)
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.library.tyres.steady import ARRAYS
-from bellcrank.library.vehicles.building import rolling
-from bellcrank.library.vehicles.data import CORNERS
+from bellcrank.library.tyres.steady_tyre import ARRAYS
+from bellcrank.library.vehicles.car_data import CORNERS
+from bellcrank.library.vehicles.car_model import rolling_initial_state
 from tests.library import car_by_hand as hand
 
 pytestmark = pytest.mark.campaign
@@ -114,7 +114,7 @@ def test_side_wind(car, sim):
 
 
 def test_abs_holds_the_slip(car, sim):
-    fast = rolling(car.data, car.stand, 25.0)
+    fast = rolling_initial_state(car.data, car.stand, 25.0)
     run = sim.simulate(t_end=1.2, inputs={"brake": 5200.0}, initial=fast)
     assert run["rl.tyre.kappa"][-1] == pytest.approx(-0.12, rel=0.02)
     assert 0.5 < run["rl.abs"][-1] < 0.95 and run["fl.abs"][-1] == 1  # this car brakes its rear wheels more

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.library.manoeuvres import lanes
-from bellcrank.library.manoeuvres.ready import RELEASED, ready
-from bellcrank.library.manoeuvres.stability import dwell_signal
-from bellcrank.library.manoeuvres.steering import frequency_response
-from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from bellcrank.library.manoeuvres import lane_changes
+from bellcrank.library.manoeuvres.compiled_car import THROTTLE_CLOSED, compile_car
+from bellcrank.library.manoeuvres.sine_with_dwell import sine_with_dwell_signal
+from bellcrank.library.manoeuvres.steering_tests import frequency_response
+from bellcrank.library.vehicles.car_data import CORNERS, GRAVITY
 from bellcrank.library.vehicles.driver import yaw_inertia
 from tests.browser import look_at, needs_chromium
 from tests.library import car_by_hand as hand
@@ -26,7 +26,7 @@ def car():
 
 @pytest.fixture(scope="module")
 def compiled(car):
-    return ready(car)
+    return compile_car(car)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def loads(run, i=-1):
 
 
 def test_the_car_stands_where_it_was_found_to_stand(car, compiled):
-    run = compiled.drive(2.0, compiled.settled(0.0), {}, RELEASED)
+    run = compiled.drive(2.0, compiled.settled(0.0), {}, THROTTLE_CLOSED)
     assert loads(run, 0) == pytest.approx(car.stand.load, rel=1e-9)
     assert loads(run) == pytest.approx(car.stand.load, rel=2e-3)  # without rolling the tyres give a little
     assert [run[f"{c}.travel"][-1] for c in CORNERS] == pytest.approx(car.stand.travel, abs=5e-4)
@@ -50,9 +50,12 @@ def test_the_car_stands_where_it_was_found_to_stand(car, compiled):
 def test_load_transfer_under_braking(level):
     """Loads of the axles next to statics by hand: inertia, wheels, rolling resistance, drag, lift, and the lean of the
     body on springs and tyres."""
-    car, compiled, brake = level, ready(level), 1500.0
-    run = compiled.drive(
-        2.5, compiled.settled(30.0), {"brake": bc.signals.sampled([0, 0.3, 100], [0, brake, brake])}, RELEASED
+    car, compiled, brake = level, compile_car(level), 1500.0
+    run = compiled.simulate(
+        2.5,
+        compiled.straight_running_state(30.0),
+        {"brake": bc.signals.sampled([0, 0.3, 100], [0, brake, brake])},
+        THROTTLE_CLOSED,
     )
     before, after = np.array(car.stand.load), loads(run)
     a, air = -run["ax"][-1], 0.5 * 1.206 * 2.15 * run["speed"][-1] ** 2
@@ -76,7 +79,7 @@ def turned(compiled, v, angle, **parameters):
 
 def test_load_transfer_and_roll_in_a_turn(level):
     """Roll, travels and loads of both axles next to statics by hand, of stiff joints."""
-    car, compiled = level, ready(level)
+    car, compiled = level, compile_car(level)
     gives = {p.name: 0.0 for p in compiled.sim.interface.parameters if "_by_" in p.name}
     assert len(gives) == 5
     run, ay = turned(compiled, 25.0, 4.0, c_side=0.0, c_yaw=0.0, **gives)
@@ -101,7 +104,7 @@ def smooth():
 def test_understeer_gradient_of_the_tyres(smooth):
     """On springs so stiff that only tyres give way, in a vacuum: against drag the front wheels drive, which turns the
     car in (2 % of the gradient at 25 m/s). The steering angle is that of the wheels."""
-    run, ay = turned(ready(smooth), 25.0, 1.0, **stiffened())
+    run, ay = turned(compile_car(smooth), 25.0, 1.0, **stiffened())
     steered = (run["fr.toe"][-1] - run["fl.toe"][-1]) / 2
     turning = run["steer_angle"][-1] - run["understeer"][-1]
     assert (steered - turning) / ay * GRAVITY == pytest.approx(smooth.metrics["understeer_tyres"], rel=0.01)
@@ -121,7 +124,7 @@ def stiffened():
 
 def test_yaw_frequency_and_damping(smooth):
     """Of the exact linear model next to a single track whose tyres have their trails and relaxation lengths."""
-    v, stiff, compiled, f = 20.0, stiffened(), ready(smooth), smooth.metrics
+    v, stiff, compiled, f = 20.0, stiffened(), compile_car(smooth), smooth.metrics
     tyres = [smooth.data.axle(a).tyre.forces(smooth.stand.load[i], 0.0, 0.0) for a, i in (("front", 0), ("rear", 2))]
     (C1, t1, s1), (C2, t2, s2) = ((2 * abs(float(x.Kya)), float(x.trail), float(x.sigma_y)) for x in tyres)
     m, b, Iz = f["mass"], f["wheelbase"] * f["front_share"], yaw_inertia(smooth.data, smooth.stand)
@@ -134,7 +137,7 @@ def test_yaw_frequency_and_damping(smooth):
     ]
     by_hand = max(np.linalg.eigvals(single), key=lambda x: (round(x.real, 6), x.imag))
     how = {"k_speed": 0.0, "i_speed": 0.0, "hands": 0.0, **stiff}  # a driver who does nothing
-    linear = compiled.sim.linearize(at=compiled.settled(v, **stiff), parameters=how)
+    linear = compiled.sim.linearize(at=compiled.straight_running_state(v, **stiff), parameters=how)
     rates = np.linalg.eigvals(linear.in_equation_units().A)
     found = rates[np.argmin(np.abs(rates - by_hand))]
     assert abs(found) == pytest.approx(abs(by_hand), rel=0.01)  # 5.83 rad/s
@@ -145,12 +148,12 @@ def test_yaw_frequency_and_damping(smooth):
 
 def test_chirp_and_linear_model(smooth):
     """Frequency response of a run next to that of the exact linear model."""
-    compiled = ready(smooth)
+    compiled = compile_car(smooth)
     result = bc.manoeuvres.run(smooth, "iso7401-frequency", ay=0.3)
     f, found = frequency_response(result.run, ("yaw_rate", "ay", "roll"), 0.2, 4.0)
     some = slice(None, None, 12)
     linear = compiled.sim.linearize(
-        at=compiled.settled(80 / 3.6),
+        at=compiled.straight_running_state(80 / 3.6),
         parameters={"k_speed": 0.0},
         wrt=["steer"],
         outputs=["yaw_rate", "ay", "roll"],
@@ -306,13 +309,23 @@ def test_other_drivers_change_lanes(car, who):
 def test_highest_clean_speed(compiled, car):
     """The search ends next to a speed that is clean on its line; the usual line is not better."""
     body = car.data.sections.body
-    cones = lanes.iso3888_2(body.width, 1.0)
-    usual = lanes.usual_line(lanes.LINES["iso3888-2"], cones, body.width)
+    cones = lane_changes.iso3888_2(body.width, 1.0)
+    usual = lane_changes.default_line_offsets(lane_changes.LINES["iso3888-2"], cones, body.width)
     engine = 0.5  # m/s2, the throttle released
-    speed, moved, run = lanes._fastest(compiled, cones, usual, engine)
+    speed, moved, run = lane_changes._find_clean_speed(compiled, cones, usual, engine)
     assert 55 < speed < 75 and "event 'end'" in run.ended and np.abs(run["ay"]).max() > 7
-    assert lanes._driven(compiled, cones, lanes.line(cones, moved), speed, engine).score > 0
-    assert lanes._driven(compiled, cones, lanes.line(cones, usual), speed + 3, engine).score < 0
+    assert (
+        lane_changes._run_through_cones(
+            compiled, cones, lane_changes.lane_change_path(cones, moved), speed, engine
+        ).clearance_score
+        > 0
+    )
+    assert (
+        lane_changes._run_through_cones(
+            compiled, cones, lane_changes.lane_change_path(cones, usual), speed + 3, engine
+        ).clearance_score
+        < 0
+    )
 
 
 def test_an_anti_roll_bar_at_the_wheel_and_two_way_dampers():
@@ -326,9 +339,9 @@ def test_an_anti_roll_bar_at_the_wheel_and_two_way_dampers():
 
 def test_a_spinning_car_ends_at_rest(compiled):
     """From 140 km/h round and round, then the brakes: no number fails, and it stands still."""
-    wheel, _ = dwell_signal(300.0, 0.7, 0.5)
+    wheel, _ = sine_with_dwell_signal(300.0, 0.7, 0.5)
     brake = bc.signals.sampled([0, 4, 4.3, 100], [0, 0, 2500.0, 2500.0])
-    run = compiled.drive(40.0, compiled.settled(140 / 3.6), {"steer": wheel, "brake": brake}, RELEASED)
+    run = compiled.drive(40.0, compiled.settled(140 / 3.6), {"steer": wheel, "brake": brake}, THROTTLE_CLOSED)
     assert run.ended == "finished" and all(np.isfinite(run[name]).all() for name in run)
     assert np.abs(run["side_slip"]).max() > 90
     late = run.time > 35
@@ -359,7 +372,9 @@ def test_a_tall_car_overturns(compiled):
     """With its mass centre half a metre higher two wheels lift, then it lies on its side: no number fails."""
     high = {"cg_z": float(compiled.data.sprung.cg[2]) + 0.5}
     wheel = bc.signals.sampled([0, 0.5, 0.7, 100], [0, 0, 150.0, 150.0])
-    run = compiled.drive(8.0, compiled.settled(25.0, **high), {"steer": wheel}, RELEASED | high, until="abs(roll) > 60")
+    run = compiled.drive(
+        8.0, compiled.settled(25.0, **high), {"steer": wheel}, THROTTLE_CLOSED | high, until="abs(roll) > 60"
+    )
     assert all(np.isfinite(run[name]).all() for name in run)
     inner = run["fl.tyre_load"] + run["rl.tyre_load"]
     assert inner.min() == 0 and run["roll"][-1] > 59
@@ -379,9 +394,9 @@ def test_posts_below_all_axles_of_a_truck():
     """They lie on a plane in heave and pitch; the body rises at the frequency of all its springs together."""
     car = bc.vehicles.Car.read("truck")
     rig = bc.manoeuvres.run(car, "four-post")
-    (second,) = car.data.added
+    (second,) = car.data.added_axles
     x, y, _ = second.record.at
-    points = np.array([[1.0, *at[:2]] for at in (*car.stand.contact, (x, y), (x, -y))])
+    points = np.array([[1.0, *at[:2]] for at in (*car.stand.contact_points, (x, y), (x, -y))])
     for mode in ("heave", "pitch"):
         heights = np.array([rig.runs[mode][f"{wheel}.post"] for wheel in car.data.wheels])
         plane, *_ = np.linalg.lstsq(points, heights, rcond=None)

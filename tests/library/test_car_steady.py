@@ -8,9 +8,9 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 import bellcrank as bc
-from bellcrank.library.manoeuvres.steering import frequency_response
-from bellcrank.library.vehicles.data import CORNERS, GRAVITY
-from bellcrank.library.vehicles.rest import spin_axis
+from bellcrank.library.manoeuvres.steering_tests import frequency_response
+from bellcrank.library.vehicles.car_data import CORNERS, GRAVITY
+from bellcrank.library.vehicles.static_equilibrium import spin_axis
 from tests.library import car_by_hand as hand
 
 pytestmark = pytest.mark.campaign

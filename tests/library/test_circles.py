@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.library.manoeuvres.linear import handling_of
-from bellcrank.library.manoeuvres.ready import ready
-from bellcrank.library.manoeuvres.steady import SteadyMotion
-from bellcrank.library.report.handling import steady_curves
-from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.manoeuvres.compiled_car import compile_car
+from bellcrank.library.manoeuvres.linear_handling import linear_handling_metrics
+from bellcrank.library.manoeuvres.steady_motion import SteadyMotionSolver
+from bellcrank.library.report.handling_charts import steady_curves
+from bellcrank.library.vehicles.car_data import GRAVITY
 from tests.library.test_gearbox import DRIVE
 
 pytestmark = pytest.mark.campaign
@@ -37,7 +37,7 @@ def by_circles(compiled):
 
 def by_a_fixed_wheel(compiled):
     """Steady turns with one steering-wheel angle: the radius over the speed."""
-    motion, ratio = SteadyMotion(compiled.sim, held=("driver.turn",)), compiled.metrics["steering_ratio"]
+    motion, ratio = SteadyMotionSolver(compiled.sim, held=("driver.turn",)), compiled.metrics["steering_ratio"]
     straight = compiled.settled(V)["driver.turn"]
     angle = compiled.turning(V, AY / V**2)["driver.turn"] - straight
 
@@ -57,7 +57,7 @@ def by_hand(compiled):
     f = compiled.metrics
 
     def angle(v):
-        listed, mass = handling_of(compiled, v), f["mass"]
+        listed, mass = linear_handling_metrics(compiled, v), f["mass"]
         parts = {"front": f["front_share"], "rear": 1 - f["front_share"]}
         slip = {a: math.radians(share * mass / 1000 / listed[f"cornering_{a}"]) for a, share in parts.items()}
         return f["wheelbase"] + v**2 * (slip["front"] - slip["rear"])
@@ -68,11 +68,11 @@ def by_hand(compiled):
 @pytest.mark.parametrize("name", ["passenger", "electric"])
 def test_one_understeer_gradient(name, capsys):
     """At 80 km/h, as the lateral acceleration approaches zero."""
-    compiled = ready(bc.vehicles.Car.read(name))
+    compiled = compile_car(bc.vehicles.Car.read(name))
     found = {
         "circle": by_circles(compiled),
         "fixed wheel": by_a_fixed_wheel(compiled),
-        "linear model": handling_of(compiled)["understeer"],
+        "linear model": linear_handling_metrics(compiled)["understeer"],
         "hand formula": by_hand(compiled),
     }
     with capsys.disabled():
@@ -84,13 +84,13 @@ def test_one_understeer_gradient_of_three_axles():
     """From the equivalent wheelbase, which Winkler's formula has too: l + (1 + C_r/C_f) T/l with the distance l of the
     front axle from the middle of the rear ones and their mean squared distance T from there."""
     car = bc.vehicles.Car.read("truck")
-    compiled, f, added = ready(car), car.metrics, car.data.added
-    x = np.array([car.stand.contact[2][0], *(axle.record.at[0] for axle in added)])
+    compiled, f, added = compile_car(car), car.metrics, car.data.added_axles
+    x = np.array([car.stand.contact_points[2][0], *(axle.record.at[0] for axle in added)])
     C = np.array([f["cornering_tyres_rear"], *(f[f"cornering_tyres_{axle.name}"] for axle in added)])
     middle = C @ x / C.sum()
-    l, T = car.stand.contact[0][0] - middle, C @ (x - middle) ** 2 / C.sum()
+    l, T = car.stand.contact_points[0][0] - middle, C @ (x - middle) ** 2 / C.sum()
     expected = l + (1 + C.sum() / f["cornering_tyres_front"]) * T / l
-    listed = handling_of(compiled)
+    listed = linear_handling_metrics(compiled)
     assert listed["wheelbase_equivalent"] == pytest.approx(expected, rel=0.03) and expected > 1.2 * f["wheelbase"]
     results = [bc.manoeuvres.run(car, form) for form in ("iso4138", "iso4138-radius", "iso4138-wheel")]
     for result in results:  # as the lateral acceleration approaches zero, the steer angle approaches the neutral line
@@ -108,7 +108,7 @@ def test_one_understeer_gradient_of_three_axles():
 def test_one_largest_lateral_acceleration(name, capsys):
     """Of shipped cars, their driver on the left seat: slow ramps of all forms and continuation of steady turns."""
     car = bc.vehicles.Car.read(name)
-    found = {"continuation": ready(car).limit(100 / 3.6).ay}
+    found = {"continuation": compile_car(car).steady_turn_limit(100 / 3.6).ay}
     for manoeuvre in ("iso4138", "iso4138-radius", "iso4138-wheel"):
         found[manoeuvre] = bc.manoeuvres.run(car, manoeuvre)["ay_max"]
     with capsys.disabled():

@@ -6,10 +6,10 @@ from scipy.signal import lsim
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
-from bellcrank.library.manoeuvres.linear import LinearCar
-from bellcrank.library.manoeuvres.measuring import change
-from bellcrank.library.manoeuvres.ready import ready
-from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.manoeuvres.channel_metrics import channel_deviation
+from bellcrank.library.manoeuvres.compiled_car import compile_car
+from bellcrank.library.manoeuvres.linear_handling import LinearCar
+from bellcrank.library.vehicles.car_data import GRAVITY
 from tests.library import trailer_by_hand as hand
 
 SHIPPED = ("truck_trailer", "b_double")
@@ -30,14 +30,14 @@ def test_loads_are_those_of_weights_and_moments(car, name):
     """Loads of all axles and hitches, to 0.5 %; the small load of a drawbar to 0.5 % of the weight of its dolly."""
     at, metrics, expected = car.stand, car.metrics, hand.level_loads(car)
     loads = {t.name: sum(t.load.values()) for t in at.trailers}
-    assert sum(at.load[:2]) == pytest.approx(expected["front"], rel=5e-3)
-    assert sum(at.load[2:]) + metrics["load_second"] == pytest.approx(expected["rear"], rel=5e-3)
+    assert sum(at.wheel_load[:2]) == pytest.approx(expected["front"], rel=5e-3)
+    assert sum(at.wheel_load[2:]) + metrics["load_second"] == pytest.approx(expected["rear"], rel=5e-3)
     for trailer in at.trailers:
         assert loads[trailer.name] == pytest.approx(expected[trailer.name], rel=5e-3)
         own = 5e-3 * trailer.mass * GRAVITY if trailer.name == "dolly" else 0.0
         assert trailer.hitch_load == pytest.approx(expected[f"hitch_{trailer.name}"], rel=5e-3, abs=own)
-    total = sum(at.load) + metrics["load_second"] + sum(loads.values())
-    assert total == pytest.approx(at.total * GRAVITY, rel=1e-9) and at.total < TOTAL[name]
+    total = sum(at.wheel_load) + metrics["load_second"] + sum(loads.values())
+    assert total == pytest.approx(at.total_mass * GRAVITY, rel=1e-9) and at.total_mass < TOTAL[name]
     assert [s for s in car.check() if "not measured" not in s] == []
 
 
@@ -52,11 +52,11 @@ def test_which_unit_tows_is_stated():
     assert [t.towed_by for t in both.data.trailers] == ["chassis", "chassis"]
     one, two = both.stand.trailers
     assert one.hitch_load == pytest.approx(two.hitch_load, rel=1e-9)
-    assert sum(both.stand.load) == pytest.approx(both.stand.mass * GRAVITY + 2 * one.hitch_load, rel=1e-9)
+    assert sum(both.stand.wheel_load) == pytest.approx(both.stand.mass * GRAVITY + 2 * one.hitch_load, rel=1e-9)
     double = bc.vehicles.Car.read("b_double")
     assert [t.towed_by for t in double.data.trailers] == ["chassis", "lead"]
     chain = double.changed(trailers={"rear_semi": {"towed_by": None}})
-    assert chain.stand.load == pytest.approx(double.stand.load, rel=1e-12)
+    assert chain.stand.wheel_load == pytest.approx(double.stand.wheel_load, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def in_the_plane(car):
     """Parameters that leave the car as formulas in the plane have it, without compliance, air and roll: all mass centres
     lie on the ground; and z of those of the sprung masses."""
     values, front, rear = {}, car.data.front.record, car.data.rear.record
-    for p in ready(car).sim.interface.parameters:
+    for p in compile_car(car).sim.interface.parameters:
         if p.name.startswith(("toe_", "camber_", "c_lift", "c_drag", "drag_")):
             values[p.name] = 0.0
         elif p.name.startswith(("k_bar_", "k_roll_")):
@@ -110,7 +110,7 @@ def in_the_plane(car):
 def test_rearward_amplification_of_all_units(car):
     """Lateral acceleration of each trailer over that of the car, of the linear model at 80 km/h."""
     values, heights = in_the_plane(car)
-    model = LinearCar(ready(car.with_parameters(values)))
+    model = LinearCar(compile_car(car.with_parameters(values)))
     f, v = np.array([0.1, 0.2, 0.4, 0.7]), 80 / 3.6
     expected = hand.by_hand(model, car, v, heights)
     trailers = [t.name for t in car.data.trailers]
@@ -138,13 +138,13 @@ def test_a_lane_change_amplifies_as_the_equations_by_hand(car):
     soft = {name: min(value, 1e8) for name, value in values.items() if name != "k_steer"}  # not too stiff for steps
     plane = car.with_parameters(soft)
     v, trailers = 80 / 3.6, [t.name for t in car.data.trailers]
-    expected = hand.by_hand(LinearCar(ready(plane)), car, v, heights)
+    expected = hand.by_hand(LinearCar(compile_car(plane)), car, v, heights)
     result = bc.manoeuvres.run(plane, "iso14791", ay=0.05)  # tyres are linear to 0.5 %
     run = result.run
     wheels = np.radians(run["fr.toe"] - run["fl.toe"]) / 2  # toe-in is positive
     by_hand = lateral_accelerations(expected, v, run.time, wheels - wheels[0])
     for name, found in zip(("ay", *(f"{t}.ay" for t in trailers)), by_hand, strict=True):
-        assert change(run, name) == pytest.approx(found, abs=0.02 * np.abs(found).max()), name
+        assert channel_deviation(run, name) == pytest.approx(found, abs=0.02 * np.abs(found).max()), name
     peaks = [np.abs(y).max() for y in by_hand]
     for trailer, peak in zip(trailers, peaks[1:], strict=True):
         assert result[f"amplification_{trailer}"] == pytest.approx(peak / peaks[0], rel=0.01)
@@ -168,6 +168,6 @@ def test_the_heaviest_combination_is_driven():
     double = bc.vehicles.Car.read("b_double")
     faster = bc.manoeuvres.run(double, "acceleration")
     assert faster.passed and 90 < faster["time"] < 150
-    assert faster["time"] > 0.5 * double.stand.total * (100 / 3.6) ** 2 / 330e3
+    assert faster["time"] > 0.5 * double.stand.total_mass * (100 / 3.6) ** 2 / 330e3
     weave = bc.manoeuvres.run(double, "iso13674-1")
     assert weave.settings["speed"] == 80 and weave["ay_max"] > 1.5

@@ -15,9 +15,9 @@ import pytest
 import bellcrank as bc
 from bellcrank.errors import ModelError, RunError
 from bellcrank.export.fmu import binaries
-from bellcrank.library.vehicles.controllers.own import OwnController
-from bellcrank.library.vehicles.data import CORNERS
-from bellcrank.library.vehicles.figures import cornering
+from bellcrank.library.vehicles.car_data import CORNERS
+from bellcrank.library.vehicles.controllers.user_controller import UserController
+from bellcrank.library.vehicles.handling_metrics import axle_cornering
 from tests.models import needs_compiler
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "car_controllers.py"
@@ -155,7 +155,7 @@ def test_torque_vectoring_changes_the_understeer_gradient_as_predicted(plain):
     """A yaw moment M = k V r changes it by -k/l (1/C_1 + 1/C_2), with the cornering stiffnesses of tyres and lateral
     compliance, and by the angle that the longitudinal forces +-M/(2 h) of the rear wheels steer them by."""
     car = plain.changed(controllers={"vectoring": {}})
-    axles = (cornering(car.data, car.stand, axle) for axle in (car.data.front, car.data.rear))
+    axles = (axle_cornering(car.data, car.stand, axle) for axle in (car.data.front, car.data.rear))
     softness = sum(np.degrees(1 / axle.effective) for axle in axles)  # deg/N
 
     def understeer(**parameters):
@@ -266,7 +266,7 @@ def test_samples_are_taken_at_the_next_end_of_a_step():
         times.append(t)
         return 0.0, 0.0
 
-    eom = Rig(OwnController("note", (), TORQUES, 0.0025, note, None, 0)).equations()
+    eom = Rig(UserController("note", (), TORQUES, 0.0025, note, None, 0)).equations()
     sim = eom.compile()
     times.clear()
     sim.simulate(t_end=0.01)
@@ -473,21 +473,21 @@ def test_example_of_a_controller(capsys):
 @pytest.mark.campaign
 def test_steady_turns_with_a_controller_of_the_yaw_rate(plain):
     """A controller that begins to brake as the car turns: the steady turn that is found stays, with its brake torque."""
-    from bellcrank.library.manoeuvres.ready import K_TURN, ready
+    from bellcrank.library.manoeuvres.compiled_car import CURVATURE_GAIN, compile_car
 
     def damper(t, yaw_rate):
         return max(0.0, -3000 * yaw_rate), max(0.0, 3000 * yaw_rate)
 
     torques = ["fl.brake_torque", "fr.brake_torque"]
     own = plain.controlled("damper", inputs=["yaw_rate"], torques=torques, sample_time=0.01, python=damper)
-    car, speed, ay = ready(own), 80 / 3.6, 4.0
-    turn = car.turning(speed, ay / speed**2)
+    car, speed, ay = compile_car(own), 80 / 3.6, 4.0
+    turn = car.steady_turn_state(speed, ay / speed**2)
     inputs = {"speed_set": speed, "curve_set": ay / speed**2}
-    run = car.drive(2.0, turn, inputs, {"k_turn": K_TURN})
+    run = car.simulate(2.0, turn, inputs, {"k_turn": CURVATURE_GAIN})
     rate = ay / speed
     assert np.radians(run["yaw_rate"]) == pytest.approx(np.full(len(run.time), rate), rel=1e-3)
     assert run["damper.fr.brake_torque"] == pytest.approx(np.full(len(run.time), 3000 * rate), rel=1e-3)
     assert np.ptp(run["steering_wheel"]) < 0.05
     step = bc.manoeuvres.run(own, "iso7401-step")
-    turned = np.degrees(turn["driver.turn"] - car.settled(speed)["driver.turn"])
+    turned = np.degrees(turn["driver.turn"] - car.straight_running_state(speed)["driver.turn"])
     assert step["angle"] == pytest.approx(turned, rel=1e-6)

@@ -6,8 +6,8 @@ from scipy.optimize import brentq
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
-from bellcrank.library.vehicles.controllers.parts import Controls
-from bellcrank.library.vehicles.data import CORNERS
+from bellcrank.library.vehicles.car_data import CORNERS
+from bellcrank.library.vehicles.controllers.controller_context import ControllerOutputs
 from bellcrank.library.vehicles.driveline import add_drive
 
 MASS, RADIUS, SPIN = 1500.0, 0.3, 1.0
@@ -37,7 +37,14 @@ def bench(car, rolls=True):
     s.add_force("push", magnitude="push", direction=s.inertial[1], at=chassis.origin)
     carriers = dict.fromkeys(CORNERS, chassis)
     add_drive(
-        s, car.data, wheels, carriers, {"front": chassis, "rear": chassis}, "drive", MASS * 9.81 * RADIUS, Controls()
+        s,
+        car.data,
+        wheels,
+        carriers,
+        {"front": chassis, "rear": chassis},
+        "drive",
+        MASS * 9.81 * RADIUS,
+        ControllerOutputs(),
     )
     s.set_run(step=0.001, output_every=1, method="rk4")
     return s.equations().compile()

@@ -5,8 +5,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.vehicles import driver
-from bellcrank.library.vehicles.data import GRAVITY
-from bellcrank.library.vehicles.path import Change, lane_change
+from bellcrank.library.vehicles.car_data import GRAVITY
+from bellcrank.library.vehicles.driver_path import Change, lane_change
 from tests.models import needs_compiler, rarely
 
 CORNERS = ((15.0, 0.0), (45.0, 3.5), (70.0, 3.5), (95.0, -0.5))
@@ -42,9 +42,11 @@ def test_lane_changes_by_parameters_and_by_tables():
     s = bc.System("path", axes="ISO 8855")
     ball = s.add_point_mass("ball", translate=1, mass=1)
     change = Change(CORNERS)
-    change.add(s)
-    x, y = change.place(s, "q(ball)", "a")
-    for name, text in zip(("x", "y", "heading", "curvature"), (x, y, *change.turned(s, "q(ball)", "b")), strict=True):
+    change.add_to_system(s)
+    x, y = change.position_at(s, "q(ball)", "a")
+    for name, text in zip(
+        ("x", "y", "heading", "curvature"), (x, y, *change.heading_and_curvature_at(s, "q(ball)", "b")), strict=True
+    ):
         s.add_output(f"at.{name}", text)
     run = s.equations().compile(backend="python").simulate(t_end=1, step=0.0125, initial={ball.u[1]: 120.0})
     path = lane_change(CORNERS, before=20.0, after=20.0)

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 import bellcrank as bc
-from bellcrank.library.vehicles.enveloping import cams_of, effective_road
+from bellcrank.library.vehicles.tyre_cams import axle_cams, effective_road
 
 BOOK = Path(__file__).parents[2] / "examples" / "tyres" / "book_205_60R15.tir"
 RADIUS, SUNK, BASE, EXPONENT = 0.32, 0.02, 0.09, 1.8
@@ -150,16 +150,16 @@ def passenger(**enveloping):
 def test_cams_of_a_car_follow_from_its_tyre():
     """Sizes of a tyre by its size; keys of a .tir file, of which lengths are over the radius."""
     car = passenger()
-    load = sum(car.stand.load[:2]) / 2
-    found = cams_of(car.data.front, load)
+    load = sum(car.stand.wheel_load[:2]) / 2
+    found = axle_cams(car.data.front, load)
     tyre = car.data.front.tyre
     rho = load / tyre.vertical_stiffness
     contact = 2 * tyre.radius * (rho / tyre.radius + 0.5 * np.sqrt(rho / tyre.radius))
     assert (found.length, found.height, found.exponent) == (tyre.radius, tyre.radius, 1.8)
     assert found.base == pytest.approx(0.8 * contact, rel=0.02)
-    assert cams_of(car.data.rear, load) is None
+    assert axle_cams(car.data.rear, load) is None
     own = passenger(base="90 mm", ellipse=["0.4 m", "0.3 m"], exponent=2)
-    given = cams_of(own.data.front, load)
+    given = axle_cams(own.data.front, load)
     assert (given.base, given.length, given.height, given.exponent) == (0.09, 0.4, 0.3, 2.0)
 
 
@@ -168,7 +168,7 @@ def test_cams_of_a_file_are_those_of_its_keys():
     by_file = {"tyre": {"size": None, "file": str(BOOK), "enveloping": True}}
     car = bc.vehicles.Car.read("passenger").changed(front=by_file)
     load = 4000.0
-    found, tyre = cams_of(car.data.front, load), bc.load(str(BOOK))
+    found, tyre = axle_cams(car.data.front, load), bc.load(str(BOOK))
     radius = tyre["UNLOADED_RADIUS"]
     assert (found.length, found.height, found.exponent) == (1.471 * radius, 0.9622 * radius, 1.5174)
     n = load / (tyre["VERTICAL_STIFFNESS"] * radius)

@@ -8,7 +8,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.cli.main import main
 from bellcrank.errors import ModelError
-from bellcrank.library.manoeuvres.experiments import Experiment, Factor, set_ups
+from bellcrank.library.manoeuvres.design_of_experiments import Experiment, Factor, setup_matrix
 
 VARY = {"front.spring.stiffness": "40:60:2 N/mm", "front.anti_roll_bar.stiffness": "300:600:2 N-m/deg"}
 
@@ -22,7 +22,7 @@ def known_surface(setups, factors):
 
 def test_effects_and_response_surface_of_a_polynomial():
     factors = (Factor("p.a", (0.0, 1.0, 2.0)), Factor("p.b", (-3.0, 1.0, 5.0)))
-    found = known_surface(set_ups(factors, None, 0), factors)
+    found = known_surface(setup_matrix(factors, None, 0), factors)
     assert found.setups.shape == (9, 2)
     surface = found.surface("y")
     assert surface.r2 == pytest.approx(1.0, abs=1e-12)
@@ -36,7 +36,7 @@ def test_effects_and_response_surface_of_a_polynomial():
 
 def test_two_levels_determine_effects_but_no_curvature():
     factors = (Factor("p.a", (0.0, 2.0)), Factor("p.b", (-3.0, 5.0)))
-    found = known_surface(set_ups(factors, None, 0), factors)
+    found = known_surface(setup_matrix(factors, None, 0), factors)
     assert len(found.surface("y").terms) == 3
     with pytest.raises(ModelError, match="missing"):
         found.surface("y")({"p.a": 1.0})
@@ -44,10 +44,10 @@ def test_two_levels_determine_effects_but_no_curvature():
 
 def test_latin_hypercube_fills_every_slice():
     factors = (Factor("p.a", (0.0, 1.0)), Factor("p.b", (10.0, 30.0)))
-    x = set_ups(factors, 25, 3)
+    x = setup_matrix(factors, 25, 3)
     for column, low, high in zip(x.T, (0, 10), (1, 30), strict=True):
         assert sorted((25 * (column - low) / (high - low)).astype(int)) == list(range(25))
-    assert (x == set_ups(factors, 25, 3)).all()
+    assert (x == setup_matrix(factors, 25, 3)).all()
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_latin_hypercube_fills_every_slice():
 def test_values_of_a_factor(given, values, unit):
     found = Factor.read("front.spring.stiffness", given)
     assert found.values == values and found.unit == unit
-    stated = found.sections(found.low)["front"]["spring"]["stiffness"]
+    stated = found.as_car_sections(found.low)["front"]["spring"]["stiffness"]
     assert stated == (f"{float(values[0])!r} {unit}" if unit else values[0])
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.library.manoeuvres.ready import ready
-from bellcrank.library.tyres.steady import ARRAYS
-from bellcrank.library.vehicles.data import GRAVITY
-from bellcrank.library.vehicles.files import is_motorcycle
+from bellcrank.library.manoeuvres.compiled_car import compile_car
+from bellcrank.library.tyres.steady_tyre import ARRAYS
+from bellcrank.library.vehicles.car_data import GRAVITY
 from bellcrank.library.vehicles.frame_building import CENTRE, chassis_parts
-from bellcrank.library.vehicles.rest import corner_at_rest
+from bellcrank.library.vehicles.static_equilibrium import corner_at_rest
+from bellcrank.library.vehicles.vehicle_loading import is_motorcycle
 from tests.library import car_by_hand as hand
 
 STIFF = "3000 N-m/deg"
@@ -109,7 +109,7 @@ def test_a_file_with_a_frame_is_that_of_a_car(tmp_path):
 
 def rear_torque(car):
     """Moment of the rear wheels, the weights of the rear part and all that it carries about the axis of torsion."""
-    frame, part, found = car.data.frame, car.stand.attitude("rear"), 0.0
+    frame, part, found = car.data.frame, car.stand.body_attitude("rear"), 0.0
     for side in (1, -1):
         c = corner_at_rest(car.data.rear, car.stand, side)
         forces = [(c.contact, c.load), *((m.at, -m.mass * GRAVITY) for m in c.masses)]
@@ -120,10 +120,10 @@ def rear_torque(car):
 def test_cross_weight_twists_the_frame():
     car = on_frame("formula_student", torsion_stiffness="1200 N-m/deg").setup(cross_weight=0.53)
     found, k = car.stand, 1200 * 180 / math.pi
-    assert (found.load[1] + found.load[2]) / sum(found.load) == pytest.approx(0.53, abs=1e-6)
+    assert (found.wheel_load[1] + found.wheel_load[2]) / sum(found.wheel_load) == pytest.approx(0.53, abs=1e-6)
     assert rear_torque(car) == pytest.approx(k * found.twist, rel=1e-6)
-    track = found.contact[2][1] - found.contact[3][1]
-    assert k * found.twist == pytest.approx((found.load[2] - found.load[3]) * track / 2, rel=0.02)  # of the loads alone
+    track = found.contact_points[2][1] - found.contact_points[3][1]
+    assert k * found.twist == pytest.approx((found.wheel_load[2] - found.wheel_load[3]) * track / 2, rel=0.02)  # of the loads alone
     assert found.rear.roll - found.roll == pytest.approx(found.twist, abs=1e-15)
 
 
@@ -137,8 +137,8 @@ def loaded():
 def test_a_load_on_one_side_twists_the_frame_at_rest(loaded):
     car = on_frame(loaded, torsion_stiffness="1000 N-m/deg")
     assert rear_torque(car) == pytest.approx(car.data.frame.stiffness * car.stand.twist, rel=1e-6)
-    assert sum(car.stand.load) == pytest.approx(sum(loaded.stand.load), rel=1e-9)
-    assert car.stand.load[2] - loaded.stand.load[2] > 50  # N: more of its moment remains at the rear axle
+    assert sum(car.stand.wheel_load) == pytest.approx(sum(loaded.stand.wheel_load), rel=1e-9)
+    assert car.stand.wheel_load[2] - loaded.stand.wheel_load[2] > 50  # N: more of its moment remains at the rear axle
 
 
 @pytest.mark.campaign
@@ -171,7 +171,7 @@ def test_the_free_frame_swings_as_two_flywheels():
     body = {"loads": None, "body": {"inertia_xz": "0 kg-m2"}}
     frame = on_frame(bc.vehicles.Car.read("passenger").changed(**body), damping_ratio=0.05).data.frame
     w = math.sqrt(frame.stiffness * sum(1 / float(p.inertia[0, 0]) for p in (frame.front, frame.rear)))
-    assert frame.frequency == pytest.approx(w / (2 * math.pi), rel=1e-12)
+    assert frame.torsion_frequency == pytest.approx(w / (2 * math.pi), rel=1e-12)
     assert frame.damping == pytest.approx(2 * 0.05 * frame.stiffness / w, rel=1e-12)
 
 
@@ -179,7 +179,7 @@ def test_the_frame_of_the_model_swings_as_its_formula_says():
     """Parts with mass centres apart from the axis, which moves as the frame twists."""
     car = on_frame("passenger", front=FRONT, at=["-1 m", "0 m", "0.3 m"], damping_ratio=0.05)
     found = max(free_frame(car).modes(), key=lambda m: m.frequency)
-    assert found.frequency == pytest.approx(car.data.frame.frequency * math.sqrt(1 - 0.05**2), rel=1e-6)
+    assert found.frequency == pytest.approx(car.data.frame.torsion_frequency * math.sqrt(1 - 0.05**2), rel=1e-6)
     assert found.damping == pytest.approx(0.05, rel=1e-6)
 
 
@@ -195,9 +195,9 @@ def rigid():
 
 def turned(car, ay=1.0, speed=20.0):
     """Channels of a steady turn to the left; the half difference to one to the right."""
-    driven, found = ready(car), []
+    driven, found = compile_car(car), []
     for curvature in (ay / speed**2, -ay / speed**2):
-        state = driven.turning(speed, curvature)
+        state = driven.steady_turn_state(speed, curvature)
         x, n = [state[q.name] for q in driven.sim.interface.states], driven.sim.loaded.n_q
         given = {"parameters": driven.values, "inputs": {"speed_set": speed, "curve_set": curvature}}
         found.append(driven.sim.outputs(0.0, x[:n], x[n:], **given))

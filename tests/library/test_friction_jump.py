@@ -5,9 +5,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError, RunError
-from bellcrank.library.manoeuvres.friction_jump import _longest
-from bellcrank.library.manoeuvres.rides import ONTO_HIGH, ONTO_LOW, Course
-from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.manoeuvres.friction_jump import _longest_lock_time
+from bellcrank.library.manoeuvres.road_tests import ONTO_HIGH, ONTO_LOW, RoadCourse
+from bellcrank.library.vehicles.car_data import GRAVITY
 from bellcrank.run.result import Run
 
 PEAK, SLIDES, HIGH, LOW = 0.95, 0.8, 0.9, 0.25
@@ -27,7 +27,7 @@ def car():
 
 
 def test_the_friction_of_the_course_jumps_on_both_sides():
-    left, _ = Course(1.5, high=HIGH, low=LOW)()
+    left, _ = RoadCourse(1.5, high=HIGH, low=LOW)()
     for side, grip in zip((HIGH, LOW), left.friction, strict=True):
         x, mu = zip(*grip, strict=True)
         assert mu == (1.0, side, LOW, HIGH, LOW) and x[3:] == (ONTO_HIGH, ONTO_LOW)
@@ -37,9 +37,9 @@ def test_the_longest_time_of_a_locked_wheel():
     t = np.arange(0, 2, 0.01)
     slip = np.where(((t > 0.295) & (t < 0.595)) | ((t > 0.695) & (t < 0.795)) | (t > 1.5), -0.9, -0.1)
     run = Run("", t, {"k": slip, "ground_speed": 20 - 11 * t}, {}, {}, "")
-    assert _longest(run, "k", 0.0) == pytest.approx(0.30)
-    assert _longest(run, "k", 0.5) == pytest.approx(0.10)  # 0.51 to 0.59; afterwards slower than 15 km/h
-    assert _longest(run, "k", 1.0) == 0.0
+    assert _longest_lock_time(run, "k", 0.0) == pytest.approx(0.30)
+    assert _longest_lock_time(run, "k", 0.5) == pytest.approx(0.10)  # 0.51 to 0.59; afterwards slower than 15 km/h
+    assert _longest_lock_time(run, "k", 1.0) == 0.0
 
 
 @pytest.mark.campaign
@@ -108,7 +108,7 @@ def test_all_axles_of_vehicles_meet_the_jump(name):
     result = bc.manoeuvres.run(vehicle, "mu-jump", **({"onto_low": 40.0} if caravan else {}))
     run = result.runs["onto high friction"]
     axle = vehicle.data.simple_axles[-1]
-    behind = run["x"] + vehicle.stand.contact[0, 0] - vehicle.data.sprung.cg[0] - run[f"{axle.full_name}_x"]
+    behind = run["x"] + vehicle.stand.contact_points[0, 0] - vehicle.data.sprung.cg[0] - run[f"{axle.full_name}_x"]
     v = 50 / 3.6
     assert behind[0] / v < result["onto_high_passage"] < 1.5 * behind[0] / v
     assert result["onto_high_after"] > 2 * result["onto_high_before"]

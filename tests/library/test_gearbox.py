@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.library.manoeuvres.ready import HELD, RELEASED, ready
-from bellcrank.library.vehicles.data import CORNERS
+from bellcrank.library.manoeuvres.compiled_car import THROTTLE_CLOSED, THROTTLE_FIXED, compile_car
+from bellcrank.library.vehicles.car_data import CORNERS
 
 pytestmark = pytest.mark.campaign
 J = 0.15
@@ -23,7 +23,7 @@ def car():
 
 @pytest.fixture(scope="module")
 def compiled(car):
-    return ready(car)
+    return compile_car(car)
 
 
 def test_gears_follow_speed_and_load(car, compiled):
@@ -40,9 +40,9 @@ def test_gears_follow_speed_and_load(car, compiled):
 
 def test_the_motor_does_not_drive_the_car_backwards(compiled):
     """Engine braking ends at rest; only the reverse gear drives backwards."""
-    run = compiled.drive(40.0, compiled.settled(2.0), {"drive": -100.0}, RELEASED)
+    run = compiled.drive(40.0, compiled.settled(2.0), {"drive": -100.0}, THROTTLE_CLOSED)
     assert run["speed"].min() > -0.01 and abs(run["speed"][-1]) < 1e-5
-    back = compiled.drive(5.0, compiled.settled(0.0), {"drive": -500.0}, RELEASED | {"gear_held": -1.0})
+    back = compiled.drive(5.0, compiled.settled(0.0), {"drive": -500.0}, THROTTLE_CLOSED | {"gear_held": -1.0})
     assert back["speed"][-1] < -1 and back["gear"][-1] == -1 and abs(back["understeer"][-1]) < 5
 
 
@@ -50,9 +50,10 @@ def test_the_motor_does_not_drive_the_car_backwards(compiled):
 def test_the_rotor_takes_part_in_braking_while_the_clutch_is_closed(compiled, brake, closed):
     """Loss of speed with and without rotor inertia: by its kinetic energy alone, and none with an open clutch."""
     start = compiled.settled(25.0)
-    inputs = {"brake": bc.signals.sampled([0, 0.2, 100], [0, brake, brake]), "drive": compiled.foot_off(start)}
+    inputs = {"brake": bc.signals.sampled([0, 0.2, 100], [0, brake, brake]), "drive": compiled.throttle_release(start)}
     heavy, light = (
-        compiled.drive(2.0, start, inputs, {**HELD, "i_motor": inertia, "gear_held": 3.0}) for inertia in (J, 1e-6)
+        compiled.drive(2.0, start, inputs, {**THROTTLE_FIXED, "i_motor": inertia, "gear_held": 3.0})
+        for inertia in (J, 1e-6)
     )
     ratio, radius = heavy["gear_ratio"][-1], heavy["speed"][0] / heavy["u(rl.wheel)"][0]
     apparent = J * ratio**2 / radius**2  # kg, of the rotor
@@ -70,9 +71,11 @@ def test_the_rotor_does_not_lengthen_a_stop(compiled):
     """From 100 km/h without air: one stopping distance with and without rotor inertia, as the clutch opens, and all
     kinetic energy of the car is work of the tyres' forces."""
     start = compiled.settled(100 / 3.6)
-    inputs = {"brake": bc.signals.sampled([0, 0.2, 100], [0, 2500, 2500]), "drive": compiled.foot_off(start)}
+    inputs = {"brake": bc.signals.sampled([0, 0.2, 100], [0, 2500, 2500]), "drive": compiled.throttle_release(start)}
     heavy, light = (
-        compiled.drive(20.0, start, inputs, {**HELD, "i_motor": inertia, "area": 1e-9}, until="ground_speed < 0.1")
+        compiled.drive(
+            20.0, start, inputs, {**THROTTLE_FIXED, "i_motor": inertia, "area": 1e-9}, until="ground_speed < 0.1"
+        )
         for inertia in (J, 1e-6)
     )
     for run in (heavy, light):

@@ -6,7 +6,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
-from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.vehicles.car_data import GRAVITY
 
 TYRE = {  # whose forces are known
     "size": None, "model": "fiala", "units": ["N", "N/rad", "m", "N/mm", "N-s/m"], "c_slip": 90e3, "c_alpha": 58e3,
@@ -26,7 +26,7 @@ def test_roll_back_is_that_of_a_mass(resistance):
     result = bc.manoeuvres.run(car, "hill-start", grade=100 * grade, release=1e-3, rise=1e-3, delay=delay, drive=torque)
     at, down_hill = car.stand, car.stand.mass * GRAVITY * math.sin(math.atan(grade))
     mass, radius, resists = at.mass, 0.0, 0.0
-    for i, load in enumerate(at.load):
+    for i, load in enumerate(at.wheel_load):
         axle = car.data.axle("front" if i < 2 else "rear")
         found = axle.tyre.forces(load, 0.0, 0.0)
         mass += axle.record.wheel.spin_inertia / float(found.Re) ** 2

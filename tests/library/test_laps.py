@@ -140,7 +140,7 @@ def test_courses_to_the_right_and_figures_of_eight():
     left, right = (Circuit.through(50 * np.cos(s * angle), 50 * np.sin(s * angle)) for s in (1, -1))
     assert np.mean(left.curvature) == pytest.approx(1 / 50, rel=1e-3) == -np.mean(right.curvature)
     eight = Circuit.through(80 * np.sin(angle), 40 * np.sin(2 * angle))
-    path, at = eight.unrolled(100.0, 100.0)
+    path, at = eight.unrolled_path(100.0, 100.0)
     assert np.hypot(np.diff(path.x), np.diff(path.y)).max() < 1.01  # it goes on where it began
     assert abs(np.diff(path.heading)).max() < 0.1 and len(at) == len(path.x)
     times = [c.fastest(ay=9, drive=5, braking=5).lap_time for c in (left, right)]
@@ -163,19 +163,19 @@ def test_trailing_axles_cut_in():
     """On a circle, an axle whose middle runs inside of the line is that much farther from it, plus half its track."""
     from types import SimpleNamespace
 
-    from bellcrank.library.manoeuvres.laps import _wheels_aside
+    from bellcrank.library.manoeuvres.laps import _max_wheel_deviations
 
     R, cut = 40.0, 1.5
     angle = np.linspace(0, 2 * np.pi, 400, endpoint=False)
     course = Circuit.through(R * np.cos(angle), R * np.sin(angle))
     t = np.linspace(0.1, 6.0, 50)  # angle of the car along the circle
     contact = np.array([[1.0, 0.8, 0], [1.0, -0.8, 0], [-1.0, 0.9, 0], [-1.0, -0.9, 0]])
-    axle = SimpleNamespace(index="box_axle", full_name="box.axle", record=SimpleNamespace(at=(-6.0, 1.1, 0.0)))
+    axle = SimpleNamespace(parameter_suffix="box_axle", full_name="box.axle", record=SimpleNamespace(at=(-6.0, 1.1, 0.0)))
     data = SimpleNamespace(sprung=SimpleNamespace(cg=np.zeros(3)), simple_axles=(axle,))
-    car = SimpleNamespace(at_rest=SimpleNamespace(contact=contact), data=data)
+    car = SimpleNamespace(at_rest=SimpleNamespace(contact_points=contact), data=data)
     run = {"x": R * np.cos(t), "y": R * np.sin(t), "yaw": np.degrees(t) + 90, "driver.station": R * t + 30.0,
            "box.axle_x": (R - cut) * np.cos(t - 0.15), "box.axle_y": (R - cut) * np.sin(t - 0.15)}  # fmt: skip
-    found = _wheels_aside(car, run, course, 30.0)
+    found = _max_wheel_deviations(car, run, course, 30.0)
     assert found["box_axle"] == pytest.approx(np.full(50, cut + 1.1), abs=2e-3)
     outside = math.hypot(R, 1.0) - R  # of an axle 1 m ahead of the mass centre, which is on the line
     assert found["front"] == pytest.approx(np.full(50, 0.8 + outside), abs=2e-3)
@@ -204,21 +204,21 @@ def test_driven_lap_of_an_oval():
 
 @pytest.mark.campaign
 def test_limits_are_those_of_the_car():
-    from bellcrank.library.manoeuvres.laps import limits_of
-    from bellcrank.library.manoeuvres.ready import ready
+    from bellcrank.library.manoeuvres.compiled_car import compile_car
+    from bellcrank.library.manoeuvres.laps import acceleration_limits
 
     car = bc.vehicles.Car.read("passenger")
-    prepared = ready(car)
-    limits = limits_of(prepared, Circuit.shipped("club"), {"ay": None, "drive": None, "braking": None})
+    prepared = compile_car(car)
+    limits = acceleration_limits(prepared, Circuit.shipped("club"), {"ay": None, "drive": None, "braking": None})
     speed, ay = limits["ay"][1]
-    assert ay == pytest.approx(prepared.limit(speed).ay)
+    assert ay == pytest.approx(prepared.steady_turn_limit(speed).ay)
     stop = bc.manoeuvres.run(car, "braking", speed=100)  # with a constant torque that never locks a wheel: less
-    tyre, load = car.data.front.tyre, float(np.mean(car.stand.load))
+    tyre, load = car.data.front.tyre, float(np.mean(car.stand.wheel_load))
     friction = max(float(tyre.forces(load, kappa, 0.0).Fx) for kappa in np.linspace(0.02, 0.3, 60)) / load
     assert stop["deceleration_max"] < limits["braking"][-1][1] < 1.01 * friction * 9.80665
     power = car.data.sections.drive.power
     speed, ax = limits["drive"][1]
     air = car.data.sections.aerodynamics
     force = power / speed - air.density / 2 * air.drag * air.area * speed**2
-    assert ax < force / car.stand.total
-    assert ax == pytest.approx(force / car.stand.total, rel=0.12)  # less what rolls and what spins up
+    assert ax < force / car.stand.total_mass
+    assert ax == pytest.approx(force / car.stand.total_mass, rel=0.12)  # less what rolls and what spins up

@@ -7,8 +7,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.tyres import magic_terms as terms
-from bellcrank.library.tyres.steady import ARRAYS
-from bellcrank.library.tyres.tmeasy import curve
+from bellcrank.library.tyres.steady_tyre import ARRAYS
+from bellcrank.library.tyres.tmeasy import tmeasy_force_curve
 from tests.library.tyre_tables import BOOK, DATA, PAC, book62, columns, inputs, off, table_tmeasy
 
 CLOSE = 1e-10
@@ -81,7 +81,9 @@ def test_fiala_brush_and_tmeasy_give_their_tables():
     forces = brush.forces(data["Fz"], 0.0, -found["alpha"])
     assert off(forces.Fy, found["Fy"]) < CLOSE and off(forces.Mz, found["Mz"]) < CLOSE
     found = columns("tmeasy")
-    assert off(curve(ARRAYS, *(found[n] for n in ("s", "df0", "sm", "fm", "ss", "fs"))), found["f"]) < CLOSE
+    assert (
+        off(tmeasy_force_curve(ARRAYS, *(found[n] for n in ("s", "df0", "sm", "fm", "ss", "fs"))), found["f"]) < CLOSE
+    )
 
 
 def test_tmeasy_follows_its_curve_along_and_across():
@@ -227,7 +229,7 @@ def test_the_derivative_of_the_formula_is_that_of_its_curve(E):
     given = type("Given", (), {"nonlinear": True})
 
     def curve_at(x):
-        return np.sin(C * terms.bent(ARRAYS, B, E, x))
+        return np.sin(C * terms.magic_argument(ARRAYS, B, E, x))
 
-    found = terms.slope(ARRAYS, given, C, B, E, x) * B * C  # relative to the derivative at zero slip, B C
+    found = terms.relative_slope(ARRAYS, given, C, B, E, x) * B * C  # relative to the derivative at zero slip, B C
     assert found == pytest.approx((curve_at(x + h) - curve_at(x - h)) / (2 * h), rel=1e-7, abs=1e-8)

@@ -8,10 +8,10 @@ import pytest
 import bellcrank as bc
 from bellcrank.cli import drive
 from bellcrank.cli.main import main
-from bellcrank.files.names import file_names
-from bellcrank.library.manoeuvres.result import Curve, Metrics, Result
+from bellcrank.files.file_names import file_names
+from bellcrank.library.manoeuvres.manoeuvre_result import Curve, MetricCollector, Result
 from bellcrank.library.manoeuvres.track import CONES
-from bellcrank.scene.camera import camera_of
+from bellcrank.scene.camera import fit_camera
 
 RUNS = ("2 m/s2", "left\\right", "a:b*c?", "..", "2 M/S2", "con/" + 300 * "x", "")
 
@@ -25,9 +25,9 @@ def run():
 
 @pytest.fixture
 def result(run):
-    found = Metrics()
+    found = MetricCollector()
     found.add("ay_max", 8.0, "m/s2", "largest lateral acceleration")
-    return Result("iso7975", "a car", {}, dict.fromkeys(RUNS, run), found.done())
+    return Result("iso7975", "a car", {}, dict.fromkeys(RUNS, run), found.as_metrics())
 
 
 def test_every_name_of_a_run_becomes_a_file(result, tmp_path):
@@ -59,7 +59,7 @@ def test_a_manoeuvre_is_animated_with_cones_lanes_and_path(tmp_path, monkeypatch
     run = s.equations().compile(backend="python").simulate(t_end=1, step=0.1, initial={"u(b, 1)": 20.0})
     lane = np.array([2.0, 14.0, np.nan]), np.array([1.5, 1.5, np.nan])
     curve = Curve("x, m", "y, m", (), ((CONES, *lane),))
-    result = Result("iso3888-2", "sledge", {}, {"lane_change": run}, Metrics().done(), more=(curve,))
+    result = Result("iso3888-2", "sledge", {}, {"lane_change": run}, MetricCollector().as_metrics(), more=(curve,))
     drawn = []
     monkeypatch.setattr(
         "bellcrank.scene.animate.animate_scene",
@@ -69,13 +69,13 @@ def test_a_manoeuvre_is_animated_with_cones_lanes_and_path(tmp_path, monkeypatch
     assert main(["drive", "passenger", "iso3888-2", "--animate", str(tmp_path / "lane.gif")]) == 0
     assert "lane.gif" in capsys.readouterr().out
     scene, title = drawn[0]
-    at = {label: [scene.marks[i.marks[0]].at for i in scene.items if i.label == label] for label in ("cone", "path")}
+    at = {label: [scene.marks[i.marks[0]].position for i in scene.items if i.label == label] for label in ("cone", "path")}
     assert at["cone"] == [(x, 1.5, 0.0) for x in (2.0, 5.0, 8.0, 11.0, 14.0)] and title == "sledge: iso3888-2"
     edge = next(i for i in scene.items if i.label == "edge of a lane")
-    assert edge.size[0] == pytest.approx(12) and scene.marks[edge.marks[0]].at[:2] == (8.0, 1.5)
+    assert edge.size[0] == pytest.approx(12) and scene.marks[edge.marks[0]].position[:2] == (8.0, 1.5)
     path = next(i for i in scene.items if i.label == "path")
-    assert [scene.marks[k].at[:2] for k in (path.marks[0], path.marks[-1])] == [(0, 0), pytest.approx((20, 0))]
-    camera = camera_of(scene, run.motion.poses)
+    assert [scene.marks[k].position[:2] for k in (path.marks[0], path.marks[-1])] == [(0, 0), pytest.approx((20, 0))]
+    camera = fit_camera(scene, run.motion.poses)
     assert camera.centres[-1][0] - camera.centres[0][0] == pytest.approx(20)  # the wheel is followed, not the cones
     page = result.animate(tmp_path / "lane.html").read_text()
     assert "sledge: iso3888-2" in page and len(run.motion.scene.items) < len(scene.items)
@@ -86,7 +86,7 @@ def test_a_manoeuvre_is_animated_with_cones_lanes_and_path(tmp_path, monkeypatch
 def test_the_command_drives_and_reports_all_before_it_fails(result, tmp_path, monkeypatch, capsys):
     pages = []
     monkeypatch.setattr(drive, "run", lambda car, name, **settings: result)
-    monkeypatch.setattr(drive, "write_page", lambda path, cars, *_: pages.append([*cars[0].results]))
+    monkeypatch.setattr(drive, "write_report_page", lambda path, cars, *_: pages.append([*cars[0].results]))
     (tmp_path / "iso7975.json").mkdir()
     words = [
         "drive",
@@ -111,7 +111,9 @@ def test_panels_over_time_share_their_axis():
     run = bc.Run("car", t, {"ay": t, "yaw_rate": -t}, {"ay": "m/s2", "yaw_rate": "deg/s"},
                  {"ay": "lateral acceleration, across the path of the car", "yaw_rate": "yaw rate"}, "finished")  # fmt: skip
     above = Curve("x, m", "y of the mass centre, m", (("car", t, t),), ((CONES, t, t + 1),))
-    result = Result("lane", "car", {}, {"run": run}, Metrics().done(), plotted=("ay", "yaw_rate"), more=(above,))
+    result = Result(
+        "lane", "car", {}, {"run": run}, MetricCollector().as_metrics(), plotted=("ay", "yaw_rate"), more=(above,)
+    )
     first, second, third = result._figure().axes
     assert [a.get_xlabel() for a in (first, second, third)] == ["x (m)", "", "time (s)"]
     assert third.get_shared_x_axes().joined(second, third) and not third.get_shared_x_axes().joined(first, third)

@@ -8,10 +8,10 @@ import pytest
 import bellcrank as bc
 from bellcrank import cli
 from bellcrank.cli.drive import cars_and_manoeuvres
-from bellcrank.library.manoeuvres import every
-from bellcrank.library.manoeuvres.result import Curve, Metrics, Result
-from bellcrank.library.manoeuvres.side_by_side import drive_all, labelled, with_setups
-from bellcrank.library.vehicles.figures import Figures
+from bellcrank.library.manoeuvres import applicable_names
+from bellcrank.library.manoeuvres.car_comparison import cars_with_setups, label_cars, run_all
+from bellcrank.library.manoeuvres.manoeuvre_result import Curve, MetricCollector, Result
+from bellcrank.library.vehicles.handling_metrics import Figures
 from bellcrank.run.result import Run
 
 
@@ -27,7 +27,7 @@ def test_rounding_is_not_magnified():
     result = driven("first", 1e-14)
     assert np.abs(result.curves()[1].lines[0][2]).max() == 0
     assert np.abs(driven("first", 1e-6).curves()[1].lines[0][2]).max() == 1e-6
-    found = Metrics()
+    found = MetricCollector()
     assert [found.add("a", x, "", "") for x in (3e-14, -2e-3)] == [0.0, -2e-3]
     assert np.isnan(found.add("b", np.nan, "", ""))
 
@@ -35,7 +35,7 @@ def test_rounding_is_not_magnified():
 def test_setups_are_named_after_car_and_setup(tmp_path):
     (tmp_path / "soft.toml").write_text('name = "softer bar"\n[steering]\nassist = 2.0\n')
     (tmp_path / "stiff.toml").write_text("[steering]\nassist = 1.0\n")
-    cars = labelled(with_setups(["hmmwv", "passenger"], [tmp_path / "soft.toml", tmp_path / "stiff.toml"]))
+    cars = label_cars(cars_with_setups(["hmmwv", "passenger"], [tmp_path / "soft.toml", tmp_path / "stiff.toml"]))
     names = [c.label for c in cars]
     assert names[1:3] == [f"{names[0]}, softer bar", f"{names[0]}, stiff"] and len(set(names)) == 6
     assert names[4] == f"{names[3]}, softer bar"
@@ -45,19 +45,19 @@ def test_cars_of_one_name_are_labelled_by_their_files(tmp_path):
     text = bc.vehicles.template("hmmwv")
     for name in ("a", "b"):
         (tmp_path / f"{name}.toml").write_text(text)
-    labels = [c.label for c in labelled([tmp_path / "a.toml", tmp_path / "b.toml"])]
+    labels = [c.label for c in label_cars([tmp_path / "a.toml", tmp_path / "b.toml"])]
     assert [x.rpartition(" ")[2] for x in labels] == ["(a)", "(b)"]
 
 
 def test_cars_of_one_name_and_failures_of_one():
-    cars = labelled([bc.vehicles.Car.read("hmmwv")] * 2)  # the same file twice
+    cars = label_cars([bc.vehicles.Car.read("hmmwv")] * 2)  # the same file twice
     assert [c.label.partition(" (")[2] for c in cars] == ["1)", "2)"]
 
     def drive(car, name):
         raise bc.RunError(f"{name} cannot be")
 
     told = []
-    assert len(list(drive_all(cars, ["braking"], drive, lambda *what: told.append(what)))) == 2
+    assert len(list(run_all(cars, ["braking"], drive, lambda *what: told.append(what)))) == 2
     assert cars[1].failures == {"braking": "braking cannot be"}
     assert [share for share, _ in told] == [0.0, 0.5] and "braking" in told[0][1]
 
@@ -101,20 +101,20 @@ def test_every_manoeuvre_is_driven_by_the_method_that_is_asked_for(monkeypatch):
 
     for name, module in list(sys.modules.items()):
         if name.startswith("bellcrank.library.manoeuvres."):
-            monkeypatch.setattr(module, "ready", ready, raising=False)
+            monkeypatch.setattr(module, "compile_car", ready, raising=False)
     car = bc.vehicles.Car.read("passenger")
     for settings in ({}, {"method": "AB2"}):
-        for name in every():
+        for name in applicable_names():
             with pytest.raises(bc.RunError, match="far enough"):
                 bc.manoeuvres.run(car, name, **settings)
-    assert asked == ["rk4"] * len(every()) + ["ab2"] * len(every())
+    assert asked == ["rk4"] * len(applicable_names()) + ["ab2"] * len(applicable_names())
 
 
 def test_all_has_the_manoeuvres_of_trailers_for_vehicles_with_some():
-    passenger, caravan = labelled(["passenger", "caravan"])
+    passenger, caravan = label_cars(["passenger", "caravan"])
     towed = {"iso9815", "off-tracking", "iso14791"}
-    assert {*every([caravan])} - {*every([passenger])} == towed
-    assert every([passenger, caravan]) == every() == every([passenger])
+    assert {*applicable_names([caravan])} - {*applicable_names([passenger])} == towed
+    assert applicable_names([passenger, caravan]) == applicable_names() == applicable_names([passenger])
 
 
 @pytest.mark.parametrize(("words", "cars", "names"), [

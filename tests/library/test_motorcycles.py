@@ -8,7 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli import main
-from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.vehicles.car_data import GRAVITY
 from bellcrank.library.vehicles.motorcycles.motorcycle import motorcycle_text
 from tests.analysis.bicycle import PARAMETERS, canonical_A, canonical_matrices, published
 
@@ -479,7 +479,7 @@ def test_legs_of_the_fork_hold_the_wheel_when_it_is_steered(name, legs):
     s = bc.vehicles.Motorcycle.read(name).system(speed=5.0)
     run = s.equations().compile().simulate(t_end=1e-3, initial={"q(steer)": 20})
     motion = run.motion
-    places = motion.scene.places(motion.poses[:1])[0]
+    places = motion.scene.mark_positions(motion.poses[:1])[0]
     marks, items = motion.scene.marks, motion.scene.items
     hub = next(x.marks[0] for x in items if x.label == "front wheel")
     axis = motion.poses[0, marks[hub].body, 3:].reshape(3, 3)[:, 1]

@@ -7,8 +7,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli import main
-from bellcrank.files.record import Channel
-from bellcrank.library.manoeuvres.recorded import _present
+from bellcrank.files.record import FileChannel
+from bellcrank.library.manoeuvres.log_replay import _current_key_value
 
 pytestmark = pytest.mark.campaign
 TRUE = {"k_bar_front": 15000.0}
@@ -28,7 +28,9 @@ def driven(car):
 def log_of(run, names, seed=None):
     rng = np.random.default_rng(seed)
     noise = {n: 0.0 if seed is None else rng.normal(0, NOISE.get(n, 0.0), len(run.time)) for n in names}
-    return bc.Run.of("log", run.time, [Channel(n, run[n] + noise[n], run.units[n], n) for n in names], "finished")
+    return bc.Run._from_channels(
+        "log", run.time, [FileChannel(n, run[n] + noise[n], run.units[n], n) for n in names], "finished"
+    )
 
 
 def test_the_same_car_does_the_same(car, driven):
@@ -51,16 +53,18 @@ def test_a_log_that_begins_in_a_turn_and_pedals(car):
         8.0, step=0.001, output_every=10, inputs={"steer": bc.signals.ramp(0.5, 20, 2.0), "speed_set": 20.0}
     )
     late = run.time > 5
-    made = [Channel(n, run[n][late], run.units[n], n) for n in ("steering_wheel", "speed", "ay", "yaw_rate")]
-    log = bc.Run.of("turn", run.time[late] - run.time[late][0], made, "finished")
+    made = [FileChannel(n, run[n][late], run.units[n], n) for n in ("steering_wheel", "speed", "ay", "yaw_rate")]
+    log = bc.Run._from_channels("turn", run.time[late] - run.time[late][0], made, "finished")
     found = bc.manoeuvres.run(car, "recorded", log=log, settle=4)
     assert np.abs(run["ay"][-1]) > 1
     assert found.correlation["ay"].peak < 0.03 * np.abs(run["ay"][-1]) and found.correlation["yaw_rate"].peak < 0.5
     t, slowing = np.arange(0, 3, 0.01), []
     for torque in (0.0, 800.0):
         steps = {"brake": np.where(t > 0.5, torque, 0.0), "drive": 0 * t}
-        made = [*(Channel(n, x, "N m") for n, x in steps.items()), Channel("ax", 0 * t, "m/s2")]
-        coasts = bc.manoeuvres.run(car, "recorded", log=bc.Run.of("pedals", t, made, "finished"), speed=72).run
+        made = [*(FileChannel(n, x, "N m") for n, x in steps.items()), FileChannel("ax", 0 * t, "m/s2")]
+        coasts = bc.manoeuvres.run(
+            car, "recorded", log=bc.Run._from_channels("pedals", t, made, "finished"), speed=72
+        ).run
         after = (coasts.time > 1) & (coasts.time < 2.5)
         slowing.append(-np.polyfit(coasts.time[after], coasts["speed"][after], 1)[0])
     radius = np.mean([car.data.axle(a).tyre.forces(3000.0, 0.0, 0.0).Re for a in ("front", "rear")])
@@ -106,13 +110,13 @@ def test_a_key_of_the_car_file_and_the_command_line(car, tmp_path, capsys):
 
 def test_a_search_begins_with_the_value_of_the_file(car):
     """Units are those of the section, of one above it, or behind the value."""
-    assert _present(car, "front.spring.stiffness", "N/m") == pytest.approx(42e3)
-    assert _present(car, "front.anti_roll_bar.stiffness", "N-m/deg") == pytest.approx(650)
-    assert _present(car, "front.toe", "rad") == pytest.approx(car.data.front.record.toe)
+    assert _current_key_value(car, "front.spring.stiffness", "N/m") == pytest.approx(42e3)
+    assert _current_key_value(car, "front.anti_roll_bar.stiffness", "N-m/deg") == pytest.approx(650)
+    assert _current_key_value(car, "front.toe", "rad") == pytest.approx(car.data.front.record.toe)
     soft = car.changed(front={"spring": {"stiffness": "30 kN/m"}})
-    assert _present(soft, "front.spring.stiffness", "N/mm") == pytest.approx(30)
-    assert _present(car, "front.spring.stiffness", "kg") is None
-    assert _present(car, "brakes.front_share", "") == car.data.sections.brakes.front_share
+    assert _current_key_value(soft, "front.spring.stiffness", "N/mm") == pytest.approx(30)
+    assert _current_key_value(car, "front.spring.stiffness", "kg") is None
+    assert _current_key_value(car, "brakes.front_share", "") == car.data.sections.brakes.front_share
 
 
 def test_what_cannot_be_done_is_reported(car, driven):

@@ -10,29 +10,41 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.library.manoeuvres import known, posts, stability
-from bellcrank.library.manoeuvres.lanes import ENTRY, Drive, Lane, _from_above, clearance, upset
-from bellcrank.library.manoeuvres.measuring import reached, slower, top
-from bellcrank.library.manoeuvres.outlines import Outline, outlines_of
-from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
-from bellcrank.library.manoeuvres.side_by_side import Driven
-from bellcrank.library.manoeuvres.track import cones_of
-from bellcrank.library.report import picture as car_drawing
-from bellcrank.library.report import tables
-from bellcrank.library.report.charts import joined, turning_back
-from bellcrank.library.report.display import axis_shown, converted, figure_shown, number
-from bellcrank.library.report.elements import damper_force, spring_curves
-from bellcrank.library.report.handling import gg_diagram, steady_curves
-from bellcrank.library.report.key_figures import check_targets, read_targets, standard_limits
-from bellcrank.library.report.lane_view import between_outlines, lane_picture
-from bellcrank.library.report.page import car_page
-from bellcrank.library.report.psd import ride_psd
+from bellcrank.library.manoeuvres import four_post, known, sine_with_dwell
+from bellcrank.library.manoeuvres.car_comparison import CarResults
+from bellcrank.library.manoeuvres.channel_metrics import find_peak, limit_message, speed_loss_notes
+from bellcrank.library.manoeuvres.footprints import Footprint, vehicle_footprints
+from bellcrank.library.manoeuvres.lane_changes import (
+    FIRST_CONE_X,
+    Lane,
+    LaneChangeRun,
+    _lane_plan_view,
+    clearance,
+    lane_instability_message,
+)
+from bellcrank.library.manoeuvres.manoeuvre_result import Criterion, Curve, Result
+from bellcrank.library.manoeuvres.track import cone_positions
+from bellcrank.library.report import car_picture as car_drawing
+from bellcrank.library.report import metric_tables
+from bellcrank.library.report.car_report import car_page
+from bellcrank.library.report.charts import merge_labelled_curves, turn_back_messages
+from bellcrank.library.report.display import (
+    display_factor_and_unit,
+    format_axis_label,
+    format_metric,
+    format_report_number,
+)
+from bellcrank.library.report.force_elements import damper_force, spring_curves
+from bellcrank.library.report.handling_charts import gg_diagram, steady_curves
+from bellcrank.library.report.key_metrics import check_targets, read_targets, standard_limits
+from bellcrank.library.report.lane_change_view import footprint_interval, lane_change_svg
+from bellcrank.library.report.ride_psd import ride_psd
 from bellcrank.library.report.suspension_view import axle_view
-from bellcrank.library.vehicles.checking import HEAVY, is_unusual
-from bellcrank.library.vehicles.figures import Figure, Figures
-from bellcrank.library.vehicles.records import Damper
+from bellcrank.library.vehicles.car_keys import DamperKeys
+from bellcrank.library.vehicles.handling_metrics import Figures, VehicleMetric
+from bellcrank.library.vehicles.plausibility import HEAVY, is_metric_unusual
 from bellcrank.run.result import Run
-from bellcrank.view.chart import curves
+from bellcrank.view.chart import curve_chart
 from tests.view.test_report import well_formed
 
 EVIL = '<script>alert(1)</script> & "more"'
@@ -53,17 +65,17 @@ def run_of(**channels):
 
 def car(name, real, mass):
     """What a report asks of a car, with figures that are known."""
-    found = {"mass": Figure(mass, "kg", "mass"), "front_share": Figure(0.5, "", "fraction in front", (0.6, 0.7)),
-             "wheelbase": Figure(2.7, "m", "wheelbase"), "cg_height": Figure(0.5, "m", "height"),
-             "steering_ratio": Figure(16.0, "", "steering ratio")}  # fmt: skip
+    found = {"mass": VehicleMetric(mass, "kg", "mass"), "front_share": VehicleMetric(0.5, "", "fraction in front", (0.6, 0.7)),
+             "wheelbase": VehicleMetric(2.7, "m", "wheelbase"), "cg_height": VehicleMetric(0.5, "m", "height"),
+             "steering_ratio": VehicleMetric(16.0, "", "steering ratio")}  # fmt: skip
     own = SimpleNamespace(metrics=Figures(found), check=lambda: [f"odd {EVIL}"], linkage=real.linkage, data=real.data,
                           stand=real.stand, source=real.source, given=real.given)  # fmt: skip
-    return Driven(name, own)
+    return CarResults(name, own)
 
 
 def step(label, value):
     line = Curve("frequency, Hz", "gain, 1", (("gain", T, T),), (("limit", T, 0 * T),))
-    metrics = {"ay_response": Figure(value, "s", "time to 90 %"), "gone": Figure(np.nan, "s", "x")}
+    metrics = {"ay_response": VehicleMetric(value, "s", "time to 90 %"), "gone": VehicleMetric(np.nan, "s", "x")}
     return Result("iso7401-step", label, {"speed": 80.0, "ay": 4.0, "rise": 0.15, "angle": None, "method": "rk4"},
                   {"step": run_of(ay=value * T, speed=20 + T, fl__travel=0.01 * T)}, Figures(metrics),
                   [Criterion(f"less than {EVIL}", value < 2)], ["a note"], ("ay", "speed", "fl.travel"),
@@ -78,10 +90,10 @@ def page(hmmwv):
     cars[1].results["iso7401-step"].notes.append("its own")
     cars[1].failures["braking"] = f"it does not stop {EVIL}"
     targets = read_targets({"iso7401-step": {"ay_response": {"max": 2.0, "target": 1.5}, "typo": [0, 1]}})
-    linear = {"understeer": Figure(2.345678, "deg/g", "understeer gradient")}
+    linear = {"understeer": VehicleMetric(2.345678, "deg/g", "understeer gradient")}
     with pytest.MonkeyPatch.context() as patch:  # instead of a derivation of the whole car
-        patch.setattr(tables, "ready", lambda data: data)
-        patch.setattr(tables, "handling_of", lambda car: Figures(linear))
+        patch.setattr(metric_tables, "compile_car", lambda data: data)
+        patch.setattr(metric_tables, "linear_handling_metrics", lambda car: Figures(linear))
         return car_page(cars, known(), targets, f"author {EVIL}", datetime(2026, 1, 2, 3, 4))
 
 
@@ -121,7 +133,7 @@ def test_runs_of_one_line_stay_apart_where_points_are_left_out():
     y = np.concatenate(
         [np.linspace(0, 1, 777), [np.nan], np.linspace(5, 6, 779), [np.nan, np.nan], np.linspace(8, 9, 1000)]
     )
-    drawn = re.search(r' d="([^"]*)"', curves([("a", np.arange(float(len(y))), y)], "t (s)", "y (m)", most=50))[1]
+    drawn = re.search(r' d="([^"]*)"', curve_chart([("a", np.arange(float(len(y))), y)], "t (s)", "y (m)", most=50))[1]
     assert drawn.count("M") == 3 and drawn.count("L") < 80
     steps = [float(a.split()[0]) for a in re.split("[ML]", drawn)[1:]]
     assert steps == sorted(steps)
@@ -130,7 +142,7 @@ def test_runs_of_one_line_stay_apart_where_points_are_left_out():
 def test_peaks_are_drawn_where_points_are_left_out():
     y = np.zeros(4000)
     y[1237], y[2891] = 1.0, -1.0
-    pictures = [re.search(r' d="([^"]*)"', curves([("a", np.arange(4000.0), y)], "t (s)", "y (m)", most=most))[1]
+    pictures = [re.search(r' d="([^"]*)"', curve_chart([("a", np.arange(4000.0), y)], "t (s)", "y (m)", most=most))[1]
                 for most in (4000, 60)]  # fmt: skip
     heights = [[float(a.split()[1]) for a in re.split("[ML]", d)[1:]] for d in pictures]
     assert min(heights[0]) == min(heights[1]) and max(heights[0]) == max(heights[1]) and len(heights[1]) < 70
@@ -145,7 +157,7 @@ def test_whether_the_limit_was_reached():
         (t / 10, "was not reached"),
         (np.where(t < 97.05, t / 10, 9), "above 9.7 m/s2"),
     ):
-        assert words in reached(Run("slow", t, {"speed": t}, {}, {}, "finished"), ay)
+        assert words in limit_message(Run("slow", t, {"speed": t}, {}, {}, "finished"), ay)
     approaches = Run("fixed wheel", t, {"speed": t}, {}, {}, "finished"), 8.6 - 0.5 * np.exp(-t / 30)
     for largest, words in (
         (8.63, "was reached: 8.58 m/s2 at 360 km/h; steady turns at that speed have 8.63 m/s2 at most"),
@@ -159,9 +171,9 @@ def test_whether_the_limit_was_reached():
             "was not reached: at the end of the run, 8.58 m/s2 at 360 km/h, the lateral acceleration still grows",
         ),
     ):
-        assert reached(*approaches, {100.0: largest}.__getitem__).endswith(words)
-    assert slower(approaches[0], 102.0) == []
-    (note,) = slower(approaches[0], 125.0)
+        assert limit_message(*approaches, {100.0: largest}.__getitem__).endswith(words)
+    assert speed_loss_notes(approaches[0], 102.0) == []
+    (note,) = speed_loss_notes(approaches[0], 125.0)
     assert note.endswith("the speed at the end is 360 km/h in place of 450 km/h")
 
 
@@ -179,37 +191,46 @@ def test_cars_share_pictures_of_the_same_suspension(page):
     (2703.4, "mm", "2703"), (-0.0996, "s", "-0.0996"), (9.996, "", "10.0"), (math.nan, "", "none"), (math.inf, "%", "∞"), (123456.0, "N", "123000"),
 ])  # fmt: skip
 def test_three_significant_digits(value, unit, text):
-    assert number(value, unit) == text
+    assert format_report_number(value, unit) == text
 
 
 def test_ratios_are_printed_with_their_digits():
-    shown = Figures({"peak": Figure(1.0, "", "peak over the first"), "speed": Figure(80.0, "km/h", "speed")})
+    shown = Figures(
+        {"peak": VehicleMetric(1.0, "", "peak over the first"), "speed": VehicleMetric(80.0, "km/h", "speed")}
+    )
     assert str(shown) == "peak       1.0000            peak over the first\nspeed          80  km/h      speed"
 
 
 def test_a_metric_that_was_not_found_is_none():
     """In text as in reports and pages, not a word of Python."""
-    shown = Figures({"time": Figure(float("nan"), "s", "time to 100 km/h")})
+    shown = Figures({"time": VehicleMetric(float("nan"), "s", "time to 100 km/h")})
     assert str(shown) == "time        none  s         time to 100 km/h" and ">none<" in shown._repr_html_()
 
 
 def test_units_are_those_of_vehicle_engineers():
-    assert figure_shown(Figure(1.0, "N-m/(m/s2)", "torque gradient"))[1] == "N·m/(m/s²)"
-    assert converted("wheelbase", "m") == (1000.0, "mm") and converted("stopping distance from 100 km/h", "m") == (
+    assert format_metric(VehicleMetric(1.0, "N-m/(m/s2)", "torque gradient"))[1] == "N·m/(m/s²)"
+    assert display_factor_and_unit("wheelbase", "m") == (1000.0, "mm") and display_factor_and_unit(
+        "stopping distance from 100 km/h", "m"
+    ) == (
         1.0,
         "m",
     )
-    assert converted("wheel rate", "N/m") == (0.001, "N/mm") and converted("steering torque", "N-m") == (1.0, "N·m")
-    assert axis_shown("forward speed of chassis, m/s") == ("forward speed (km/h)", 3.6)
-    assert axis_shown("normal force of fl.tyre, N") == ("wheel load, fl (N)", 1.0)
-    assert axis_shown("slip over the speed of rr.tyre, ") == ("longitudinal slip over the speed, rr (-)", 1.0)
-    assert axis_shown("slip over the speed of the tyres, ") == ("longitudinal slip over the speed (-)", 1.0)
-    assert axis_shown("side wind across the ground, m/s") == ("side wind across the ground (km/h)", 3.6)
-    assert axis_shown("damper speed of fl, compression positive, m/s")[1] == 1000.0
-    assert axis_shown("gain, 1") == ("gain (-)", 1.0)
-    assert converted("mechanical trail", "m")[1] == "mm" and converted("radius of axle trailer_axle", "m")[1] == "m"
+    assert display_factor_and_unit("wheel rate", "N/m") == (0.001, "N/mm") and display_factor_and_unit(
+        "steering torque", "N-m"
+    ) == (1.0, "N·m")
+    assert format_axis_label("forward speed of chassis, m/s") == ("forward speed (km/h)", 3.6)
+    assert format_axis_label("normal force of fl.tyre, N") == ("wheel load, fl (N)", 1.0)
+    assert format_axis_label("slip over the speed of rr.tyre, ") == ("longitudinal slip over the speed, rr (-)", 1.0)
+    assert format_axis_label("slip over the speed of the tyres, ") == ("longitudinal slip over the speed (-)", 1.0)
+    assert format_axis_label("side wind across the ground, m/s") == ("side wind across the ground (km/h)", 3.6)
+    assert format_axis_label("damper speed of fl, compression positive, m/s")[1] == 1000.0
+    assert format_axis_label("gain, 1") == ("gain (-)", 1.0)
+    assert (
+        display_factor_and_unit("mechanical trail", "m")[1] == "mm"
+        and display_factor_and_unit("radius of axle trailer_axle", "m")[1] == "m"
+    )
     words = "articulation angle: yaw of van against the unit that tows it, to the left"
-    assert axis_shown(f"{words}, deg") == ("articulation angle of van (deg)", 1.0)
+    assert format_axis_label(f"{words}, deg") == ("articulation angle of van (deg)", 1.0)
 
 
 @pytest.mark.parametrize(("given", "said"), [
@@ -245,11 +266,11 @@ def test_the_picture_has_the_trailers(monkeypatch):
     plain, towing = seen
     boxes = [i for i in towing.items if i.kind == "box"]
     assert not [i for i in plain.items if i.kind == "box"] and len(boxes) == 2
-    tyres = [[(towing.marks[i.marks[0]].at, i.size[0]) for i in s.items if i.kind == "tyre"] for s in seen]
+    tyres = [[(towing.marks[i.marks[0]].position, i.size[0]) for i in s.items if i.kind == "tyre"] for s in seen]
     assert len(tyres[1]) == len(tyres[0]) + 2
     trailer = car.data.trailers[0]
     for (x, y, z), radius in tyres[1][-2:]:
-        assert x == pytest.approx(trailer.hitch[0] + trailer.axles[0].record.at[0])
+        assert x == pytest.approx(trailer.hitch_point[0] + trailer.axles[0].record.at[0])
         assert abs(y) == pytest.approx(trailer.axles[0].record.at[1]) and z == pytest.approx(radius)
 
 
@@ -261,12 +282,12 @@ def test_a_series_ends_where_the_steering_locks(monkeypatch):
             raise bc.RunError("the linkage of body 'fl' leaves its range")
         return size
 
-    monkeypatch.setattr(stability, "_dwelt", dwelt)
-    found, notes = stability._series(None, 20.0, [100.0, 200.0, 220.0, 240.0], {})
+    monkeypatch.setattr(sine_with_dwell, "_run_sine_with_dwell", dwelt)
+    found, notes = sine_with_dwell._run_amplitudes(None, 20.0, [100.0, 200.0, 220.0, 240.0], {})
     assert found == [100.0, 200.0] * 2
     assert notes[0].startswith("no runs to the left from 220 deg on: the linkage") and len(notes) == 2
     with pytest.raises(bc.RunError, match="from 220 deg on"):
-        stability._series(None, 20.0, [220.0], {})
+        sine_with_dwell._run_amplitudes(None, 20.0, [220.0], {})
 
 
 def trailing(trailer, x, y, yaw=0.0, roll=0.0, articulation=0.0):
@@ -281,10 +302,10 @@ def test_trailers_between_cones():
     """The corners of a trailer that goes obliquely through a lane, by hand."""
     lanes = [Lane(0.0, 12.0, -2.5, 2.4), Lane(40.0, 52.0, 2.0, 5.0)]
     car = bc.vehicles.Car.read("caravan")
-    (trailer,), (_, outline) = car.data.trailers, outlines_of(car.data, car.stand)
+    (trailer,), (_, outline) = car.data.trailers, vehicle_footprints(car.data, car.stand)
     x, angle = np.linspace(-20.0, 20.0, 4000), math.radians(4.0)
     record, axle = trailer.record, trailer.axles[0].record
-    middle, half = record.middle - axle.at[0], record.width / 2
+    middle, half = record.body_centre_x - axle.at[0], record.width / 2
     for sign in (1, -1):
         run = trailing(trailer, x, 0.2, sign * math.degrees(angle))
         y = [0.2 + sign * (middle + end * record.length / 2) * math.sin(angle) for end in (1, -1)]
@@ -306,42 +327,45 @@ def test_unstable_trailers_are_not_clean(motion, words):
     (trailer,) = bc.vehicles.Car.read("caravan").data.trailers
     x = np.linspace(0.0, 100.0, 1000)
     run = trailing(trailer, x, 0.0, **{n: f(x) for n, f in motion.items()})
-    found = upset(run, ["caravan"], 50.0)
+    found = lane_instability_message(run, ["caravan"], 50.0)
     assert words in found and bool(found) == bool(words)
-    assert (Drive(None, 0.5, 0.0, 0.3, found, True).score > 0) is not bool(words)
-    assert Drive(None, 0.5, 0.0, -0.3, "", True).score == -0.3 and Drive(None, 0.5, 0.0, 0.3, "", False).score < 0
+    assert (LaneChangeRun(None, 0.5, 0.0, 0.3, found, True).clearance_score > 0) is not bool(words)
+    assert (
+        LaneChangeRun(None, 0.5, 0.0, -0.3, "", True).clearance_score == -0.3
+        and LaneChangeRun(None, 0.5, 0.0, 0.3, "", False).clearance_score < 0
+    )
 
 
 def test_what_follows_overturning_does_not_count():
     roll = np.array([0.0, 5.0, 12.0, 31.0, 55.0, 10.0])
-    assert stability._upright({"roll": roll}) == slice(None, 3)
-    assert stability._upright({"roll": roll[:3]}) == slice(None, None)
+    assert sine_with_dwell._before_rollover({"roll": roll}) == slice(None, 3)
+    assert sine_with_dwell._before_rollover({"roll": roll[:3]}) == slice(None, None)
 
 
 def test_what_is_unusual_depends_on_the_kind():
-    high = Figure(1.395, "m", "height of the mass centre", (0.2, 1.1))
-    assert is_unusual(high) and not is_unusual(high, HEAVY)
-    assert is_unusual(Figure(0.05, "m", "", (0.2, 1.1)), HEAVY)
+    high = VehicleMetric(1.395, "m", "height of the mass centre", (0.2, 1.1))
+    assert is_metric_unusual(high) and not is_metric_unusual(high, HEAVY)
+    assert is_metric_unusual(VehicleMetric(0.05, "m", "", (0.2, 1.1)), HEAVY)
 
 
 def test_percentages_have_no_digits_of_rounding():
-    assert [stability.percent(x) for x in (4e-10, 2e-4, 0.0123, 0.901, math.inf, math.nan)] == [
+    assert [sine_with_dwell.format_percent(x) for x in (4e-10, 2e-4, 0.0123, 0.901, math.inf, math.nan)] == [
         "0.00", "0.02", "1.23", "90.1", "inf", "nan"]  # fmt: skip
-    assert [number(x, "%") for x in (4.3e-8, -1e-4, 0.0123, 12.34)] == ["0.00", "0.00", "0.0123", "12.3"]
-    assert number(4.3e-8, "m") == "0.0000000430"
+    assert [format_report_number(x, "%") for x in (4.3e-8, -1e-4, 0.0123, 12.34)] == ["0.00", "0.00", "0.0123", "12.3"]
+    assert format_report_number(4.3e-8, "m") == "0.0000000430"
 
 
 def test_wheel_hop_is_none_of_a_body_on_stiff_springs():
     """A racing car heaves and pitches at 5 Hz; a peak there is no wheel hop, one above is."""
     car = SimpleNamespace(metrics={"ride_front": 3.3, "hop_front": 17.7, "ride_rear": 3.2, "hop_rear": 17.9})
-    between = posts._between(car)
+    between = four_post._body_wheel_split_frequency(car)
     assert between == pytest.approx(math.sqrt(3.3 * 17.7))
     f = np.linspace(0.5, 25, 400)
     body = 1 / (1 + (f - 5.1) ** 2)
-    assert math.isnan(posts._hop(f, body, between))
-    assert posts._hop(f, body + 0.5 / (1 + (f - 17) ** 2), between) == pytest.approx(17, abs=0.1)
+    assert math.isnan(four_post._wheel_hop_frequency(f, body, between))
+    assert four_post._wheel_hop_frequency(f, body + 0.5 / (1 + (f - 17) ** 2), between) == pytest.approx(17, abs=0.1)
     soft = SimpleNamespace(metrics={"ride_front": 1.1, "hop_front": 13, "ride_rear": 1.3, "hop_rear": 14})
-    assert posts._between(soft) == posts.BODY
+    assert four_post._body_wheel_split_frequency(soft) == four_post.BODY
 
 
 TWO_AXLES = {"front": ("fl", "fr"), "rear": ("rl", "rr")}
@@ -351,7 +375,7 @@ def test_understeer_curve_of_a_neutral_car_lies_on_its_neutral_line():
     v, base, ratio = 20.0, 2.7, 16.0
     ay = 5 * T
     run = run_of(speed=v, yaw_rate=np.degrees(ay / v), steering_wheel=ratio * np.degrees(base * ay / v**2))
-    equivalent = {"wheelbase_equivalent": Figure(base, "m", "of more than two axles")}
+    equivalent = {"wheelbase_equivalent": VehicleMetric(base, "m", "of more than two axles")}
     for found, wheelbase in (({}, base), (equivalent, base / 1.3)):
         result = Result("iso4138", "car", {}, {"circle": run}, Figures(found))
         curve, *_ = steady_curves(result, {"wheelbase": wheelbase, "steering_ratio": ratio}, TWO_AXLES)
@@ -372,10 +396,10 @@ def test_load_transfer_is_split_as_the_loads_are():
 def test_a_curve_that_turns_back_is_noted():
     def noted(ay):
         run = run_of(ay=ay, roll=T)
-        c = Driven("a car", None)
+        c = CarResults("a car", None)
         result = Result("iso4138", "", {}, {"": run}, Figures({}), plotted=(("roll", "ay"),))
         result.runs[""].labels["ay"] = "lateral acceleration"
-        return list(turning_back([c], [result]))
+        return list(turn_back_messages([c], [result]))
 
     (note,) = noted(8 * np.sin(2 * T))
     assert "turn back at 8 m/s2" in note and noted(8 * T) == []
@@ -383,11 +407,11 @@ def test_a_curve_that_turns_back_is_noted():
 
 def test_gg_diagram_of_one_car_and_hulls_of_several():
     square = run_of(ax=np.where(T < 0.5, 5.0, -5.0), ay=np.sign(np.sin(40 * T)) * 3)
-    cars = [Driven(n, None, {"braking": Result("braking", n, {}, {"": square}, Figures({}))}) for n in "ab"]
+    cars = [CarResults(n, None, {"braking": Result("braking", n, {}, {"": square}, Figures({}))}) for n in "ab"]
     assert [n for n, _, _ in gg_diagram(cars[:1]).lines] == ["braking"]
     (_, x, _), _ = gg_diagram(cars).lines
     assert len(x) == 5 and np.abs(x).max() == pytest.approx(3 / 9.80665, rel=1e-3)
-    assert gg_diagram([Driven("c", None)]) is None
+    assert gg_diagram([CarResults("c", None)]) is None
 
 
 def test_wheels_stand_in_one_picture():
@@ -397,8 +421,8 @@ def test_wheels_stand_in_one_picture():
     result = Result("braking", "", {}, {"": run}, Figures({}), plotted=("*.tyre_load", "*.travel"))
     (curve,) = result.curves()
     assert [(n, y[0]) for n, _, y in curve.lines] == [("fl", 0), ("fr", 1), ("rl", 2), ("rr", 3)]
-    assert axis_shown(curve.y) == ("wheel load (N)", 1.0)
-    (both,) = joined([("a", curve), ("b", curve)])
+    assert format_axis_label(curve.y) == ("wheel load (N)", 1.0)
+    (both,) = merge_labelled_curves([("a", curve), ("b", curve)])
     assert [n for n, _, _ in both.lines][::4] == ["a, fl", "b, fl"]
 
 
@@ -410,8 +434,8 @@ def test_an_angle_that_passes_180_deg_is_drawn_with_a_gap():
 
 def test_peaks_between_samples():
     t = np.arange(0.0, 1.0, 0.01)
-    assert top(t, 3 - (t - 0.5037) ** 2) == pytest.approx((0.5037, 3.0), abs=1e-9)
-    assert top(t, t) == (t[-1], t[-1])
+    assert find_peak(t, 3 - (t - 0.5037) ** 2) == pytest.approx((0.5037, 3.0), abs=1e-9)
+    assert find_peak(t, t) == (t[-1], t[-1])
 
 
 def test_psd_has_the_power_of_the_signal():
@@ -442,34 +466,34 @@ def test_the_lines_to_the_instant_centres_give_the_roll_centre_of_the_table():
 
 def test_characteristics_of_springs_and_dampers(hmmwv):
     v = np.array([-0.5, 0.0, 0.5])
-    assert damper_force(Damper(coefficient=1000.0), v).tolist() == [-500, 0, 500]
-    assert damper_force(Damper(compression=1000.0, rebound=2000.0), v).tolist() == [-1000, 0, 500]
+    assert damper_force(DamperKeys(coefficient=1000.0), v).tolist() == [-500, 0, 500]
+    assert damper_force(DamperKeys(compression=1000.0, rebound=2000.0), v).tolist() == [-1000, 0, 500]
     table = ((-0.2, -300.0), (0.0, 0.0), (0.1, 100.0), (0.3, 200.0))
-    assert damper_force(Damper(table=table), v) == pytest.approx([-750, 0, 300])
+    assert damper_force(DamperKeys(table=table), v) == pytest.approx([-750, 0, 300])
     spring, *_ = spring_curves(hmmwv.data.front, hmmwv.stand)
     assert np.all(np.diff(spring.lines[0][2]) > 0) and np.interp(0, *spring.lines[0][1:]) > 1000
 
 
 def test_the_car_is_drawn_to_scale_between_its_cones():
-    lanes = [Lane(ENTRY, ENTRY + 15, -1.0, 1.0), Lane(ENTRY + 45, ENTRY + 70, 2.0, 4.5)]
+    lanes = [Lane(FIRST_CONE_X, FIRST_CONE_X + 15, -1.0, 1.0), Lane(FIRST_CONE_X + 45, FIRST_CONE_X + 70, 2.0, 4.5)]
     x = np.linspace(0.0, 130.0, len(T))
     run = run_of(x=x, y=0.02 * x, yaw=np.degrees(np.arctan(0.02)), speed=20.0)
-    outline = Outline(EVIL, 4.4, 1.75, 0.3, -0.1)
+    outline = Footprint(EVIL, 4.4, 1.75, 0.3, -0.1)
     corners = outline.corners(run)
     assert np.linalg.norm(corners[:, 0] - corners[:, 1], axis=1) == pytest.approx(1.75)
     inside = (corners[..., 0] >= lanes[0].begin) & (corners[..., 0] <= lanes[0].end)
     room = np.where(inside, np.minimum(corners[..., 1] + 1.0, 1.0 - corners[..., 1]), np.inf).min()
     assert clearance(run, lanes[:1], outline)[0] == pytest.approx(room, abs=0.02)  # as the criterion has it
-    cones = cones_of(*_from_above(run, lanes).fixed[0][1:])
+    cones = cone_positions(*_lane_plan_view(run, lanes).fixed[0][1:])
     assert len(cones) == 2 * (6 + 9) and set(cones[:, 1]) == {-1.0, 1.0, 2.0, 4.5}
-    text = lane_picture(run, [outline], cones)
+    text = lane_change_svg(run, [outline], cones)
     assert well_formed(text) and "<script" not in text and text.count("animateTransform") == 4
     (wide, high), *_ = re.findall(r'width="([\d.]+)" height="([\d.]+)" rx', text)
     assert float(wide) / float(high) == pytest.approx(4.4 / 1.75, rel=0.01)
-    towed = Outline("trailer", 3.0, 2.0, 0.0, channels=("tx", "y", "yaw"))
+    towed = Footprint("trailer", 3.0, 2.0, 0.0, channels=("tx", "y", "yaw"))
     combination = run_of(**run.channels, tx=x - 5.0)
-    text = lane_picture(combination, [outline, towed], cones)
-    assert between_outlines(run, [outline]) == 0.4 and between_outlines(combination, [outline, towed]) == 0.8
+    text = lane_change_svg(combination, [outline, towed], cones)
+    assert footprint_interval(run, [outline]) == 0.4 and footprint_interval(combination, [outline, towed]) == 0.8
     assert well_formed(text) and text.count("<title>trailer</title>") == 2
     moved = [[float(v) for v in re.findall(r"translate\(([\d.-]+) ", part)] for part in text.split("<title>")]
     assert text.count("animateTransform") == 8 and moved[0][-1] > moved[1][-1]  # the trailer is behind
@@ -480,14 +504,16 @@ def test_curves_of_cars_are_joined_by_their_axes():
         Curve("x, m", "y, m", (("a", T, T),), (("n", T, T),)),
         Curve("x, m", "y, m", (("a", T, T),), (("n", T, -T),)),
     )
-    (both,) = joined([("first", one), ("second", one)])
+    (both,) = merge_labelled_curves([("first", one), ("second", one)])
     assert [n for n, _, _ in both.lines] == ["first", "second"] and len(both.fixed) == 1
-    assert len(joined([("first", one), ("second", other)])[0].fixed) == 2
+    assert len(merge_labelled_curves([("first", one), ("second", other)])[0].fixed) == 2
 
 
 def test_long_labels_keep_their_unit():
     long = "lateral force of the hitch on a semi-trailer, in axes of the unit that tows it (N)"
-    rows = re.findall(r"<text transform[^>]*>([^<]*)</text>", curves([("", T, T)], "time (s)", long, width=500))
+    rows = re.findall(r"<text transform[^>]*>([^<]*)</text>", curve_chart([("", T, T)], "time (s)", long, width=500))
     assert len(rows) == 2 and rows[1].endswith("… (N)") and len(rows[1]) <= 37
-    rows = re.findall(r"<text transform[^>]*>([^<]*)</text>", curves([("", T, T)], "time (s)", long[-40:], width=500))
+    rows = re.findall(
+        r"<text transform[^>]*>([^<]*)</text>", curve_chart([("", T, T)], "time (s)", long[-40:], width=500)
+    )
     assert " ".join(rows) == long[-40:].strip()

@@ -8,10 +8,10 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli import main
-from bellcrank.library.vehicles.compliance_table import LOADS, PHASES, RESPONSES
-from bellcrank.library.vehicles.measured_kinematics import measure_of
-from bellcrank.linkage.elastic import make_bush, places_of
-from bellcrank.linkage.wheel import see_wheel
+from bellcrank.library.vehicles.kc_compliance import LOADS, PHASES, RESPONSES
+from bellcrank.library.vehicles.kinematics_comparison import match_measure
+from bellcrank.linkage.elastokinematics import bush_mounts, make_bush
+from bellcrank.linkage.wheel_motion import linkage_wheel_motion
 from tests.library.test_car_bushes import FRONT, REAR
 
 STIFF = 1e9, 1e10  # N/m, of joints as bushes
@@ -57,7 +57,7 @@ def test_loads_in_phase_are_those_of_the_coefficients(which, request):
 
 def offset_of(car, axle, travel):
     """How far the contact lies to the left of the wheel centre, m."""
-    wheel = see_wheel(car.linkage(axle), travel)
+    wheel = linkage_wheel_motion(car.linkage(axle), travel)
     return wheel.contact[:, 1] - wheel.centre[:, 1]
 
 
@@ -89,9 +89,9 @@ def test_finite_loads_on_bushes(soft):
     spring = (axle.spring, axle.record.spring.stiffness)
     sims = []
     for k in STIFF:
-        rigid = {p: make_bush(chain, p, (k, k, k), (30, 30, 30)) for p in places_of(chain) if p not in axle.bushes}
+        rigid = {p: make_bush(chain, p, (k, k, k), (30, 30, 30)) for p in bush_mounts(chain) if p not in axle.bushes}
         sims.append(model_of(linkage, pose, {**axle.bushes, **rigid}, spring).equations().compile(speed="quick"))
-    wheel = see_wheel(soft.linkage("front"), 0.0, 0.0)
+    wheel = linkage_wheel_motion(soft.linkage("front"), 0.0, 0.0)
     arm = (wheel.contact - wheel.centre)[0]
     loads = {"lateral": (np.array([0, 1.0, 0]), np.cross(arm, [0, 1.0, 0]), 1000), "aligning": (np.zeros(3), np.array([0, 0, 1.0]), 100),
              "braking": (np.array([-1.0, 0, 0]), np.cross(arm, [-1.0, 0, 0]), 1000)}  # fmt: skip
@@ -185,4 +185,4 @@ def test_a_table_of_channels_for_other_names(car, tmp_path):
 )  # fmt: skip
 def test_names_of_columns(column, name):
     known = dict.fromkeys(("travel", "toe", "camber", "caster", "kingpin_inclination", "roll_centre_height"), "")
-    assert measure_of(column, known) == name
+    assert match_measure(column, known) == name

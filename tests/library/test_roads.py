@@ -8,7 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
-from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from bellcrank.library.vehicles.car_data import CORNERS, GRAVITY
 from tests.library.test_surface import BANK, WAVE, R, by_formula, ring, written
 
 

@@ -9,10 +9,16 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import RunError
-from bellcrank.library.manoeuvres import every, stability
-from bellcrank.library.manoeuvres.ready import HELD, K_TURN, SETTLING, Ready, ready
-from bellcrank.library.manoeuvres.steady import SteadyMotion
-from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from bellcrank.library.manoeuvres import applicable_names, sine_with_dwell
+from bellcrank.library.manoeuvres.compiled_car import (
+    CURVATURE_GAIN,
+    SETTLING_TIME,
+    THROTTLE_FIXED,
+    CompiledCar,
+    compile_car,
+)
+from bellcrank.library.manoeuvres.steady_motion import SteadyMotionSolver
+from bellcrank.library.vehicles.car_data import CORNERS, GRAVITY
 from tests.library.test_surface import written
 
 pytestmark = pytest.mark.campaign
@@ -34,13 +40,13 @@ def car(request):
 
 def test_the_car_runs_straight_on_without_a_driver(car):
     """Three seconds with the steering wheel and the throttle held: nothing moves, and the course stays along x."""
-    compiled = ready(car)
-    start = compiled.settled(100 / 3.6)
-    run = compiled.drive(3.0, start, {"speed_set": 100 / 3.6}, HELD)
+    compiled = compile_car(car)
+    start = compiled.straight_running_state(100 / 3.6)
+    run = compiled.simulate(3.0, start, {"speed_set": 100 / 3.6}, THROTTLE_FIXED)
     for name in (*JUMPS, "roll", "ay", "speed", *(f"{c}.tyre_load" for c in CORNERS)):
         assert np.ptp(run[name]) < 1e-5 * max(1.0, np.abs(run[name]).max()), name
     assert np.abs(run["y"]).max() < 1e-5
-    turning = compiled.drive(2.0, compiled.turning(20.0, 0.01), {"speed_set": 20.0}, HELD)
+    turning = compiled.simulate(2.0, compiled.steady_turn_state(20.0, 0.01), {"speed_set": 20.0}, THROTTLE_FIXED)
     assert np.ptp(turning["yaw_rate"]) < 1e-5
     assert turning["yaw_rate"][0] == pytest.approx(math.degrees(0.2), rel=1e-6)
     away = np.hypot(turning["x"] - turning["x"][0], turning["y"] - turning["y"][0] - 100)
@@ -56,18 +62,18 @@ def beginnings(car, name, monkeypatch, **settings):
     found = []
 
     def begin(self, t_end, start, inputs, parameters=None, until=None):
-        if t_end in (SETTLING, 2 * SETTLING) and set(inputs) == {"speed_set"}:
+        if t_end in (SETTLING_TIME, 2 * SETTLING_TIME) and set(inputs) == {"speed_set"}:
             return drive(self, t_end, start, inputs, parameters, until)  # an extended car settles
         found.append(self.sim.simulate(
             t_end=0.01, step=0.001, output_every=1, initial=dict(start), inputs=dict(inputs),
-            parameters=self._in_gear(start) | dict(parameters or {}),
+            parameters=self._gear_parameter(start) | dict(parameters or {}),
         ))  # fmt: skip
         raise Begun
 
-    drive = Ready.drive
+    drive = CompiledCar.simulate
     with monkeypatch.context() as patch:
-        patch.setattr(Ready, "drive", begin)
-        patch.setattr(stability, "angle_at_03g", lambda *_: 30.0)
+        patch.setattr(CompiledCar, "simulate", begin)
+        patch.setattr(sine_with_dwell, "steering_angle_at_03g", lambda *_: 30.0)
         with pytest.raises(Begun):
             bc.manoeuvres.run(car, name, **settings)
     return found[-1]
@@ -89,7 +95,7 @@ CARS = {
 def test_no_manoeuvre_begins_with_a_jump(which, monkeypatch, capsys):
     """All manoeuvres, of three cars: neither the wheel, its torque nor the yaw rate jumps as the driver takes over."""
     car, table = CARS[which](), {}
-    for name in every():
+    for name in applicable_names():
         table[name] = jumps(beginnings(car, name, monkeypatch))
     with capsys.disabled():
         print(f"\n{which}: change within the first 10 ms")
@@ -116,11 +122,11 @@ def test_start_on_a_banked_road_that_climbs(tmp_path, monkeypatch):
 
 def test_start_in_a_side_wind():
     """A steady wind from the right is steered against from the first moment on."""
-    compiled, v = ready(moved(bc.vehicles.Car.read("passenger"), 0.37, 0.52)), 25.0
-    inputs, still = {"speed_set": v, "wind": 12.0}, compiled.settled(v)
-    start = SteadyMotion(compiled.sim).solve(still, inputs, {"k_turn": K_TURN})
+    compiled, v = compile_car(moved(bc.vehicles.Car.read("passenger"), 0.37, 0.52)), 25.0
+    inputs, still = {"speed_set": v, "wind": 12.0}, compiled.straight_running_state(v)
+    start = SteadyMotionSolver(compiled.sim).solve(still, inputs, {"k_turn": CURVATURE_GAIN})
     assert abs(start["driver.turn"] - still["driver.turn"]) > math.radians(1)
-    run = compiled.drive(0.5, start, inputs, HELD)
+    run = compiled.simulate(0.5, start, inputs, THROTTLE_FIXED)
     found = jumps(run)
     assert all(x < 1e-4 * JUMPS[n] for n, x in found.items()), found
 
@@ -180,7 +186,7 @@ def test_steering_to_and_fro_at_rest(name):
 
 def test_a_run_that_does_not_reach_its_end_gives_no_metrics():
     """Dampers that drive the wheels: the linkage leaves its range within a step steer, which has no steady values then."""
-    compiled = ready(bc.vehicles.Car.read("passenger"))
-    start, inputs = compiled.settled(22.0), {"speed_set": 22.0, "steer": bc.signals.step(0.2, 20.0)}
+    compiled = compile_car(bc.vehicles.Car.read("passenger"))
+    start, inputs = compiled.straight_running_state(22.0), {"speed_set": 22.0, "steer": bc.signals.step(0.2, 20.0)}
     with pytest.raises(RunError, match=r"did not reach its end: stopped at t = 0\.3.* leaves its range"):
-        compiled.drive(5.0, start, inputs, {**HELD, "c_front": -3.0})
+        compiled.simulate(5.0, start, inputs, {**THROTTLE_FIXED, "c_front": -3.0})

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.compiler import find_compiler, load_source
-from bellcrank.scene.build import spread
+from bellcrank.backend.compiler import find_compiler, load_from_source
+from bellcrank.scene.build_scene import height_grid
 from tests.models import needs_compiler
 
 X, Y = np.arange(-5.0, 5.5, 1.0), np.arange(-4.0, 4.5, 1.0)
@@ -66,7 +66,9 @@ def test_nearest_point_is_that_of_a_dense_search(make):
 def test_slopes_of_the_nearest_point():
     """The distance changes along the normal, the normal as `turn` says."""
     held = 0
-    assert gentle()._gentle(0.0, 0.0, 0.3) and not rough()._gentle(0.0, 0.0, 0.3)  # both ways to the foot
+    assert gentle()._has_single_foot(0.0, 0.0, 0.3) and not rough()._has_single_foot(
+        0.0, 0.0, 0.3
+    )  # both ways to the foot
     for ground in (gentle(), rough()):
         for x, y, z, _ in places(ground, 8):
             coarse, fine = (_changes(ground, np.array([x, y, z]), e) for e in (1e-5, 1e-6))
@@ -99,7 +101,7 @@ def test_the_nearest_ground_in_c():
         parts += [near, turn]
         calls += [f"if (k == {i}) {{ {name}(x, y, z, reach, out); {turned}(x, y, z, reach, out + 6); }}"]
     parts += ["void around(int k, double x, double y, double z, double reach, double *out)", "{", *calls, "}", ""]
-    function, out = load_source("\n".join(parts), find_compiler(), is_generated=True).around, np.empty(13)
+    function, out = load_from_source("\n".join(parts), find_compiler(), is_generated=True).around, np.empty(13)
     for i, ground in enumerate(grounds):
         for at in places(ground, 12):
             function(i, *map(ctypes.c_double, at), ctypes.c_void_p(out.ctypes.data))
@@ -213,7 +215,7 @@ def test_banked_road():
 @pytest.mark.campaign
 def test_what_a_picture_shows_of_it(tmp_path):
     ground = gentle()
-    shown = spread(np.array([0.0, 1.0, 2.0]), np.array([-1.0, 1.0]), ground, 1.0)
+    shown = height_grid(np.array([0.0, 1.0, 2.0]), np.array([-1.0, 1.0]), ground, 1.0)
     assert shown.height[2] == ground.height(1.0, -1.0) and len(shown.height) == 6
     sim = ball(ground)
     sim.simulate(t_end=0.1, step=0.01, initial={"q(ball, 3)": 0.6}).picture(tmp_path / "ball.png")

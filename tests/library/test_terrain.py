@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.compiler import find_compiler, load_source
+from bellcrank.backend.compiler import find_compiler, load_from_source
 from bellcrank.emit.c.lanes import LANES
-from bellcrank.emit.c.runtime_files import runtime, sines
-from bellcrank.emit.number import DOUBLE
+from bellcrank.emit.c.runtime_files import fill_runtime_file, sincos_source
+from bellcrank.emit.number_type import DOUBLE
 from bellcrank.kernel.text import kernel_file
 from tests.models import needs_compiler
 
@@ -76,7 +76,7 @@ def test_a_wheel_has_the_slopes_of_the_ground():
         )
         sim = s.equations().compile(backend="python")
         f, rng = sim.rhs(), np.random.default_rng(2)
-        assert sim.loaded.stiff.program.sloped == (0, 1, 2, 3)
+        assert sim.loaded.stiff_model.program.sloped == (0, 1, 2, 3)
         beside = [(x + (0.2 if a < b else -0.2), max(a, b) + 0.2) for x, b, a in ground.jumps]  # edges are nearest
         above = [(x, float(ground.height(x)) + z) for x, z in rng.uniform((-0.5, -0.1), (6.0, 0.6), (20, 2))]
         for place in beside + above:
@@ -121,11 +121,16 @@ def test_the_nearest_ground_in_c():
         beside += [f"if (k == {i}) ground_near_lanes(&{name}_of, x[0], x[1], x[2], near);"]
     parts += ["void around(int k, double x, double z, double reach, double *out)", "{", *calls, "}", ""]
     parts += ["typedef double scalar;", "#define SEPARATE", kernel_file("lanes.h")]
-    parts += [runtime("room.c"), sines(DOUBLE), sines(LANES[DOUBLE]), kernel_file("lanes_roots.c")]
+    parts += [
+        fill_runtime_file("room.c"),
+        sincos_source(DOUBLE),
+        sincos_source(LANES[DOUBLE]),
+        kernel_file("lanes_roots.c"),
+    ]
     parts += [grounds[0].lanes, "int width = N_LANES;"]
     parts += ["void side_by_side(int k, const double *given, double *out)", "{", "lanes x[3], near[4];"]
     parts += ["memcpy(x, given, sizeof x);", *beside, "memcpy(out, near, sizeof near);", "}"]
-    library, out = load_source("\n".join(parts), find_compiler(), is_generated=True), np.empty(6)
+    library, out = load_from_source("\n".join(parts), find_compiler(), is_generated=True), np.empty(6)
     width, rng = ctypes.c_int.in_dll(library, "width").value, np.random.default_rng(3)
     for i, ground in enumerate(grounds):
         states, alone = np.array(states_around(ground)), []

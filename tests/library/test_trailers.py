@@ -9,10 +9,10 @@ from scipy.optimize import fsolve
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
-from bellcrank.library.manoeuvres.combinations import critical_speed, decay, sway_mode
-from bellcrank.library.manoeuvres.linear import LinearCar
-from bellcrank.library.manoeuvres.ready import ready
-from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from bellcrank.library.manoeuvres.car_trailer_tests import critical_speed, decay_damping, sway_mode
+from bellcrank.library.manoeuvres.compiled_car import compile_car
+from bellcrank.library.manoeuvres.linear_handling import LinearCar
+from bellcrank.library.vehicles.car_data import CORNERS, GRAVITY
 from tests.library import trailer_by_hand as hand
 
 AXLE = {
@@ -39,14 +39,14 @@ def test_statics_of_a_car_with_a_caravan(car):
     behind by the lever of the hitch."""
     at, trailer = car.stand, car.data.trailers[0]
     (towed,) = at.trailers
-    assert sum(at.load) + sum(towed.load.values()) == pytest.approx(at.total * GRAVITY, rel=1e-9)
-    assert sum(at.load) == pytest.approx(at.mass * GRAVITY + towed.hitch_load, rel=1e-9)
+    assert sum(at.wheel_load) + sum(towed.load.values()) == pytest.approx(at.total_mass * GRAVITY, rel=1e-9)
+    assert sum(at.wheel_load) == pytest.approx(at.mass * GRAVITY + towed.hitch_load, rel=1e-9)
     height = towed.hitch_height + trailer.sprung.cg[2]  # a pitched trailer carries its mass centre further ahead
     moved = trailer.sprung.mass * GRAVITY * height * towed.pitch / -trailer.axles[0].record.at[0]
     assert towed.hitch_load == pytest.approx(hand.hitch_load(trailer) + moved, rel=0.02)
     alone = bc.vehicles.Car.read("passenger").stand
-    lever = (alone.contact[0][0] - trailer.hitch[0]) / (alone.contact[0][0] - alone.contact[2][0])
-    rear = sum(at.load[2:]) - sum(alone.load[2:])
+    lever = (alone.contact_points[0][0] - trailer.hitch_point[0]) / (alone.contact_points[0][0] - alone.contact_points[2][0])
+    rear = sum(at.wheel_load[2:]) - sum(alone.wheel_load[2:])
     assert rear == pytest.approx(towed.hitch_load * lever, rel=0.02)  # the car pitches a little
     assert car.metrics["hitch_load_caravan"] == towed.hitch_load
     assert [s for s in car.check() if "not measured" not in s and "linear metrics" not in s] == []
@@ -81,7 +81,7 @@ def test_a_tractor_with_a_semi_trailer():
     at, f = semi.stand, semi.metrics
     loads = [f[f"load_semi_{axle}"] for axle in ("first", "second", "third")]
     assert max(loads) - min(loads) < 0.005 * loads[0]
-    assert sum(at.load) + sum(loads) == pytest.approx(at.total * GRAVITY, rel=1e-9)
+    assert sum(at.wheel_load) + sum(loads) == pytest.approx(at.total_mass * GRAVITY, rel=1e-9)
     assert max(map(abs, at.travel)) < 2e-3
     assert [s for s in semi.check() if "not measured" not in s] == []
 
@@ -105,12 +105,12 @@ def test_static_stability_of_units_that_roll_together(name, groups):
     found = {key for key in f if key.startswith("static_stability")}
     assert found == {f"static_stability{end}" for end in groups}
     half = (f["track_front"] + f["track_rear"]) / 4
-    own = (sum(at.load), half, at.mass, f["cg_height"], float(at.centre[1]) - at.roll * f["cg_height"])
+    own = (sum(at.wheel_load), half, at.mass, f["cg_height"], float(at.mass_centre[1]) - at.roll * f["cg_height"])
     for end, (first, names) in groups.items():
         units = [own] if first else []
         for t, s in zip(vehicle.data.trailers, at.trailers, strict=True):
             if t.name in names:
-                parts = [(t.sprung.mass, t.sprung.cg), *((a.mass, a.record.at) for a in t.axles)]
+                parts = [(t.sprung.mass, t.sprung.cg), *((a.unsprung_mass, a.record.at) for a in t.axles)]
                 height = s.hitch_height + sum(m * (at[2] - s.pitch * at[0]) for m, at in parts) / t.mass
                 left = t.sprung.mass * t.sprung.cg[1] / t.mass - s.roll * height
                 units.append((sum(s.load.values()), np.mean([a.record.at[1] for a in t.axles]), t.mass, height, left))
@@ -127,7 +127,7 @@ def test_static_stability_of_a_load_off_the_centre_line(y):
     van = bc.vehicles.Car.read("van")
     loaded = van.changed(loads={"cargo": {"mass": "1200 kg", "at": ["-2.6 m", f"{y} m", "1.1 m"]}})
     at, f = loaded.stand, loaded.metrics
-    half, offset = (f["track_front"] + f["track_rear"]) / 4, float(at.centre[1])
+    half, offset = (f["track_front"] + f["track_rear"]) / 4, float(at.mass_centre[1])
     level = (half - abs(offset)) / f["cg_height"]
     assert offset * y > 0.05 and level - abs(at.roll) < f["static_stability"] < level
     assert f["static_stability"] < van.metrics["static_stability"] - 0.1
@@ -147,8 +147,8 @@ def test_a_trailer_behind_a_dolly(car):
     full = bc.vehicles.Car.read("passenger").changed(trailers={"dolly": dolly, "wagon": wagon})
     at = full.stand
     assert [t.name for t in at.trailers] == ["dolly", "wagon"] and full.data.trailers[1].towed_by == "dolly"
-    total = sum(at.load) + sum(x for t in at.trailers for x in t.load.values())
-    assert total == pytest.approx(at.total * GRAVITY, rel=1e-9)
+    total = sum(at.wheel_load) + sum(x for t in at.trailers for x in t.load.values())
+    assert total == pytest.approx(at.total_mass * GRAVITY, rel=1e-9)
     left, right = at.trailers[1].load.values()
     assert left > right and at.trailers[1].roll < 0 and at.trailers[0].roll < 0  # a positive roll lifts the left side
     assert at.trailers[0].hitch_load / (at.trailers[0].mass * GRAVITY) < 0.2
@@ -222,7 +222,7 @@ def test_damping_of_a_decaying_oscillation():
         t = np.arange(0.0, 8.0, 0.01)
         w = 2 * math.pi * 0.7
         y = np.exp(-ratio / math.sqrt(1 - ratio**2) * w * t) * np.cos(w * t) + 0.01
-        found, frequency = decay(t, y)
+        found, frequency = decay_damping(t, y)
         assert found == pytest.approx(ratio, abs=0.004) and frequency == pytest.approx(0.7, rel=0.02)
 
 
@@ -253,9 +253,9 @@ def towing(car):
 @pytest.fixture(scope="module")
 def plane(towing):
     """The same compiled model with other parameters."""
-    known = {p.name for p in ready(towing).sim.interface.parameters}
+    known = {p.name for p in compile_car(towing).sim.interface.parameters}
     assert IN_THE_PLANE.keys() <= known
-    return LinearCar(ready(towing.with_parameters(IN_THE_PLANE)))
+    return LinearCar(compile_car(towing.with_parameters(IN_THE_PLANE)))
 
 
 @pytest.mark.campaign
@@ -334,7 +334,7 @@ def test_off_tracking_of_a_semi_trailer():
     result = bc.manoeuvres.run(semi, "off-tracking", radius=15.0)
     trailer = semi.data.trailers[0]
     x = np.array([axle.record.at[0] for axle in trailer.axles])
-    middle, e = -x.mean(), float(semi.stand.contact[2][0]) - trailer.hitch[0]
+    middle, e = -x.mean(), float(semi.stand.contact_points[2][0]) - trailer.hitch_point[0]
     behind = middle + x.var() / middle
     towed = math.sqrt(result["radius_rear"] ** 2 + e**2 - behind**2)
     second = math.hypot(towed, behind - middle)
@@ -345,8 +345,8 @@ def test_off_tracking_of_a_semi_trailer():
 def test_hitch_forces_are_those_of_the_change_of_momentum(towing):
     """Braking in a turn: what the hitch, the tyres and the weight do to the trailer is the change of its momentum,
     found by differences of velocities."""
-    compiled, trailer = ready(towing), towing.data.trailers[0]
-    start = compiled.turning(20.0, 0.008)
+    compiled, trailer = compile_car(towing), towing.data.trailers[0]
+    start = compiled.steady_turn_state(20.0, 0.008)
     run = compiled.sim.simulate(t_end=1.0, step=0.001, output_every=1, initial=start, method="rk4",
                                 inputs={"speed_set": 20.0, "brake": 1500.0},
                                 parameters={"k_speed": 0.0})  # fmt: skip
@@ -419,7 +419,7 @@ def test_forces_and_friction_of_a_fifth_wheel():
     yaw, towing, tilt, roll = (np.radians(run[n]) for n in ("semi.yaw", "yaw", "pitch", "roll"))
     drag = 0.5 * 1.206 * trailer.record.drag_area * run["semi.speed"] ** 2
     given = np.array([-drag * np.cos(yaw), -drag * np.sin(yaw), -trailer.mass * GRAVITY + 0 * yaw])
-    for wheel in (axle.wheel(side) for axle in trailer.axles for side in "lr"):
+    for wheel in (axle.wheel_name(side) for axle in trailer.axles for side in "lr"):
         fx, fy = run[f"{wheel}.tyre.fx"], run[f"{wheel}.tyre.fy"]
         given += [fx * np.cos(yaw) - fy * np.sin(yaw), fx * np.sin(yaw) + fy * np.cos(yaw), run[f"{wheel}.tyre_load"]]
     fx, fy, fz = (run[f"semi.hitch_f{k}"] for k in "xyz")  # in axes of the tractor: first roll, then pitch, then yaw
@@ -461,13 +461,13 @@ def test_friction_of_a_hitch_leaves_steady_motions_as_they_are():
 def test_steady_turns_of_a_trailer_whose_brakes_lag():
     """Rounding of the lagging brake torque must not press pads on while a steady turn is solved for. The circle then
     stays as it is, at 3 m/s2, where the linear car is far from the truth."""
-    compiled = ready(bc.vehicles.Car.read("semi_trailer"))
+    compiled = compile_car(bc.vehicles.Car.read("semi_trailer"))
     speed, curvature = math.sqrt(300.0), 0.01
-    start = compiled.turning(speed, curvature)
-    run = compiled.drive(2.0, start, {"speed_set": speed, "curve_set": curvature}, {"k_turn": 3.0})
+    start = compiled.steady_turn_state(speed, curvature)
+    run = compiled.simulate(2.0, start, {"speed_set": speed, "curve_set": curvature}, {"k_turn": 3.0})
     assert np.radians(run["yaw_rate"]) == pytest.approx(speed * curvature, rel=1e-4)
     assert run["semi.articulation"] == pytest.approx(run["semi.articulation"][0], rel=1e-3)
-    assert compiled.limit(100 / 3.6).ay > 2.5
+    assert compiled.steady_turn_limit(100 / 3.6).ay > 2.5
 
 
 @pytest.mark.campaign
@@ -477,7 +477,7 @@ def test_equilibrium_and_modes_of_a_car_with_a_trailer(towing):
     straight = sim.equilibrium(free=["drive", "steer"], targets={"yaw_rate": 0, "speed": 80 / 3.6})
     modes = sim.linearize(at=straight).essential().modes
     sways = min((m for m in modes if 0.2 < m.frequency < 2), key=lambda m: m.damping)
-    mode = sway_mode(LinearCar(ready(towing)), 80 / 3.6, ["caravan"])
+    mode = sway_mode(LinearCar(compile_car(towing)), 80 / 3.6, ["caravan"])
     assert sways.damping == pytest.approx(mode.damping, rel=0.02)
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import bellcrank as bc
-from bellcrank.derive.content import content_of
+from bellcrank.derive.content_digest import equation_digest
 from tests.library.tyre_tables import BOOK, DATA, PAC, book62, columns, inputs, off, table_tmeasy
 from tests.models import needs_compiler
 from tests.programs import LANGUAGES, build
@@ -365,7 +365,7 @@ def test_another_tyre_of_the_same_form_is_the_same_program(book):
     for name in ("Fx", "Fy", "Fz", "Mx", "My", "Mz"):
         assert run[f"t.{name.lower()}"][-1] == pytest.approx(forces[name], rel=1e-9)
     assert abs(forces.Fy - tyre.forces(**at).Fy) > 50
-    contents = [content_of(rig(x).description) for x in (tyre, other, tyre.scaled(PEY1=0.0))]
+    contents = [equation_digest(rig(x).description) for x in (tyre, other, tyre.scaled(PEY1=0.0))]
     assert tyre["PEY1"] != 0 and contents[0] == contents[1] != contents[2]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli import main
-from bellcrank.library.tyres import curves
+from bellcrank.library.tyres import tyre_curves
 from tests.library.tyre_tables import BOOK
 
 
@@ -108,10 +108,10 @@ def test_the_command_tells_and_writes(tmp_path, capsys):
 
 def test_curves_are_named():
     """By the name of the tyre; every family of curves has its loads or slip angles in a legend."""
-    figure = curves.draw(bc.load("tyres/book_205_60R15.tir"))
+    figure = tyre_curves.draw_tyre_curves(bc.load("tyres/book_205_60R15.tir"))
     assert figure.get_suptitle() == "book_205_60R15: Magic Formula 6.1"
     legends = [[t.get_text() for t in axis.get_legend().get_texts()] for axis in figure.axes]
     assert legends[0] == legends[1] == legends[2] == legends[4] == ["2 kN", "4 kN", "6 kN", "8 kN"]
     assert legends[3] == ["1.5 deg", "3.75 deg", "7.5 deg", "11.2 deg", "15 deg"]
     assert figure.axes[1].get_ylabel() == "Mz (N·m)" and figure.axes[5].get_ylabel() == "radius (m)"
-    assert curves.draw(bc.tyres.TMeasy.of_size("205/60R15 91V")).get_suptitle() == "TMeasy"
+    assert tyre_curves.draw_tyre_curves(bc.tyres.TMeasy.of_size("205/60R15 91V")).get_suptitle() == "TMeasy"

@@ -8,7 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.describe.patch import PatchForces, is_law
-from bellcrank.library.tyres.steady import SteadyTyre
+from bellcrank.library.tyres.steady_tyre import SteadyTyre
 
 M, G = 100.0, 9.80665
 
@@ -18,25 +18,25 @@ class Oil:
     """A law without states: force against the slip velocity, in proportion to it and to the load."""
 
     c: float
-    space: bool = True
+    has_side_force: bool = True
 
     def problems(self):
         return [] if isinstance(self.c, str) or self.c > 0 else [f"c={self.c!r} must be positive"]
 
-    def hold(self, patch):
-        push = {i: f"-({self.c})*{patch.load}*{v}" for i, v in patch.slip.items()}
+    def define_forces(self, patch):
+        push = {i: f"-({self.c})*{patch.load_name}*{v}" for i, v in patch.slip_names.items()}
         return PatchForces(push["x"], push.get("y", "0"))
 
-    def named(self, parameter):
-        return Oil(parameter("oil", self.c, "T/L"), self.space)
+    def with_parameters(self, parameter):
+        return Oil(parameter("oil", self.c, "T/L"), self.has_side_force)
 
 
 def sled(law):
     s = bc.System("sled", axes="ISO 8855")
-    body = s.add_point_mass("b", translate=(1, 2, 3) if law.space else (1, 3), mass=M)
+    body = s.add_point_mass("b", translate=(1, 2, 3) if law.has_side_force else (1, 3), mass=M)
     s.add_gravity()
     s.add_contact("t", at=body, radius=0.3, terrain=bc.terrain.flat(), tyre=bc.Tyre(2e5, 3000, law), wheel=body)
-    last = 3 if law.space else 2
+    last = 3 if law.has_side_force else 2
     s.set_run(t_end=0.2, step=0.001, initial={f"q(b, {last})": 0.3 - M * G / 2e5, "u(b, 1)": 2.0})
     return s
 
@@ -51,7 +51,7 @@ def test_a_law_of_ones_own_holds_a_wheel(space):
 
 
 def test_numbers_of_any_law_become_parameters_of_a_vehicle():
-    eom = bc.vehicles.motorcycle(slip=Oil(0.02, space=False)).equations()
+    eom = bc.vehicles.motorcycle(slip=Oil(0.02, has_side_force=False)).equations()
     assert {"oil_1", "oil_2"} <= set(eom.parameters)
 
 
@@ -99,5 +99,5 @@ def test_every_module_of_the_folder_adds_its_tyres():
         for name in module.__all__:
             assert getattr(bc.tyres, name) is getattr(module, name) and name in bc.tyres.__all__
             if isinstance(getattr(module, name), type):
-                law = all(hasattr(getattr(module, name), part) for part in ("space", "problems", "hold", "named"))
+                law = all(hasattr(getattr(module, name), part) for part in ("has_side_force", "problems", "define_forces", "with_parameters"))
                 assert law or issubclass(getattr(module, name), SteadyTyre)

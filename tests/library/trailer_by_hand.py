@@ -12,9 +12,9 @@ import numpy as np
 from scipy.optimize import root
 
 from bellcrank.describe.tyre_model import Rolling
-from bellcrank.library.tyres.steady import ARRAYS
-from bellcrank.library.vehicles.data import CORNERS, GRAVITY
-from bellcrank.library.vehicles.trailer_rest import rotation
+from bellcrank.library.tyres.steady_tyre import ARRAYS
+from bellcrank.library.vehicles.car_data import CORNERS, GRAVITY
+from bellcrank.library.vehicles.trailer_statics import pitch_roll_rotation
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def towed_axle(axle, loads, speed, alpha, x, cg):
     slip = getattr(axle.tyre, "c_slip", 0.0) if tyres > 1 else 0.0
     wheel, y = axle.record.wheel, axle.record.at[1]
     inertia = axle.mass * ((x - cg) ** 2 + y**2) + 2 * (wheel.cross_inertia or wheel.spin_inertia / 2)
-    if axle.rigid:
+    if axle.is_rigid:
         inertia += axle.record.inertia[2] - axle.record.mass * y**2
     radius = float(axle.tyre.forces(loads[wheels[0]] / tyres, 0.0, 0.0).Re)
     inertia += 2 * wheel.spin_inertia * (y / radius) ** 2
@@ -265,15 +265,15 @@ def level_loads(car):
         pitch = pitches[trailer.name]
         weights = [(level(trailer.sprung.cg[0], trailer.sprung.cg[2], pitch), trailer.sprung.mass * GRAVITY)]
         xs = [level(a.record.at[0], a.record.at[2], pitch) for a in trailer.axles]
-        weights += [(x, a.mass * GRAVITY) for x, a in zip(xs, trailer.axles)]
+        weights += [(x, a.unsprung_mass * GRAVITY) for x, a in zip(xs, trailer.axles)]
         hitch, group = carried(trailer.name, weights, 0.0, xs)
-        at = level(trailer.hitch[0], trailer.hitch[2], pitches[trailer.towed_by])
+        at = level(trailer.hitch_point[0], trailer.hitch_point[2], pitches[trailer.towed_by])
         behind.setdefault(trailer.towed_by, []).append((at, hitch))
         found |= {f"hitch_{trailer.name}": hitch, trailer.name: group}
     at = car.stand
-    xs = [float(at.contact[2:, 0].mean()), *(a.record.at[0] for a in car.data.added)]
-    weights = [(at.centre[0], at.mass * GRAVITY)]
-    found["front"], found["rear"] = carried("chassis", weights, float(at.contact[:2, 0].mean()), xs)
+    xs = [float(at.contact_points[2:, 0].mean()), *(a.record.at[0] for a in car.data.added_axles)]
+    weights = [(at.mass_centre[0], at.mass * GRAVITY)]
+    found["front"], found["rear"] = carried("chassis", weights, float(at.contact_points[:2, 0].mean()), xs)
     return found
 
 
@@ -302,7 +302,7 @@ def lift_angle(car):
 
     def left_open(unknown):
         roll, pitch, *travels, angle = unknown
-        turned = rotation(pitch, roll)
+        turned = pitch_roll_rotation(pitch, roll)
         weight = GRAVITY * np.array([0.0, -np.sin(angle), -np.cos(angle)])
         centres = [turned @ (np.array(record.at) * [1, side, 1] + [0, 0, q]) for side, q in zip((-1, 1), travels)]
         masses = [(trailer.sprung.mass, turned @ trailer.sprung.cg), *((own, p) for p in centres)]

@@ -8,9 +8,9 @@ import pytest
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.chain import AXES
-from bellcrank.linkage.files import read_sheet
-from bellcrank.linkage.hard_points import ALIASES, MEANINGS, own_name
-from bellcrank.linkage.measures import measure
+from bellcrank.linkage.hard_point_files import read_hard_points
+from bellcrank.linkage.hard_points import ALIASES, MEANINGS, canonical_name
+from bellcrank.linkage.measures import measure_wheel
 from bellcrank.linkage.suspensions import KINDS, build_chain
 from tests.linkage.machines import linkage, sheet
 
@@ -27,7 +27,7 @@ def in_axes(d, axes):
 @pytest.mark.parametrize("kind", ["double_wishbone", "macpherson", "five_link", "solid_axle", "formula_student"])
 def test_adams_axes_describe_the_same_suspension(kind):
     d = sheet(kind)
-    a, b = build_chain(read_sheet(d)), build_chain(read_sheet(in_axes(d, "ADAMS")))
+    a, b = build_chain(read_hard_points(d)), build_chain(read_hard_points(in_axes(d, "ADAMS")))
     assert (b.axes, b.drawn) == ("ISO 8855", "ADAMS")
     assert replace(b, drawn=a.drawn, joints=()) == replace(a, joints=())
     for i, j in zip(a.joints, b.joints, strict=True):
@@ -40,7 +40,7 @@ def test_adams_axes_describe_the_same_suspension(kind):
 @pytest.mark.parametrize("kind", ["double_wishbone", "solid_axle"])
 def test_measures_in_adams_axes(kind):
     a, b = linkage(kind), Linkage.read(in_axes(sheet(kind), "ADAMS"))
-    first, second = (measure(x, [-0.03, 0.02], mode="opposite") for x in (a, b))
+    first, second = (measure_wheel(x, [-0.03, 0.02], mode="opposite") for x in (a, b))
     for name in first:
         assert second[name] == pytest.approx(first[name], abs=1e-9), name
 
@@ -49,20 +49,20 @@ def test_left_points_of_adams_have_negative_y():
     d = sheet("double_wishbone")
     given = in_axes(d, "ADAMS")
     assert given["points"]["lower_ball"] == [-8, -720, 170]
-    assert np.allclose(build_chain(read_sheet(given)).points["lower_ball"].at, [0.008, 0.720, 0.170], atol=1e-15)
+    assert np.allclose(build_chain(read_hard_points(given)).points["lower_ball"].at, [0.008, 0.720, 0.170], atol=1e-15)
 
 
 def test_coordinates_with_their_own_units():
     d = sheet("double_wishbone")
     x, y, z = d["points"]["tie_base"]
     d["points"]["tie_base"] = [f"{x} mm", y, f"{z / 1000} m"]
-    assert build_chain(read_sheet(d)).points == linkage("double_wishbone").chain.points
+    assert build_chain(read_hard_points(d)).points == linkage("double_wishbone").chain.points
     d["points"] = {n: [f"{c} mm" for c in p] for n, p in sheet("double_wishbone")["points"].items()}
     d["vehicle"] = {}
     del d["units"]
-    assert build_chain(read_sheet(d)).points == linkage("double_wishbone").chain.points
+    assert build_chain(read_hard_points(d)).points == linkage("double_wishbone").chain.points
     d["units"] = ["mm", "N/mm"]
-    assert build_chain(read_sheet(d)).points == linkage("double_wishbone").chain.points
+    assert build_chain(read_hard_points(d)).points == linkage("double_wishbone").chain.points
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_coordinates_that_are_no_lengths(value, words):
 
 
 def test_names_of_other_programs_are_translated():
-    assert own_name("hpl_tierod_inner") == "tie_base" and own_name("LCA_outer_left") == "lower_ball"
+    assert canonical_name("hpl_tierod_inner") == "tie_base" and canonical_name("LCA_outer_left") == "lower_ball"
     d = sheet("macpherson")
     names = {"tie_base": "tierod_inner", "tie_carrier": "hpl_tierod_outer", "strut_top": "hpl_top_mount"}
     d["points"] = {names.get(n, n): p for n, p in d["points"].items()}

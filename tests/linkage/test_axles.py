@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bellcrank.linkage import Linkage
-from bellcrank.linkage.measures import measure
+from bellcrank.linkage.measures import measure_wheel
 
 SOLID = ("solid_axle", "panhard_axle", "watt_axle", "leaf_axle", "a_arm_axle", "de_dion")
 H = 1e-4  # m
@@ -16,7 +16,7 @@ def at(linkage, name):
 
 def rate(linkage, metric, mode="opposite"):
     """Derivative of a metric by wheel travel, as drawn."""
-    low, high = measure(linkage, np.array([-H, H]), mode=mode)[metric]
+    low, high = measure_wheel(linkage, np.array([-H, H]), mode=mode)[metric]
     return (high - low) / (2 * H)
 
 
@@ -48,7 +48,7 @@ def test_roll_centre_and_roll_steer_follow_from_the_lines_of_the_rods(name):
     radius = linkage.chain.vehicle["tyre_radius"]
     v, w = roll_twist(linkage)
     ground = v + np.cross(w, [0, 0, -radius])
-    assert measure(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(ground[1], rel=1e-9)
+    assert measure_wheel(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(ground[1], rel=1e-9)
     track = at(linkage, "wheel_left")[1] * 2
     assert rate(linkage, "toe") == pytest.approx(-np.degrees(w[2]) * 2 / track, rel=1e-5)
     assert rate(linkage, "camber") == pytest.approx(-np.degrees(1.0) * 2 / track, rel=1e-5)
@@ -59,14 +59,18 @@ def test_a_arm_axle_rolls_about_the_line_from_its_ball_to_the_meet_of_its_rods()
     ball, far = at(linkage, "arm_axle"), line_of(linkage, "lower_left")
     slope = (far[2] - ball[2]) / (far[0] - ball[0])
     height = ball[2] - slope * ball[0]
-    assert measure(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(height, rel=1e-9)  # the ground is at z = 0
+    assert measure_wheel(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(
+        height, rel=1e-9
+    )  # the ground is at z = 0
     assert rate(linkage, "toe") == pytest.approx(-np.degrees(slope) * 2 / (2 * 0.8), rel=1e-5)
 
 
 def test_leaf_springs_hold_their_axle_across_at_their_seats_and_upright():
     """The roll centre is the middle of the seats; equal parallel rods keep the axle from turning in heave."""
     linkage = Linkage.read("leaf_axle")
-    assert measure(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(at(linkage, "leaf_centre")[2], rel=1e-9)
+    assert measure_wheel(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(
+        at(linkage, "leaf_centre")[2], rel=1e-9
+    )
     for z in (-0.08, 0.08):
         np.testing.assert_allclose(linkage.solve(z).rotation, np.eye(3), atol=1e-9)
     a, b = at(linkage, "lower_left_base"), at(linkage, "lower_left_axle")
@@ -77,8 +81,8 @@ def test_leaf_springs_hold_their_axle_across_at_their_seats_and_upright():
 def test_watt_linkage_holds_its_pivot_in_the_middle():
     """The roll axis passes the pivot of the lever, which stays in the middle plane: to third order over the travel."""
     linkage = Linkage.read("watt_axle")
-    m = measure(linkage, np.linspace(-0.08, 0.08, 9))
-    panhard = measure(Linkage.read("panhard_axle"), np.linspace(-0.08, 0.08, 9))
+    m = measure_wheel(linkage, np.linspace(-0.08, 0.08, 9))
+    panhard = measure_wheel(Linkage.read("panhard_axle"), np.linspace(-0.08, 0.08, 9))
     assert np.abs(m["wheel_y"] - 0.8).max() < 3e-4 < np.ptp(panhard["wheel_y"])
     pivot = at(linkage, "lever_pivot")
     v, w = (linkage.solve(0.0).d_rack, linkage.solve(0.0).delta_rack)
@@ -95,7 +99,7 @@ def test_panhard_rod_swings_the_axle_on_its_arc():
     level = Linkage(linkage.chain.moved({n: tuple(p) for n, p in points.items()}))
     length = points["panhard_base"][1] - points["panhard_axle"][1]
     z = 0.06
-    moved = measure(level, np.array([z]))["wheel_y"][0] - 0.8
+    moved = measure_wheel(level, np.array([z]))["wheel_y"][0] - 0.8
     assert moved == pytest.approx(length - np.sqrt(length**2 - z**2), rel=0.02)
 
 
@@ -114,7 +118,7 @@ def test_twist_beam_is_a_trailing_arm_in_heave():
     pose = linkage.solve(0.0)
     np.testing.assert_allclose(pose.delta, w, atol=1e-12)
     np.testing.assert_allclose(pose.d, np.cross(w, r), atol=1e-12)
-    m = measure(linkage, np.linspace(-0.08, 0.08, 9))
+    m = measure_wheel(linkage, np.linspace(-0.08, 0.08, 9))
     for name in ("toe", "camber", "twist"):
         np.testing.assert_allclose(m[name], 0.0, atol=1e-10)
 
@@ -128,7 +132,7 @@ def test_twist_beam_rolls_about_lines_from_pivots_to_the_shear_centre():
     contact = r - [0, 0, linkage.chain.vehicle["tyre_radius"]]
     v = np.cross(w, contact)
     y = at(linkage, "wheel_left")[1]
-    assert measure(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(y * v[1] / v[2], rel=1e-9)
+    assert measure_wheel(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(y * v[1] / v[2], rel=1e-9)
 
 
 @pytest.mark.parametrize(("x", "like"), [(0.42, "arm"), (0.0, "axle")])
@@ -144,7 +148,7 @@ def test_shear_centre_between_pivots_and_wheels_spans_arm_to_axle(x, like):
 @pytest.mark.parametrize("name", [*SOLID, "twist_beam"])
 def test_axles_keep_their_rods_and_joints(name):
     linkage = Linkage.read(name)
-    assert linkage.mobility.real == linkage.mobility.counted == 2
+    assert linkage.mobility.degrees_of_freedom == linkage.mobility.gruebler_count == 2
     for roll in (-0.06, 0.04):
         pose = linkage.solve(0.03, roll=roll)
         left, right = (pose.point(f"wheel_{side}").position for side in ("left", "right"))

@@ -8,7 +8,7 @@ import pytest
 
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage, double_wishbone, five_link, macpherson, shipped
-from bellcrank.linkage.measures import measure
+from bellcrank.linkage.measures import measure_wheel
 from tests.linkage.machines import linkage
 from tests.linkage.machines import sheet as data
 
@@ -74,7 +74,7 @@ def test_a_repeated_rod_is_named_and_does_no_harm():
     d["rods"].append({"name": "again", "between": ["P3", "X3"]})
     again = Linkage.read(d)
     assert again.mobility.redundant == ("rod 'again'",)
-    assert (again.mobility.counted, again.mobility.real) == (0, 1)
+    assert (again.mobility.gruebler_count, again.mobility.degrees_of_freedom) == (0, 1)
     plain = linkage("five_link")
     assert np.abs(again.solve(0.1).position - plain.solve(0.1).position).max() < 1e-13
 
@@ -101,7 +101,7 @@ def test_other_mistakes():
     assert "'wide' is not a number" in text and "three coordinates are needed" in text
     assert "has no input 'rack'" in problems(linkage("five_link").solve, 0.1, rack=0.01)
     assert "it folds near travel 0 m, rack 0.20" in problems(linkage("double_wishbone").solve, 0.0, 0.3)
-    assert "has no rack; its inputs are travel" in problems(measure, linkage("trailing_arm"), 0.0, 0.01)
+    assert "has no rack; its inputs are travel" in problems(measure_wheel, linkage("trailing_arm"), 0.0, 0.01)
     assert "not a finite number" in problems(linkage("five_link").solve, float("nan"))
     assert "no hard point of 'five_link' is called 'P6'" in problems(linkage("five_link").solve(0.0).point, "P6")
     assert "no hard-point file 'five_lnk'" in problems(shipped, "five_lnk")

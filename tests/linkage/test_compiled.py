@@ -6,7 +6,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.compiler import compile_source, find_compiler
 from bellcrank.errors import ModelError
-from bellcrank.linkage.table import differences
+from bellcrank.linkage.pose_table import pose_differences
 from tests.linkage.machines import linkage
 from tests.models import STRICT, rarely
 
@@ -22,7 +22,7 @@ def test_exact_poses_from_c(name, second):
     links = chain.links[:1]
     a, b = bc.compile_linkage(chain, links=links).solve(z, **other), chain.solve(z, **other)
     for one, two in ((a, b), (a.link[links[0]], b.link[links[0]])):
-        found = differences(one, two)
+        found = pose_differences(one, two)
         assert found["position"] < 1e-14 and found["angle"] < 1e-13
         assert max(found["d"], found["delta"]) < 1e-10 and max(found["dd"], found["ddelta"]) < 1e-8
     if second:
@@ -35,8 +35,8 @@ def test_look_up_in_c(scheme):
     compiled = bc.compile_linkage(table, links=["rod_5"])
     z = np.linspace(-0.1, 0.1, 57)
     a, b = compiled.solve(z), table.solve(z)
-    assert max(differences(a, b).values()) < 1e-11
-    assert max(differences(a.link["rod_5"], b.link["rod_5"]).values()) < 1e-11
+    assert max(pose_differences(a, b).values()) < 1e-11
+    assert max(pose_differences(a.link["rod_5"], b.link["rod_5"]).values()) < 1e-11
     with pytest.raises(ModelError, match=r"travel 0\.11 m lies outside its range"):
         compiled.solve(0.11)
 
@@ -45,7 +45,7 @@ def test_bicubic_look_up_in_c():
     table = linkage("double_wishbone").table(step=0.02, range=(-0.04, 0.04), rack=(-0.02, 0.02), links=())
     z, r = np.linspace(-0.04, 0.04, 23), np.linspace(0.02, -0.02, 23)
     a, b = bc.compile_linkage(table).solve(z, r), table.solve(z, r)
-    assert max(differences(a, b).values()) < 1e-11
+    assert max(pose_differences(a, b).values()) < 1e-11
     for name in ("d_rack", "delta_rack", "dd_rack", "ddelta_rack", "dd_mixed", "ddelta_mixed"):
         assert np.abs(getattr(a, name) - getattr(b, name)).max() < 1e-11
 

@@ -8,8 +8,8 @@ from scipy.optimize import root
 
 import bellcrank as bc
 from bellcrank.linkage import Linkage
-from bellcrank.linkage.elastic import _Stiffness, give, make_bush
-from bellcrank.linkage.statics import Places
+from bellcrank.linkage.elastokinematics import _LinkageStiffness, make_bush, solve_carrier_compliance
+from bellcrank.linkage.link_forces import PosedBodies
 from tests.linkage.test_elastic import AXIAL, RADIAL, rubber, trailing_arm
 
 PROGRESSIVE = [(0.0, 0.0), (0.5e-3, 1000.0), (1e-3, 4000.0), (1.5e-3, 20e3)]
@@ -55,8 +55,8 @@ def test_an_arm_on_curved_bushes_is_the_balance_of_forces_in_the_plane(load):
 
     expected = root(left_over, np.zeros(3), method="hybr", tol=1e-13)
     assert np.abs(expected.fun).max() < 1e-9
-    found = give(arm, arm.solve(0.0), bushes)
-    moved = found.moved(np.array([load[0], load[1], 0, 0, 0, load[2]]))
+    found = solve_carrier_compliance(arm, arm.solve(0.0), bushes)
+    moved = found.displacement(np.array([load[0], load[1], 0, 0, 0, load[2]]))
     assert moved[[0, 1, 5]] == pytest.approx(expected.x * [1e-3, 1e-3, 1e-2], rel=1e-7)
     assert moved[[2, 3, 4]] == pytest.approx(np.zeros(3), abs=1e-12)
 
@@ -69,11 +69,11 @@ def test_curves_in_a_double_wishbone_balance_in_all_directions():
     plain, rest = rubber(linkage), {p: (k, (150.0, 900.0, 900.0)) for p, k in zip(at, ((0, 8e6, 0),) * 3, strict=True)}
     bare = {**plain, **{p: make_bush(linkage.chain, p, *rest[p]) for p in at}}
     bent = {**plain, **{p: make_bush(linkage.chain, p, *rest[p], **curves) for p in at}}
-    found = give(linkage, pose, bent)
+    found = solve_carrier_compliance(linkage, pose, bent)
     assert found.names == tuple((p, axis) for p in bent if p in at for axis in (1, 3))
-    whole = _Stiffness(linkage.chain, Places(linkage.chain, pose), bent)
-    K = _Stiffness(linkage.chain, Places(linkage.chain, pose), bare).K
-    G = np.array(whole.held)
+    whole = _LinkageStiffness(linkage.chain, PosedBodies(linkage.chain, pose), bent)
+    K = _LinkageStiffness(linkage.chain, PosedBodies(linkage.chain, pose), bare).K
+    G = np.array(whole.constraints)
     Z = np.linalg.svd(G)[2][np.linalg.matrix_rank(G, tol=1e-8) :].T
     rows = np.array([row for row, _, _ in whole.curved]) @ Z
     laws = [curves["first" if axis == 1 else "third"] for _, (_, axis), _ in whole.curved]
@@ -88,7 +88,7 @@ def test_curves_in_a_double_wishbone_balance_in_all_directions():
 
         solved = root(left_over, np.zeros(Z.shape[1]), method="hybr", tol=1e-12, options={"maxfev": 20000})
         assert np.abs(solved.fun).max() < 1e-6 * size / 1e3
-        assert found.moved(load) == pytest.approx(whole.carrier @ Z @ (scale * solved.x), rel=1e-6, abs=1e-10)
+        assert found.displacement(load) == pytest.approx(whole.carrier @ Z @ (scale * solved.x), rel=1e-6, abs=1e-10)
 
 
 def test_a_straight_curve_is_a_stiffness_and_small_loads_see_the_slope_at_zero():
@@ -96,14 +96,16 @@ def test_a_straight_curve_is_a_stiffness_and_small_loads_see_the_slope_at_zero()
     plain = {p: make_bush(arm.chain, p, (AXIAL, RADIAL, RADIAL)) for p in PIVOTS}
     straight = {p: make_bush(arm.chain, p, (0, RADIAL, RADIAL), first=[(0, 0), (1e-3, 1e-3 * AXIAL)]) for p in PIVOTS}
     pose, load = arm.solve(0.0), np.array([500.0, 3000.0, 0, 0, 0, 50.0])
-    found = give(arm, pose, straight)
-    assert found.curves == () and found.moved(load) == pytest.approx(give(arm, pose, plain).moved(load), rel=1e-12)
+    found = solve_carrier_compliance(arm, pose, straight)
+    assert found.curves == () and found.displacement(load) == pytest.approx(
+        solve_carrier_compliance(arm, pose, plain).displacement(load), rel=1e-12
+    )
     bent = {p: make_bush(arm.chain, p, (0, RADIAL, RADIAL), first=PROGRESSIVE) for p in PIVOTS}
-    soft = give(arm, pose, bent)
-    assert soft.moved(1e-3 * load) == pytest.approx(soft.compliance @ (1e-3 * load), rel=1e-12)
-    steer = [soft.moved(f * load)[1] / f for f in (1.0, 2.0, 4.0, 8.0)]
+    soft = solve_carrier_compliance(arm, pose, bent)
+    assert soft.displacement(1e-3 * load) == pytest.approx(soft.compliance @ (1e-3 * load), rel=1e-12)
+    steer = [soft.displacement(f * load)[1] / f for f in (1.0, 2.0, 4.0, 8.0)]
     assert all(a > b for a, b in pairwise(steer))  # progressive
-    assert soft.moved(-load) == pytest.approx(-soft.moved(load), rel=1e-12)  # the same on both sides
+    assert soft.displacement(-load) == pytest.approx(-soft.displacement(load), rel=1e-12)  # the same on both sides
 
 
 def test_a_stop_after_a_clearance_holds_with_its_end_rate():
@@ -114,10 +116,10 @@ def test_a_stop_after_a_clearance_holds_with_its_end_rate():
         "pivot_inner": make_bush(arm.chain, "pivot_inner", (k, 1e11, 1e11), first=stop),
         "pivot_outer": make_bush(arm.chain, "pivot_outer", (0, 1e11, 1e11)),
     }
-    found = give(arm, arm.solve(0.0), bushes)
+    found = solve_carrier_compliance(arm, arm.solve(0.0), bushes)
     for force in (400.0, 900.0, 3e3, -8e3):
         expected = force / k if abs(force) < k * gap else np.sign(force) * (abs(force) + end * gap) / (k + end)
-        assert found.moved(np.array([0, force, 0, 0, 0, 0]))[1] == pytest.approx(expected, rel=1e-3)
+        assert found.displacement(np.array([0, force, 0, 0, 0, 0]))[1] == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize(

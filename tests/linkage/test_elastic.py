@@ -9,7 +9,14 @@ import pytest
 import bellcrank as bc
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.chain import BASE
-from bellcrank.linkage.elastic import Bush, _Stiffness, axial, give, make_bush, places_of
+from bellcrank.linkage.elastokinematics import (
+    BushStiffness,
+    _LinkageStiffness,
+    axial_stiffnesses,
+    bush_mounts,
+    make_bush,
+    solve_carrier_compliance,
+)
 
 TURN = np.array([[0.8, -0.6, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
 RADIAL, AXIAL, CARDANIC, TORSION = 8e6, 1e6, 900.0, 150.0  # N/m, N m/rad
@@ -18,7 +25,7 @@ RADIAL, AXIAL, CARDANIC, TORSION = 8e6, 1e6, 900.0, 150.0  # N/m, N m/rad
 def rubber(linkage, factor=1.0, only=None):
     """Bushes at all joints, each along its own axis, none like another."""
     found = {}
-    for i, at in enumerate(places_of(linkage.chain) if only is None else only):
+    for i, at in enumerate(bush_mounts(linkage.chain) if only is None else only):
         k = factor * (1 + 0.1 * i)
         along, about = (k * AXIAL, k * RADIAL, k * RADIAL * 1.3), (TORSION * (1 + 0.2 * i), CARDANIC, CARDANIC * 1.4)
         found[at] = make_bush(linkage.chain, at, along, about)
@@ -36,27 +43,27 @@ def test_an_arm_on_two_bushes_by_hand():
     """Axis along y, arm 0.4 m long, bushes 0.3 m apart: radial 8e6 N/m, axial 1e6 N/m, without rotational stiffness."""
     arm = trailing_arm()
     bushes = {p: make_bush(arm.chain, p, (AXIAL, RADIAL, RADIAL)) for p in ("pivot_inner", "pivot_outer")}
-    found = give(arm, arm.solve(0.0), bushes)
+    found = solve_carrier_compliance(arm, arm.solve(0.0), bushes)
     yaw = RADIAL * 0.3**2 / 2  # N m/rad of both about a line between them
-    turn, side = found.under(np.array([0, 0, 0]), np.zeros(3), np.array([0, 0, 1.0])), found.under(np.array([0, 1.0, 0]), np.zeros(3))  # fmt: skip
+    turn, side = found.small_displacement(np.array([0, 0, 0]), np.zeros(3), np.array([0, 0, 1.0])), found.small_displacement(np.array([0, 1.0, 0]), np.zeros(3))  # fmt: skip
     assert turn[5] == pytest.approx(1 / yaw, rel=1e-9)
     assert side[5] == pytest.approx(-0.4 / yaw, rel=1e-9)  # behind the bushes: out of the turn
     assert side[1] == pytest.approx(1 / (2 * AXIAL) + 0.4**2 / yaw, rel=1e-9)
     # ahead: 0.25 m next to the middle of the bushes
-    assert found.under(np.array([1.0, 0, 0]), np.zeros(3))[0] == pytest.approx(
+    assert found.small_displacement(np.array([1.0, 0, 0]), np.zeros(3))[0] == pytest.approx(
         1 / (2 * RADIAL) + 0.25**2 / yaw, rel=1e-9
     )
     assert found.rate == pytest.approx(0, abs=1e-6)
     turned = {p: make_bush(arm.chain, p, (AXIAL, RADIAL, RADIAL), (TORSION, 0, 0)) for p in bushes}
     softer = 0.4**2 / (2 * TORSION) + 1 / (2 * RADIAL) + 0.25**2 / yaw  # torsion, and what the bushes give upwards
-    assert give(arm, arm.solve(0.0), turned).rate == pytest.approx(1 / softer, rel=1e-9)
+    assert solve_carrier_compliance(arm, arm.solve(0.0), turned).rate == pytest.approx(1 / softer, rel=1e-9)
 
 
 def test_nothing_gives_without_bushes_and_less_the_stiffer_they_are():
     linkage = Linkage.read("double_wishbone")
     pose = linkage.solve(0.02, 0.01)
-    assert np.abs(give(linkage, pose, {}).compliance).max() < 1e-18
-    soft, stiff = (give(linkage, pose, rubber(linkage, f)) for f in (1.0, 1e5))
+    assert np.abs(solve_carrier_compliance(linkage, pose, {}).compliance).max() < 1e-18
+    soft, stiff = (solve_carrier_compliance(linkage, pose, rubber(linkage, f)) for f in (1.0, 1e5))
     assert np.abs(soft.compliance).max() > 1e-6
     assert np.abs(stiff.compliance).max() < 2e-5 * np.abs(soft.compliance).max()
     assert soft.compliance == pytest.approx(soft.compliance.T, abs=1e-9 * np.abs(soft.compliance).max())
@@ -72,9 +79,12 @@ def test_nothing_gives_without_bushes_and_less_the_stiffer_they_are():
 def test_an_ideal_joint_is_a_very_stiff_bush(name, ideal):
     linkage = Linkage.read(name)
     pose = linkage.solve(0.02)
-    soft = rubber(linkage, only=[p for p in places_of(linkage.chain) if p not in ideal])
+    soft = rubber(linkage, only=[p for p in bush_mounts(linkage.chain) if p not in ideal])
     balls = {p: make_bush(linkage.chain, p, (1e11, 1e11, 1e11)) for p in ideal}
-    found, stiff = give(linkage, pose, soft), give(linkage, pose, {**soft, **balls})
+    found, stiff = (
+        solve_carrier_compliance(linkage, pose, soft),
+        solve_carrier_compliance(linkage, pose, {**soft, **balls}),
+    )
     assert stiff.compliance == pytest.approx(found.compliance, abs=2e-4 * np.abs(found.compliance).max())
     assert stiff.rate == pytest.approx(found.rate, rel=2e-4)
 
@@ -87,7 +97,7 @@ def test_a_bush_turned_by_hand_is_the_same():
     R = own.axes
     along, about = (R.T @ np.diag(k) @ R for k in ((AXIAL, RADIAL, 2 * RADIAL), (10.0, 20.0, 30.0)))
     full = make_bush(linkage.chain, "P2", along.ravel(), about.ravel(), axis=(1, 0, 0))
-    a, b = (give(linkage, pose, {**rubber(linkage), "P2": bush}).compliance for bush in (own, full))
+    a, b = (solve_carrier_compliance(linkage, pose, {**rubber(linkage), "P2": bush}).compliance for bush in (own, full))
     assert a == pytest.approx(b, rel=1e-9, abs=1e-9 * np.abs(a).max())
 
 
@@ -125,7 +135,7 @@ def model_of(linkage, pose, bushes, spring=None):
         )
         bodies[name] = s.add_body(name, translate=(1, 2, 3), rotate=(3, 2, 1), joint_at=tuple(map(float, at)), mass=1, inertia=(1, 1, 1))  # fmt: skip
     for name, bush in bushes.items():
-        end, at = places_of(chain)[name], tuple(map(float, place(name)))
+        end, at = bush_mounts(chain)[name], tuple(map(float, place(name)))
         first, second = (None if b in fixed else b for b in (end.first, end.second))
         body, other = (second, first) if second is not None else (first, second)
         part = pose if end.part == chain.carrier else pose.link[end.part]
@@ -154,7 +164,7 @@ def test_small_forces_move_the_bodies_of_a_full_model_alike(name, travel, rack):
     bushes = rubber(linkage)
     strut = linkage.chain.struts[0]
     spring = (strut.points, 3e4)
-    found = give(linkage, pose, bushes, {"spring": spring}).compliance
+    found = solve_carrier_compliance(linkage, pose, bushes, {"spring": spring}).compliance
     sim = model_of(linkage, pose, bushes, spring).equations().compile()
     columns = []
     for cause, size in (("f1", 10.0), ("f2", 10.0), ("m1", 3.0), ("m2", 3.0), ("m3", 3.0)):
@@ -196,23 +206,23 @@ def test_wrong_bushes_are_told(given, told):
 
 def test_bushes_that_hold_nothing_are_told():
     arm = trailing_arm()
-    loose = {"pivot_inner": Bush(np.zeros((6, 6)), np.eye(3))}
+    loose = {"pivot_inner": BushStiffness(np.zeros((6, 6)), np.eye(3))}
     with pytest.raises(bc.ModelError, match="the bushes leave 'carrier' free to move"):
-        give(arm, arm.solve(0.0), loose)
+        solve_carrier_compliance(arm, arm.solve(0.0), loose)
 
 
 def test_stiffness_along_the_axes_of_hinges_and_rods():
     """By hand for an arm on two bushes; for links, the axial stiffness that each bush was given along its rod."""
     arm = trailing_arm()
     bushes = {p: make_bush(arm.chain, p, (AXIAL, RADIAL, 1.3 * RADIAL)) for p in ("pivot_inner", "pivot_outer")}
-    assert axial(arm.chain, bushes) == pytest.approx({p: AXIAL for p in bushes}, rel=1e-12)
+    assert axial_stiffnesses(arm.chain, bushes) == pytest.approx({p: AXIAL for p in bushes}, rel=1e-12)
     turned = {p: replace(b, axes=TURN @ b.axes) for p, b in bushes.items()}  # about the third principal axis
     c, s = TURN[0, 0], TURN[1, 0]
-    found = axial(arm.chain, turned)
+    found = axial_stiffnesses(arm.chain, turned)
     assert found == pytest.approx({p: c * c * AXIAL + s * s * RADIAL for p in bushes}, rel=1e-12)
     links = Linkage.read("five_link")
     given = rubber(links)
-    found = axial(links.chain, given)
+    found = axial_stiffnesses(links.chain, given)
     assert set(found) == set(given) and len(found) >= 10
     assert all(v == pytest.approx(AXIAL * (1 + 0.1 * i), rel=1e-12) for i, v in enumerate(found.values()))
 
@@ -225,19 +235,19 @@ def test_a_point_on_a_rod_without_bushes_moves_with_its_ends():
     def moved(p):
         return (move + np.cross(turn, p))[:, None]
 
-    found = object.__new__(_Stiffness)
+    found = object.__new__(_LinkageStiffness)
     rod = SimpleNamespace(name="rod", first="a", second="b")
     homes = {"a": "arm", "b": BASE, "c": "rod"}
     found.chain = SimpleNamespace(points={k: SimpleNamespace(body=x) for k, x in homes.items()}, rods=[rod])
     found.place = SimpleNamespace(point=places.__getitem__)
     found.bodies = {"arm"}
-    found._moves = lambda body, at: (moved(at), None)
-    assert found._point("a") == pytest.approx(moved(places["a"]))
-    assert found._point("c") == pytest.approx(moved(places["c"]), rel=1e-12)
+    found._displacement_matrices = lambda body, at: (moved(at), None)
+    assert found._point_displacement("a") == pytest.approx(moved(places["a"]))
+    assert found._point_displacement("c") == pytest.approx(moved(places["c"]), rel=1e-12)
     found.K = np.zeros((1, 1))
-    found.spring(("c", "a"), 5.0)
-    found._moves = lambda body, at: (moved(at) if body == BASE else 0 * moved(at), None)
+    found.add_spring(("c", "a"), 5.0)
+    found._displacement_matrices = lambda body, at: (moved(at) if body == BASE else 0 * moved(at), None)
     assert abs(found.K).max() < 1e-24  # nothing is stretched where all move alike
-    found.spring(("b", "a"), 5.0)
+    found.add_spring(("b", "a"), 5.0)
     along = (places["b"] - places["a"]) / np.linalg.norm(places["b"] - places["a"])
     assert found.K[0, 0] == pytest.approx(5.0 * float(along @ moved(places["b"])[:, 0]) ** 2)

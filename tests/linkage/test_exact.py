@@ -220,7 +220,7 @@ def test_spring_of_the_formula_student_and_where_the_push_rod_sits():
     on_arm = formula_pushrod(data)
     other = on_arm.solve(0.0).point("spring_crank").d
     assert np.abs(other - pose.point("spring_crank").d).max() > 0.05
-    assert on_arm.mobility.real == 1
+    assert on_arm.mobility.degrees_of_freedom == 1
 
 
 def test_mirror_is_the_other_side():

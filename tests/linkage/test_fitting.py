@@ -11,11 +11,11 @@ from scipy.optimize import minimize
 import bellcrank as bc
 from bellcrank.cli.main import main
 from bellcrank.errors import ModelError
-from bellcrank.library.vehicles.fit_targets import Asked, fit_linkage
+from bellcrank.library.vehicles.fit_targets import FitTargetFile, fit_hard_points
 from bellcrank.linkage import Linkage, shipped
-from bellcrank.linkage.fitting import Coordinate, Curve, fit
-from bellcrank.linkage.measures import measure
-from bellcrank.linkage.redrawn import STEP, Drawings
+from bellcrank.linkage.hard_point_fitting import PointCoordinate, TargetCurve, fit_curves
+from bellcrank.linkage.measures import measure_wheel
+from bellcrank.linkage.variants import STEP, VariantFamily
 from tests.models import rarely
 
 TRAVEL = np.linspace(-0.08, 0.08, 17)
@@ -31,11 +31,11 @@ OWN = {  # a MacPherson strut of a small front-wheel-drive car, drawn for this t
 
 
 def toe(tolerance=0.01, **more):
-    return Curve("bump", "toe", TRAVEL, 0 * TRAVEL, 0 * TRAVEL, True, tolerance, **more)
+    return TargetCurve("bump", "toe", TRAVEL, 0 * TRAVEL, 0 * TRAVEL, True, tolerance, **more)
 
 
 def box(*points, size=0.04, axes=(0, 1, 2)):
-    return [Coordinate(p, k, -size, size) for p in points for k in axes]
+    return [PointCoordinate(p, k, -size, size) for p in points for k in axes]
 
 
 # ---- variants of a linkage
@@ -48,9 +48,9 @@ def test_redrawn_linkages_measure_as_new_ones_do(name):
     rack = np.linspace(-0.01, 0.02, 5) if "rack" in linkage.inputs else 0.0
     draw = np.random.default_rng(5)
     places = {p: tuple(np.array(at) + 2e-3 * draw.normal(size=3)) for p, at in linkage.points.items()}
-    drawings = Drawings(linkage)
-    near = drawings.at(places)
-    found, wanted = (measure(x, z, rack, mode) for x in (near, Linkage(linkage.chain.moved(places))))
+    drawings = VariantFamily(linkage)
+    near = drawings.variant(places)
+    found, wanted = (measure_wheel(x, z, rack, mode) for x in (near, Linkage(linkage.chain.moved(places))))
     for column in wanted:
         np.testing.assert_allclose(found[column], wanted[column], rtol=1e-10, atol=1e-11, err_msg=column)
 
@@ -63,9 +63,9 @@ def test_redrawn_linkages_measure_as_new_ones_do(name):
             return {**places, point: tuple(at)}
 
         h = 1e-6
-        above, below = (measure(drawings.at(moved(s)), z, rack, mode) for s in (h, -h))
+        above, below = (measure_wheel(drawings.variant(moved(s)), z, rack, mode) for s in (h, -h))
         lanes = {p: tuple(np.full(5, complex(x)) for x in at) for p, at in moved(1j * STEP).items()}
-        slopes = measure(near.derivatives(lanes), z, rack, mode)
+        slopes = measure_wheel(near.complex_variant(lanes), z, rack, mode)
         for column in set(found) - {"travel", "rack"}:
             if np.isfinite(found[column]).all():
                 difference = (above[column] - below[column]) / (2 * h)
@@ -98,17 +98,17 @@ def test_axes_through_hard_points_follow_them():
 )
 def test_bump_steer_vanishes_with_at_most_three_hard_points(source, points):
     linkage = Linkage.read(source)
-    found = fit(linkage, box(*points), [toe()])
-    assert found.deviation("bump", before=True) > 0.3
-    assert found.deviation("bump") < 0.02
-    fresh = measure(load_moved(linkage, found), np.linspace(-0.08, 0.08, 65))["toe"]
-    assert np.abs(fresh - measure(linkage, 0.0)["toe"]).max() < 0.02  # also between the samples
+    found = fit_curves(linkage, box(*points), [toe()])
+    assert found.max_deviation("bump", before=True) > 0.3
+    assert found.max_deviation("bump") < 0.02
+    fresh = measure_wheel(load_moved(linkage, found), np.linspace(-0.08, 0.08, 65))["toe"]
+    assert np.abs(fresh - measure_wheel(linkage, 0.0)["toe"]).max() < 0.02  # also between the samples
     assert (np.abs(found.moves) <= 0.04 + 1e-12).all()
 
 
 def load_moved(linkage, found):
     """The linkage made anew from the hard points that were found."""
-    return Linkage(linkage.chain.moved(found.points))
+    return Linkage(linkage.chain.moved(found.moved_points))
 
 
 # ---- five curves at once
@@ -122,13 +122,13 @@ def test_five_link_meets_five_curves_of_another():
     draw = np.random.default_rng(11)
     names = ("P1", "P2", "P3", "P4", "P5")
     places = {n: tuple(np.array(linkage.points[n]) + draw.uniform(-0.012, 0.012, 3)) for n in names}
-    aim = measure(Linkage(linkage.chain.moved(places)), TRAVEL)
+    aim = measure_wheel(Linkage(linkage.chain.moved(places)), TRAVEL)
     tolerances = {"toe": 0.02, "camber": 0.05, "roll_centre_height": 0.002, "anti_lift_braking": 1.0,
                   "wheelbase_change": 0.0005}  # fmt: skip
-    curves = [Curve(n, n, TRAVEL, 0 * TRAVEL, aim[n], False, t) for n, t in tolerances.items()]
-    found = fit(linkage, box(*names, size=0.02), curves)
-    assert all(found.deviation(c, before=True) > t for c, t in tolerances.items())
-    assert found.met, found.notes
+    curves = [TargetCurve(n, n, TRAVEL, 0 * TRAVEL, aim[n], False, t) for n, t in tolerances.items()]
+    found = fit_curves(linkage, box(*names, size=0.02), curves)
+    assert all(found.max_deviation(c, before=True) > t for c, t in tolerances.items())
+    assert found.meets_targets, found.notes
 
 
 # ---- an independent solver and optimiser
@@ -186,12 +186,12 @@ def test_points_are_those_of_another_optimiser_on_another_solver(name, pairs, mo
     """Nelder-Mead on rods by Newton's method with difference quotients, which share nothing with the fit."""
     linkage = Linkage.read(name)
     travels = np.linspace(-0.06, 0.06, 7)
-    coordinates = [Coordinate(p, k, -0.05, 0.05) for p, k in moves]
+    coordinates = [PointCoordinate(p, k, -0.05, 0.05) for p, k in moves]
     curves = [
-        Curve("toe", "toe", travels, 0 * travels, 0 * travels, True, 0.02),
-        Curve("camber", "camber", travels, 0 * travels, -20 * travels, True, 2.0, weight=2.0),
+        TargetCurve("toe", "toe", travels, 0 * travels, 0 * travels, True, 0.02),
+        TargetCurve("camber", "camber", travels, 0 * travels, -20 * travels, True, 2.0, weight=2.0),
     ]
-    found = fit(linkage, coordinates, curves, move_weight=0.05)
+    found = fit_curves(linkage, coordinates, curves, move_weight=0.05)
 
     toe_in, camber = (np.radians(linkage.chain.vehicle.get(k, 0.0)) for k in ("toe", "camber"))
     static = rotation(np.array([0, 0, -toe_in])) @ rotation(np.array([-camber, 0, 0])) @ [0.0, 1.0, 0.0]
@@ -235,11 +235,11 @@ def test_cars_return_with_the_points_that_were_found(axes, side):
     same = {"carrier": {"cg": None}, "links": None}
     car = car.changed(front={"suspension": given, **same})
     new = car.fit(TARGETS, axle="front")
-    assert new.fitted.met
-    for name, at in new.fitted.points.items():
+    assert new.fitted.meets_targets
+    for name, at in new.fitted.moved_points.items():
         np.testing.assert_allclose(new.linkage("front").points[name], at, atol=1e-12)
     toes = new.kinematics("front", np.linspace(-0.06, 0.06, 9))["toe"]
-    assert np.abs(toes - toes[4]).max() == pytest.approx(new.fitted.deviation("bump steer"), rel=0.05)
+    assert np.abs(toes - toes[4]).max() == pytest.approx(new.fitted.max_deviation("bump steer"), rel=0.05)
     assert car.fitted is None
 
 
@@ -247,10 +247,10 @@ def test_solid_axles_move_both_sides():
     axle = Linkage.read("solid_axle")
     asked = {"units": ["mm", "deg"], "points": {"upper_left_axle": {"y": [-50, 50], "z": [-50, 50]}},
              "curves": {"roll_centre_height": {"travel": [-20, 20], "samples": 3, "value": 400, "tolerance": 50}}}  # fmt: skip
-    found = fit_linkage(axle, Asked.read(asked))
-    left, right = (np.array(found.points[f"upper_{s}_axle"]) for s in ("left", "right"))
+    found = fit_hard_points(axle, FitTargetFile.read(asked))
+    left, right = (np.array(found.moved_points[f"upper_{s}_axle"]) for s in ("left", "right"))
     np.testing.assert_allclose(left, right * [1, -1, 1], atol=1e-12)
-    assert found.deviation("roll_centre_height") < found.deviation("roll_centre_height", before=True)
+    assert found.max_deviation("roll_centre_height") < found.max_deviation("roll_centre_height", before=True)
 
 
 def test_tables_of_targets_and_steering_curves():
@@ -263,21 +263,21 @@ def test_tables_of_targets_and_steering_curves():
             "toe": {"table": [[-40, 0.1], [0, 0], [40, -0.1]], "tolerance": 0.05},
         },
     }
-    found = fit_linkage(linkage, Asked.read(asked))
+    found = fit_hard_points(linkage, FitTargetFile.read(asked))
     for name in ("ackermann_error", "toe"):
-        assert found.deviation(name) < found.deviation(name, before=True)
-    steered = measure(found.linkage, 0.0, np.array([0.03]))["steer"][0]
-    other = measure(found.linkage, 0.0, np.array([-0.03]))["steer"][0]
+        assert found.max_deviation(name) < found.max_deviation(name, before=True)
+    steered = measure_wheel(found.linkage, 0.0, np.array([0.03]))["steer"][0]
+    other = measure_wheel(found.linkage, 0.0, np.array([-0.03]))["steer"][0]
     v = linkage.chain.vehicle
     track = 2 * linkage.points["wheel_centre"][1]
     ideal = np.degrees(np.arctan(1 / (1 / np.tan(np.radians(steered)) + track / v["wheelbase"])))
-    error = measure(found.linkage, 0.0, np.array([0.03]))["ackermann_error"][0]
+    error = measure_wheel(found.linkage, 0.0, np.array([0.03]))["ackermann_error"][0]
     assert -other - ideal == pytest.approx(error, abs=0.02)  # the wheel as drawn stands straight but for its toe
 
 
 def test_limits_are_kept_and_reported():
-    found = fit(Linkage.read("double_wishbone"), box("tie_base", size=0.002), [toe()])
-    assert not found.met
+    found = fit_curves(Linkage.read("double_wishbone"), box("tie_base", size=0.002), [toe()])
+    assert not found.meets_targets
     assert np.abs(found.moves).max() <= 0.002
     assert "tie_base.x, tie_base.y" in found.notes[0]
 
@@ -300,7 +300,7 @@ def test_limits_are_kept_and_reported():
 )
 def test_wrong_targets_are_reported(change, words):
     with pytest.raises(ModelError, match=words.replace("(", r"\(")):
-        fit_linkage(Linkage.read("double_wishbone"), Asked.read({**TARGETS, **change}))
+        fit_hard_points(Linkage.read("double_wishbone"), FitTargetFile.read({**TARGETS, **change}))
 
 
 @pytest.mark.campaign

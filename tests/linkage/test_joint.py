@@ -231,7 +231,7 @@ def test_spring_by_ride_height_holds_the_wheel():
 def test_equilibrium_of_a_long_model_with_a_linkage(monkeypatch):
     """Models with many degrees of freedom are taken by recursion, where joints allow it; here one does not."""
     for module in (accelerations, results):
-        monkeypatch.setattr(module, "LONG", 3)
+        monkeypatch.setattr(module, "MAX_DOF_FACTORIZATION", 3)
     s = bc.System("row", axes="ISO 8855")
     chain = linkage("double_wishbone")
     wheel = s.add_body("wheel", mass=40, inertia=(1, 1, 1), cm=chain.points["wheel_centre"])

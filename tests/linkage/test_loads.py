@@ -5,9 +5,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
-from bellcrank.library.vehicles.load_cases import LoadCase, linkage_loads, read_cases
+from bellcrank.library.vehicles.load_cases import LoadCase, linkage_loads, read_load_cases
 from bellcrank.linkage import Linkage
-from bellcrank.linkage.statics import Load, held
+from bellcrank.linkage.link_forces import BodyLoad, solve_link_forces
 from tests.linkage.machines import linkage, sheet
 
 FORCE, MOMENT = np.array([-3100.0, 1700.0, 4200.0]), np.array([30.0, -60.0, 90.0])
@@ -20,18 +20,20 @@ def test_springs_and_rack_do_the_work_of_the_load(name):
     pose = one.solve(0.03, *rack)
     strut = one.chain.struts[0]
     at = pose.position + [0.02, 0.03, -0.31]
-    found = held(one, pose, [Load(one.chain.carrier, FORCE, at, MOMENT)], {strut.name: strut.points}).parts
+    found = solve_link_forces(
+        one, pose, [BodyLoad(one.chain.carrier, FORCE, at, MOMENT)], {strut.name: strut.points}
+    ).parts
     a, b = (pose.point(p) for p in strut.points)
     line = (a.position - b.position) / np.linalg.norm(a.position - b.position)
     moves = [(pose.d, pose.delta, a.d - b.d)]
     moves += [(pose.d_rack, pose.delta_rack, a.d_rack - b.d_rack)] if rack else []
     works = [
-        FORCE @ (d + np.cross(turn, at - pose.position)) + MOMENT @ turn + found[strut.name].size * (line @ longer)
+        FORCE @ (d + np.cross(turn, at - pose.position)) + MOMENT @ turn + found[strut.name].magnitude * (line @ longer)
         for d, turn, longer in moves
     ]
     assert works[0] == pytest.approx(0, abs=1e-8)
     if rack:
-        assert works[1] + found["rack"].size == pytest.approx(0, abs=1e-8)
+        assert works[1] + found["rack"].magnitude == pytest.approx(0, abs=1e-8)
     # everything that the base holds carries the load
     base = {j.name for j in one.chain.joints if j.first == "base"} | {"rack"}
     points = [p for p in one.chain.points if one.chain.points[p].body == "base"]
@@ -59,7 +61,9 @@ def test_loads_are_the_reactions_of_a_model_at_rest():
     one = Linkage.read(data)
     p = {n: tuple(x) for n, x in one.points.items()}
     at = np.array(p["wheel_centre"]) - [0.0, 0.0, 0.3]
-    found = held(one, one.solve(0.0), [Load("carrier", FORCE, at)], {"spring": ("spring_arm", "spring_base")}).parts
+    found = solve_link_forces(
+        one, one.solve(0.0), [BodyLoad("carrier", FORCE, at)], {"spring": ("spring_arm", "spring_base")}
+    ).parts
     s = bc.System("wishbones", units="mks", axes="ISO 8855")
     small = {"mass": 1, "inertia": (0.1, 0.1, 0.1)}
     lower = s.add_body("lower", rotate=1, joint_at=p["lower_front"], **small)
@@ -79,7 +83,7 @@ def test_loads_are_the_reactions_of_a_model_at_rest():
     s.add_loop_joint("loop_2", "distance", between=(tie, s.add_point("inner", body=None, at=p["tie_base"])))
     arm = s.add_point("arm", body=lower, at=within("spring_arm", "lower_front"))
     s.add_strut("spring", magnitude="push", between=(arm, s.add_point("top", body=None, at=p["spring_base"])))
-    s.set_defaults(push=found["spring"].size)
+    s.set_defaults(push=found["spring"].magnitude)
     place = s.add_point("contact", body=carrier, at=tuple(float(x) for x in at - np.array(p["lower_ball"])))
     for i, f in enumerate(FORCE, 1):
         s.add_force(f"load{i}", magnitude=float(f), direction=s.inertial[i], at=place)
@@ -108,8 +112,8 @@ def test_a_torque_that_the_body_takes_does_not_load_the_carrier():
     pose, strut = one.solve(0.0), {"spring": one.chain.struts[0].points}
     force = np.array([2000.0, 0.0, 4000.0])
     at = pose.position
-    hub = held(one, pose, [Load("carrier", force, at - [0, 0, radius])], strut).parts
-    shaft = held(one, pose, [Load("carrier", force, at)], strut).parts
+    hub = solve_link_forces(one, pose, [BodyLoad("carrier", force, at - [0, 0, radius])], strut).parts
+    shaft = solve_link_forces(one, pose, [BodyLoad("carrier", force, at)], strut).parts
     for name, parts in (("hub", hub), ("shaft", shaft)):
         for part, c in parts.items():
             assert found[name][part].force == pytest.approx(c.force, abs=1e-6)
@@ -127,7 +131,7 @@ def test_a_torque_that_the_body_takes_does_not_load_the_carrier():
 )
 def test_cases_that_cannot_be(given, told):
     with pytest.raises(ModelError, match=told.replace("?", r"\?")):
-        read_cases(given)
+        read_load_cases(given)
 
 
 def test_what_cannot_be_held_is_told():
@@ -135,4 +139,4 @@ def test_what_cannot_be_held_is_told():
     with pytest.raises(ModelError, match="multiples of gravity need a car"):
         linkage_loads(one, {"x": LoadCase(braking=1.0)})
     with pytest.raises(ModelError, match="loads need 1 strut that holds the travel"):
-        held(one, one.solve(0.0), [], {})
+        solve_link_forces(one, one.solve(0.0), [], {})

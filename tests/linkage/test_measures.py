@@ -11,10 +11,10 @@ import bellcrank as bc
 from bellcrank.cli import main
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage
-from bellcrank.linkage.loads import LoadTable
-from bellcrank.linkage.measures import Measures, draw, level_measures, measure, usual_travels
-from bellcrank.linkage.pose import cross
-from bellcrank.linkage.suspensions import Sheet, _with_centre
+from bellcrank.linkage.load_table import LoadTable
+from bellcrank.linkage.measures import Measures, constant_measures, default_travels, draw_measures, measure_wheel
+from bellcrank.linkage.pose import cross_last_axis
+from bellcrank.linkage.suspensions import HardPointData, _with_axle_centre
 from tests.linkage.machines import linkage, sheet
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "suspension.toml"
@@ -46,7 +46,7 @@ def meet(a, b, c, d):
 def test_roll_centre_and_camber_change_of_a_plane_wishbone():
     wishbone, p = plane_wishbone()
     centre = meet(p["lower"], p["lower_ball"], p["upper"], p["upper_ball"])
-    m = measure(wishbone, [-1e-4, 0.0, 1e-4])
+    m = measure_wheel(wishbone, [-1e-4, 0.0, 1e-4])
     height = (
         centre[1] * 0.76 / (0.76 - centre[0])
     )  # the line from the contact point through the instant centre, at y = 0
@@ -60,7 +60,7 @@ def test_roll_centre_and_camber_change_of_a_plane_wishbone():
 
 
 def test_trailing_arm_has_neither_camber_nor_toe_and_the_anti_lift_of_its_pivot():
-    m = measure(linkage("trailing_arm"), [-0.05, 0.0, 0.05])
+    m = measure_wheel(linkage("trailing_arm"), [-0.05, 0.0, 0.05])
     for name in ("camber", "toe", "half_track_change"):
         assert m[name] == pytest.approx(0, abs=1e-12)
     assert m["anti_lift_braking"][1] == pytest.approx(100 * 0.3 * (0.32 / 0.40) * 2.5 / 0.53, rel=1e-12)
@@ -71,7 +71,7 @@ def test_trailing_arm_has_neither_camber_nor_toe_and_the_anti_lift_of_its_pivot(
 
 
 def test_steering_axis_of_the_wishbone_by_hand():
-    m = measure(linkage("double_wishbone"), 0.0)
+    m = measure_wheel(linkage("double_wishbone"), 0.0)
     lower, upper, wheel = np.array([8, 720, 170]), np.array([-18, 690, 510]), np.array([0, 765, 0])
     k = upper - lower
     ground = lower - k * lower[2] / k[2]
@@ -97,7 +97,7 @@ def test_a_steered_five_link_has_its_virtual_axis():
         {"kind": "five_link", "name": "rods", "units": "mm", "axes": "ISO 8855", "side": "left", "vehicle": {"tyre_radius": 300},
          "points": points | {"wheel_centre": p["wheel_centre"]}, "rack": {"points": ["P5"]}}
     )  # fmt: skip
-    a, b = measure(five, 0.02, 0.005), measure(linkage("double_wishbone"), 0.02, 0.005)
+    a, b = measure_wheel(five, 0.02, 0.005), measure_wheel(linkage("double_wishbone"), 0.02, 0.005)
     for name in ("camber", "toe", "half_track_change", "roll_centre_height"):
         assert a[name] == pytest.approx(b[name], abs=1e-9)
     assert a["caster"][0] == pytest.approx(b["caster"][0], abs=0.3)
@@ -117,8 +117,8 @@ def test_signs_by_axes_and_side():
             "rack": {"points": ["tie_base"], "axis": [0, -1, 0]},
         }
     )
-    a, b = measure(left, 0.03, 0.01), measure(sae, 0.03, 0.01)
-    c = measure(left.mirror(), 0.03, -0.01)
+    a, b = measure_wheel(left, 0.03, 0.01), measure_wheel(sae, 0.03, 0.01)
+    c = measure_wheel(left.mirror(), 0.03, -0.01)
     assert a["steer"][0] == pytest.approx(-b["steer"][0]) and a["steer"][0] == pytest.approx(-c["steer"][0])
     assert a["wheel_z"][0] == pytest.approx(-b["wheel_z"][0])
     same = (
@@ -140,7 +140,7 @@ def test_signs_by_axes_and_side():
 
 def test_wheel_rate_by_energy():
     strut = linkage("macpherson")
-    m = measure(strut, [-1e-3, 0.0, 1e-3])
+    m = measure_wheel(strut, [-1e-3, 0.0, 1e-3])
     length = m["spring_length"]
     assert m["spring_ratio"][1] == pytest.approx((length[0] - length[2]) / 2e-3, rel=1e-6)
     assert m["spring_wheel_rate"][1] == pytest.approx(22000 * m["spring_ratio"][1] ** 2)
@@ -148,7 +148,7 @@ def test_wheel_rate_by_energy():
 
 def test_axle_in_roll():
     axle = linkage("solid_axle")
-    m, p = measure(axle, [0.0, 0.04], mode="opposite"), measure(axle, [0.0, 0.04])
+    m, p = measure_wheel(axle, [0.0, 0.04], mode="opposite"), measure_wheel(axle, [0.0, 0.04])
     assert m["camber"][1] == pytest.approx(
         -np.degrees(np.arcsin(0.04 / 0.74)), rel=1e-3
     )  # the axle tilts with its wheels
@@ -161,8 +161,8 @@ def test_axle_in_roll():
 
 @pytest.mark.campaign
 def test_lines_of_the_picture_are_the_measures():
-    m = measure(linkage("double_wishbone"), np.linspace(-0.02, 0.02, 3))
-    shown = {axis.get_title(): axis for axis in draw([m]).axes if axis.lines}
+    m = measure_wheel(linkage("double_wishbone"), np.linspace(-0.02, 0.02, 3))
+    shown = {axis.get_title(): axis for axis in draw_measures([m]).axes if axis.lines}
     for name, title, factor in (("camber", "camber (deg)", 1.0), ("scrub_radius", "scrub radius (mm)", 1000.0)):
         (line,) = shown[title].lines
         assert line.get_xdata() == pytest.approx([-20.0, 0.0, 20.0])
@@ -171,7 +171,7 @@ def test_lines_of_the_picture_are_the_measures():
 
 def test_an_axle_without_a_wheel_centre_has_it_in_its_middle():
     points = {"wheel_left": (0.1, 0.7, 0.3), "wheel_right": (0.3, -0.5, 0.9)}
-    sheet = _with_centre(Sheet("axle", "solid_axle_four_link", "ISO 8855", "left", points))
+    sheet = _with_axle_centre(HardPointData("axle", "solid_axle_four_link", "ISO 8855", "left", points))
     assert sheet.points["wheel_centre"] == pytest.approx((0.2, 0.1, 0.6))
 
 
@@ -215,15 +215,17 @@ def test_command(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["kinematics", "trailing_arm", "--travel=40:-40"])
     with pytest.raises(ModelError, match="mode='sideways'"):
-        measure(linkage("trailing_arm"), 0.0, mode="sideways")
+        measure_wheel(linkage("trailing_arm"), 0.0, mode="sideways")
 
 
 def test_usual_sweep_is_round_and_has_zero():
     """Up and down by 100 mm, less where the file or the linkage ends before."""
-    assert usual_travels(bc.vehicles.Car.read("passenger").linkage("front")) == pytest.approx(np.arange(-10, 11) / 100)
-    assert usual_travels(linkage("double_wishbone")) == pytest.approx(np.arange(-8, 9) / 100)  # of its file
+    assert default_travels(bc.vehicles.Car.read("passenger").linkage("front")) == pytest.approx(
+        np.arange(-10, 11) / 100
+    )
+    assert default_travels(linkage("double_wishbone")) == pytest.approx(np.arange(-8, 9) / 100)  # of its file
     pushrod = Linkage.read("formula_student")
-    found = usual_travels(pushrod)
+    found = default_travels(pushrod)
     low, high = pushrod.range()
     assert low < found[0] < found[-1] < high and 0.0 in found and len(found) > 15
 
@@ -240,10 +242,10 @@ def test_one_name_for_a_measure(capsys):
     """In tables, plots and reports: the beginning of its label, which no other measure has."""
     car = bc.vehicles.Car.read("passenger")
     for axle in ("front", "rear"):
-        m = car.kinematics(axle, usual_travels(car.linkage(axle)), mode="opposite")
+        m = car.kinematics(axle, default_travels(car.linkage(axle)), mode="opposite")
         titles = [m.title(name) for name in m if not name.startswith("instant_axis")]
         assert len(set(titles)) == len(titles)
-        panels = [axis.get_title().partition(" (")[0] for axis in draw([m]).axes if axis.get_title()]
+        panels = [axis.get_title().partition(" (")[0] for axis in draw_measures([m]).axes if axis.get_title()]
         assert {*panels} < {*titles} and "track change" in panels and len(panels) > 10
         assert main(["kinematics", "passenger", "--axle", axle, "--mode", "opposite", "--travel", "-20:20:3"]) == 0
         table = capsys.readouterr().out
@@ -260,7 +262,7 @@ def test_pictures_of_measures_and_loads():
                                    ("caster", [5.0, 6.0], "deg"), ("anti_dive", [7.0, 8.0], "%")):  # fmt: skip
             m.add(name, sign * np.array(values), unit, "")
         sets.append(m)
-    figure = draw(sets)
+    figure = draw_measures(sets)
     *shown, fifth, sixth = figure.axes
     titles = ["camber (deg)", "caster (deg)", "scrub radius (mm)", "anti dive (%)"]  # toe has no numbers everywhere
     assert [a.get_title() for a in shown] == titles
@@ -270,13 +272,13 @@ def test_pictures_of_measures_and_loads():
     assert [a.get_xlabel() for a in shown] == ["", "travel (mm)", "travel (mm)", "travel (mm)"]
     assert not fifth.axison and not sixth.axison
     assert [t.get_text() for t in shown[0].get_legend().get_texts()] == ["bump", "roll"]
-    alone = draw(sets[:1])
+    alone = draw_measures(sets[:1])
     assert alone.axes[0].get_legend() is None
     assert "the same everywhere: scrub radius 30 mm" in [t.get_text() for t in alone.texts]
 
     def case(name, *sizes):
-        parts = {f"rod_{i}": SimpleNamespace(size=x) for i, x in enumerate(sizes)}
-        return SimpleNamespace(name=name, held=SimpleNamespace(parts=parts))
+        parts = {f"rod_{i}": SimpleNamespace(magnitude=x) for i, x in enumerate(sizes)}
+        return SimpleNamespace(name=name, link_forces=SimpleNamespace(parts=parts))
 
     table = LoadTable("axle", [case("braking", 2500.0, -800.0), case("turning", 10.0, 20.0), case("bump", 1.0, 2.0)])
     axes = table.draw().axes
@@ -289,11 +291,13 @@ def test_pictures_of_measures_and_loads():
 
 def test_vector_products_of_poses():
     a, b = np.random.default_rng(0).normal(size=(2, 4, 3))
-    assert cross(a, b) == pytest.approx(np.cross(a, b)) and cross(a, b[0]) == pytest.approx(np.cross(a, b[0]))
+    assert cross_last_axis(a, b) == pytest.approx(np.cross(a, b)) and cross_last_axis(a, b[0]) == pytest.approx(
+        np.cross(a, b[0])
+    )
 
 
 def test_rounding_is_no_measure():
     """The wheels of a rigid axle keep toe and camber; 1e-15 rad is no curve."""
     rear = bc.vehicles.Car.read("van").kinematics("rear", np.linspace(-0.1, 0.1, 5))
-    found = level_measures([rear], ["camber", "toe", "wheelbase_change"])
+    found = constant_measures([rear], ["camber", "toe", "wheelbase_change"])
     assert found == {"camber": "camber 0 deg", "toe": "toe 0 deg"}

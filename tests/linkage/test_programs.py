@@ -16,8 +16,8 @@ from bellcrank.emit.lookup import lookup_function
 from bellcrank.emit.python.lookup import python_lookup
 from bellcrank.errors import ModelWarning
 from bellcrank.expr import Number
-from bellcrank.linkage.lookup import pose_lookup
 from bellcrank.linkage.pose import ONE_INPUT, TWO_INPUTS
+from bellcrank.linkage.pose_lookup import pose_lookup
 from tests.linkage.machines import linkage
 from tests.models import STRICT, needs_compiler, rarely
 from tests.programs import SKIPPED
@@ -144,9 +144,9 @@ def test_look_ups_of_the_same_formulas_go_two_at_a_time(further):
     call = rf"external_{first}_carrier_beside_{second}_carrier\(q_{first}\w*, q_{second}\w*, values\d+\);"
     assert re.search(call, text) and not re.search(r"external_(left|right)_carrier\(q_", text)
     alone = eom.compile(backend="python")
-    python = alone.loaded.model.calls()
+    python = alone.loaded.model.new_calls()
     states = np.random.default_rng(1).uniform(-0.039, 0.039, (5, 2, 4))
-    compiled = CModel(eom.program, alone.loaded.functions, flags=(*STRICT, *further)).calls()
+    compiled = CModel(eom.program, alone.loaded.functions, flags=(*STRICT, *further)).new_calls()
     p = compiled.constants([])
     for q, u in states:
         at = (0.0, q, u, [], p, [])

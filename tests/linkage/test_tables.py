@@ -7,11 +7,11 @@ import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, Symbol, evaluate
 from bellcrank.linkage import Linkage, Table
-from bellcrank.linkage.joint import TableGuide
-from bellcrank.linkage.lookup import pose_lookup
-from bellcrank.linkage.rotations import exp, log
-from bellcrank.linkage.table import differences
-from bellcrank.verify.taylor import difference
+from bellcrank.linkage.guided_linkage import TableGuide
+from bellcrank.linkage.pose_lookup import pose_lookup
+from bellcrank.linkage.pose_table import pose_differences
+from bellcrank.linkage.rotations import rotation_matrix, rotation_vector
+from bellcrank.verify.taylor import central_difference
 from tests.linkage.machines import linkage
 from tests.models import rarely
 
@@ -39,7 +39,7 @@ def test_errors_are_the_recomputed_ones(five, ends, cases, digits):
     z = np.linspace(*ends, round((ends[1] - ends[0]) / 1e-3) + 1)
     exact = five.solve(z, links=())
     for (scheme, step), expected in cases.items():
-        found = differences(five.table(step=step, range=ends, scheme=scheme, links=()).solve(z), exact)
+        found = pose_differences(five.table(step=step, range=ends, scheme=scheme, links=()).solve(z), exact)
         assert [found[m] for m in MEASURES] == pytest.approx(expected, rel=digits)
 
 
@@ -62,13 +62,13 @@ def test_quintic_accelerations_are_continuous_and_cubic_ones_jump(five):
         table = five.table(step=0.01, range=(-0.2, 0.2), scheme=scheme, links=())
         piece = table.pieces["carrier"]
         inner = np.arange(1, len(table.travel) - 1)
-        left, right = piece.solve(inner - 1, np.ones(len(inner))), piece.solve(inner, np.zeros(len(inner)))
+        left, right = piece.pose_at(inner - 1, np.ones(len(inner))), piece.pose_at(inner, np.zeros(len(inner)))
         jump = {name: np.linalg.norm(left[name] - right[name], axis=1).max() for name in left}
         assert jump["position"] < 1e-14 and jump["d"] < 1e-12 and jump["delta"] < 1e-11
         # the source promises a continuous acceleration; it jumps by 1.05684 1/m at z = -0.19 m
         assert low <= jump["dd"] < high
     nodes = five.table(step=0.01, range=(-0.2, 0.2), links=())
-    assert max(differences(nodes.solve(nodes.travel), five.solve(nodes.travel, links=())).values()) < 1e-9
+    assert max(pose_differences(nodes.solve(nodes.travel), five.solve(nodes.travel, links=())).values()) < 1e-9
 
 
 def test_single_rod():
@@ -82,19 +82,19 @@ def test_single_rod():
         }
     )  # fmt: skip
     from bellcrank.linkage import Pose
-    from bellcrank.linkage.interpolate import pieces
+    from bellcrank.linkage.pose_interpolation import pose_polynomials
 
     angles = np.arange(0, 1.81, 0.3)
 
     def at(a):
-        R = exp(np.stack([0 * a, a, 0 * a], -1))
+        R = rotation_matrix(np.stack([0 * a, a, 0 * a], -1))
         p = np.stack([-np.cos(a), 0 * a, np.sin(a)], -1)
         delta = np.tile([0.0, 1.0, 0.0], (len(a), 1))
         return Pose(a, p, R, np.cross(delta, p), delta, -p, 0 * p)
 
     check = np.arange(0, np.pi / 2, 0.01)
     i = np.minimum((check / 0.3).astype(int), 5)
-    found = Pose(check, **pieces(at(angles), 0.3, quintic=False).solve(i, check / 0.3 - i))
+    found = Pose(check, **pose_polynomials(at(angles), 0.3, quintic=False).pose_at(i, check / 0.3 - i))
     exact = at(check)
     assert np.linalg.norm(found.position - exact.position, axis=1).max() == pytest.approx(2.106e-5, rel=1e-3)
     assert np.linalg.norm(found.d - exact.d, axis=1).max() == pytest.approx(2.157e-4, rel=1e-3)
@@ -140,11 +140,11 @@ def test_what_a_table_of_two_inputs_adds_to_accelerations():
     q, u = ([Symbol(f"{x}{i}", kind) for i in range(2)] for x, kind in (("q", "coordinate"), ("u", "speed")))
     motion = guide.motion(carrier, q, u, ONE)
     values = dict(zip((*q, *u), (*at, *rates), strict=True))
-    n = guide.numbers(carrier, at, 1.0)
+    n = guide.numeric_motion(carrier, at, 1.0)
     for found, terms in ((motion.a, n["dd"]), (motion.alpha, n["ddelta"])):
         expected = sum((1 if i == j else 2) * x * rates[i] * rates[j] for (i, j), x in terms.items())
         assert evaluate(found, values) == pytest.approx(list(expected), rel=1e-9)
-    small = guide.numbers(carrier, [1000 * x for x in at], 1000.0)  # in mm
+    small = guide.numeric_motion(carrier, [1000 * x for x in at], 1000.0)  # in mm
     for name, power in (("d", 0), ("delta", 1)):
         for i in range(2):
             assert 1000**power * small[name][i] == pytest.approx(n[name][i], rel=1e-12)
@@ -161,8 +161,8 @@ def test_slopes_of_what_is_looked_up():
     args = [Symbol("z", "coordinate"), Symbol("r", "coordinate")]
     values = dict(zip(args, at, strict=True))
     for j in range(2):
-        expected = difference(lambda h, j=j: np.array(look_up(*(at + h * np.eye(2)[j]))), 5e-4)[:24]
-        found = evaluate([guide._rule(carrier, i)(j, args) for i in range(24)], values)
+        expected = central_difference(lambda h, j=j: np.array(look_up(*(at + h * np.eye(2)[j]))), 5e-4)[:24]
+        found = evaluate([guide._derivative_rule(carrier, i)(j, args) for i in range(24)], values)
         assert found == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
 
@@ -186,8 +186,8 @@ def test_formulas_of_a_cell_are_the_table(name, options, extend):
         z = np.array(at[: 1 + two])
         lows, highs, steps = map(np.array, (found.lows, found.highs, found.steps))
         inside = np.clip(z, lows, highs)
-        cell = np.minimum(((inside - lows) / steps).astype(int), np.array(found.cells) - 1)
-        row = found.rows[cell[0] * found.cells[-1] + cell[1] if two else cell[0]]
+        cell = np.minimum(((inside - lows) / steps).astype(int), np.array(found.cell_counts) - 1)
+        row = found.rows[cell[0] * found.cell_counts[-1] + cell[1] if two else cell[0]]
         values = dict(zip(found.numbers, row, strict=True)) | dict(
             zip((*found.places, *found.beyond, *found.inside),
                 (*(inside - lows - cell * steps), *((z - inside) if extend else ()), *((z == inside) if extend else ())),
@@ -209,7 +209,7 @@ def test_links_and_points_are_interpolated_too():
 
 
 def test_a_table_has_at_most_so_many_nodes(five, monkeypatch):
-    monkeypatch.setattr("bellcrank.linkage.table.MOST", 11)
+    monkeypatch.setattr("bellcrank.linkage.pose_table.MOST", 11)
     assert len(five.table(step=0.01, range=(-0.05, 0.05), links=()).travel) == 11
     with pytest.raises(ModelError, match="a table of 12 nodes is too large; use a larger step or accuracy"):
         five.table(step=0.01, range=(-0.05, 0.06), links=())
@@ -241,13 +241,13 @@ def test_beyond_the_table_it_goes_on_straight(scheme, five):
     assert pose.extended.all()
     compiled = bc.compile_linkage(table, extend=True).solve(*place)
     assert compiled.extended.all()
-    assert max(differences(pose, compiled).values()) < 1e-11
+    assert max(pose_differences(pose, compiled).values()) < 1e-11
     h = 1e-4
     names = [("d", "delta", "dd", "ddelta"), ("d_rack", "delta_rack", "dd_rack", "ddelta_rack")][: len(place)]
     for k, (d, delta, dd, ddelta) in enumerate(names):
         low, high = (table.solve(*(place + h * s * np.eye(len(place))[k][:, None]), extend=True) for s in (-1, 1))
         assert np.abs((high.position - low.position) / (2 * h) - getattr(pose, d)).max() < 1e-6
-        turned = log(high.rotation @ np.swapaxes(low.rotation, 1, 2)) / (2 * h)
+        turned = rotation_vector(high.rotation @ np.swapaxes(low.rotation, 1, 2)) / (2 * h)
         assert np.abs(turned - getattr(pose, delta)).max() < 1e-6
         assert np.abs((getattr(high, d) - getattr(low, d)) / (2 * h) - getattr(pose, dd)).max() < 1e-4
         assert np.abs((getattr(high, delta) - getattr(low, delta)) / (2 * h) - getattr(pose, ddelta)).max() < 1e-4
@@ -261,7 +261,7 @@ def test_files(five, tmp_path):
     table = five.table(step=0.02, range=(-0.1, 0.1))
     again = Table.read(table.save(tmp_path / "five.json"))
     z = np.linspace(-0.1, 0.1, 17)
-    assert max(differences(table.solve(z), again.solve(z)).values()) == 0
+    assert max(pose_differences(table.solve(z), again.solve(z)).values()) == 0
     assert np.abs(table.solve(z).point("X5").position - again.solve(z).point("X5").position).max() == 0
     lines = table.save_transformations(tmp_path / "five.txt").read_text().splitlines()
     assert int(lines[0]) == 11 and len(lines) == 1 + 11 * 6
@@ -298,5 +298,5 @@ def test_a_table_by_compiled_poses():
     a = bc.compile_linkage(one, links=["rod_5"]).table(step=0.02, range=(-0.1, 0.1))
     b = one.table(step=0.02, range=(-0.1, 0.1), links=["rod_5"])
     for name in ("carrier", "rod_5"):
-        found = differences(a.nodes[name], b.nodes[name])
+        found = pose_differences(a.nodes[name], b.nodes[name])
         assert found["position"] < 1e-14 and found["angle"] < 1e-13 and max(found.values()) < 1e-8

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bellcrank.linkage import Linkage
-from bellcrank.linkage.measures import measure
+from bellcrank.linkage.measures import measure_wheel
 from tests.late import Late
 from tests.linkage.machines import sheet
 from tests.models import rarely
@@ -95,7 +95,7 @@ def rates(points, z, rack):
 )
 def test_measures_of_the_double_wishbone(z, rack, both):
     data, points, linkage = both
-    m = measure(linkage, z, rack)
+    m = measure_wheel(linkage, z, rack)
     low, high, centre, axle, contact, spring = points.at(z, rack)
     drawn = points.at(0.0)
     assert m["camber"][0] == pytest.approx(-np.degrees(np.arcsin(axle[2])), abs=1e-7)
@@ -128,7 +128,7 @@ def test_measures_of_the_double_wishbone(z, rack, both):
 @pytest.mark.parametrize(("mode", "other"), [("parallel", 0.03), ("opposite", -0.03), ("single", 0.0)])
 def test_track_and_roll_centre_of_the_axle(mode, other, both):
     _, points, linkage = both
-    m = measure(linkage, 0.03, mode=mode)
+    m = measure_wheel(linkage, 0.03, mode=mode)
     drawn, here, there = points.at(0.0)[4][1], points.at(0.03)[4][1], points.at(other)[4][1]
     assert m["track_change"][0] == pytest.approx(here + there - 2 * drawn, abs=1e-9)
     h = 0.5 * (here * rates(points, 0.03, 0.0)[1] + there * rates(points, other, 0.0)[1])

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend import cuda as backend_cuda
-from bellcrank.backend.c_lanes import set_steps
-from bellcrank.backend.c_many import batch_of
-from bellcrank.backend.cuda import memory_of, no_gpu
-from bellcrank.emit.c.cuda import cuda_source, on_host
-from bellcrank.emit.c.many import FIGURES
-from bellcrank.many import many as module
+from bellcrank.backend import gpu_batch as backend_cuda
+from bellcrank.backend.c_batch import make_batch_struct
+from bellcrank.backend.c_lanes import set_step_fields
+from bellcrank.backend.gpu_batch import gpu_obstacle, run_memory
+from bellcrank.emit.c.batch_driver import FIGURES
+from bellcrank.emit.c.cuda import cuda_source, host_emulation
+from bellcrank.many import simulate_many as module
 from tests.models import example, needs_compiler, rarely
 from tests.run.test_free_bodies import tumbling
 
@@ -44,7 +44,7 @@ class Played:
     """A GPU played by a processor: threads one after another, in three launches."""
 
     def __init__(self, program, method, shared, number, events, folder):
-        (folder / "gpu.cpp").write_text(on_host(cuda_source(program, method, shared, number, events), shared))
+        (folder / "gpu.cpp").write_text(host_emulation(cuda_source(program, method, shared, number, events), shared))
         library = folder / "gpu.so"
         command = ["g++", "-O1", "-ffp-contract=off", "-fPIC", "-shared", str(folder / "gpu.cpp"), "-o", str(library)]
         done = subprocess.run([*command, "-lm"], capture_output=True, text=True, check=False)
@@ -54,13 +54,13 @@ class Played:
         self.library.sizes(ctypes.c_void_p(self.sizes.ctypes.data))
 
     def go(self, spec, begin, wanted, results, inputs, progress):
-        batch, _ = batch_of(begin, wanted, results)
-        set_steps(batch, spec)
+        batch, _ = make_batch_struct(begin, wanted, results)
+        set_step_fields(batch, spec)
         n, long = len(results.status), ctypes.c_int64
-        jobs, tallies = (np.empty(n * size // 8 + 1) for size in memory_of(self.sizes, wanted))
+        jobs, tallies = (np.empty(n * size // 8 + 1) for size in run_memory(self.sizes, wanted))
         for i in (1, 2, 3):
             at = [ctypes.c_void_p(x.ctypes.data) for x in (jobs, tallies)]
-            self.library.run_on_host(ctypes.byref(batch), *at, long(i == 1), long(spec.steps * i // 3))
+            self.library.run_on_host(ctypes.byref(batch), *at, long(i == 1), long(spec.n_steps * i // 3))
         return 0.0
 
 
@@ -88,8 +88,8 @@ def test_euler_parameters_keep_unit_size_in_the_text_for_gpus(method, tmp_path, 
 
 def play(monkeypatch, folder):
     """Plays a GPU."""
-    monkeypatch.setattr(module, "no_gpu", lambda: "")
-    monkeypatch.setattr(module, "Gpu", lambda *given: Played(*given, folder))
+    monkeypatch.setattr(module, "gpu_obstacle", lambda: "")
+    monkeypatch.setattr(module, "GpuProgram", lambda *given: Played(*given, folder))
 
 
 @pytest.mark.campaign
@@ -109,7 +109,7 @@ def test_runs_near_singular_positions_in_the_text_for_gpus(tmp_path, monkeypatch
     near_singular_positions()
 
 
-@pytest.mark.skipif(bool(no_gpu()), reason="there is no GPU")
+@pytest.mark.skipif(bool(gpu_obstacle()), reason="there is no GPU")
 @pytest.mark.parametrize("share", [False, True])
 @pytest.mark.parametrize("precision", ["double", "single"])
 @pytest.mark.parametrize("name", [*TREES, *LOOPS])
@@ -119,7 +119,7 @@ def test_on_a_gpu(name, precision, share):
     against_cores(name, precision, share)
 
 
-@pytest.mark.skipif(bool(no_gpu()), reason="there is no GPU")
+@pytest.mark.skipif(bool(gpu_obstacle()), reason="there is no GPU")
 @pytest.mark.parametrize("name", EVENTS)
 def test_events_on_a_gpu(name):
     with_events(name)
@@ -127,12 +127,12 @@ def test_events_on_a_gpu(name):
         with_events(name, "single")
 
 
-@pytest.mark.skipif(bool(no_gpu()), reason="there is no GPU")
+@pytest.mark.skipif(bool(gpu_obstacle()), reason="there is no GPU")
 def test_runs_near_singular_positions_on_a_gpu():
     near_singular_positions()
 
 
-@pytest.mark.skipif(bool(no_gpu()), reason="there is no GPU")
+@pytest.mark.skipif(bool(gpu_obstacle()), reason="there is no GPU")
 def test_runs_that_do_not_fit_on_a_gpu_at_once(monkeypatch):
     """They are done one part after another, with the same bits."""
     sim = example("quarter_car").compile()
@@ -145,13 +145,13 @@ def test_runs_that_do_not_fit_on_a_gpu_at_once(monkeypatch):
     }
     shares = []
     all_at_once = sim.simulate_many(backend="cuda", **given)
-    monkeypatch.setattr(backend_cuda.Gpu, "_room", lambda *_: 384)
+    monkeypatch.setattr(backend_cuda.GpuProgram, "_max_runs", lambda *_: 384)
     parts = sim.simulate_many(backend="cuda", progress=shares.append, **given)
     assert (all_at_once["az"] == parts["az"]).all()
     assert shares[-1] == 1.0 and len(shares) >= 3
 
 
-@pytest.mark.skipif(bool(no_gpu()), reason="there is no GPU")
+@pytest.mark.skipif(bool(gpu_obstacle()), reason="there is no GPU")
 def test_values_that_lie_on_a_gpu():
     cupy = pytest.importorskip("cupy")
     sim, k = example("quarter_car").compile(), np.linspace(1e4, 2e4, 50)
@@ -174,7 +174,7 @@ def against_cores(name, precision="double", share=False):
     sim = example(name).compile()
     tolerance = {"double": 1e-12, "single": 1e-5}[precision]
     names = [x.name for x in sim.interface.parameters if x.default][:4] if not share else []
-    values = {x: np.linspace(0.97, 1.05, 5) * sim.interface.get(x, ("parameter",)).default for x in names}
+    values = {x: np.linspace(0.97, 1.05, 5) * sim.interface.find_or_none(x, ("parameter",)).default for x in names}
     start = sim.interface.coordinates[0]
     base = float(sim.interface.run.initial.get(start.name, start.default or 0.0))
     step, channels = sim.interface.run.step or 1e-3, [x.name for x in sim.interface.channels]
@@ -244,14 +244,14 @@ def near_singular_positions():
     np.testing.assert_allclose(there["x"], here["x"], rtol=0, atol=1e-12)
 
 
-@pytest.mark.skipif(not no_gpu(), reason="there is a GPU")
+@pytest.mark.skipif(not gpu_obstacle(), reason="there is a GPU")
 def test_values_on_a_gpu_that_cannot_be_read_are_told():
     with pytest.raises(bc.BellcrankError, match="lie on a GPU, and cannot be read: "):
         example("quarter_car").compile().simulate_many(parameters={"k": Elsewhere()}, t_end=0.01, step=0.001)
 
 
 @needs_compiler  # which the cores use
-@pytest.mark.skipif(not no_gpu(), reason="there is a GPU")
+@pytest.mark.skipif(not gpu_obstacle(), reason="there is a GPU")
 def test_a_machine_without_a_gpu_says_so_and_uses_its_cores():
     many = example("quarter_car").compile().simulate_many(n=3, t_end=0.01, step=0.001, backend="cuda")
     assert many.settings["backend"] == "lanes"
@@ -300,4 +300,4 @@ def test_a_cupy_that_cannot_be_imported_is_told(raised, said, monkeypatch):
         raise raised
 
     monkeypatch.setattr(backend_cuda.importlib, "import_module", refuse)
-    assert said in no_gpu()
+    assert said in gpu_obstacle()

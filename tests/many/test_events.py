@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.fixed_step_methods import METHODS
 from tests.emit.test_c_loops import coupled
 from tests.models import example, needs_compiler, rarely
 
@@ -344,7 +344,7 @@ def test_the_same_bits_in_every_lane_and_thread(name, varied, events, precision,
         sim.simulate_many(2000, parameters={varied: values[0]}, **{**given, "step": 1e-6}, channels=[], progress=enough)
     rng = np.random.default_rng(0)
     for threads, order in ((1, rng.permutation(23)), (5, rng.permutation(23)), (2, np.array([7, 7, 3])), (1, [11])):
-        monkeypatch.setattr("bellcrank.many.cores.core_count", lambda threads=threads: threads)
+        monkeypatch.setattr("bellcrank.many.worker_threads.core_count", lambda threads=threads: threads)
         again = sim.simulate_many(parameters={varied: values[order]}, **given)
         assert again.ended == [many.ended[i] for i in order]
         for channel in many:

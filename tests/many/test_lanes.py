@@ -9,7 +9,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.emit.c.lanes import lanes_source
 from bellcrank.expr.function_table import CALLED
-from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.fixed_step_methods import METHODS
 from tests.models import example, needs_compiler, rarely, system
 
 pytestmark = needs_compiler
@@ -39,7 +39,7 @@ def test_runs_in_lanes_are_those_of_simulate(name):
     """Trees, tables, linkages, tyres on ground; an odd number of runs leaves a lane idle."""
     sim = example(name).compile()
     names = [x.name for x in sim.interface.parameters if x.default][:4]
-    values = {x: np.linspace(0.97, 1.05, 5) * sim.interface.get(x, ("parameter",)).default for x in names}
+    values = {x: np.linspace(0.97, 1.05, 5) * sim.interface.find_or_none(x, ("parameter",)).default for x in names}
     step = sim.interface.run.step or 1e-3
     span = {"t_end": 40.5 * step, "step": step}
     many = sim.simulate_many(parameters=values, output_every=4, backend="lanes", **span)
@@ -68,7 +68,7 @@ def test_runs_in_single_precision(name):
     """Within 1e-5 of double precision in many steps: what is rounded away when increments are added is not lost."""
     sim = example(name).compile()
     names = [x.name for x in sim.interface.parameters if x.default][:4]
-    values = {x: np.linspace(0.97, 1.05, 5) * sim.interface.get(x, ("parameter",)).default for x in names}
+    values = {x: np.linspace(0.97, 1.05, 5) * sim.interface.find_or_none(x, ("parameter",)).default for x in names}
     step = sim.interface.run.step or 1e-3
     t_end = min(1000.5 * step, sim.interface.run.t_end)
     given = {"parameters": values, "t_end": t_end, "step": step, "output_every": 100}

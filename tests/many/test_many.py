@@ -9,7 +9,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.cli.main import main
-from bellcrank.metrics.weighting import weighted
+from bellcrank.metrics.frequency_weighting import apply_weighting
 from tests.models import FOLDER, example, needs_compiler, rarely
 
 STEP = 0.002
@@ -37,7 +37,7 @@ def test_every_run_has_the_bits_of_simulate(name):
     """Trees, closed loops, tables, linkages, wheels: parameters that enter constants vary from run to run."""
     sim = example(name).compile()
     names = [x.name for x in sim.interface.parameters if x.default][:4]
-    values = {x: np.array([1.0, 1.05, 0.97, 1.01, 1.0]) * sim.interface.get(x, ("parameter",)).default for x in names}
+    values = {x: np.array([1.0, 1.05, 0.97, 1.01, 1.0]) * sim.interface.find_or_none(x, ("parameter",)).default for x in names}
     step = sim.interface.run.step or 1e-3
     span = {"t_end": 12.5 * step, "step": step}
     many = sim.simulate_many(parameters=values, output_every=2, backend="cores", **span)
@@ -104,7 +104,7 @@ def test_figures_are_those_of_the_histories(way):
         "final": az[:, -1], "min": az.min(1), "max": az.max(1), "mean": over_time(t, az), "rms": np.sqrt(over_time(t, az**2)),
         "crossing(0.5)": [t[i] + (t[i + 1] - t[i]) * (0.5 - x[i]) / (x[i + 1] - x[i])
                           for x in az for i in [int(np.argmax((x[:-1] < 0.5) != (x[1:] < 0.5)))]],
-    } | {w: [np.sqrt(over_time(t, weighted(t, x, w) ** 2)) for x in az] for w in ("wk", "wd")}  # fmt: skip
+    } | {w: [np.sqrt(over_time(t, apply_weighting(t, x, w) ** 2)) for x in az] for w in ("wk", "wd")}  # fmt: skip
     for word, x in expected.items():
         np.testing.assert_allclose(many.metrics["az"][word], x, rtol=1e-12, err_msg=word)
     span = az.max(1) - az.min(1)
@@ -213,7 +213,7 @@ def test_methods_that_choose_their_steps(which):
     sim = example(name).compile()
     names = [x.name for x in sim.interface.parameters if x.default][:3]
     scale = np.array([1.0, 300.0, 0.97]) if method == "auto" else np.array([1.0, 1.05, 0.97])
-    values = {x: scale * sim.interface.get(x, ("parameter",)).default for x in names}
+    values = {x: scale * sim.interface.find_or_none(x, ("parameter",)).default for x in names}
     step = sim.interface.run.step or 1e-3
     shared = {"t_end": 60.5 * step, "step": step, "method": method, "rtol": 1e-6, "atol": 1e-9}
     if name == "quarter_car":
@@ -358,8 +358,8 @@ TOO_MUCH = [  # bytes of the machine for each run, what is kept of it, and what 
 @pytest.mark.parametrize(("room", "given", "said"), TOO_MUCH)
 def test_what_helps_where_results_cannot_be_held(monkeypatch, room, given, said):
     """Four states and one figure take 40 bytes."""
-    monkeypatch.setattr("bellcrank.run.memory.available_memory", lambda: 1000.0 * room)
-    monkeypatch.setattr("bellcrank.run.memory.SMALL", 0)
+    monkeypatch.setattr("bellcrank.run.memory_limits.available_memory", lambda: 1000.0 * room)
+    monkeypatch.setattr("bellcrank.run.memory_limits.SMALL", 0)
     with pytest.raises(bc.RunError) as told:
         quarter_car().simulate_many(1000, **{"t_end": 1, "step": 0.001, **given})
     assert said in str(told.value)
@@ -474,7 +474,7 @@ def test_closed_loops_begin_as_in_simulate():
     """To the bit, with parameters and initial values of their own."""
     sim = example("four_bar").compile()
     given = {"parameters": {"l1": np.array([1.0, 1.01])}, "initial": {"q(a)": np.array([-0.5, -0.45])}}
-    usual = sim.interface.get("l1", ("parameter",)).default
+    usual = sim.interface.find_or_none("l1", ("parameter",)).default
     given["parameters"]["l1"] *= usual
     many = sim.simulate_many(t_end=0.01, step=0.001, **given)
     for i in range(2):
@@ -494,7 +494,7 @@ def test_a_run_that_cannot_begin_leaves_the_others_alone(way):
         (loop, "l1", 50.0, "cannot be assembled"),
         (tree, "m_b", 0.0, "cannot be computed"),
     ):
-        usual = sim.interface.get(name, ("parameter",)).default
+        usual = sim.interface.find_or_none(name, ("parameter",)).default
         for runs in ([impossible, usual, usual], [usual, impossible, usual]):
             many = sim.simulate_many(parameters={name: runs}, metrics={"q(a)" if sim is loop else "az": "max"}, **how)
             figure = next(iter(many.metric_values.values()))

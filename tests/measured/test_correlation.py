@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.files.record import Channel
+from bellcrank.files.record import FileChannel
 
 
 def run(time, unit="m/s2", name="run", **channels):
-    return bc.Run.of(
+    return bc.Run._from_channels(
         name,
         np.asarray(time, float),
-        [Channel(n, np.asarray(x, float), unit, n) for n, x in channels.items()],
+        [FileChannel(n, np.asarray(x, float), unit, n) for n, x in channels.items()],
         "finished",
     )
 

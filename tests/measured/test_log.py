@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.files.choose import write_record
-from bellcrank.files.record import Channel, Record
+from bellcrank.files.format_choice import write_record
+from bellcrank.files.record import FileChannel, Record
 
 TIME = np.arange(0, 2.0, 0.01)
 TRUE = {"ay": 4 * np.sin(3 * TIME), "steering_wheel": 30 * np.sin(3 * TIME)}  # m/s2, deg
@@ -126,7 +126,7 @@ def test_groups_of_an_mdf_file_with_rates_of_their_own(tmp_path):
 
 
 def test_every_format_is_read_alike(tmp_path):
-    made = Record("log", TIME, (Channel("AccY", TRUE["ay"], "m/s2"),))
+    made = Record("log", TIME, (FileChannel("AccY", TRUE["ay"], "m/s2"),))
     table = {"channels": {"ay": {"column": "AccY", "scale": 2}}}
     for ending in (".csv", ".erd", ".json", ".mat"):
         write_record(tmp_path / f"log{ending}", replace(made))

@@ -5,14 +5,14 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.metrics import KINDS
-from bellcrank.metrics.kinds import read_kind
+from bellcrank.metrics.metric_kinds import parse_metric_kind
 
 T = np.linspace(0, 10, 10001)
 W = 2 * np.pi
 
 
 def of(text, *signals, start=0.0, end=np.inf):
-    kind, number = read_kind(text, text)
+    kind, number = parse_metric_kind(text, text)
     return kind(["x"] * len(signals), number, start=start, end=end).value(T, signals)
 
 
@@ -94,9 +94,12 @@ def test_kinds_are_listed_and_described():
         (lambda: bc.metrics.rms(3), "channels=3 must be the name of a channel or a list of names"),
         (lambda: bc.metrics.rms([]), "must be the name of a channel"),
         (lambda: bc.metrics.rms("a", start=2, end=1), "start=2 s must lie before end=1 s"),
-        (lambda: read_kind("percentile", "'percentile'"), r"the percent is missing, as in percentile\(95\)"),
-        (lambda: read_kind("rmss", "'rmss'"), r"'rmss' is not known\. Did you mean 'rms'\? It is one of final, min"),
-        (lambda: read_kind("rms(3)", "'rms(3)'"), r"'rms\(3\)' is not known"),
+        (lambda: parse_metric_kind("percentile", "'percentile'"), r"the percent is missing, as in percentile\(95\)"),
+        (
+            lambda: parse_metric_kind("rmss", "'rmss'"),
+            r"'rmss' is not known\. Did you mean 'rms'\? It is one of final, min",
+        ),
+        (lambda: parse_metric_kind("rms(3)", "'rms(3)'"), r"'rms\(3\)' is not known"),
     ],
 )
 def test_what_is_wrong_is_reported(make, message):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bellcrank.metrics.weighting import fraction, weighted
+from bellcrank.metrics.frequency_weighting import apply_weighting, transfer_function
 
 # Table 3, principal frequency weightings in one-third octaves: frequency in Hz, factors times 1000
 W_K = {
@@ -30,7 +30,7 @@ W_D = {  # 212 is printed at 10 Hz, where the filter of Annex A, and a smooth li
 
 def factor(frequency, name="wk"):
     """The size of a weighting at a frequency in Hz."""
-    numerator, denominator = fraction(name)
+    numerator, denominator = transfer_function(name)
     s = 2j * np.pi * frequency
     return abs(np.polyval(numerator, s) / np.polyval(denominator, s))
 
@@ -47,7 +47,7 @@ def test_factors_of_the_standard(name, table):
 @pytest.mark.parametrize("frequency", [0.5, 2.0, 5.0, 16.0])
 def test_a_sine_is_weighted_by_its_factor(frequency):
     t = np.linspace(0, 30, 60001)
-    y = weighted(t, np.sin(2 * np.pi * frequency * t))[40000:]
+    y = apply_weighting(t, np.sin(2 * np.pi * frequency * t))[40000:]
     assert np.sqrt(2 * np.mean(y**2)) == pytest.approx(float(factor(frequency)), rel=1e-3)
 
 
@@ -58,8 +58,8 @@ def test_agrees_with_an_independent_program_on_any_signal():
     t = np.linspace(0, 4, 1601)
     x = np.cumsum(np.random.default_rng(1).normal(size=len(t))) + 3.0
     for name in ("wk", "wd"):
-        _, expected, _ = lsim(fraction(name), x, t)
-        assert weighted(t, x, name) == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())
+        _, expected, _ = lsim(transfer_function(name), x, t)
+        assert apply_weighting(t, x, name) == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())
 
 
 def test_uneven_steps():
@@ -67,4 +67,4 @@ def test_uneven_steps():
     t = np.append(np.arange(0, 2, 0.002), 2.0005)
     x = np.sin(7 * t)
     even = np.linspace(0, 2.0005, 4002)
-    assert weighted(t, x)[-1] == pytest.approx(weighted(even, np.sin(7 * even))[-1], abs=1e-4)
+    assert apply_weighting(t, x)[-1] == pytest.approx(apply_weighting(even, np.sin(7 * even))[-1], abs=1e-4)

@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from bellcrank.numeric.embedded import EMBEDDED, Embedded
+from bellcrank.numeric.embedded import EMBEDDED, EmbeddedMethod
 
 METHODS = EMBEDDED.values()
 EMBEDDED_ORDER = {"tsit5": 4, "dop853": 5}
@@ -52,9 +52,9 @@ def defects(b, A, order, at=1.0):
     return [max(abs(b @ weights(t, A) - at**n / density(t)) for t in trees(n)) for n in range(1, order + 1)]
 
 
-def square(m: Embedded):
-    A = np.zeros((len(m.rows), len(m.rows)))
-    for i, row in enumerate(m.rows):
+def square(m: EmbeddedMethod):
+    A = np.zeros((len(m.stage_weights), len(m.stage_weights)))
+    for i, row in enumerate(m.stage_weights):
         A[i, : len(row)] = row
     return A
 
@@ -69,24 +69,24 @@ def test_trees_are_all_there():
 
 @pytest.mark.parametrize("m", METHODS, ids=lambda m: m.name)
 def test_every_tree_up_to_the_order(m):
-    A, n = square(m), len(m.rows)
-    b = A[m.result]
+    A, n = square(m), len(m.stage_weights)
+    b = A[m.result_stage]
     found = defects(b, A, m.order + 1)
     assert max(found[:-1]) < 1e-13 and found[-1] > 1e-5
     assert np.abs(A.sum(axis=1) - m.nodes).max() < 1e-14
-    estimate = defects(b - padded(m.error, n), A, EMBEDDED_ORDER[m.name] + 1)
+    estimate = defects(b - padded(m.error_weights, n), A, EMBEDDED_ORDER[m.name] + 1)
     assert max(estimate[:-1]) < 1e-13 and estimate[-1] > 1e-6
-    if m.second:
-        lower = defects(b - padded(m.second, n), A, 4)
+    if m.second_error_weights:
+        lower = defects(b - padded(m.second_error_weights, n), A, 4)
         assert max(lower[:3]) < 1e-13 and lower[3] > 1e-6
 
 
 @pytest.mark.parametrize("m", METHODS, ids=lambda m: m.name)
 def test_states_within_a_step_have_their_order(m):
-    A, n, order = square(m), len(m.rows), DENSE_ORDER[m.name]
+    A, n, order = square(m), len(m.stage_weights), DENSE_ORDER[m.name]
     unit = np.eye(n)
-    b = A[m.result]
-    parts = [b, unit[0] - b, 2 * b - unit[m.result] - unit[0], *(padded(row, n) for row in m.dense)]
+    b = A[m.result_stage]
+    parts = [b, unit[0] - b, 2 * b - unit[m.result_stage] - unit[0], *(padded(row, n) for row in m.dense_weights)]
     next_one = 0.0
     for x in (0.25, 0.5, 0.8):
         total = parts[-1]

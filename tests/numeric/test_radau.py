@@ -7,8 +7,10 @@ from tests.numeric.test_embedded import defects
 
 
 def matrix():
-    (a, b), m = RADAU5.pair, RADAU5
-    return np.linalg.inv(np.array(m.back) @ [[m.real, 0, 0], [0, a, -b], [0, b, a]] @ np.array(m.to))
+    (a, b), m = RADAU5.complex_eigenvalue, RADAU5
+    return np.linalg.inv(
+        np.array(m.from_eigenbasis) @ [[m.real_eigenvalue, 0, 0], [0, a, -b], [0, b, a]] @ np.array(m.to_eigenbasis)
+    )
 
 
 def test_every_tree_up_to_the_order():

@@ -35,7 +35,7 @@ def worst(b, order, at=1.0):
 
 def test_every_tree_up_to_the_order():
     alpha, beta, gamma = classical()
-    b, lower = np.array(M.b) @ gamma, (np.array(M.b) - M.error) @ gamma
+    b, lower = np.array(M.b) @ gamma, (np.array(M.b) - M.error_weights) @ gamma
     assert max(worst(b, n) for n in range(1, 6)) < 1e-12 and worst(b, 6) > 1e-5
     assert max(worst(lower, n) for n in range(1, 5)) < 1e-12 and worst(lower, 5) > 1e-5
     assert np.abs(alpha.sum(axis=1) - M.nodes).max() < 1e-13
@@ -46,6 +46,6 @@ def test_every_tree_up_to_the_order():
 @pytest.mark.parametrize("x", [0.2, 0.5, 0.9])
 def test_states_within_a_step_are_of_fourth_order(x):
     *_, gamma = classical()
-    K = np.array(M.dense)
+    K = np.array(M.dense_weights)
     b = (x * (np.array(M.b) + (1 - x) * (K[0] + x * (K[1] + x * K[2])))) @ gamma
     assert max(worst(b, n, x) for n in range(1, 5)) < 1e-11 and worst(b, 5, x) > 1e-6

@@ -5,10 +5,10 @@ from importlib.resources import files
 
 import pytest
 
-from bellcrank.emit.c.runtime_files import definitions as in_c
-from bellcrank.emit.number import DOUBLE
-from bellcrank.emit.python.runtime_files import definitions as in_python
-from bellcrank.files.template import template
+from bellcrank.emit.c.runtime_files import constant_definitions as in_c
+from bellcrank.emit.number_type import DOUBLE
+from bellcrank.emit.python.runtime_files import constant_definitions as in_python
+from bellcrank.files.template import template_text
 from bellcrank.numeric import tuning
 from bellcrank.numeric.tuning import LOOPS, constants
 
@@ -19,12 +19,12 @@ def test_every_line_says_what_it_is():
     assert len(GROUPS) >= 9
     for group in GROUPS:
         lines = constants(group)
-        assert lines and all(c.note and c.at(1.0) == c.value == getattr(group, c.name) for c in lines)
+        assert lines and all(c.note and c.value_for_rounding(1.0) == c.value == getattr(group, c.name) for c in lines)
 
 
 def test_thresholds_of_rounding_grow_with_it():
     single = 2.0**29
-    found = {c.name: c.at(single) for c in constants(LOOPS)}
+    found = {c.name: c.value_for_rounding(single) for c in constants(LOOPS)}
     assert found["closed"] == pytest.approx(LOOPS.closed * single) and found["near"] == LOOPS.near
     assert found["tight"] < found["closed"] < found["settled"] < found["watched"]
 
@@ -48,7 +48,7 @@ SOURCES = {
     "bellcrank.export.standalone/templates/c": ("loops.c", "inputs.c"),
     "bellcrank.export.standalone/templates/fortran": ("main.f90",),
     "bellcrank.export.standalone/templates/python": ("program.py",),
-    "bellcrank.numeric": ("branch.py", "integrate.py", "least_norm.py", "null_space.py", "projection.py", "run_spec.py"),
+    "bellcrank.numeric": ("loop_projector.py", "integrate.py", "least_norm.py", "null_space.py", "loop_constraints.py", "run_spec.py"),
     "bellcrank.library/templates": ("near_lanes.c",),
 }  # fmt: skip
 # of one language alone: when Jacobi's rotations end and when they are not needed; a division that is never by zero
@@ -59,5 +59,5 @@ OWN |= {"run_spec.py": {"1e-9"}}  # a residual that a message names
 
 @pytest.mark.parametrize(("folder", "file"), [(folder, file) for folder, files in SOURCES.items() for file in files])
 def test_no_source_has_thresholds_of_its_own(folder, file):
-    found = set(re.findall(r"(?<![\w.])\d+\.?\d*[eE]-\d+", template(folder, file)))
+    found = set(re.findall(r"(?<![\w.])\d+\.?\d*[eE]-\d+", template_text(folder, file)))
     assert found == OWN.get(file, set())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.files.record import Channel
-from bellcrank.optimize.least_squares import Unknown, solve
+from bellcrank.files.record import FileChannel
+from bellcrank.optimize.least_squares import FitUnknown, solve_least_squares
 
 M, K, C, X0, NOISE = 2.0, 50.0, 2.0, 1.0, 0.01
 TIME = np.arange(0, 2.001, 0.02)
@@ -28,8 +28,11 @@ def partials(t):
 
 
 def log(values, unit="m", time=TIME, name="log", **more):
-    channels = [Channel("q(mass)", np.asarray(values), unit, "x"), *(Channel(n, x, "N", n) for n, x in more.items())]
-    return bc.Run.of(name, time, channels, "finished")
+    channels = [
+        FileChannel("q(mass)", np.asarray(values), unit, "x"),
+        *(FileChannel(n, x, "N", n) for n, x in more.items()),
+    ]
+    return bc.Run._from_channels(name, time, channels, "finished")
 
 
 def noisy(seed, **values):
@@ -113,21 +116,21 @@ def test_what_the_data_cannot_determine_is_reported(sim):
 
 def test_all_unknowns_of_a_combination_without_effect_have_no_variance():
     """a, b and c may grow by the same value. c has a hundredth of the influence of the others."""
-    unknown, t = [Unknown(n, 1.0, -np.inf, np.inf, 1.0) for n in "abcd"], np.linspace(0, 1, 50)
+    unknown, t = [FitUnknown(n, 1.0, -np.inf, np.inf, 1.0) for n in "abcd"], np.linspace(0, 1, 50)
     noise = np.random.default_rng(3).normal(0, 0.01, 50)
 
     def errors(p):
         a, b, c, d = p.T[:, :, None]
         return 100 * (a - b) * t + (b - c) * t**2 + (d - 2) * np.sin(9 * t) - noise
 
-    found = solve(unknown, errors, np.zeros(50, int), np.ones(1), ["y"])
+    found = solve_least_squares(unknown, errors, np.zeros(50, int), np.ones(1), ["y"])
     assert np.isinf(np.diag(found.covariance)[:3]).all() and np.isfinite(found.covariance[3, 3])
     assert "'a', 'b', 'c' are not identifiable one by one" in found.problems[0]
 
 
 def test_an_unknown_without_influence():
-    unknown, t = [Unknown(n, 1.0, -np.inf, np.inf, 1.0) for n in "ab"], np.linspace(0, 1, 50)
-    found = solve(unknown, lambda p: p[:, :1] * t - 3 * t, np.zeros(50, int), np.ones(1), ["y"])
+    unknown, t = [FitUnknown(n, 1.0, -np.inf, np.inf, 1.0) for n in "ab"], np.linspace(0, 1, 50)
+    found = solve_least_squares(unknown, lambda p: p[:, :1] * t - 3 * t, np.zeros(50, int), np.ones(1), ["y"])
     assert found.values[0] == pytest.approx(3) and np.isinf(found.covariance[1, 1])
     assert found.problems == ("'b' is not identifiable: it has no influence on the channels",)
 
@@ -143,8 +146,8 @@ def test_channels_of_unlike_noise_count_by_it():
     rng, t = np.random.default_rng(4), np.linspace(0, 1, 400)
     channel = np.repeat([0, 1], 400)
     y = np.concatenate([2 * t + rng.normal(0, 0.001, 400), 2 * t + rng.normal(0, 1.0, 400)])
-    found = solve(
-        [Unknown("a", 1.0, -np.inf, np.inf, 1.0)], lambda p: p[:, :1] * np.tile(t, 2) - y, channel, np.ones(2), "ab"
+    found = solve_least_squares(
+        [FitUnknown("a", 1.0, -np.inf, np.inf, 1.0)], lambda p: p[:, :1] * np.tile(t, 2) - y, channel, np.ones(2), "ab"
     )
     assert np.sqrt(found.covariance[0, 0]) == pytest.approx(0.001 / np.sqrt(t @ t), rel=0.1)
     assert found.noise == pytest.approx([0.001, 1.0], rel=0.1)

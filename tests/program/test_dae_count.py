@@ -7,8 +7,13 @@ from types import SimpleNamespace
 import pytest
 
 from bellcrank.expr import ONE, ZERO
-from bellcrank.program.count import Count
-from bellcrank.program.dae_count import _basis, _by_multipliers, _solve, step_count
+from bellcrank.program.dae_count import (
+    _constrained_solve_count,
+    _multiplier_method_counts,
+    _null_space_count,
+    step_count,
+)
+from bellcrank.program.operation_count import OperationCount
 from bellcrank.program.statements import count_section
 from tests.models import example
 
@@ -22,7 +27,7 @@ class Tally(Counter):
 
     def count(self):
         # classic: divisions count as multiplications, comparisons and absolute values not at all
-        return Count(self["add"], self["multiply"], self["divide"], self["function"], self.muldiv, 0)
+        return OperationCount(self["add"], self["multiply"], self["divide"], self["function"], self.muldiv, 0)
 
     @property
     def muldiv(self):
@@ -47,7 +52,7 @@ def basis(n, m, rank):
 def test_dense_systems(n, m, rank):
     """x = T a + c with (T' M T) a = T' (f - M c), and a symmetric system of the size of a."""
     t = basis(n, m, rank)
-    assert _basis(n, m, rank) == t.count()
+    assert _null_space_count(n, m, rank) == t.count()
     p = n - rank
     t.products(product(range(n), range(n), range(p + 1)))  # M (T, c)
     t.products(product(range(p), range(n), range(p + 1)))  # T' (M T, rest)
@@ -58,7 +63,7 @@ def test_dense_systems(n, m, rank):
         t.products(range(k))
         t["divide"] += k + 1
     t["function"] += p * p
-    assert _solve(n, m, rank) == t.count()
+    assert _constrained_solve_count(n, m, rank) == t.count()
 
 
 def test_systems_by_multipliers():
@@ -69,7 +74,7 @@ def test_systems_by_multipliers():
     J = [[x, x, x, x], [ZERO, x, x, ZERO], [ZERO] * n]
     spans = [4, 2, 0]
     loops = SimpleNamespace(v=[0] * m, scales=SimpleNamespace(rank_v=rank), M=M, J=J)
-    factor, solve, correct = _by_multipliers(loops, n)
+    factor, solve, correct = _multiplier_method_counts(loops, n)
 
     below = [(i, j) for i in range(n) for j in range(first[i], i)]
     t = Tally()
@@ -125,10 +130,10 @@ def test_a_step_is_made_of_its_parts(model, regular):
     )
     n, m, rank = len(program.speeds), len(program.loops.v), program.loops.scales.rank_v
     q = len(program.coordinates)
-    dense = _solve(n, m, rank).total
+    dense = _constrained_solve_count(n, m, rank).total
     factor, solve, correct = 0, dense, dense
     if regular and model == "planar_pendulum":  # of a four-bar the null space is smaller
-        factor, solve, correct = (c.total for c in _by_multipliers(program.loops, n))
+        factor, solve, correct = (c.total for c in _multiplier_method_counts(program.loops, n))
     once = system + factor + solve
     shift = 2 * rates + 2 * (2 * q)
     project = 2 * (system + factor + correct) + shift + 2 * n
@@ -139,7 +144,7 @@ def test_a_step_is_made_of_its_parts(model, regular):
         "stabilised": 4 * (once + 2 * correct + shift + 2 * n),
         "post": 4 * once + project,
         "projection": 4 * once + project,
-        "half-explicit": 4 * (system + closure + dense + _basis(n, m, rank).total + 2 * 2 * (n + m)) + once,
+        "half-explicit": 4 * (system + closure + dense + _null_space_count(n, m, rank).total + 2 * 2 * (n + m)) + once,
     }
     assert {dae: step_count(program, dae, False, "rk4", regular).total for dae in expected} == expected
     assert step_count(program, "projection", True, "rk4", regular) == _sum(4, program.count, 1, program.per_step)
@@ -148,4 +153,4 @@ def test_a_step_is_made_of_its_parts(model, regular):
 
 
 def _sum(a, x, b, y):
-    return Count(*(a * i + b * j for i, j in zip(vars(x).values(), vars(y).values(), strict=True)))
+    return OperationCount(*(a * i + b * j for i, j in zip(vars(x).values(), vars(y).values(), strict=True)))

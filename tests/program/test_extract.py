@@ -5,19 +5,25 @@ from itertools import combinations
 
 import pytest
 
-from bellcrank.program.extract import Extractor, Kernel, Pair, common_factors, factor_pairs
-from bellcrank.program.network import Network
+from bellcrank.program.common_subexpressions import (
+    CommonPartExtractor,
+    CommonProduct,
+    CommonSum,
+    common_term_factors,
+    factor_pairs,
+)
+from bellcrank.program.network import SumOfProductsNetwork
 
 
 def network(seed, sums=6, terms=9, symbols=7):
     """Sums of products of few factors, so that terms and factors meet often."""
-    draw, net = random.Random(seed), Network()
-    factors = [net.new() for _ in range(symbols)]
+    draw, net = random.Random(seed), SumOfProductsNetwork()
+    factors = [net.new_variable() for _ in range(symbols)]
     for _ in range(sums):
         drawn = {tuple(sorted(draw.choices(factors, k=draw.randint(1, 4)))): draw.choice((1, -1)) for _ in range(terms)}
-        net.sums[net.new()] = [(sign, term) for term, sign in drawn.items()]
+        net.sums[net.new_variable()] = [(sign, term) for term, sign in drawn.items()]
     x, y = factors[:2]
-    net.sums[net.new()] = [(1, (x, x)), (1, (x, y)), (1, (y, y))]  # x*y is a place with either of the others
+    net.sums[net.new_variable()] = [(1, (x, x)), (1, (x, y)), (1, (y, y))]  # x*y is a place with either of the others
     net.results = list(net.sums)
     return net, factors
 
@@ -42,7 +48,7 @@ def places(extractor):
     terms, kernels, pairs = extractor.terms, {}, {}
     for listed in extractor.members.values():
         for t1, t2 in combinations(sorted(listed), 2):
-            common, m1, m2 = common_factors(terms[t1][2], terms[t2][2])
+            common, m1, m2 = common_term_factors(terms[t1][2], terms[t2][2])
             if m2 < m1:
                 m1, m2, place = m2, m1, (t2, t1)
             else:
@@ -54,26 +60,26 @@ def places(extractor):
     return kernels, pairs
 
 
-class Checked(Extractor):
+class Checked(CommonPartExtractor):
     """Compares all candidates and their gains with their definitions after each change."""
 
-    def _requeue(self):
+    def _requeue_touched(self):
         kernels, pairs = places(self)
         assert kernels.keys() <= self.kernels.keys()
         assert pairs.keys() <= self.pairs.keys()
         for key, kernel in self.kernels.items():
-            if isinstance(kernel, Kernel):
+            if isinstance(kernel, CommonSum):
                 assert kernel.places == kernels.get(key, {})
-                assert kernel.gain() == counted(kernel)
+                assert kernel.saved_operations() == counted(kernel)
             else:  # one place, which may be gone
                 assert kernels.get(key) in ({kernel[:2]: ()}, None)
         for key, pair in self.pairs.items():
-            if isinstance(pair, Pair):
+            if isinstance(pair, CommonProduct):
                 assert pair.terms == pairs.get(key, {})
-                assert pair.gain() == sum(pair.terms.values()) - 1
+                assert pair.saved_operations() == sum(pair.terms.values()) - 1
             else:
                 assert pairs.get(key) in ({pair[0]: 1}, None)
-        super()._requeue()
+        super()._requeue_touched()
 
 
 def value(net, v, known):
@@ -94,7 +100,7 @@ def test_gains_are_those_of_their_definition_and_values_stay(seed):
     net, factors = network(seed)
     before = net.copy()
     found = Checked(net)
-    assert any(isinstance(c, Kernel) and c.doubled for own in found.of_term.values() for c in own)
+    assert any(isinstance(c, CommonSum) and c.doubled for own in found.of_term.values() for c in own)
     found.run()
     known = {f: 3 + 2 * i for i, f in enumerate(factors)}
     assert len(net.sums) > len(before.sums)

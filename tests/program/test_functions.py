@@ -6,10 +6,10 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
-from bellcrank.expr import ZERO, Symbol, symbols
-from bellcrank.program.functions import KINDS
-from bellcrank.program.implicit import Implicit, operations
-from bellcrank.program.program import Program
+from bellcrank.expr import ZERO, Symbol, free_symbols
+from bellcrank.program.implicit_function import ImplicitFunction, newton_operations
+from bellcrank.program.program import SimulationProgram
+from bellcrank.program.program_functions import KINDS
 from bellcrank.program.statements import statement_expressions, statement_targets
 from tests.linkage.machines import linkage
 from tests.models import example
@@ -24,7 +24,7 @@ def test_phases_are_before_with_and_after_the_rates():
 
 
 def test_every_section_is_a_function():
-    assert {f.name for f in fields(Program) if f.type == "Section"} == {*KINDS}
+    assert {f.name for f in fields(SimulationProgram) if f.type == "Section"} == {*KINDS}
 
 
 @pytest.mark.parametrize("name", ["four_bar", "passenger_car", "quarter_car"])
@@ -40,7 +40,7 @@ def test_functions_stand_for_themselves(name):
 
 
 def own(roots):
-    return {x for x in symbols(*roots) if x.kind in ("stored", "intermediate")}
+    return {x for x in free_symbols(*roots) if x.kind in ("stored", "intermediate")}
 
 
 def test_runs_take_the_functions_of_their_equations():
@@ -69,7 +69,7 @@ def test_operations_of_a_function_given_by_equations_are_those_of_an_elimination
     """By reciprocals of the pivots; right sides: the residual, one input, one second derivative."""
     x = Symbol("x", "input")
     rows, nothing = tuple(Symbol(f"r{i}", "input") for i in range(n)), (ZERO,) * n
-    f = Implicit(
+    f = ImplicitFunction(
         (x,),
         rows,
         n,
@@ -94,5 +94,5 @@ def test_operations_of_a_function_given_by_equations_are_those_of_an_elimination
         for k in range(n):  # forwards over k rows, backwards over n - 1 - k and the pivot
             multiply += k + (n - 1 - k) + 1
             add += k + (n - 1 - k)
-    found = operations(f)
+    found = newton_operations(f)
     assert (found.add, found.multiply, found.divide) == (add, multiply, divide)

@@ -8,8 +8,8 @@ import pytest
 
 from bellcrank.emit.python.source import python_source
 from bellcrank.expr import Symbol, postorder
-from bellcrank.program import interpret
-from bellcrank.program.statements import Assign, count_section, statement_expressions
+from bellcrank.program import interpreter
+from bellcrank.program.statements import AssignStatement, count_section, statement_expressions
 from tests.helpers import EXAMPLES, NAMES, inputs, random_state, simulation, stub
 from tests.models import example, rarely
 
@@ -33,7 +33,7 @@ def test_nothing_is_computed_in_vain(name):
     used = uses(program)
     for section in (program.constants, program.derivatives, program.outputs):
         for s in section.statements:
-            if isinstance(s, Assign):
+            if isinstance(s, AssignStatement):
                 assert s.target in used
     assert all(p in used for p in program.parameters)
 
@@ -44,15 +44,16 @@ def test_interpreter_and_python_agree(name):
     q, u = random_state(eom, name)
     sim = simulation(eom)
     p = sim.parameter_values()
-    known = interpret.constants(eom.program, p)
-    rates, values = interpret.derivatives(eom.program, known, 0.0, q, u, [0.01] * len(eom.inputs), stub(eom))
+    known = interpreter.evaluate_constants(eom.program, p)
+    rates, values = interpreter.evaluate_derivatives(eom.program, known, 0.0, q, u, [0.01] * len(eom.inputs), stub(eom))
     qdot, udot = sim.derivatives(0.0, q, u, inputs=inputs(eom, 0.01))
     size = max(abs(r) for r in rates)
     assert [*qdot, *udot] == pytest.approx(rates, rel=1e-12, abs=1e-12 * size)
-    extra = interpret.outputs(eom.program, values, stub(eom))
+    extra = interpreter.evaluate_outputs(eom.program, values, stub(eom))
     shown = sim.outputs(0.0, q, u, inputs=inputs(eom, 0.01))
     in_user_units = [
-        eom.quantities.output_unit[n].from_equation(v) for n, v in zip(eom.program.output_names, extra, strict=True)
+        eom.quantities.output_unit[n].from_equation_units(v)
+        for n, v in zip(eom.program.output_names, extra, strict=True)
     ]
     assert list(shown.values()) == pytest.approx(in_user_units, rel=1e-10, abs=1e-9)
 

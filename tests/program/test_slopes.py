@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.program.slopes import with_slopes
-from bellcrank.program.statements import Assign, count_section
-from bellcrank.run.jacobian import known_jacobian
+from bellcrank.program.derivatives import with_rhs_jacobian
+from bellcrank.program.statements import AssignStatement, count_section
+from bellcrank.run.state_jacobian import analytic_jacobian
 from tests.analysis.complex_step import jacobian
 from tests.models import EXAMPLES, example, needs_compiler, pendulum, random_state, relative, system
 from tests.verify.test_random_models import machine
@@ -23,7 +23,7 @@ def given(sim):
 def differences(sim, t, x, h=2e-3):
     """Of eighth order."""
     weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
-    (p, c, w), n_q, calls = given(sim), sim.loaded.n_q, sim.loaded.model.calls()
+    (p, c, w), n_q, calls = given(sim), sim.loaded.n_q, sim.loaded.model.new_calls()
 
     def rates(y):
         q, u = calls.derivatives(t, y[:n_q].tolist(), y[n_q:].tolist(), p, c, w)
@@ -50,7 +50,7 @@ def with_rates(sim, states):
 def slopes(sim, t, x):
     p, c, w = given(sim)
     n = sim.loaded.n_q
-    return known_jacobian(sim.loaded.context().stiff, (t, x[:n].tolist(), x[n:].tolist(), p, c, w))
+    return analytic_jacobian(sim.loaded.new_context().stiff_calls, (t, x[:n].tolist(), x[n:].tolist(), p, c, w))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_slopes_of_every_example(name):
     found = slopes(sim, 0.2, x)
     known = np.isfinite(found).all(axis=0)
     assert known.all() == all(r.rule is not None and r.formulas is None for r in eom.program.externals)  # no linkage
-    if all(isinstance(s, Assign) for s in eom.program.derivatives.statements) and name in QUICK:
+    if all(isinstance(s, AssignStatement) for s in eom.program.derivatives.statements) and name in QUICK:
         p, _, w = given(sim)
         n = sim.loaded.n_q
         expected = jacobian(eom.program, p, x[:n], x[n:], w, t=0.2)[: len(x)]
@@ -86,7 +86,7 @@ def test_slopes_of_random_models(seed):
 def test_they_cost_a_few_rates_and_share_constants():
     for name, most in (("stanford_arm", 7), ("passenger_car", 3)):
         program = example(name).program
-        sloped = with_slopes(program)
+        sloped = with_rhs_jacobian(program)
         assert sloped.constants is program.constants and sloped.parameters is program.parameters
         total = count_section(sloped.slopes.statements, sloped.slopes.results).total
         assert total < most * program.count.total

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.verify.bodies import Machine
-from bellcrank.verify.formulas import Values
-from bellcrank.verify.numeric import Evaluation
+from bellcrank.verify.bodies import ReferenceMechanism
+from bellcrank.verify.formulas import ParameterValues
+from bellcrank.verify.reference_evaluation import ReferenceEvaluation
 from tests.models import example as equations
 
 HERE = Path(__file__).parent
@@ -42,17 +42,17 @@ def loop_residuals(sim, run, states=4):
     """The largest residuals of positions and speeds in a run, found from the description alone: as fractions of a radian or of the
     machine's size, and of the largest speed. For models in radians and consistent units."""
     eom = bc.Equations(sim.derived)
-    values = Values()
+    values = ParameterValues()
     description = eom.analysis.mechanism.description
     for key, record in description.parameters.items():
         if record.value is not None:
             unit = eom.quantities.unit.get(key)
-            values[key] = float(record.value if unit is None else unit.to_equation(record.value))
-    machine = Machine.of(description, values)
+            values[key] = float(record.value if unit is None else unit.to_equation_units(record.value))
+    machine = ReferenceMechanism.from_description(description, values)
     q, u = ([x.name for x in listed] for listed in (eom.coordinates, eom.speeds))
     worst = np.zeros(2)
     for i in np.linspace(0, len(run) - 1, states).astype(int):
         state = [np.array([run[name][i] for name in names]) for names in (q, u)]
-        evaluation = Evaluation(machine, u, lambda *_: [], float(run.time[i]), {}, freedoms=[])
+        evaluation = ReferenceEvaluation(machine, u, lambda *_: [], float(run.time[i]), {}, freedoms=[])
         worst = np.maximum(worst, evaluation.closed.errors(*state))
     return worst

@@ -10,11 +10,11 @@ import numpy as np
 
 import bellcrank as bc
 from bellcrank.verify import jets
-from bellcrank.verify.bodies import Machine
-from bellcrank.verify.closed import Closed
-from bellcrank.verify.formulas import Values
-from bellcrank.verify.numeric import Evaluation
-from bellcrank.verify.power import Partials
+from bellcrank.verify.bodies import ReferenceMechanism
+from bellcrank.verify.formulas import ParameterValues
+from bellcrank.verify.kane_residual import PartialVelocityMotions
+from bellcrank.verify.reference_constraints import ReferenceConstraints
+from bellcrank.verify.reference_evaluation import ReferenceEvaluation
 
 ROWS = {"spherical": 3, "revolute": 5, "prismatic": 5, "cylindrical": 4, "universal": 4, "planar": 3, "distance": 1}
 ABOUT = ("revolute", "cylindrical", "spherical", "distance", "directions")  # that close a planar linkage
@@ -243,27 +243,29 @@ class Independent:
     """The linkage in plain numbers, by `verify`: no more is shared with the equations than the description."""
 
     def __init__(self, linkage, eom):
-        self.machine = Machine.of(linkage.system.description, Values(linkage.parameters))
+        self.machine = ReferenceMechanism.from_description(
+            linkage.system.description, ParameterValues(linkage.parameters)
+        )
         self.speeds = [x.name for x in eom.speeds]
 
     def _evaluation(self, t):
-        return Evaluation(self.machine, self.speeds, lambda *_: [], t)
+        return ReferenceEvaluation(self.machine, self.speeds, lambda *_: [], t)
 
     def errors(self, t, q, u):
         """Residuals of positions and speeds, and whether all axes point as drawn."""
         e = self._evaluation(t)
-        closed = Closed(e.machine, e.formulas, 1.0)
-        return *closed.errors(q, u), closed.upright(e.machine.motion(q, u))
+        closed = ReferenceConstraints(e.machine, e.mechanics_evaluator, 1.0)
+        return *closed.errors(q, u), closed.has_reference_orientation(e.machine.motion(q, u))
 
     def accelerations(self, t, q, u):
         """M u' = f + J' lambda with J u' = gamma, by the null space of J; and how far the state is from a singular one."""
         e = self._evaluation(t)
-        closed = Closed(e.machine, e.formulas, 1.0)
-        s = closed.slopes(q)
-        still = closed.rows(e.machine.moving(q, jets.Jet([u, np.zeros_like(u)])))
+        closed = ReferenceConstraints(e.machine, e.mechanics_evaluator, 1.0)
+        s = closed.jacobian(q)
+        still = closed.residuals(e.machine.motion_with_rates(q, jets.Jet([u, np.zeros_like(u)])))
         gamma = -np.array([_rate(x, 2 if holds else 1) for x, holds in zip(still, s.positions, strict=True)])
-        partials = Partials(e, q)
-        M, f = partials.mass_matrix(), partials.left(e.motion(q, u, np.zeros_like(u)))
+        partials = PartialVelocityMotions(e, q)
+        M, f = partials.mass_matrix(), partials.power_residuals(e.motion(q, u, np.zeros_like(u)))
         J, gamma = s.J / s.sizes[:, None], gamma / s.sizes
         U, sigma, V = np.linalg.svd(J)
         rank = int(np.sum(sigma > 1e-8 * sigma[0]))
@@ -275,5 +277,5 @@ class Independent:
 
 def _rate(x, order):
     for _ in range(order):
-        x = jets.rate(x)
-    return float(jets.value(x))
+        x = jets.jet_time_derivative(x)
+    return float(jets.constant_term(x))

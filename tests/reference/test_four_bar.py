@@ -5,7 +5,7 @@ import pytest
 from cases import assert_close
 
 import bellcrank as bc
-from bellcrank.run.evaluate import closure
+from bellcrank.run.point_evaluation import loop_constraints
 from tests.models import example, system
 
 CHECK = {  # independent evaluation of Kane's equations at one state, D = 100
@@ -66,7 +66,7 @@ def test_loop_stays_closed(backend):
     sim = example("four_bar").compile(backend=backend)
     run = sim.simulate(t_end=10.0, step=0.005, output_every=20)
     assert run.ended == "finished"
-    loops = closure(sim.loaded, sim.parameter_values(), [])
+    loops = loop_constraints(sim.loaded, sim.parameter_values(), [])
     for i in range(len(run)):
         q = np.array([run[str(c)][i] for c in sim.interface.coordinates])
         u = np.array([run[str(c)][i] for c in sim.interface.speeds])

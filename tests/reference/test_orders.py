@@ -12,7 +12,7 @@ from cases import compiled, loop_residuals
 
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.methods import AUTO, METHODS
+from bellcrank.numeric.fixed_step_methods import AUTO, METHODS
 from tests.models import needs_wasm
 
 MODELS = {"double_pendulum": 1.0, "four_bar": 0.5}  # seconds

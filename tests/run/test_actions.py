@@ -94,7 +94,7 @@ def test_a_latch_that_is_closed_already_does_not_chatter(method: str) -> None:
         run = sim.simulate(method=method, events=[LATCH])
     assert run.ended == "finished" and run["q(bolt)"][-1] == pytest.approx(0.5, abs=1e-9)
     assert run.events[0].time == pytest.approx(math.sqrt(1 / 3), abs=1e-12)
-    assert [x.changed for x in run.events] == [True] and len(run) == 751 + 2
+    assert [x.has_effect for x in run.events] == [True] and len(run) == 751 + 2
 
 
 @pytest.mark.campaign

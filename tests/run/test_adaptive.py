@@ -11,7 +11,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.step_report import went_over
+from bellcrank.numeric.step_report import stiff_switch_message
 from bellcrank.run.adaptive import CompiledRun
 from tests.models import WASM, needs_compiler, needs_wasm, pendulum, rarely, relative
 from tests.programs import COMPILED, build
@@ -68,7 +68,7 @@ def test_runs_repeat_to_the_bit_whole_and_in_pieces(sim, method, monkeypatch):
 
     def one_by_one(self, last):
         self._run._job.pause = 1
-        return advance(self, min(last, self.reached + 1))
+        return advance(self, min(last, self.steps_done + 1))
 
     monkeypatch.setattr(CompiledRun, "advance", one_by_one)
     assert np.array_equal(table(sim.simulate(**options)), table(whole))
@@ -133,9 +133,9 @@ def test_runs_that_cannot_go_on_say_why(backend, magnitude, ended):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_too_many_steps_are_told(backend, monkeypatch):
-    from bellcrank.numeric.count import Count
+    from bellcrank.numeric.step_statistics import StepStatistics
 
-    monkeypatch.setattr("bellcrank.run.adaptive.Count", lambda most: Count(50))
+    monkeypatch.setattr("bellcrank.run.adaptive.StepStatistics", lambda most: StepStatistics(50))
     s = pendulum("-c*(u(rod) - 1)", c=1e6)
     sim = s.equations().compile(backend=backend)
     with pytest.warns(bc.ModelWarning, match="limited .* by stability"):
@@ -160,16 +160,16 @@ def test_explicit_steps_that_a_fast_mode_holds_are_told(backend, method):
 
 
 def test_stiff_steps_lost_in_rounding_are_told():
-    from bellcrank.numeric.count import Count
     from bellcrank.numeric.run_spec import STEP_TOO_SMALL, TOO_MANY_STEPS
-    from bellcrank.numeric.step_report import why_it_ended
+    from bellcrank.numeric.step_report import step_failure_message
+    from bellcrank.numeric.step_statistics import StepStatistics
 
     told = "Newton's method failed in 41 of 80 steps: rtol=1e-10 may be below .* double precision: try rtol=1e-08"
-    count = Count(80, 30, 50, 400, slopes=40, failures=41)
+    count = StepStatistics(80, 30, 50, 400, n_jacobians=40, n_newton_failures=41)
     for status in (STEP_TOO_SMALL, TOO_MANY_STEPS):
-        assert re.search(told, why_it_ended(status, count, ["q(a)"], 1.0, "radau5", 1e-10))
-    count.failures = 2
-    assert "Newton" not in why_it_ended(STEP_TOO_SMALL, count, ["q(a)"], 1.0, "radau5", 1e-10)
+        assert re.search(told, step_failure_message(status, count, ["q(a)"], 1.0, "radau5", 1e-10))
+    count.n_newton_failures = 2
+    assert "Newton" not in step_failure_message(STEP_TOO_SMALL, count, ["q(a)"], 1.0, "radau5", 1e-10)
 
 
 def test_what_is_refused(sim):
@@ -247,7 +247,7 @@ def test_auto_goes_back_where_stiff_steps_do_not_come_on_sooner(backend):
     sim = s.equations().compile(backend=backend)
     run = sim.simulate(method="auto", rtol=1e-6, atol=1e-8)
     assert run.settings["went_over"] < 0.1 and 0.5 < run.settings["went_back"] < 3 and run.settings["times_back"] == 1
-    (told,) = went_over(run.settings)
+    (told,) = stiff_switch_message(run.settings)
     assert re.fullmatch(r"went over to radau5 at t = .* held the steps; back to tsit5 at t = .*, whose steps .*", told)
     exact = sim.simulate(method="radau5", rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(table(run), table(exact), atol=1e-3)

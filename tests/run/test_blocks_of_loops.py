@@ -90,8 +90,8 @@ class Assembled:
     def __init__(self, sim, values):
         self.sim, self.values, loaded = sim, values, sim.loaded
         self.p = loaded.parameter_values(values)
-        self.c, self.calls = loaded.constants(self.p), loaded.model.calls()
-        self.close = self.calls.assembler(self.p, self.c, loaded.inputs(None), None).assemble
+        self.c, self.calls = loaded.constants(self.p), loaded.model.new_calls()
+        self.close = self.calls.new_assembler(self.p, self.c, loaded.inputs(None), None).assemble
         self.names = [[x.name for x in group] for group in (loaded.program.coordinates, loaded.program.speeds)]
 
     def section(self, name, q, u):
@@ -100,7 +100,7 @@ class Assembled:
     def dense(self, q, u):
         """u' of the whole system solved at once."""
         program = self.sim.loaded.program
-        parts = program.loops.sizes(len(q)).split(self.section("system", q, u))
+        parts = program.loops.system_sizes(len(q)).unpack(self.section("system", q, u))
         m, n = parts.J.shape
         K = np.block([[parts.M, parts.J.T], [parts.J, np.zeros((m, m))]])
         return np.linalg.lstsq(K, np.concatenate([parts.f, parts.gamma]), rcond=1e-13)[0][:n]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.run.evaluate import closure
+from bellcrank.run.point_evaluation import loop_constraints
 from tests.late import Late
 from tests.models import Sims, able, pendulum
 from tests.models import system as machine
@@ -246,7 +246,7 @@ def test_event_in_a_loop_lies_on_the_constraints(cranks):
     for sim in cranks:
         run = sim.simulate(t_end=1.0, step=0.005, inputs={"kick": 0}, events={"half": "x < 0.4"}, stop="half")
         assert run["x"][-1] == pytest.approx(0.4, abs=1e-12) and run.ended.startswith("stopped by event 'half'")
-        loops = closure(sim.loaded, sim.parameter_values(), sim.loaded.inputs({"kick": 0}))
+        loops = loop_constraints(sim.loaded, sim.parameter_values(), sim.loaded.inputs({"kick": 0}))
         q, u = (
             np.array([run[s.name][-1] for s in group]) for group in (sim.interface.coordinates, sim.interface.speeds)
         )

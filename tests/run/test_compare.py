@@ -11,7 +11,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank import cli
-from bellcrank.study.compare import _json, _Trial
+from bellcrank.study.method_comparison import _comparison_json_value, _MethodTrials
 from tests.models import needs_compiler, system
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -43,14 +43,14 @@ def test_largest_stable_step_separates_stable_runs_from_others():
 
 @pytest.mark.parametrize("begin", [0.01, 0.3, 0.5, 5.0])
 def test_largest_stable_step_is_bracketed_from_either_side(begin):
-    trial = object.__new__(_Trial)
+    trial = object.__new__(_MethodTrials)
     trial.t_end = 10.0
-    trial.stable = lambda dae, step: step < 0.37
-    assert 0.37 * 2 ** (-1 / 16) <= trial.limit(None, begin) < 0.37
-    trial.stable = lambda dae, step: step <= 10
-    assert trial.limit(None, begin) == max(begin, 1.0)  # a run has ten steps at least
-    trial.stable = lambda dae, step: step < begin / 100
-    assert trial.limit(None, begin) is None
+    trial.is_stable = lambda dae, step: step < 0.37
+    assert 0.37 * 2 ** (-1 / 16) <= trial.largest_stable_step(None, begin) < 0.37
+    trial.is_stable = lambda dae, step: step <= 10
+    assert trial.largest_stable_step(None, begin) == max(begin, 1.0)  # a run has ten steps at least
+    trial.is_stable = lambda dae, step: step < begin / 100
+    assert trial.largest_stable_step(None, begin) is None
 
 
 def test_energy_is_added_for_the_comparison_only():
@@ -98,11 +98,11 @@ def test_progress_and_cost_of_a_step():
     found = bc.compare(system("planar_pendulum"), progress=told.append, **options)
     assert told == [0.5, 1.0]
     assert found["clmm"].microseconds > 0 and found["dlmm"].microseconds > 0  # of a single step
-    trial = object.__new__(_Trial)
+    trial = object.__new__(_MethodTrials)
     trial.t_end = 1.0
     seconds = iter([3.0, 2.0, 4.0])
-    trial.run = lambda step, every, dae: Told({"seconds": next(seconds)}, [0.0, 1.0])
-    assert trial.cost(bc.Dae("dlmm"), 0.1) == pytest.approx(2.0e6 / 10)
+    trial.simulate = lambda step, every, dae: Told({"seconds": next(seconds)}, [0.0, 1.0])
+    assert trial.step_cost(bc.Dae("dlmm"), 0.1) == pytest.approx(2.0e6 / 10)
 
 
 def test_figures_are_those_of_the_runs():
@@ -139,7 +139,7 @@ def test_figures_are_those_of_the_runs():
 
 
 def test_figures_without_a_number_are_null_in_json():
-    assert [_json(x) for x in (1.5, math.inf, math.nan, 2, None, (0.5, -math.inf))] == [
+    assert [_comparison_json_value(x) for x in (1.5, math.inf, math.nan, 2, None, (0.5, -math.inf))] == [
         1.5,
         None,
         None,
@@ -152,7 +152,7 @@ def test_figures_without_a_number_are_null_in_json():
 def test_distance_from_the_constraints():
     """Of the rod of a pendulum, in a run that segments it by 0.2 l: the change of coordinates that closes it, linearised."""
     equations = system("planar_pendulum").equations(constraints="multipliers")
-    trial = _Trial(equations.compile(backend="python"), 1.0, "rk4", {})
+    trial = _MethodTrials(equations.compile(backend="python"), 1.0, "rk4", {})
     trial.find_reference(0.1)
     x = np.array([0.8, 0.96, 0.64])  # lengths 1, 1.2 and 0.8 in the same direction
     stretched = {"q(bob, 1)": x, "q(bob, 2)": -0.75 * x, "u(bob, 1)": 0 * x, "u(bob, 2)": 0 * x}
@@ -160,9 +160,9 @@ def test_distance_from_the_constraints():
     class Found(dict):
         time, residuals = np.array([0.0, 0.1, 0.2]), SimpleNamespace(g=x, position=np.array([0.0, 0.44, 0.36]))
 
-    assert trial._furthest(Found(stretched)) == pytest.approx((1.2**2 - 1) / (2 * 1.2) * 0.8)
+    assert trial._largest_drift(Found(stretched)) == pytest.approx((1.2**2 - 1) / (2 * 1.2) * 0.8)
     Found.residuals.g = np.zeros(0)
-    assert trial._furthest(Found(stretched)) == 0
+    assert trial._largest_drift(Found(stretched)) == 0
     assert trial.regular
     assert trial.span == pytest.approx(np.ptp(trial.reference["q(bob, 1)"]))
     assert trial.fastest == max(np.abs(trial.reference[c]).max() for c in ("u(bob, 1)", "u(bob, 2)"))
@@ -173,18 +173,18 @@ def test_distance_from_the_constraints():
 )
 def test_a_comparison_looks_at_400_samples_at_most(t_end, step, every, steps):
     """The reference at the same times, with an eighth of the step. Costs are those of a run without samples."""
-    trial, asked = object.__new__(_Trial), []
+    trial, asked = object.__new__(_MethodTrials), []
     trial.t_end, trial.coordinates, trial.speeds = t_end, ["q"], ["u"]
     trial._has_regular_mass = lambda: True
 
     class Found(dict):
         status, settings, time = bc.RunStatus.FINISHED, {"seconds": 2.0}, [0.0, t_end]
 
-    trial.run = lambda step, every, dae: asked.append((step, every)) or Found(q=np.ones(2), u=np.ones(2))
+    trial.simulate = lambda step, every, dae: asked.append((step, every)) or Found(q=np.ones(2), u=np.ones(2))
     trial.find_reference(step)
     assert trial.every == every
     assert asked == [(pytest.approx(step / 8), 8 * every)]
-    assert trial.cost(None, step) == pytest.approx(2e6 / steps)
+    assert trial.step_cost(None, step) == pytest.approx(2e6 / steps)
     assert asked[1:] == [(step, steps)] * 3
 
 
@@ -199,10 +199,10 @@ class Told:
 
 def test_runs_that_look_for_stability_are_looked_at_a_few_hundred_times():
     """However many steps they take; short ones at every step."""
-    trial, asked = object.__new__(_Trial), []
+    trial, asked = object.__new__(_MethodTrials), []
     trial.t_end = 10.0
-    trial.run = lambda step, every, dae: asked.append(every) or SimpleNamespace(status=bc.RunStatus.NOT_FINITE)
-    assert not any(trial.stable(None, step) for step in (0.001, 0.5))
+    trial.simulate = lambda step, every, dae: asked.append(every) or SimpleNamespace(status=bc.RunStatus.NOT_FINITE)
+    assert not any(trial.is_stable(None, step) for step in (0.001, 0.5))
     assert asked == [25, 1]
 
 
@@ -213,11 +213,11 @@ def test_stable_runs_keep_near_the_constraints_and_to_speeds_of_the_reference(fa
     class Found(dict):
         status = bc.RunStatus.FINISHED
 
-    trial = object.__new__(_Trial)
+    trial = object.__new__(_MethodTrials)
     trial.t_end, trial.coordinates, trial.speeds = 1.0, ["q"], ["u"]
     trial._has_regular_mass = lambda: True
-    trial.run = lambda step, every, dae: Found(q=np.array([7.0, 7.0]), u=np.array([0.0, 0.0]))
+    trial.simulate = lambda step, every, dae: Found(q=np.array([7.0, 7.0]), u=np.array([0.0, 0.0]))
     trial.find_reference(0.1)
-    trial.run = lambda step, every, dae: Found(u=np.array([0.0, -fast]))
-    trial._furthest = lambda run: far
-    assert trial.stable(None, 0.1) is stable
+    trial.simulate = lambda step, every, dae: Found(u=np.array([0.0, -fast]))
+    trial._largest_drift = lambda run: far
+    assert trial.is_stable(None, 0.1) is stable

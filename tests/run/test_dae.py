@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.numeric.methods import HALF_EXPLICIT
+from bellcrank.numeric.fixed_step_methods import HALF_EXPLICIT
 from tests.late import Late
 from tests.models import STRICT, example, needs_compiler, needs_wasm, rarely, relative, system
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.numeric.methods import OWN
+from bellcrank.numeric.fixed_step_methods import OWN
 from tests.emit.test_programs import compiled
 from tests.models import needs_compiler
 

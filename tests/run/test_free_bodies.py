@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.fixed_step_methods import METHODS
 from tests.embedded import Embedded
 from tests.models import able
 from tests.node import needs_node, page_runs

@@ -7,10 +7,10 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli import main
-from bellcrank.export.model_setup import setup_of
-from bellcrank.model.guess import Guess
-from bellcrank.study.definition import read_definition
-from bellcrank.study.runner import options_of
+from bellcrank.export.model_setup import program_setup
+from bellcrank.model.guess import StateGuess
+from bellcrank.study.runner import run_options
+from bellcrank.study.study_file import read_definition
 from tests.verify.machines import coupling_rod
 
 KEPT = {"q(a)": 0.8, "u(a)": 3.0}
@@ -62,7 +62,7 @@ def test_a_guess_of_set_run_is_used_by_every_way_to_run():
         warnings.simplefilter("error")
         start = eom.compile(backend="python").assemble()[0][2]
     assert start < 0
-    given = {x.name: (x.value, x.given) for x in setup_of(eom.derived).states}
+    given = {x.name: (x.value, x.given) for x in program_setup(eom.derived).states}
     assert given["q(a)"] == (0.8, True)
     assert given["q(c)"] == (-1.4, False)
 
@@ -110,9 +110,9 @@ def test_analyses_take_a_guess(sim):
 def test_studies_take_a_guess(tmp_path):
     """What a study gives reaches its runs as a guess, not as an initial value."""
     job = {"parameters": {"lb": 0.5}, "initial": {"q(a)": "lb + 0.3"}, "guess": {"q(c)": "-2*lb"}, "inputs": {}}
-    start = options_of(four_bar().equations().interface, job)["initial"]
+    start = run_options(four_bar().equations().interface, job)["initial"]
     assert start == {"q(a)": 0.8, "q(c)": -1.0}
-    assert isinstance(start["q(c)"], Guess) and not isinstance(start["q(a)"], Guess)
+    assert isinstance(start["q(c)"], StateGuess) and not isinstance(start["q(a)"], StateGuess)
     text = "[model]\nfile = 'm.py'\n[guess]\n'q(c)' = -1.4\n'q(x)' = 1\n[metrics]\nm = {kind = 'max', of = 'q(c)'}\n"
     (tmp_path / "study.toml").write_text(text)
     definition, problems = read_definition(tmp_path / "study.toml")

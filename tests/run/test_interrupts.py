@@ -192,12 +192,12 @@ def test_an_interrupt_that_was_made_an_error_is_one(monkeypatch, capsys):
 
 LOST = """
 import signal, sys, weakref
-from bellcrank.cli import signals
+from bellcrank.cli import process_signals
 class Thing: pass
 def drop(_):
     signal.raise_signal(signal.SIGINT)
     signal.getsignal(signal.SIGINT)
-with signals.of_the_command():
+with process_signals.signal_handling():
     try:
         things = [Thing()]
         kept = weakref.ref(things[0], drop)

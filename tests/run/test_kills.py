@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.cache import DIGEST, found
+from bellcrank.backend.cache import DIGEST, cached_file
 from bellcrank.backend.compiler import find_compiler
 from tests.run.kills import Commands
 
@@ -130,7 +130,7 @@ def interrupted_runs(commands, folder, count, rng):
 def kept_whole(place):
     """Is an entry of the cache, a library or a text, whole?"""
     (name,) = {p.name for p in place.iterdir()} - {DIGEST}
-    return found(place.name, place.parent, name)
+    return cached_file(place.name, place.parent, name)
 
 
 def interrupted_compiles(commands, folder, count, rng):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.run import memory
+from bellcrank.run import memory_limits
 from tests.models import pendulum
 
 
@@ -19,7 +19,7 @@ def sim():
 
 
 def test_a_run_of_a_thousand_million_samples(sim, monkeypatch):
-    monkeypatch.setattr(memory, "available_memory", lambda: 8.0 * 2**30)
+    monkeypatch.setattr(memory_limits, "available_memory", lambda: 8.0 * 2**30)
     with pytest.raises(
         bc.RunError, match=r"100000000\d samples of 3 channels need about 50.3 GiB of memory, and 8.0 GiB"
     ):
@@ -45,7 +45,7 @@ def test_a_run_of_a_thousand_million_samples(sim, monkeypatch):
 def test_many_runs_of_a_thousand_million_samples(sim, monkeypatch, method, given, said):
     """Refused by counting: nothing is computed, not even the times."""
     room = 7.0 if given["n"] == 1 else 8.0
-    monkeypatch.setattr(memory, "available_memory", lambda: room * 2**30)
+    monkeypatch.setattr(memory_limits, "available_memory", lambda: room * 2**30)
     tracemalloc.start()
     try:
         with pytest.raises(bc.RunError, match=said):
@@ -56,40 +56,40 @@ def test_many_runs_of_a_thousand_million_samples(sim, monkeypatch, method, given
 
 
 def test_what_is_small_is_never_refused(sim, monkeypatch):
-    monkeypatch.setattr(memory, "available_memory", lambda: 0.0)
+    monkeypatch.setattr(memory_limits, "available_memory", lambda: 0.0)
     assert sim.simulate(t_end=0.1, step=0.01).ended == "finished"
 
 
 def group(tmp_path, monkeypatch, path, limits):
     """Files as the kernel shows them."""
-    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    monkeypatch.setattr(memory_limits, "CGROUP", tmp_path)
     for name, (limit, used, cached) in limits.items():
         folder = tmp_path / name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "memory.max").write_text(f"{limit}\n")
         (folder / "memory.current").write_text(f"{used}\n")
         (folder / "memory.stat").write_text(f"anon 5\ninactive_file {cached}\n")
-    read = memory.Path.read_text
+    read = memory_limits.Path.read_text
 
     def read_text(self, **options):
         return f"0::{path}\n" if str(self) == "/proc/self/cgroup" else read(self, **options)
 
-    monkeypatch.setattr(memory.Path, "read_text", read_text)
+    monkeypatch.setattr(memory_limits.Path, "read_text", read_text)
 
 
 def test_limits_of_containers_count(tmp_path, monkeypatch):
     limits = {"": (1000, 400, 100), "a": ("max", 300, 50), "a/b": (900, 850, 0)}
     group(tmp_path, monkeypatch, "/a/b", limits)
-    assert memory._of_groups() == [50.0, 700.0]
-    assert memory.available_memory() == 50.0
+    assert memory_limits._cgroup_memory() == [50.0, 700.0]
+    assert memory_limits.available_memory() == 50.0
     group(tmp_path, monkeypatch, "/", {})
-    assert memory._of_groups() == [700.0]
+    assert memory_limits._cgroup_memory() == [700.0]
 
 
 MEASURE = """
 import re
 import bellcrank as bc
-from bellcrank.run import memory
+from bellcrank.run import memory_limits
 from tests.models import pendulum
 sim = pendulum().equations().compile()
 sim.simulate(t_end=1, step=0.01)
@@ -97,7 +97,7 @@ noted = []
 def note(what, needed, ways):
     noted.append(needed)
 
-memory.check_memory = note
+memory_limits.check_memory = note
 def peak():  # of this process alone: `resource` counts that of the process it was started by, too
     return int(re.search(r"VmHWM:\\s*([0-9]+) kB", open("/proc/self/status").read())[1])
 before = peak()
@@ -115,5 +115,5 @@ def test_the_estimate_is_what_a_run_needs():
 
 def test_limits_of_the_process_count(monkeypatch):
     monkeypatch.setattr(resource, "getrlimit", lambda which: (12345, -1))
-    assert memory.available_memory() == 12345.0
-    assert np.isfinite(memory.available_memory())
+    assert memory_limits.available_memory() == 12345.0
+    assert np.isfinite(memory_limits.available_memory())

@@ -7,8 +7,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli import main
-from bellcrank.numeric.integrate import advance_by
-from bellcrank.numeric.methods import EXPLICIT, METHODS, listing
+from bellcrank.numeric.fixed_step_methods import EXPLICIT, METHODS, method_listing
+from bellcrank.numeric.integrate import step_function
 from tests.helpers import EXAMPLES
 from tests.models import pendulum, relative
 from tests.programs import MAINLY_C, build
@@ -18,15 +18,15 @@ from tests.programs import MAINLY_C, build
 def test_tableaux_are_consistent_and_of_their_order(name):
     """y' = y t gives exp(t^2/2): halving the step divides the error by 2**order."""
     method = METHODS[name]
-    assert all(sum(s.sum.shares) == pytest.approx(s.node, abs=1e-15) for s in method.stages)
-    assert sum(method.result.shares) == pytest.approx(1, abs=1e-15)
+    assert all(sum(s.increment.coefficients) == pytest.approx(s.node, abs=1e-15) for s in method.stages)
+    assert sum(method.result.coefficients) == pytest.approx(1, abs=1e-15)
     factorial = 1
     for k in range(method.order + 1):
-        assert method.growth[k] == Fraction(1, factorial)  # R agrees with exp as far as the order goes
+        assert method.stability_polynomial[k] == Fraction(1, factorial)  # R agrees with exp as far as the order goes
         factorial *= k + 1
     errors = []
     for n in (20, 40):
-        h, y, advance = 1 / n, np.array([1.0]), advance_by(name, 0)
+        h, y, advance = 1 / n, np.array([1.0]), step_function(name, 0)
         for i in range(n):
             t = i * h
             y = advance(lambda t, y: t * y, (t, t + h / 2, t + h), y, h, t * y)
@@ -71,7 +71,7 @@ def test_heun_takes_the_mean_of_both_ends():
         seen.append(t)
         return np.array([t])
 
-    new = advance_by("heun", 0)(rates, (1.0, 1.5, 2.0), np.array([0.0]), 1.0, np.array([1.0]))
+    new = step_function("heun", 0)(rates, (1.0, 1.5, 2.0), np.array([0.0]), 1.0, np.array([1.0]))
     assert (new[0], seen) == (1.5, [2.0])
 
 
@@ -80,7 +80,7 @@ def test_heun_is_known_where_methods_are_named(tmp_path, capsys):
     words = ["run", str(EXAMPLES / "quarter_car.py"), "--method", "heun", "--t-end", "0.05"]
     assert main([*words, "--out", str(tmp_path / "run.csv")]) == 0
     assert "heun" in capsys.readouterr().out
-    assert "heun (trapezoidal rule)" in listing()
+    assert "heun (trapezoidal rule)" in method_listing()
     study = tmp_path / "study.toml"
     text = f"""[model]
 file = "{EXAMPLES / "quarter_car.py"}"

@@ -12,7 +12,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank import cli
-from bellcrank.run.realtime import Timing, in_real_time, undisturbed
+from bellcrank.run.realtime import StepTiming, real_time_priority, run_in_real_time
 
 MODEL = """
 import bellcrank as bc
@@ -35,11 +35,11 @@ def test_steps_begin_when_they_are_due_and_late_ones_are_counted() -> None:
         if len(begun) == 3:
             time.sleep(0.005)
 
-    found = in_real_time(slow, 0.002, 8)
-    assert np.all(found.late + 2000 >= found.took)  # none began before it was due
+    found = run_in_real_time(slow, 0.002, 8)
+    assert np.all(found.lateness + 2000 >= found.durations)  # none began before it was due
     assert begun[-1] - begun[0] > 0.005
-    assert found.took[2] >= 4900 and found.late[2] > 0 and found.missed >= 1 and found.ended == "finished"
-    assert len(found.took) == 8 and sum(n for *_, n in found.histogram()) == 8
+    assert found.durations[2] >= 4900 and found.lateness[2] > 0 and found.n_missed >= 1 and found.ended == "finished"
+    assert len(found.durations) == 8 and sum(n for *_, n in found.histogram()) == 8
 
 
 def test_a_step_that_fails_ends_it_with_a_sentence() -> None:
@@ -48,15 +48,15 @@ def test_a_step_that_fails_ends_it_with_a_sentence() -> None:
         if len(taken) > 2:
             raise bc.RunError("stopped at t = 2 s")
 
-    found = in_real_time(fails, 1e-4, 5)
-    assert len(found.took) == 2 and found.ended == "stopped at t = 2 s"
+    found = run_in_real_time(fails, 1e-4, 5)
+    assert len(found.durations) == 2 and found.ended == "stopped at t = 2 s"
 
 
 def test_a_histogram_has_no_empty_ends() -> None:
-    found = Timing(np.array([3.0, 4.0, 30.0, 1e9]), np.array([-1.0, 0.0, 2.0, 3.0]))
+    found = StepTiming(np.array([3.0, 4.0, 30.0, 1e9]), np.array([-1.0, 0.0, 2.0, 3.0]))
     rows = found.histogram()
-    assert rows[0] == (2.0, 5.0, 2) and rows[-1] == (10000.0, np.inf, 1) and found.missed == 2
-    assert Timing(np.empty(0), np.empty(0)).histogram() == []
+    assert rows[0] == (2.0, 5.0, 2) and rows[-1] == (10000.0, np.inf, 1) and found.n_missed == 2
+    assert StepTiming(np.empty(0), np.empty(0)).histogram() == []
 
 
 def test_the_process_is_left_as_it_was(monkeypatch: Any) -> None:
@@ -66,10 +66,10 @@ def test_the_process_is_left_as_it_was(monkeypatch: Any) -> None:
     def refuse(*_: Any) -> None:
         raise PermissionError
 
-    with undisturbed() as told:
+    with real_time_priority() as told:
         assert told
     monkeypatch.setattr(os, "sched_setscheduler", refuse, raising=False)
-    with undisturbed() as told:
+    with real_time_priority() as told:
         assert "not allowed" in told or "has no SCHED_FIFO" in told
     assert before is None or os.sched_getscheduler(0) == before
 

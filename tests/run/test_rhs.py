@@ -11,7 +11,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import compile_source, find_compiler
-from bellcrank.run.jacobian import difference_jacobian
+from bellcrank.run.state_jacobian import difference_jacobian
 from tests.emit.test_c_externals import machine
 from tests.late import Late
 from tests.models import example, needs_compiler, pendulum, rarely, relative
@@ -69,7 +69,7 @@ def test_closed_loops_have_the_rates_of_a_run(backend, name):
     sim = example(name).compile(backend=backend)
     h = 1e-4
     run = sim.simulate(t_end=40 * h, step=h, method="rk4")
-    rows = np.array([x.unit.to_equation(run[x.name]) for x in sim.interface.states]).T
+    rows = np.array([x.unit.to_equation_units(run[x.name]) for x in sim.interface.states]).T
     f = sim.rhs()
     differences = (rows[18] - 8 * rows[19] + 8 * rows[21] - rows[22]) / (12 * h)
     assert relative(f(run.time[20], rows[20]), differences) < 1e-9
@@ -115,7 +115,7 @@ def test_scipy_integrates_it_to_what_a_run_gives(name, inputs):
     run = sim.simulate(t_end=1.0, step=2e-4, inputs=inputs)
     for method, options in (("DOP853", {}), ("Radau", {"jac": f.jacobian})):
         found = integrate.solve_ivp(f, (0, 1), x, method=method, rtol=1e-9, atol=1e-11, **options)
-        ends = [s.unit.to_equation(run[s.name][-1]) for s in sim.interface.states]
+        ends = [s.unit.to_equation_units(run[s.name][-1]) for s in sim.interface.states]
         assert relative(found.y[:, -1], ends) < 1e-7
 
 
@@ -229,7 +229,7 @@ def test_calls_keep_nothing_and_need_no_way_of_their_own(monkeypatch):
             f(*given)
     del given
     assert [sys.getrefcount(each) for each in (x, out, strided, t)] == before
-    monkeypatch.setattr("bellcrank.backend.c_bound.python_function", lambda *given: None)  # as in other Pythons
+    monkeypatch.setattr("bellcrank.backend.bound_rhs.make_python_function", lambda *given: None)  # as in other Pythons
     np.testing.assert_array_equal(sim.rhs()(t, x), f(t, x))
     np.testing.assert_array_equal(sim.rhs()(t, strided, out), f(t, strided))
 
@@ -278,5 +278,5 @@ def test_exact_slopes_are_those_of_differences(name):
     sim = example(name).compile(backend="c")
     f, x = sim.rhs(), state(sim)
     exact = f.jacobian(0.2, x)
-    differences = difference_jacobian(f._all, np.array([0.2]), x[None, :])[0]
+    differences = difference_jacobian(f._batch_rates, np.array([0.2]), x[None, :])[0]
     assert 0 < np.abs(exact - differences).max() < 1e-7 * np.abs(exact).max()

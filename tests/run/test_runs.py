@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.fixed_step_methods import METHODS
 from bellcrank.numeric.run_spec import RunSpec
 from tests.late import Late
 from tests.models import able, example, needs_compiler, pendulum, relative
@@ -209,7 +209,7 @@ def test_blocks_of_steps_do_not_matter():
     whole = sim.simulate(t_end=5.0, output_every=3)
     p, c = known(sim)
     start = RunSpec(5.0, 0.01, "rk4", 3, state=np.asarray(sim.assemble()), p=p, c=c)
-    run = sim.loaded.context().model.start(start)
+    run = sim.loaded.new_context().model.new_run(start)
     rows = np.vstack([run.advance(last) for last in (1, 2, 7, 9, 333, 500)])
     np.testing.assert_array_equal(rows[:, 0], whole.time)
     np.testing.assert_array_equal(rows[:, 1], whole["q(rod)"])
@@ -217,7 +217,7 @@ def test_blocks_of_steps_do_not_matter():
 
 def known(sim):
     p = sim.parameter_values()
-    return p, sim.loaded.context().model.constants(p)
+    return p, sim.loaded.new_context().model.constants(p)
 
 
 @needs_compiler

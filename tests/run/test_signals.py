@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.run.inputs import as_input
-from bellcrank.signals import KINDS, MOST_NUMBERS, made
+from bellcrank.run.signal_inputs import to_program_input
+from bellcrank.signals import MOST_NUMBERS, SIGNAL_KINDS, signal_by_kind
 from tests.models import pendulum, relative
 from tests.programs import MAINLY_C, build
 
-SIGNALS = {name: k.signal(*(0.25 + 0.17 * i for i in range(len(k.numbers)))) for name, k in KINDS.items()}
+SIGNALS = {name: k.make_signal(*(0.25 + 0.17 * i for i in range(len(k.numbers)))) for name, k in SIGNAL_KINDS.items()}
 
 
 def watched(smooth):
@@ -26,9 +26,9 @@ def watched(smooth):
     return pendulum("-k*q(rod) + w", prepare, k=3.0).equations()
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", SIGNAL_KINDS)
 def test_rates_are_those_of_the_value(name):
-    signal, kind = SIGNALS[name], KINDS[name]
+    signal, kind = SIGNALS[name], SIGNAL_KINDS[name]
     assert len(kind.numbers) <= MOST_NUMBERS
     times = np.linspace(0.011, 2, 57)
     times = [t for t in times if all(abs(t - b) > 1e-3 for b in signal.breaks)]
@@ -38,9 +38,9 @@ def test_rates_are_those_of_the_value(name):
             assert relative(slopes, [rate(t) for t in times]) < 1e-6
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", SIGNAL_KINDS)
 def test_compiled_signals_are_those_of_python(name):
-    eom = watched(len(KINDS[name].orders) - 1)
+    eom = watched(len(SIGNAL_KINDS[name].derivative_formulas) - 1)
     runs = [eom.compile(backend=b).simulate(inputs={"w": SIGNALS[name]}, step=0.0301) for b in ("c", "python")]
     for channel in eom.outputs:
         assert relative(runs[0][channel], runs[1][channel]) < 1e-14
@@ -51,7 +51,7 @@ def test_compiled_signals_are_those_of_python(name):
 def test_programs_know_all_signals(tmp_path, language):
     for smooth in (0, 1, 2):
         eom = watched(smooth)
-        names = [n for n, k in KINDS.items() if len(k.orders) - 1 == smooth]
+        names = [n for n, k in SIGNAL_KINDS.items() if len(k.derivative_formulas) - 1 == smooth]
         if not names:
             continue
         program = build(eom, language, tmp_path / f"{language}{smooth}")
@@ -73,27 +73,27 @@ def test_a_pulse_is_one_smooth_bump():
 
 
 def test_what_cannot_be_differentiated_is_told():
-    for name, kind in KINDS.items():
+    for name, kind in SIGNAL_KINDS.items():
         for order in range(3):
-            if order < len(kind.orders):
-                as_input(SIGNALS[name], "w", 1.0, order)
+            if order < len(kind.derivative_formulas):
+                to_program_input(SIGNALS[name], "w", 1.0, order)
             else:
                 with pytest.raises(bc.ModelError, match=f"must be differentiable here.*a {name} has none"):
-                    as_input(SIGNALS[name], "w", 1.0, order)
+                    to_program_input(SIGNALS[name], "w", 1.0, order)
 
 
 def test_made_fills_in_the_defaults_of_the_functions():
-    assert made("chirp", f1=5.0).numbers == bc.signals.chirp(f1=5.0).numbers
-    assert made("ramp").numbers == (0.0, 1.0, math.inf)
+    assert signal_by_kind("chirp", f1=5.0).numbers == bc.signals.chirp(f1=5.0).numbers
+    assert signal_by_kind("ramp").numbers == (0.0, 1.0, math.inf)
     with pytest.raises(bc.RunError, match=r"chirp: duration=0\.0 must be positive"):
-        made("chirp", duration=0)
+        signal_by_kind("chirp", duration=0)
 
 
 def test_studies_know_all_kinds_but_the_constant(tmp_path):
-    for name, kind in KINDS.items():
+    for name, kind in SIGNAL_KINDS.items():
         if name == "constant":
             continue
-        given = ", ".join(f"{n} = {x!r}" for n, x in zip(kind.names, SIGNALS[name].numbers, strict=True))
+        given = ", ".join(f"{n} = {x!r}" for n, x in zip(kind.parameter_names, SIGNALS[name].numbers, strict=True))
         path = tmp_path / f"{name}.toml"
         path.write_text(
             '[model]\nfile = "model.py"\n[run]\nt_end = 0.1\nstep = 0.01\n[grid]\nk = [1, 2]\n'

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.numeric.branch import Keeper
+from bellcrank.numeric.loop_projector import LoopProjector
 from tests.models import WASM, example, needs_compiler, needs_wasm, system
 from tests.programs import build
 from tests.run.planar import (
@@ -303,8 +303,8 @@ def test_models_that_stay_away_from_singular_positions_take_no_care(monkeypatch)
         raise AssertionError
 
     sim = example("four_bar").compile(backend="python")
-    monkeypatch.setattr(Keeper, "_close", never)
-    monkeypatch.setattr(Keeper, "rates", never)
+    monkeypatch.setattr(LoopProjector, "_project_near_singular", never)
+    monkeypatch.setattr(LoopProjector, "rates_near_singular", never)
     assert sim.simulate(t_end=0.05).ended == "finished"
 
 

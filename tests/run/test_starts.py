@@ -8,20 +8,20 @@ import pytest
 import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.run import session
-from bellcrank.run.start_cache import MOST, Starts
+from bellcrank.run.initial_state_cache import MOST, InitialStateCache
 from tests.models import example, needs_compiler
 from tests.run.test_goes_on import four_bar
 
 
 def test_is_found_once_for_the_same_numbers_and_is_the_askers_own() -> None:
-    starts, asked = Starts(external=False), []
+    starts, asked = InitialStateCache(external=False), []
 
     def at(what: str, *numbers: float) -> tuple[np.ndarray]:
         def find() -> tuple[np.ndarray]:
             asked.append((what, numbers))
             return (np.array(numbers),)
 
-        return starts.found(what, find, numbers, np.zeros(1))
+        return starts.get_arrays(what, find, numbers, np.zeros(1))
 
     at("q", 1.0, 2.0)[0][:] = 7.0  # who has it may change it
     assert at("q", 1.0, 2.0)[0].tolist() == [1.0, 2.0] and len(asked) == 1
@@ -34,9 +34,9 @@ def test_is_found_once_for_the_same_numbers_and_is_the_askers_own() -> None:
 
 
 def test_routines_are_asked_again() -> None:
-    starts, asked = Starts(external=True), []
+    starts, asked = InitialStateCache(external=True), []
     for _ in range(2):
-        starts.found("q", lambda: (np.array([asked.append(1)]),), (1.0,))
+        starts.get_arrays("q", lambda: (np.array([asked.append(1)]),), (1.0,))
     assert len(asked) == 2
 
 
@@ -73,8 +73,8 @@ def test_starts_that_threads_find_in_turn_are_those_of_their_own_numbers() -> No
 def test_compiled_runs_make_nothing_that_keeps_loops_closed_in_python(monkeypatch):
     """It is asked for when a run is looked into; that is not what a run around its steps is to cost."""
     sim, made = example("four_bar").compile(backend="c"), []
-    keeper = session.keeper_of
-    monkeypatch.setattr(session, "keeper_of", lambda *given: made.append(1) or keeper(*given))
+    keeper = session.make_loop_projector
+    monkeypatch.setattr(session, "make_loop_projector", lambda *given: made.append(1) or keeper(*given))
     run = sim.simulate(t_end=0.05)
     assert sim.simulate(t_end=0.1, start=run).ended == "finished" and not made
     example("four_bar").compile(backend="python").simulate(t_end=0.01)

@@ -182,7 +182,7 @@ def test_command_line(capsys):
 
 
 def test_studies_take_them():
-    from bellcrank.study.definition import read_definition
+    from bellcrank.study.study_file import read_definition
 
     definition, problems = read_definition({"model": {"vehicle": "car"}, "run": {"atol": {"m": 1e-6}, "rtol": 1e-5}})
     assert definition.run == {"atol": {"m": 1e-6}, "rtol": 1e-5} and not any("atol" in p for p in problems)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.numeric.methods import METHODS
-from bellcrank.run.stability import two_step_roots
+from bellcrank.numeric.fixed_step_methods import METHODS
+from bellcrank.run.step_stability import two_step_roots
 from tests.emit.test_program_events import TURN, agrees, as_written, both_ways, lever
 from tests.export.test_fmu import Opened
 from tests.models import example, needs_compiler, pendulum, relative

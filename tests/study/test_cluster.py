@@ -17,7 +17,7 @@ from importlib.util import find_spec
 import pytest
 
 import bellcrank as bc
-from bellcrank.study.store import RECORDS, Tail
+from bellcrank.study.store import RECORDS, RecordReader
 from tests.processes import alive
 from tests.study.studies import end, mass, started, toml
 
@@ -36,7 +36,7 @@ def until(what, condition):
 
 
 def kept(folder):
-    return {record["values"]["k"]: record for record in Tail(folder).read().values()}
+    return {record["values"]["k"]: record for record in RecordReader(folder).read_new().values()}
 
 
 def lines(folder):
@@ -45,7 +45,7 @@ def lines(folder):
 
 def writers(folder):
     """The processes that made the runs that are kept."""
-    return {int(record["by"].rpartition(":")[2]) for record in Tail(folder).read().values() if record["by"]}
+    return {int(record["by"].rpartition(":")[2]) for record in RecordReader(folder).read_new().values() if record["by"]}
 
 
 def start(file, folder, *options):
@@ -195,7 +195,7 @@ def test_a_run_that_kills_its_workers_is_a_row(tmp_path):
 
 @pytest.mark.campaign
 def test_workers_that_cannot_start(tmp_path, monkeypatch):
-    monkeypatch.setattr("bellcrank.study.local.sys.executable", "/bin/false")
+    monkeypatch.setattr("bellcrank.study.local_team.sys.executable", "/bin/false")
     with pytest.raises(bc.RunError, match=r"11 worker processes died one after another \(exit code 1\)"):
         bc.Study.read(mass()).run(tmp_path / "r", workers=1)
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.many.sampling import Samples
-from bellcrank.study.definition import read_definition
-from bellcrank.study.records import Definition, ModelSpec, OutputSpec, PlotSpec, TableSpec
-from bellcrank.study.sampling import Part
+from bellcrank.many.sample_plans import SamplePlan
+from bellcrank.study.study_file import read_definition
+from bellcrank.study.study_parts import StudyPart
+from bellcrank.study.study_records import ModelSpec, OutputSpec, PlotSpec, StudyDefinition, TableSpec
 from tests.study.studies import mass, toml
 
 
@@ -110,7 +110,7 @@ def test_ranges_are_even_or_in_equal_ratios(ends):
     def values(**spacing):
         low, high = ends
         study = bc.Study.read(mass(grid={"k": {"from": low, "to": high, "count": 5, **spacing}}))
-        return [values["k"] for _, values in study.points]
+        return [values["k"] for _, values in study.run_points]
 
     assert values(spacing="log") == pytest.approx(np.geomspace(*ends, 5), rel=1e-14)
     assert values() == pytest.approx(np.linspace(*ends, 5), rel=1e-14)
@@ -162,7 +162,7 @@ def test_all_that_a_file_may_say(tmp_path):
     )
     found, wrong = read_definition(tmp_path / "all.toml")
     assert wrong == []
-    assert found == Definition(
+    assert found == StudyDefinition(
         "all",
         ModelSpec("motorcycle", None, {"rim": 2}, {"kind": "profile", "x": [0, 2], "h": [0.5, 0.25]}),
         {"y": OutputSpec("x + 1"), "z": OutputSpec("x", "N", "force")},
@@ -171,8 +171,10 @@ def test_all_that_a_file_may_say(tmp_path):
         {"q(x)": 0.25},
         {"f": 3, "g": "b", "h": {"step": {"at": 1, "height": "a"}}, "i": {"t": [0, 2], "value": [3, 5]}},
         (
-            Part("1", {"a": [1, "soft"], "c": [1, pytest.approx(2), 4]}),
-            Part("drawn", {"c": [1, 2]}, Samples(1, 0, "random", {"b": ("uniform", (2, 6)), "d": ("normal", (0, 1))})),
+            StudyPart("1", {"a": [1, "soft"], "c": [1, pytest.approx(2), 4]}),
+            StudyPart(
+                "drawn", {"c": [1, 2]}, SamplePlan(1, 0, "random", {"b": ("uniform", (2, 6)), "d": ("normal", (0, 1))})
+            ),
         ),
         {"m": bc.metrics.max("y"), "n": bc.metrics.sd(["y", "z"], start=1, end=2.5)},
         (

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 import bellcrank as bc
-from bellcrank.study import cluster, executor
-from bellcrank.study.cluster import Cluster
-from bellcrank.study.executor import Executor, Outcome
-from bellcrank.study.store import Store, Writer
+from bellcrank.study import dask_team, executor
+from bellcrank.study.dask_team import DaskTeam
+from bellcrank.study.executor import StudyExecutor, TaskOutcome
+from bellcrank.study.store import RecordWriter, StudyStore
 
 
 class Team:
@@ -26,31 +26,31 @@ class Team:
         self.tasks.append([key for key, _ in runs])
         return len(self.tasks) - 1
 
-    def done(self, tasks):
+    def finished_tasks(self, tasks):
         task, records = min(tasks), []
         if task in self.lost:
-            yield task, Outcome()
+            yield task, TaskOutcome()
             return
         for key in self.tasks[task][: self.most]:
             if key in self.deadly:
-                with Writer(self.store.folder) as writer:
+                with RecordWriter(self.store.folder) as writer:
                     for record in records:
-                        writer.add(record)
-                yield task, Outcome(died=True)
+                        writer.append(record)
+                yield task, TaskOutcome(worker_died=True)
                 return
             records.append({"key": key, "metrics": {"x": 1.0}, "ended": "finished", "notes": [], "seconds": 0.1})
-        yield task, Outcome((False, records))
+        yield task, TaskOutcome((False, records))
 
-    def look_after(self, progress):
+    def check_workers(self, progress):
         pass
 
 
 def given_out(tmp_path, count, **options):
     """The team after all runs, what was reported of each in order, and what is kept."""
     told = []
-    with Store(tmp_path) as store:
+    with StudyStore(tmp_path) as store:
         team = Team(store, **options)
-        Executor(team, JOB, store, told.append).do([(f"r{i}", {"k": i}) for i in range(count)])
+        StudyExecutor(team, JOB, store, told.append).run_all([(f"r{i}", {"k": i}) for i in range(count)])
         return team, told, store.records()
 
 
@@ -71,17 +71,17 @@ def test_tasks_get_smaller_towards_the_end(tmp_path):
 
 
 def test_as_many_tasks_are_out_as_keep_everybody_busy(tmp_path):
-    with Store(tmp_path) as store:
+    with StudyStore(tmp_path) as store:
         team = Team(store, threads=0)
-        work = Executor(team, JOB, store, lambda record: None)
-        work.left.extend((f"r{i}", {}) for i in range(100))
-        work._give()
-        assert list(map(len, work.out.values())) == [25, 18]  # nobody yet: as for one
+        work = StudyExecutor(team, JOB, store, lambda record: None)
+        work.pending_runs.extend((f"r{i}", {}) for i in range(100))
+        work._submit_tasks()
+        assert list(map(len, work.running_tasks.values())) == [25, 18]  # nobody yet: as for one
         team.threads = 3
-        work._give()
-        assert list(map(len, work.out.values())) == [25, 18, 4, 4, 4, 3]
-        work._give()
-        assert len(work.out) == 6
+        work._submit_tasks()
+        assert list(map(len, work.running_tasks.values())) == [25, 18, 4, 4, 4, 3]
+        work._submit_tasks()
+        assert len(work.running_tasks) == 6
 
 
 def test_what_a_task_did_not_come_to_is_next(tmp_path):
@@ -115,12 +115,12 @@ def test_a_team_is_looked_at_every_second(tmp_path, monkeypatch):
     now = iter([10.0, 10.9, 11.0, 11.5, 12.2])
     monkeypatch.setattr(executor.time, "monotonic", lambda: next(now))
     team = SimpleNamespace(looks=[])
-    team.look_after = team.looks.append
-    work = Executor(team, JOB, None, lambda record: None)
-    work._look()
+    team.check_workers = team.looks.append
+    work = StudyExecutor(team, JOB, None, lambda record: None)
+    work._check_team()
     work.report({})
     for _ in range(4):
-        work._look()
+        work._check_team()
     assert team.looks == [False, True, False]
 
 
@@ -141,24 +141,24 @@ class Client:
 
 def test_a_cluster_may_be_without_workers_for_half_a_minute(tmp_path, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(cluster.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(dask_team.time, "monotonic", lambda: now[0])
     client = Client(2, 3)
-    team = Cluster(client, tmp_path)
+    team = DaskTeam(client, tmp_path)
     assert team.threads == 0
     now[0] = 150.0
-    team.look_after(False)
+    team.check_workers(False)
     assert team.threads == 5
     client.threads = ()
     now[0] = 179.9
-    team.look_after(False)
+    team.check_workers(False)
     assert team.threads == 0
     now[0] = 180.1
     with pytest.raises(bc.RunError, match=r"tcp://1\.2\.3\.4:8786 has had no workers for 30 s"):
-        team.look_after(False)
-    assert team.submit(("job", "runs")) == ("work", ("job", "runs"), False)
+        team.check_workers(False)
+    assert team.submit(("job", "runs")) == ("do_task", ("job", "runs"), False)
     client.status = "closed"
     with pytest.raises(bc.RunError, match="went away; what is done is in"):
-        team.look_after(False)
+        team.check_workers(False)
 
 
 def test_what_a_task_of_a_cluster_brings(monkeypatch):
@@ -167,23 +167,25 @@ def test_what_a_task_of_a_cluster_brings(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(KilledWorker=Killed))  # which takes long to import
     client = Client(1)
-    team = Cluster(client, None)
+    team = DaskTeam(client, None)
     good = SimpleNamespace(status="finished", result=lambda timeout: (True, [timeout]))
-    assert team._outcome(good) == Outcome((True, [1.0]))
-    assert team._outcome(SimpleNamespace(status="error", exception=lambda timeout: Killed())) == Outcome(died=True)
-    assert team._outcome(SimpleNamespace(status="lost")) == Outcome()
+    assert team._task_outcome(good) == TaskOutcome((True, [1.0]))
+    assert team._task_outcome(SimpleNamespace(status="error", exception=lambda timeout: Killed())) == TaskOutcome(
+        worker_died=True
+    )
+    assert team._task_outcome(SimpleNamespace(status="lost")) == TaskOutcome()
     with pytest.raises(bc.RunError, match="a fault"):
-        team._outcome(SimpleNamespace(status="error", exception=lambda timeout: bc.RunError("a fault")))
+        team._task_outcome(SimpleNamespace(status="error", exception=lambda timeout: bc.RunError("a fault")))
     client.status = "closed"
     with pytest.raises(bc.RunError, match="went away"):
-        team._outcome(SimpleNamespace(status="cancelled"))
+        team._task_outcome(SimpleNamespace(status="cancelled"))
 
 
 def test_loggers_of_dask_are_silent_for_a_while(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace())
     own, other = logging.getLogger("distributed.test"), logging.getLogger("test.distributed")
     own.setLevel(logging.INFO)
-    with cluster._silent():
+    with dask_team._mute_dask():
         assert not own.isEnabledFor(logging.CRITICAL)
         assert other.isEnabledFor(logging.CRITICAL)
     assert own.level == logging.INFO

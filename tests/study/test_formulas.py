@@ -5,14 +5,14 @@ import math
 import pytest
 
 from bellcrank.errors import ModelError
-from bellcrank.study.formulas import Names, names_in
+from bellcrank.study.study_formulas import FormulaValues, names_in_formula
 
 
 def test_formulas_are_computed():
-    names = Names({"K": 4.0, "m": "k/4", "w": "sqrt(k/m)", "c": "2*zeta*m*w", "zeta": 0.5})
+    names = FormulaValues({"K": 4.0, "m": "k/4", "w": "sqrt(k/m)", "c": "2*zeta*m*w", "zeta": 0.5})
     assert (names["m"], names["w"], names["C"]) == (1.0, 2.0, 2.0)
     assert names.number("-k**2 + pi*min(1, 2) - where(k > 3, 1, 0)", "x") == pytest.approx(math.pi - 17)
-    assert names_in("2*a.b + sin(C)") == {"a.b", "C"}
+    assert names_in_formula("2*a.b + sin(C)") == {"a.b", "C"}
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_formulas_are_computed():
 )
 def test_what_cannot_be_computed(given, message):
     with pytest.raises(ModelError, match=message):
-        Names(given)["a"]
+        FormulaValues(given)["a"]

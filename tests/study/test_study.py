@@ -18,12 +18,12 @@ import pytest
 
 import bellcrank as bc
 from bellcrank import cli
-from bellcrank.cli.study import Bar
-from bellcrank.study import executor, local
-from bellcrank.study.process import _taken
-from bellcrank.study.runner import Runner
-from bellcrank.study.store import RECORDS, Store, Tail, Writer
-from bellcrank.study.worker import work
+from bellcrank.cli.study import ProgressBar
+from bellcrank.study import executor, local_team
+from bellcrank.study.runner import StudyRunner
+from bellcrank.study.store import RECORDS, RecordReader, RecordWriter, StudyStore
+from bellcrank.study.worker import do_task
+from bellcrank.study.worker_process import _take_over_stream
 from tests.models import FOLDER, needs_compiler
 from tests.study.studies import MARKED, MASS, end, mass, started, toml
 
@@ -81,7 +81,7 @@ def test_a_line_cut_short_is_not_a_run(tmp_path):
     again = run(study, tmp_path)
     assert (again.made, again.found) == (1, 2)
     assert again["end"] == pytest.approx([end(1), end(4), end(9)], abs=1e-6)
-    assert len(Tail(tmp_path).read()) == 3
+    assert len(RecordReader(tmp_path).read_new()) == 3
 
 
 def test_a_changed_study_says_what_changed(tmp_path):
@@ -133,7 +133,7 @@ def test_runs_that_failed_are_made_again_if_asked(tmp_path):
     assert len(run(study, tmp_path / "r").failed) == 1
     assert run(study, tmp_path / "r", retry=True).made == 1
     assert started(marks) == {1: 1, 1e9: 2}
-    assert len(Tail(tmp_path / "r").read()) == 2
+    assert len(RecordReader(tmp_path / "r").read_new()) == 2
 
 
 def test_values_go_where_they_belong(tmp_path):
@@ -175,7 +175,7 @@ def test_tables_of_the_best_beside_published_values(tmp_path):
     )
     (table,) = bc.Study.read(study, folder=tmp_path).run(tmp_path / "r", in_process=True).tables()
     (one,), (four,) = table.cells
-    assert (one.value, one.at, one.published) == (pytest.approx(2 * end(1)), {"q(mass)": 2}, 1.7)
+    assert (one.value, one.best_at, one.published) == (pytest.approx(2 * end(1)), {"q(mass)": 2}, 1.7)
     assert (four.value, four.published, four.published_at) == (pytest.approx(2 * end(4)), 1.6, {"q(mass)": 3})
     assert table.lines()[1] == ["1", "1.755 (2) | 1.7 (2)"]
 
@@ -217,15 +217,15 @@ def test_pictures(tmp_path):
 def test_a_study_waits_half_a_minute_for_processes_of_an_earlier_start(tmp_path, monkeypatch):
     now, answers = [5.0], []
     clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + 100 * s))
-    with Store(tmp_path), Writer(tmp_path) as writer:
-        writer.add({"key": "a"})
+    with StudyStore(tmp_path), RecordWriter(tmp_path) as writer:
+        writer.append({"key": "a"})
     monkeypatch.setattr("bellcrank.study.store.time", clock)
-    monkeypatch.setattr("bellcrank.study.store._lock", lambda stream, wait=False: answers.pop(0))
+    monkeypatch.setattr("bellcrank.study.store._try_lock", lambda stream, wait=False: answers.pop(0))
     answers[:] = [True, *[False] * 6, True]  # the folder, then the file: 30 s later
-    with Store(tmp_path):
+    with StudyStore(tmp_path):
         assert now == [pytest.approx(35)]
     answers[:] = [True, *[False] * 9]
-    with pytest.raises(bc.RunError, match="a process of an earlier start still writes"), Store(tmp_path):
+    with pytest.raises(bc.RunError, match="a process of an earlier start still writes"), StudyStore(tmp_path):
         pass
     assert now == [pytest.approx(35 + 35)]
 
@@ -235,9 +235,9 @@ def test_records_are_forced_onto_the_disk_now_and_then(tmp_path, monkeypatch):
     monkeypatch.setattr("bellcrank.study.store.time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr("bellcrank.study.store.os.fsync", forced.append)
     (tmp_path / RECORDS).mkdir()
-    with Writer(tmp_path) as writer:
+    with RecordWriter(tmp_path) as writer:
         for now[0], count in ((0.4, 0), (0.6, 1), (1.0, 1), (1.2, 2)):
-            writer.add({"t": now[0]})
+            writer.append({"t": now[0]})
             assert len(forced) == count
     assert len(forced) == 3
 
@@ -250,20 +250,20 @@ def test_workers_that_do_not_share_the_folder_send_their_results(tmp_path):
 
         def submit(self, task):
             job, runs, _, token, seconds = task
-            self.answers[len(self.answers)] = work(job, runs, str(tmp_path / "nowhere"), token, seconds)
+            self.answers[len(self.answers)] = do_task(job, runs, str(tmp_path / "nowhere"), token, seconds)
             return len(self.answers) - 1
 
-        def done(self, tasks):
-            return [(task, executor.Outcome(self.answers[task])) for task in [*tasks]]
+        def finished_tasks(self, tasks):
+            return [(task, executor.TaskOutcome(self.answers[task])) for task in [*tasks]]
 
-        def look_after(self, progress):
+        def check_workers(self, progress):
             pass
 
     study = bc.Study.read(mass())
-    runs = list(zip(study._keys, (values for _, values in study.points), strict=True))
+    runs = list(zip(study._keys, (values for _, values in study.run_points), strict=True))
     told = []
-    with Store(tmp_path / "r") as store:
-        executor.Executor(Elsewhere(), study._job, store, told.append).do(runs)
+    with StudyStore(tmp_path / "r") as store:
+        executor.StudyExecutor(Elsewhere(), study._job, store, told.append).run_all(runs)
     assert [record["values"]["k"] for record in told] == [1, 4, 9]
     result = bc.Study.read(mass()).run(tmp_path / "r", in_process=True)
     assert result.found == 3
@@ -341,27 +341,27 @@ def test_decks(tmp_path):
 
 def test_a_worker_of_another_version_refuses(tmp_path):
     with pytest.raises(bc.RunError, match=r"has Bellcrank .*, the study comes from 0\.0\.1"):
-        work({"bellcrank": "0.0.1"}, [], str(tmp_path), "", 1.0)
+        do_task({"bellcrank": "0.0.1"}, [], str(tmp_path), "", 1.0)
 
 
 def test_the_bar():
-    bar = Bar("mass")
-    bar.count(10, 40, 0)
-    bar.count(20, 40, 1)
-    assert bar.line(5.0) == f"mass [{'#' * 14}{'.' * 14}] 20/40, 1 failed, 5 s, 10 s left"
+    bar = ProgressBar("mass")
+    bar.set_counts(10, 40, 0)
+    bar.set_counts(20, 40, 1)
+    assert bar.status_line(5.0) == f"mass [{'#' * 14}{'.' * 14}] 20/40, 1 failed, 5 s, 10 s left"
 
 
 # ---- who runs it
 
 
 def test_one_process_at_a_time(tmp_path):
-    with Store(tmp_path), pytest.raises(bc.RunError, match="another process runs a study in"):
+    with StudyStore(tmp_path), pytest.raises(bc.RunError, match="another process runs a study in"):
         run(mass(), tmp_path)
     assert run(mass(), tmp_path).made == 3
 
 
 def test_a_cluster_needs_dask(tmp_path, monkeypatch):
-    monkeypatch.setattr("bellcrank.study.cluster.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("bellcrank.study.dask_team.importlib.util.find_spec", lambda name: None)
     with pytest.raises(bc.RunError, match="needs the packages dask and distributed"):
         bc.Study.read(mass()).run(tmp_path / "other", scheduler="tcp://127.0.0.1:1")
 
@@ -377,9 +377,9 @@ def test_workers_look_for_modules_elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(("", ".", str(tmp_path), "/elsewhere")))
-    assert repr(str(tmp_path)) not in local._program()
-    assert local._environment()["PYTHONPATH"] == "/elsewhere"
-    assert local._environment()["PYTHONSAFEPATH"] == "1"
+    assert repr(str(tmp_path)) not in local_team._worker_program()
+    assert local_team._worker_environment()["PYTHONPATH"] == "/elsewhere"
+    assert local_team._worker_environment()["PYTHONSAFEPATH"] == "1"
 
 
 @pytest.mark.campaign
@@ -453,18 +453,18 @@ COMPILING = """
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from bellcrank.backend.cache import kept
+from bellcrank.backend.cache import get_or_make_file
 from bellcrank.backend.processes import run_program
-from bellcrank.study import process
+from bellcrank.study import worker_process
 
 def work(folder):
     def make(build):
         Path(folder, "begun").touch()
         run_program(["sleep", "60"], None, build)
-    kept("key", make, Path(folder))
+    get_or_make_file("key", make, Path(folder))
 
-sys.modules["bellcrank.study.worker"] = SimpleNamespace(words=str, work=work)
-process.main()
+sys.modules["bellcrank.study.worker"] = SimpleNamespace(task_error_message=str, do_task=work)
+worker_process.main()
 """
 
 
@@ -501,7 +501,7 @@ def test_runs_at_once_are_those_one_by_one(tmp_path, monkeypatch):
         "metrics": {"az": {"kind": "wk", "of": "az"}, "z": {"kind": "peak", "of": "q(body)"}},
     }
     at_once = []
-    original = Runner.run_some
+    original = StudyRunner.run_jobs
     seconds, cpu = count(), count(0, 0.0001)  # clocks that are read once for each segment
     clocks = {"perf_counter": lambda: next(seconds), "process_time": lambda: next(cpu)}
     monkeypatch.setattr("bellcrank.study.runner.time", SimpleNamespace(**clocks))
@@ -512,12 +512,12 @@ def test_runs_at_once_are_those_one_by_one(tmp_path, monkeypatch):
         assert {r["seconds"] for r in found} <= {1, 1 / len(found)}  # by itself, or a share
         return found
 
-    monkeypatch.setattr(Runner, "run_some", counted)
+    monkeypatch.setattr(StudyRunner, "run_jobs", counted)
     run(study, tmp_path / "some")
     assert max(at_once) > 3
-    monkeypatch.setattr(Runner, "run_some", lambda self, jobs, *_: [self.run(jobs[0])])
+    monkeypatch.setattr(StudyRunner, "run_jobs", lambda self, jobs, *_: [self.run_job(jobs[0])])
     run(study, tmp_path / "alone")
-    some, alone = (Tail(tmp_path / name).read() for name in ("some", "alone"))
+    some, alone = (RecordReader(tmp_path / name).read_new() for name in ("some", "alone"))
     assert len(some) == 36
     for key, record in alone.items():
         assert all(some[key][name] == record[name] for name in ("values", "metrics", "ended", "notes"))
@@ -531,12 +531,12 @@ def test_as_many_runs_go_at_once_as_take_a_moment(monkeypatch):
     asked, clock = [], count(3.0, 0.125)
     clocks = {"perf_counter": lambda: 0.0, "process_time": lambda: next(clock)}
     monkeypatch.setattr("bellcrank.study.runner.time", SimpleNamespace(**clocks))
-    runner = object.__new__(Runner)
+    runner = object.__new__(StudyRunner)
     runner._cpu, runner.interface, runner.sim = math.inf, None, None
-    runner._alike = lambda jobs, most: asked.append(most) or ([], [], None)
+    runner._batchable_jobs = lambda jobs, most: asked.append(most) or ([], [], None)
     jobs = [{"run": {}, "metrics": []}] * 9  # of a model that cannot run
     for seconds, threads in ((10.0, 4), (0.25, 2), (1.1, 1), (5.0, 1)):
-        (record,) = runner.run_some(jobs, seconds, threads)
+        (record,) = runner.run_jobs(jobs, seconds, threads)
         assert record["ended"].startswith("AttributeError")
     assert asked == [0, 4, 8, 9]
 
@@ -545,7 +545,7 @@ def test_a_worker_keeps_its_pipes_for_itself(tmp_path):
     """What the code of a model prints goes elsewhere."""
     there, here = os.pipe()
     elsewhere = tmp_path / "elsewhere"
-    with _taken(here, "wb", os.open(elsewhere, os.O_CREAT | os.O_WRONLY)) as own:
+    with _take_over_stream(here, "wb", os.open(elsewhere, os.O_CREAT | os.O_WRONLY)) as own:
         os.write(here, b"printed")
         own.write(b"answer")
     os.close(here)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bellcrank.expr import PI, ZERO, Symbol, evaluate
-from bellcrank.vector.basis import Frame, angle, axis_rotation, dot, vector
+from bellcrank.vector.basis import Frame, angle, as_vector, axis_rotation, dot
 from tests.vector.trees import components, number, random_tree, random_vector
 
 a, p = Symbol("a"), Symbol("p", positive=True)
@@ -21,23 +21,23 @@ rb = Frame("rb", nrb, axis_rotation(0, q))
 def test_roll_angle_of_a_car_is_its_coordinate():
     assert angle(nrb.axes[1], rb.axes[1], rb.axes[0]) is q
     assert angle(rb.axes[1], nrb.axes[1], rb.axes[0]) is -q
-    assert angle(nrb.axes[1], rb.axes[1], -vector(rb.axes[0])) is -q
+    assert angle(nrb.axes[1], rb.axes[1], -as_vector(rb.axes[0])) is -q
 
 
 def test_length_of_the_vectors_does_not_matter():
-    assert angle(p * vector(nrb.axes[1]), 2 * vector(rb.axes[1]), 3 * vector(rb.axes[0])) is q
+    assert angle(p * as_vector(nrb.axes[1]), 2 * as_vector(rb.axes[1]), 3 * as_vector(rb.axes[0])) is q
 
 
 def test_length_that_may_be_negative_turns_the_vector_around():
     for value, turned in ((2.0, 0.0), (-2.0, math.pi)):
-        found = angle(a * vector(nrb.axes[1]), rb.axes[1], rb.axes[0])
+        found = angle(a * as_vector(nrb.axes[1]), rb.axes[1], rb.axes[0])
         assert abs(evaluate([found], {"a": value, "q": 0.3, "s": 0.1})[0] - 0.3) == pytest.approx(turned)
 
 
 def test_parallel_vectors():
     assert angle(n.axes[0], n.axes[0]) is ZERO
-    assert angle(n.axes[0], -vector(n.axes[0])) is PI
-    assert angle(n.axes[0], p * vector(n.axes[0]), n.axes[1]) is ZERO
+    assert angle(n.axes[0], -as_vector(n.axes[0])) is PI
+    assert angle(n.axes[0], p * as_vector(n.axes[0]), n.axes[1]) is ZERO
 
 
 def test_small_angle_is_a_ratio():

@@ -14,9 +14,9 @@ from bellcrank.vector.basis import (
     matmul,
     matvec,
     neg3,
+    rotation_about,
     scale3,
     transpose,
-    turn_about,
 )
 from tests.vector.trees import matrix, number
 
@@ -57,7 +57,7 @@ def rodrigues(axis, angle):
 )
 def test_rotation_about_an_axis(axis):
     exact = tuple(Number(round(15 * c)) / 15 for c in axis)
-    R = turn_about(exact, q)
+    R = rotation_about(exact, q)
     np.testing.assert_allclose(matrix(R, VALUES), rodrigues(axis, 0.83), atol=1e-14)
 
 
@@ -65,8 +65,8 @@ def test_rotation_about_an_axis(axis):
 def test_rotation_about_a_coordinate_axis_has_simple_entries(k):
     R = axis_rotation(k, q)
     axis = tuple(ONE if i == k else ZERO for i in range(3))
-    assert turn_about(axis, q) == R
-    assert turn_about(neg3(axis), q) == transpose(R)
+    assert rotation_about(axis, q) == R
+    assert rotation_about(neg3(axis), q) == transpose(R)
     assert matmul(R, transpose(R)) == IDENTITY
     assert MINUS_ONE not in {e for row in R for e in row}
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import MINUS_ONE, ONE, ZERO, Symbol, function, nominal, sqrt
-from bellcrank.vector.basis import Frame, Vector, axis_rotation, cross, direction, dot, magnitude, project, vector
+from bellcrank.expr import MINUS_ONE, ONE, ZERO, Symbol, apply_builtin, nominal, sqrt
+from bellcrank.vector.basis import Frame, Vector, as_vector, axis_rotation, cross, direction, dot, magnitude, project
 from tests.vector.trees import absolute, components, number, random_tree, random_vector
 
 a, b = Symbol("a"), Symbol("b")
@@ -81,13 +81,13 @@ def test_vector_of_zeros_is_empty():
 
 def test_length_along_an_axis_is_an_absolute_value():
     assert magnitude(n.axes[0]) is ONE
-    assert magnitude(n.vector((q, 0, 0))) is function("abs", q)
+    assert magnitude(n.vector((q, 0, 0))) is apply_builtin("abs", q)
     assert magnitude(n.vector((a, b, 0))) is sqrt(a**2 + b**2)
 
 
 def test_direction_of_a_unit_vector_is_itself():
     assert direction(n.axes[1]).terms == {n.axes[1]: ONE}
-    assert direction(-vector(n.axes[1])).terms == {n.axes[1]: MINUS_ONE}
+    assert direction(-as_vector(n.axes[1])).terms == {n.axes[1]: MINUS_ONE}
     assert direction(n.vector((0, 3, 0))).terms == {n.axes[1]: ONE}
 
 
@@ -98,7 +98,7 @@ def test_nothing_has_no_direction():
 
 def test_projection_on_a_plane_drops_the_normal():
     assert project(n.vector((a, b, 1)), n.axes[2]).terms == n.vector((a, b, 0)).terms
-    assert project(n.vector((a, b, 1)), 2 * vector(n.axes[2])).terms == n.vector((a, b, 0)).terms
+    assert project(n.vector((a, b, 1)), 2 * as_vector(n.axes[2])).terms == n.vector((a, b, 0)).terms
 
 
 def test_coordinates_change_to_another_frame_at_the_nominal_place():

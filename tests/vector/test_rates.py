@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bellcrank.expr import ONE, ZERO, Symbol, cos, derivative, sin
-from bellcrank.vector.basis import Frame, Vector, axis_rotation, dot, rate
+from bellcrank.vector.basis import Frame, Vector, axis_rotation, dot, time_derivative
 from tests.vector.trees import components, number
 
 
@@ -35,12 +35,12 @@ def at(t, start, speeds):
 def test_rate_agrees_with_differences(seed):
     frames, start, speeds = turning_chain(seed)
     coordinates = list(speeds)
-    v = Vector.of(
+    v = Vector.from_pairs(
         (e, sin(coordinates[i % 5]) + coordinates[(i + 1) % 5] * cos(coordinates[i % 3]))
         for i, f in enumerate(frames)
         for e in f.axes
     )
-    slope = rate(v, lambda s: speeds[s][0] if s in speeds else ZERO)
+    slope = time_derivative(v, lambda s: speeds[s][0] if s in speeds else ZERO)
     h = 1e-5
     plus, minus = (components(v, at(t, start, speeds)) for t in (h, -h))
     np.testing.assert_allclose(components(slope, at(0, start, speeds)), (plus - minus) / (2 * h), atol=2e-8)
@@ -56,7 +56,7 @@ def test_rate_of_a_product_of_vectors(seed):
     a = frames[2].vector((1, sin(next(iter(speeds))), 2))
     b = frames[4].vector((3, 0, next(iter(speeds))))
     left = derivative(dot(a, b), of)
-    right = dot(rate(a, of), b) + dot(a, rate(b, of))
+    right = dot(time_derivative(a, of), b) + dot(a, time_derivative(b, of))
     values = at(0, start, speeds)
     assert number(left, values) == pytest.approx(number(right, values), abs=1e-12)
 
@@ -64,18 +64,18 @@ def test_rate_of_a_product_of_vectors(seed):
 def test_fixed_directions_do_not_turn():
     n = Frame("n")
     x, v = Symbol("x", "coordinate"), Symbol("v", "speed")
-    assert not rate(n.axes[0], lambda s: ZERO)
-    assert rate(n.vector((x, 0, 1)), {x: v}.get).terms == {n.axes[0]: v}
+    assert not time_derivative(n.axes[0], lambda s: ZERO)
+    assert time_derivative(n.vector((x, 0, 1)), {x: v}.get).terms == {n.axes[0]: v}
 
 
 def test_unit_vector_turns_with_the_frame_that_introduced_it():
     n = Frame("n")
     q, u = Symbol("q", "coordinate"), Symbol("u", "speed")
     b = Frame("b", n, axis_rotation(2, q), omega=Vector({n.axes[2]: u}))
-    assert rate(b.axes[0], {q: u}.get).terms == {b.axes[1]: u}
-    assert rate(b.axes[1], {q: u}.get).terms == {b.axes[0]: -u}
-    assert not rate(b.axes[2], {q: u}.get)
-    assert rate(2 * rate(b.axes[0], {q: u}.get), lambda s: ONE if s is u else u).terms == {
+    assert time_derivative(b.axes[0], {q: u}.get).terms == {b.axes[1]: u}
+    assert time_derivative(b.axes[1], {q: u}.get).terms == {b.axes[0]: -u}
+    assert not time_derivative(b.axes[2], {q: u}.get)
+    assert time_derivative(2 * time_derivative(b.axes[0], {q: u}.get), lambda s: ONE if s is u else u).terms == {
         b.axes[1]: 2 * ONE,
         b.axes[0]: -2 * u**2,
     }

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bellcrank.expr import Symbol, function, sin, sqrt
-from bellcrank.expr.text import parse
+from bellcrank.expr import Symbol, apply_builtin, sin, sqrt
+from bellcrank.expr.formula_parser import parse_formula
 from bellcrank.vector.basis import Frame, Vector
 from tests.late import Late
 
@@ -39,13 +39,13 @@ def test_exact_text_and_latex(components, text, latex):
 
 
 def test_text_can_be_parsed():
-    v = n.vector((sqrt(a) - b, -a / (b + q), function("atan2", q, b))) + axle.vector((a, 0, 0))
-    units = [node for node in _nodes(parse(str(v))) if node.op == "unit"]
+    v = n.vector((sqrt(a) - b, -a / (b + q), apply_builtin("atan2", q, b))) + axle.vector((a, 0, 0))
+    units = [node for node in _nodes(parse_formula(str(v))) if node.op == "unit"]
     assert [node.args for node in units] == [("n", 1), ("n", 2), ("n", 3), ("front_axle", 1)]
 
 
 def _nodes(root):
-    from bellcrank.expr.text import postorder_syntax
+    from bellcrank.expr.formula_parser import postorder_syntax
 
     return postorder_syntax(root)
 

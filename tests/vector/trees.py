@@ -5,7 +5,7 @@ import random
 import numpy as np
 
 from bellcrank.expr import ONE, ZERO, Number, Symbol, evaluate
-from bellcrank.vector.basis import IDENTITY, Frame, Vector, axis_rotation, euler_parameter_rotation, turn_about
+from bellcrank.vector.basis import IDENTITY, Frame, Vector, axis_rotation, euler_parameter_rotation, rotation_about
 
 # exact unit vectors
 AXES = [(2, 2, 1, 3), (3, 0, 4, 5), (-6, 2, 3, 7), (0, 5, -12, 13)]
@@ -29,7 +29,7 @@ def _rotation(rng, i, q, values):
         return axis_rotation(rng.randrange(3), q)
     if kind == "tilted":
         *axis, size = rng.choice(AXES)
-        return turn_about(tuple(Number(c) / size for c in axis), q)
+        return rotation_about(tuple(Number(c) / size for c in axis), q)
     if kind == "fixed":  # axes exchanged: the columns are e2, e3, e1
         return ((ZERO, ZERO, ONE), (ONE, ZERO, ZERO), (ZERO, ONE, ZERO))
     if kind == "same":
@@ -70,4 +70,4 @@ def random_vector(rng, frames, values, terms=4):
         c = Symbol(f"c{i}_{rng.randrange(10**6)}")
         values[c] = rng.uniform(-2, 2)
         pairs.append((rng.choice(frames).axes[rng.randrange(3)], c * Number(rng.choice([1, 2, -1]))))
-    return Vector.of(pairs)
+    return Vector.from_pairs(pairs)

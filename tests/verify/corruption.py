@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from bellcrank.verify.subject import Subject
+from bellcrank.verify.model_under_test import ModelUnderTest
 from bellcrank.verify.truncation import scaled_sample
 
 FACTOR, BESIDE = Fraction(10013, 10000), Fraction(7, 10000)
@@ -89,7 +89,7 @@ def acts(system, eom, wrong):
 
 
 def _subjects(system, eom, wrong, parameters):
-    return [Subject(system, e, {"backend": "python"}, parameters, 7, quiet=True) for e in (eom, wrong)]
+    return [ModelUnderTest(system, e, {"backend": "python"}, parameters, 7, quiet=True) for e in (eom, wrong)]
 
 
 def _largest_change(subjects, samples):
@@ -107,6 +107,6 @@ def _results(subject, s):
     lists = [subject.plain_rates(s)]
     for name in program.functions:
         if name not in ("constants", "derivatives", "start", "update", "entry"):  # which act through the others
-            values = subject.section(name, s)
+            values = subject.function_values(name, s)
             lists.append(values[: len(values) - ONLY_CHOOSE.get(name, lambda loops: 0)(program.loops)])
     return lists

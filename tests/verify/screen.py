@@ -11,10 +11,10 @@ from types import ModuleType
 import numpy as np
 
 from bellcrank.emit.python.source import python_source
-from bellcrank.program.statements import Assign
-from bellcrank.verify.power import Partials, accelerations
-from bellcrank.verify.states import EQUATION, RESIDUAL, ZERO, AtStates
-from bellcrank.verify.subject import Subject
+from bellcrank.program.statements import AssignStatement
+from bellcrank.verify.kane_residual import PartialVelocityMotions, accelerations
+from bellcrank.verify.model_under_test import ModelUnderTest
+from bellcrank.verify.state_checks import EQUATION, RESIDUAL, ZERO, StateChecks
 from tests.verify.corruption import BESIDE, FACTOR
 
 SECTIONS = ("constants", "derivatives", "outputs")  # which it looks at
@@ -62,7 +62,7 @@ def _marked(program):
             left = iter(printed.get(head[1], ()))
             place = {**_places(program, "derivatives"), **_places(program, head[1])}  # outputs take some from there
         if re.match(r"    (?!return|c = )", line) and (statement := next(left, None)) is not None:
-            if isinstance(statement, Assign):
+            if isinstance(statement, AssignStatement):
                 line = re.sub(r"^(    [\w\[\]]+ = )(.*)$", rf"\1wrong({place[statement.target]!r}, \2)", line)
                 assert "wrong(" in line
         lines.append(line)
@@ -71,33 +71,37 @@ def _marked(program):
 
 def _places(program, section):
     statements = getattr(program, section).statements if section in SECTIONS else ()
-    return {s.target: (section, "statement", i, ("value",)) for i, s in enumerate(statements) if isinstance(s, Assign)}
+    return {
+        s.target: (section, "statement", i, ("value",))
+        for i, s in enumerate(statements)
+        if isinstance(s, AssignStatement)
+    }
 
 
 class Screen:
     """What the check of a model without small variables rejects at the states it looks at."""
 
     def __init__(self, system, eom, states=2):
-        subject = Subject(system, eom, {"backend": "python"}, None, 0, quiet=True)
+        subject = ModelUnderTest(system, eom, {"backend": "python"}, None, 0, quiet=True)
         samples = subject.samples(states)
         faster = list(samples)
-        faster[1::2] = subject.lively(samples[1::2])
-        looks = AtStates(subject)
+        faster[1::2] = subject.speed_dominated_samples(samples[1::2])
+        looks = StateChecks(subject)
         self.program = Switched(eom.program, subject.loaded.functions)
         self.states = []
-        for s in faster + subject.further(faster):
-            looks.look(s)
+        for s in faster + subject.samples_in_other_branches(faster):
+            looks.check_state(s)
             evaluation = subject.evaluation(s)
-            partials, own = Partials(evaluation, s.q), accelerations(evaluation, s.q, s.u)
-            sizes, M = partials.sizes(evaluation.motion(s.q, s.u, own)), partials.mass_matrix()
+            partials, own = PartialVelocityMotions(evaluation, s.q), accelerations(evaluation, s.q, s.u)
+            sizes, M = partials.power_scales(evaluation.motion(s.q, s.u, own)), partials.mass_matrix()
             if evaluation.closed is not None:
                 T = evaluation.closed.null_space(s.q, evaluation.freedoms)
                 sizes, M = np.abs(T).T @ sizes, T.T @ M
-            *_, p, _, w = subject.at(s)
+            *_, p, _, w = subject.call_arguments(s)
             at = s.time, s.q.tolist(), s.u.tolist(), p, w
             weighed = M / np.where(sizes > 0, sizes, 1.0)[:, None]
             self.states.append((at, weighed, own, self.program.results(*at)))
-        assert all(line.passed for line in looks.lines(""))
+        assert all(line.passed for line in looks.check_lines(""))
         self.loops = eom.program.loops is not None
         self.weights = [_weight(looks, name) for name in eom.outputs]
 
@@ -126,5 +130,5 @@ def _weight(looks, name):
     if name not in listed:
         return np.inf
     dimension, channel = units[name].dimension, listed[name]
-    alike = [c.size for other, c in listed.items() if units[other].dimension == dimension]
-    return max(channel.size, channel.varies, ZERO * max(*alike, looks.scales.of(dimension)))
+    alike = [c.expected_magnitude for other, c in listed.items() if units[other].dimension == dimension]
+    return max(channel.expected_magnitude, channel.varies, ZERO * max(*alike, looks.scales.scale_of(dimension)))

@@ -7,35 +7,39 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bellcrank.verify.balance import Account, RigidMotions, Window, _momentum_lines
-from bellcrank.verify.numeric import Energies
-from bellcrank.verify.subject import Sample, Subject
-from bellcrank.verify.taylor import difference
+from bellcrank.verify.conservation import EnergyAccount, RigidMotions, ShortRun, _momentum_lines
+from bellcrank.verify.model_under_test import CheckSample, ModelUnderTest
+from bellcrank.verify.reference_evaluation import EnergyRates
+from bellcrank.verify.taylor import central_difference
 from tests.verify.test_sizes import INERTIA, M0, M1, F, G, H, L, Q, U, cart
 
 
 @pytest.fixture(scope="module")
 def subject():
     s = cart()
-    return Subject(s, s.equations(), {"backend": "python"}, None, 0)
+    return ModelUnderTest(s, s.equations(), {"backend": "python"}, None, 0)
 
 
-START = Sample(0.25, Q, U, {})
+START = CheckSample(0.25, Q, U, {})
 
 
 def test_inputs_swing_once_over_the_run(subject):
     """From the value and rate drawn; rates are those of the value."""
-    window = Window(subject, START)
+    window = ShortRun(subject, START)
     window.start = replace(START, inputs={"a": (2.0, 3.0, 9.0)})
     assert window.t_end == 1.25
     y = np.arange(4.0)
-    sample = window.at(0.25, y)
+    sample = window.sample_at(0.25, y)
     assert (sample.time, [*sample.q], [*sample.u], sample.inputs) == (0.25, [0, 1], [2, 3], {"a": (2, 3, 0)})
     for t in (0.3, 0.55, 1.1):
-        value, rate, second = window.at(t, y).inputs["a"]
+        value, rate, second = window.sample_at(t, y).inputs["a"]
         assert value == pytest.approx(2 + 3 / (2 * math.pi) * math.sin(2 * math.pi * (t - 0.25)))
-        assert rate == pytest.approx(difference(lambda h, t=t: window.at(t + h, y).inputs["a"][0], 1e-2), rel=1e-9)
-        assert second == pytest.approx(difference(lambda h, t=t: window.at(t + h, y).inputs["a"][1], 1e-2), rel=1e-9)
+        assert rate == pytest.approx(
+            central_difference(lambda h, t=t: window.sample_at(t + h, y).inputs["a"][0], 1e-2), rel=1e-9
+        )
+        assert second == pytest.approx(
+            central_difference(lambda h, t=t: window.sample_at(t + h, y).inputs["a"][1], 1e-2), rel=1e-9
+        )
     # speeds count by the usual rate
     assert window.units == pytest.approx([L, 1, 2.2 * L, 2.2])
 
@@ -63,12 +67,12 @@ def test_momenta_and_loads_of_the_machine_as_one_body(subject):
     ]
     assert size == pytest.approx(parts, abs=1e-13)
     assert rigid.loads() == pytest.approx([F, -(M0 + M1) * G, 0, 0, 0, -M0 * G * Q[0] - M1 * G * r[0]], abs=1e-12)
-    assert rigid.free().tolist() == [True, False, False, False, False, False]
+    assert rigid.allowed_motions().tolist() == [True, False, False, False, False, False]
 
 
 def test_what_is_exchanged_in_a_step(subject):
     """The cart moves evenly, turning back in the middle: the push does no work, but exchanges it."""
-    window = Window(subject, START)
+    window = ShortRun(subject, START)
     path = SimpleNamespace(t_old=1.0, t=1.5)
 
     def at(t):
@@ -78,7 +82,7 @@ def test_what_is_exchanged_in_a_step(subject):
     path.dense_output = lambda: at
     window._note_nodes(path)
     window._note_nodes(path)
-    window._exchange()
+    window._integrate_exchange()
     account = window.account
     assert (account.work, account.exchanged) == pytest.approx((0, 2 * 0.5 * F * 4), abs=1e-12)
     turning = -M0 * G * Q[0] - M1 * G * (Q[0] + L * math.cos(Q[1]))
@@ -93,13 +97,13 @@ def test_what_is_exchanged_in_a_step(subject):
 )
 def test_a_balance_is_a_share_of_what_went_to_and_fro(subject, monkeypatch, exchanged, last, error):
     """Work of 1 against a gain of energy; next to the work, the largest change, or a thousandth of the kinetic energy."""
-    window = Window(subject, START)
-    found = iter([Energies(3.0, 5.0, 0.0), Energies(*last, 0.0)])
+    window = ShortRun(subject, START)
+    found = iter([EnergyRates(3.0, 5.0, 0.0), EnergyRates(*last, 0.0)])
     monkeypatch.setattr(window, "_energies", lambda s: next(found))
     window.account.work, window.account.exchanged = 1.0, exchanged
-    monkeypatch.setattr(window, "_exchange", lambda: None)
+    monkeypatch.setattr(window, "_integrate_exchange", lambda: None)
     gained = last[0] - 3 + last[1] - 5
-    line, *_ = window.lines(" x")
+    line, *_ = window.check_lines(" x")
     assert line.name == "energy balance x" and line.note.startswith("from t = 0.25 s on, for ")
     size = max(exchanged, last[0] - 3, last[1] - 5, 1e-3 * last[0])
     assert line.value == pytest.approx(abs(gained - 1) / size)
@@ -108,7 +112,7 @@ def test_a_balance_is_a_share_of_what_went_to_and_fro(subject, monkeypatch, exch
 
 def test_lines_of_momentum():
     """Along what is free: the change less the impulse, as a fraction of the largest momentum or impulse of its kind."""
-    account = Account(free=np.array([True, False, True, False, False, True]))
+    account = EnergyAccount(free=np.array([True, False, True, False, False, True]))
     account.impulse = np.array([1.0, 0, 0.5, 0, 0, 0])
     account.pushed = np.array([1.0, 50.0, 0.5, 0, 0, 0])
     before, after = np.array([2.0, 3, 4, 5, 6, 7]), np.array([3.0, 9, 4.25, 0, 0, 7.5])

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.verify.bodies import Machine
+from bellcrank.verify.bodies import ReferenceMechanism
 from bellcrank.verify.check import check
-from bellcrank.verify.formulas import Values
-from bellcrank.verify.numeric import Evaluation
-from bellcrank.verify.power import accelerations, virtual_power
-from bellcrank.verify.report import Line, Report
+from bellcrank.verify.formulas import ParameterValues
+from bellcrank.verify.kane_residual import accelerations, virtual_power
+from bellcrank.verify.reference_evaluation import ReferenceEvaluation
+from bellcrank.verify.report import CheckLine, Report
 from tests.models import derived, rarely
 from tests.verify.machines import free_body, linkage, words
 
@@ -132,7 +132,7 @@ def test_speeds_belong_to_the_composite_mass_centre_even_if_a_length_is_zero():
     a = s.add_body("a", translate=(1, 2, 3), rotate=(1, 2, 3), mass=2, cm=("c", 0, 0), inertia=(1, 1, 1))
     s.add_body("w", parent=a, rotate=1, joint_at=(0, 0.5, 0), cm=("e", 0, 0), mass=1, inertia=(0.2, 0.1, 0.1))
     s.set_defaults(c=0.0, e=0.0)
-    machine = Machine.of(s.description, Values(c=0.0, e=0.0))
+    machine = ReferenceMechanism.from_description(s.description, ParameterValues(c=0.0, e=0.0))
     assert machine.bodies[0].joint.speed_point == pytest.approx([0, 0.5 / 3, 0])
     assert check(s, states=3, backend="python").passed
 
@@ -156,8 +156,8 @@ def cart():
 def test_published_accelerations_of_the_rolling_cart():
     """autosim_examples.toml, cart.check"""
     d = cart().description
-    values = Values({name: record.value for name, record in d.parameters.items()})
-    e = Evaluation(Machine.of(d, values), ["u(b, 1)", "u(b, 2)"], lambda *_: [])
+    values = ParameterValues({name: record.value for name, record in d.parameters.items()})
+    e = ReferenceEvaluation(ReferenceMechanism.from_description(d, values), ["u(b, 1)", "u(b, 2)"], lambda *_: [])
     q, u = np.array([1.0, 2.0, 0.3, 0.25, 0.1, 0.2, 0.3, 0.4]), np.array([2.0, 0.3])
     published = np.array([1.745822448492184, 2.608045122103033])
     own = accelerations(e, q, u)
@@ -174,7 +174,9 @@ def test_last_digits_of_accelerations_are_no_error_of_a_wheel_that_keeps_its_spi
     carrier = s.add_body("carrier", rotate=3, mass=1, inertia=(1, 1, 1))
     s.add_body("wheel", parent=carrier, rotate=3, mass=1, inertia=(1, 1, 1))
     s.add_moment("turns", magnitude=100, direction=carrier[3], on=carrier)
-    e = Evaluation(Machine.of(s.description, Values()), ["u(carrier)", "u(wheel)"], lambda *_: [])
+    e = ReferenceEvaluation(
+        ReferenceMechanism.from_description(s.description, ParameterValues()), ["u(carrier)", "u(wheel)"], lambda *_: []
+    )
     q, u = np.array([0.3, 0.2]), np.array([0.4, 0.5])
     own = accelerations(e, q, u)
     assert own == pytest.approx([100, -100], rel=1e-14)
@@ -202,7 +204,9 @@ def test_random_trees_pass(seed):
 
 
 def test_report_reads_well_and_as_json():
-    report = Report("m", 3, 0, [Line("good", 1e-15, 1e-9), Line("bad", float("nan"), 1e-9), Line("size", "12")])
+    report = Report(
+        "m", 3, 0, [CheckLine("good", 1e-15, 1e-9), CheckLine("bad", float("nan"), 1e-9), CheckLine("size", "12")]
+    )
     assert not report.passed
     assert str(report).splitlines()[0] == "m: FAILED (3 random states, seed 0)"
     assert [x["passed"] for x in json.loads(report.to_json())["lines"]] == [True, False, True]

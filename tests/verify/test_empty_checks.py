@@ -5,8 +5,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.verify.check import check
-from bellcrank.verify.report import Line, Report
-from bellcrank.verify.subject import Subject
+from bellcrank.verify.model_under_test import ModelUnderTest
+from bellcrank.verify.report import CheckLine, Report
 from tests.models import derived, pendulum
 from tests.verify.test_check import corrupted
 
@@ -53,8 +53,8 @@ def test_machine_that_is_always_in_gimbal_lock_is_refused_by_name():
     s = locked_machine()
     s.add_constraint("dot(rot(a), [n2])", label="no turn")
     s.description.run.initial["q(a, 2)"] = 90.0
-    subject = Subject(s, s.equations(), {"backend": "python"}, None, 0)
-    subject._draw = lambda size, draw=subject._draw: _at_right_angles(draw(size))
+    subject = ModelUnderTest(s, s.equations(), {"backend": "python"}, None, 0)
+    subject._draw_sample = lambda size, draw=subject._draw_sample: _at_right_angles(draw(size))
     with pytest.raises(bc.ModelError, match=r"gimbal lock of 'a' \(40 of 40\)"):
         subject.samples(1)
 
@@ -77,7 +77,7 @@ def test_window_of_the_energy_in_which_nothing_moves_does_not_count():
 
 def test_check_that_counted_nothing_does_not_pass():
     assert not Report("m", 3, 0, []).passed
-    assert not Report("m", 3, 0, [Line("energy balance", "not evaluated"), Line("scales", "")]).passed
+    assert not Report("m", 3, 0, [CheckLine("energy balance", "not evaluated"), CheckLine("scales", "")]).passed
 
 
 def test_wrong_accelerations_do_not_excuse_themselves():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bellcrank.verify.guided import guided_pose
+from bellcrank.verify.guided_joints import guided_pose
 from bellcrank.verify.jets import Jet
 
 

@@ -9,14 +9,14 @@ from scipy.spatial.transform import Rotation
 
 import bellcrank as bc
 from bellcrank.expr import ZERO, Symbol
-from bellcrank.program.statements import Reduce
+from bellcrank.program.statements import NullSpaceSolve
 from bellcrank.verify import jets
-from bellcrank.verify.formulas import look_up
-from bellcrank.verify.functions import CHOICES, FUNCTIONS
+from bellcrank.verify.formulas import evaluate_table
+from bellcrank.verify.function_rules import CHOICES, FUNCTIONS
 from bellcrank.verify.jets import Jet, NoDerivative
-from bellcrank.verify.joints import euler_rates, euler_rotation, rotation_about
 from bellcrank.verify.mechanics import angle
-from bellcrank.verify.taylor import Taylor, difference
+from bellcrank.verify.reference_joints import euler_rates, euler_rotation, reference_rotation_about
+from bellcrank.verify.taylor import TaylorInterpreter, central_difference
 
 T = Jet([0.7, 1.0, 0.0, 0.0])  # time at 0.7
 
@@ -53,21 +53,21 @@ def test_angle_of_a_turning_vector():
 
 
 def test_products_of_vectors_and_matrices():
-    v, w = jets.stack([T, FUNCTIONS["sin"](T), 1.0]), jets.stack([FUNCTIONS["cos"](T), T * T, T])
+    v, w = jets.stack_jets([T, FUNCTIONS["sin"](T), 1.0]), jets.stack_jets([FUNCTIONS["cos"](T), T * T, T])
     assert (v @ jets.cross(v, w)).c == pytest.approx(np.zeros(4), abs=1e-14)
-    A = jets.stack([v, w, jets.stack([1.0, T, 5.0])])
+    A = jets.stack_jets([v, w, jets.stack_jets([1.0, T, 5.0])])
     assert (A @ jets.solve(A, v)).c == pytest.approx(v.c, abs=1e-13)
 
 
 def test_rate_and_integral_are_inverse():
     x = FUNCTIONS["sin"](T) * jets.exp(T)
-    assert jets.integral(x.c[0], jets.rate(x), 4).c == pytest.approx(x.c)
+    assert jets.integrate_jet(x.c[0], jets.jet_time_derivative(x), 4).c == pytest.approx(x.c)
 
 
 def test_rate_beyond_what_is_known_is_an_error():
     with pytest.raises(NoDerivative):
-        jets.rate(Jet([1.0]))
-    assert jets.rate(3.0) == 0.0
+        jets.jet_time_derivative(Jet([1.0]))
+    assert jets.jet_time_derivative(3.0) == 0.0
 
 
 @pytest.mark.parametrize(("x", "value"), [(-1.0, 0.0), (0.8, 0.5), (1.39, 1.0 - 5.5e-6), (1.5, 1.0), (9.0, 1.0)])
@@ -95,11 +95,11 @@ def test_rotations_of_joints_as_of_scipy():
     e /= np.linalg.norm(e)
     expected = Rotation.from_quat([*e[1:], e[0]]).as_matrix()
     R = euler_rotation([Jet([x, dx]) for x, dx in zip(e, euler_rates(list(e), w), strict=True)])
-    assert np.abs(jets.value(R) - expected).max() < 1e-14
-    assert np.abs(jets.value(jets.rate(R)) - expected @ np.cross(np.eye(3), w)).max() < 1e-14
+    assert np.abs(jets.constant_term(R) - expected).max() < 1e-14
+    assert np.abs(jets.constant_term(jets.jet_time_derivative(R)) - expected @ np.cross(np.eye(3), w)).max() < 1e-14
     axis = e[1:] / np.linalg.norm(e[1:])
     for given in (axis, Jet([axis, 0 * axis])):
-        found = jets.value(rotation_about(given, Jet([0.7, 1.3])))
+        found = jets.constant_term(reference_rotation_about(given, Jet([0.7, 1.3])))
         assert np.abs(found - Rotation.from_rotvec(0.7 * axis).as_matrix()).max() < 1e-14
 
 
@@ -109,7 +109,7 @@ def test_rates_of_a_table_of_two_arguments(order):
     axes = np.array([0.0, 1.0, 2.5, 3.0, 5.0]), np.array([-2.0, -1.0, 0.5, 1.0])
     x, y = np.meshgrid(*axes, indexing="ij")
     table = bc.table(*axes, 1 + 2 * x + 3 * y + 4 * x * y, order)
-    found = look_up(table, [Jet([1.2, 0.7, 0.0]), Jet([-0.3, 1.1, 0.0])])
+    found = evaluate_table(table, [Jet([1.2, 0.7, 0.0]), Jet([-0.3, 1.1, 0.0])])
     rate = (2 + 4 * -0.3) * 0.7 + (3 + 4 * 1.2) * 1.1
     assert derivatives(found) == pytest.approx([1 + 2.4 - 0.9 - 1.44, rate, 8 * 0.7 * 1.1])
 
@@ -140,10 +140,10 @@ def test_functions_have_their_value_slope_and_bend(name):
         return plain(*(a + h * r for a, r in zip(x, rates, strict=True)))
 
     def slope(h):
-        return float(difference(lambda k: moved(h + k), 5e-3))
+        return float(central_difference(lambda k: moved(h + k), 5e-3))
 
     assert derivatives(series) == pytest.approx(
-        [moved(0.0), slope(0.0), float(difference(slope, 1e-2))], rel=1e-7, abs=1e-8
+        [moved(0.0), slope(0.0), float(central_difference(slope, 1e-2))], rel=1e-7, abs=1e-8
     )
     assert FUNCTIONS[name](*x) == pytest.approx(moved(0.0), rel=1e-14)
 
@@ -182,7 +182,7 @@ def test_slopes_of_a_system_with_constraints():
     targets = [Symbol(f"x{i}", "variable") for i in range(4)]
     rows = [[s["j0"], s["j1"], s["j2"]]] * 2
     mass = [[s["a"]], [s["b"], s["c"]], [s["d"], ZERO, s["e"]]]
-    reduce = Reduce(
+    reduce = NullSpaceSolve(
         tuple(targets),
         tuple(map(tuple, mass)),
         (s["f0"], s["f1"], s["f2"]),
@@ -190,9 +190,11 @@ def test_slopes_of_a_system_with_constraints():
         (s["g"],) * 2,
         None,
     )
-    taylor = Taylor(SimpleNamespace(routines=()), ())
-    taylor.give([s[name] for name in names], [Jet(pair) for pair in zip(start, move, strict=True)])
-    taylor.run(SimpleNamespace(statements=[reduce]))
+    taylor = TaylorInterpreter(SimpleNamespace(routines=()), ())
+    taylor.set_values([s[name] for name in names], [Jet(pair) for pair in zip(start, move, strict=True)])
+    taylor.run_section(SimpleNamespace(statements=[reduce]))
     found = [taylor.values[x].c for x in targets[:3]]
     assert [c[0] for c in found] == pytest.approx(system(start), rel=1e-10)
-    assert [c[1] for c in found] == pytest.approx(difference(lambda h: system(start + h * move), 1e-3), rel=1e-7)
+    assert [c[1] for c in found] == pytest.approx(
+        central_difference(lambda h: system(start + h * move), 1e-3), rel=1e-7
+    )

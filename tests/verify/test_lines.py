@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.python import PythonModel
+from bellcrank.backend.python_model import PythonModel
 from bellcrank.verify.check import check
-from bellcrank.verify.slopes import lines_of_rates, rate_slopes
-from bellcrank.verify.subject import Sample, Subject
-from bellcrank.verify.taylor import slope
-from bellcrank.verify.truncation import _lowest
+from bellcrank.verify.jacobian_check import check_rhs_jacobian, rate_slopes
+from bellcrank.verify.model_under_test import CheckSample, ModelUnderTest
+from bellcrank.verify.taylor import converged_difference
+from bellcrank.verify.truncation import _lowest_order
 from examples import madymo_five_link
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -45,7 +45,7 @@ def line(report, name):
 def test_slopes_of_a_pendulum():
     """theta'' = -(g / l) sin(theta): its slope is -(g / l) cos(theta)."""
     s = pendulum()
-    subject = Subject(s, s.equations(), {"backend": "python"}, None, 0)
+    subject = ModelUnderTest(s, s.equations(), {"backend": "python"}, None, 0)
     (sample,) = subject.samples(1)
     slopes = rate_slopes(subject, sample, np.array([1.0, 0.0]))
     assert slopes == pytest.approx([0.0, -20 * np.cos(sample.q[0])], rel=1e-13)
@@ -54,15 +54,15 @@ def test_slopes_of_a_pendulum():
 def test_compiled_rates_that_are_not_those_of_the_program_are_found():
     s = pendulum()
     eom = s.equations()
-    subject = Subject(s, eom, {"backend": "python"}, None, 0)
+    subject = ModelUnderTest(s, eom, {"backend": "python"}, None, 0)
     samples = list(subject.samples(2))
-    assert all(x.passed for x in lines_of_rates(subject, samples, 0))
+    assert all(x.passed for x in check_rhs_jacobian(subject, samples, 0))
     results = list(eom.program.derivatives.results)
     results[1] = results[1] * 2
     wrong = replace(eom.program, derivatives=replace(eom.program.derivatives, results=tuple(results)))
     subject.loaded = replace(subject.loaded, model=PythonModel(wrong, []))
     subject.sim.loaded = subject.loaded
-    assert not any(x.passed for x in lines_of_rates(subject, samples, 0))
+    assert not any(x.passed for x in check_rhs_jacobian(subject, samples, 0))
 
 
 def test_momentum_is_told_where_the_ground_cannot_push():
@@ -120,22 +120,22 @@ def test_run_that_stops_fails():
 def test_slopes_come_nearer_than_a_pole_or_kink():
     """1/(a + x) with its pole, and |a + x| with its kink, a small way next to the state; at the kink itself there is no slope."""
     a = 2e-3
-    found, doubt = slope(lambda h: np.array([1 / (a + h), abs(a + h)]), 5e-3)
+    found, doubt = converged_difference(lambda h: np.array([1 / (a + h), abs(a + h)]), 5e-3)
     assert doubt < 1e-8 and found == pytest.approx([-1 / a**2, 1.0], rel=1e-8)
-    assert slope(lambda h: np.array([np.sqrt(abs(h)) * np.sign(h)]), 5e-3)[1] > 0.1
+    assert converged_difference(lambda h: np.array([np.sqrt(abs(h)) * np.sign(h)]), 5e-3)[1] > 0.1
 
 
 @pytest.mark.campaign
 def test_slopes_near_a_fold_count_and_find_a_wrong_rate():
     """The five-link 2 mm before its fold, where slopes grow without bound: every state is reported, and a rate that is wrong by 1e-6 fails."""
     system = madymo_five_link.model()
-    subject = Subject(system, system.equations(optimise="none"), {"backend": "python"}, None, 0, quiet=True)
-    samples = [Sample(0.0, np.array([z]), np.array([0.3]), {}) for z in (-0.2115, 0.2815)]
-    (sound,) = lines_of_rates(subject, samples, 0)
+    subject = ModelUnderTest(system, system.equations(optimise="none"), {"backend": "python"}, None, 0, quiet=True)
+    samples = [CheckSample(0.0, np.array([z]), np.array([0.3]), {}) for z in (-0.2115, 0.2815)]
+    (sound,) = check_rhs_jacobian(subject, samples, 0)
     assert sound.passed and sound.value < 1e-8 and not sound.note
     right = subject.plain_rates
     subject.plain_rates = lambda s: right(s) * (1 + 1e-6)
-    (wrong,) = lines_of_rates(subject, samples, 0)
+    (wrong,) = check_rhs_jacobian(subject, samples, 0)
     assert not wrong.passed and not wrong.note
 
 
@@ -144,12 +144,12 @@ def test_errors_above_their_own_rounding_tell_the_order_of_a_truncation():
     errors = 8e-13 * 0.5 ** np.arange(20)
     for rounding, order in ((0.0, 1.0), (3e-14, np.inf)):
         relative = np.array([[*errors, rounding]]).T
-        assert _lowest(relative, np.ones_like(relative), ["x"])[0] == pytest.approx(order)
+        assert _lowest_order(relative, np.ones_like(relative), ["x"])[0] == pytest.approx(order)
 
 
 def test_states_that_cannot_be_used_are_counted_by_reason(monkeypatch):
     s = pendulum()
-    subject = Subject(s, s.equations(), {"backend": "python"}, None, 0)
-    monkeypatch.setattr(Subject, "_trouble", lambda self, sample: "nothing goes here")
+    subject = ModelUnderTest(s, s.equations(), {"backend": "python"}, None, 0)
+    monkeypatch.setattr(ModelUnderTest, "_unusable_reason", lambda self, sample: "nothing goes here")
     with pytest.raises(bc.ModelError, match=r"can be evaluated: nothing goes here \(40 of 40\)\. Give a usable"):
         subject.samples(1)

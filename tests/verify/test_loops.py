@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.run.dae_methods import Redundant
-from bellcrank.verify.bodies import Machine
+from bellcrank.run.dae_methods import RedundantEquations
+from bellcrank.verify.bodies import ReferenceMechanism
 from bellcrank.verify.check import check
-from bellcrank.verify.formulas import CannotEvaluate, Values
-from bellcrank.verify.numeric import Evaluation
+from bellcrank.verify.formulas import CannotEvaluate, ParameterValues
+from bellcrank.verify.model_under_test import ModelUnderTest
 from bellcrank.verify.redundant import system_error
-from bellcrank.verify.subject import Subject
+from bellcrank.verify.reference_evaluation import ReferenceEvaluation
 from tests.models import rarely
 from tests.verify.test_check import corrupted
 
@@ -68,15 +68,15 @@ def test_wrong_accelerations_that_keep_the_loop_closed_are_found():
 def test_wrong_right_sides_weigh_the_same_at_every_speed(monkeypatch):
     """Of rows of loops, whose right sides grow with the square of speeds as accelerations do."""
     system, eom = four_bar()
-    subject = Subject(system, eom, {"backend": "python"}, None, 0)
+    subject = ModelUnderTest(system, eom, {"backend": "python"}, None, 0)
     (s,) = subject.samples(1)
-    numbers = Redundant.numbers
+    numbers = RedundantEquations.evaluate_system
 
     def wrong(self, at):
         n = numbers(self, at)
         return replace(n, gamma=1.001 * n.gamma)
 
-    monkeypatch.setattr(Redundant, "numbers", wrong)
+    monkeypatch.setattr(RedundantEquations, "evaluate_system", wrong)
     fast, faster = (system_error(subject, replace(s, u=x * s.u)) for x in (1e3, 1e5))
     assert 1e-5 < fast == pytest.approx(faster, rel=1e-3)
 
@@ -235,8 +235,8 @@ def test_constraint_that_moves_with_time_passes():
 
 
 def test_dependent_choice_of_free_speeds_is_told():
-    machine = Machine.of(led_pendulum().description, Values(h=0.2))
-    e = Evaluation(machine, ["u(a)", "u(b)"], lambda *_: [], freedoms=["u(a)"])
+    machine = ReferenceMechanism.from_description(led_pendulum().description, ParameterValues(h=0.2))
+    e = ReferenceEvaluation(machine, ["u(a)", "u(b)"], lambda *_: [], freedoms=["u(a)"])
     with pytest.raises(CannotEvaluate, match="depend on each other"):
         e.closed.null_space(np.array([0.0, 0.3]), e.freedoms)
 

@@ -4,7 +4,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.kane import Derivation
-from bellcrank.verify.poles import NAME
+from bellcrank.verify.divisor_zeros import NAME
 
 CAMPAIGN = pytest.mark.campaign
 

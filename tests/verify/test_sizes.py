@@ -8,14 +8,14 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.units import ACCELERATION, FORCE, LENGTH, TIME, unit_system
-from bellcrank.verify.poles import _zeros
-from bellcrank.verify.power import Partials, accelerations, virtual_power
+from bellcrank.verify.divisor_zeros import _find_sign_changes
+from bellcrank.verify.jacobian_check import _match_rows, _row_error, constraint_errors
+from bellcrank.verify.kane_residual import PartialVelocityMotions, accelerations, virtual_power
+from bellcrank.verify.model_under_test import CheckSample, ModelUnderTest, substitute_user_function
 from bellcrank.verify.reactions import newton_euler, reactions_error
-from bellcrank.verify.redundant import _share, correction_error, order_of_correction
-from bellcrank.verify.scales import Scales, varied
-from bellcrank.verify.slopes import _matched, _row_error, constraint_errors
-from bellcrank.verify.states import kinematic_error, own_error
-from bellcrank.verify.subject import Sample, Subject, stand_in
+from bellcrank.verify.redundant import _max_scaled_error, correction_error, projection_order
+from bellcrank.verify.scales import ErrorScales, variation_scale
+from bellcrank.verify.state_checks import kinematic_error, user_state_error
 from bellcrank.verify.truncation import scaled_sample
 from tests.models import system
 
@@ -46,12 +46,12 @@ def cart():
 @pytest.fixture(scope="module")
 def subject():
     s = cart()
-    return Subject(s, s.equations(), {"backend": "python"}, None, 0)
+    return ModelUnderTest(s, s.equations(), {"backend": "python"}, None, 0)
 
 
 @pytest.fixture(scope="module")
 def evaluation(subject):
-    return subject.evaluation(Sample(0.0, Q, U, {}))
+    return subject.evaluation(CheckSample(0.0, Q, U, {}))
 
 
 def mass_matrix(q=Q):
@@ -72,7 +72,7 @@ def acceleration_of_rod(udot):
 
 def test_accelerations_and_masses(evaluation):
     assert accelerations(evaluation, Q, U) == pytest.approx(by_hand(), rel=1e-13)
-    assert Partials(evaluation, Q).mass_matrix() == pytest.approx(mass_matrix(), rel=1e-13)
+    assert PartialVelocityMotions(evaluation, Q).mass_matrix() == pytest.approx(mass_matrix(), rel=1e-13)
 
 
 def test_virtual_power_beside_the_sum_of_its_terms(evaluation):
@@ -92,10 +92,10 @@ def test_terms_that_cancel_count_a_thousandth(evaluation):
     """The rod hangs and nothing moves: gravity has no moment about the hinge, but could have."""
     q = np.array([0.0, -math.pi / 2])
     rest = np.zeros(2)
-    sizes = Partials(evaluation, q).sizes(evaluation.motion(q, rest, rest))
+    sizes = PartialVelocityMotions(evaluation, q).power_scales(evaluation.motion(q, rest, rest))
     assert sizes == pytest.approx([F, 1e-3 * M1 * G * L], rel=1e-6)
     fast = np.array([0.0, 9.0])  # terms of the usual rate are larger than gravity: its square by the system's size
-    sizes = Partials(evaluation, q).sizes(evaluation.motion(q, fast, rest))
+    sizes = PartialVelocityMotions(evaluation, q).power_scales(evaluation.motion(q, fast, rest))
     assert sizes[1] == pytest.approx(1e-3 * 81 * M1 * L * L, rel=1e-6)
 
 
@@ -112,7 +112,7 @@ def test_newton_euler_beside_the_largest_term(evaluation):
 
 def test_wrong_reactions_are_a_share_of_the_largest_term(subject, evaluation):
     udot = by_hand()
-    right = subject.outputs(Sample(0.0, Q, U, {}))
+    right = subject.outputs(CheckSample(0.0, Q, U, {}))
     assert reactions_error(evaluation, Q, U, udot, right) < 1e-14
     s, c = math.sin(Q[1]), math.cos(Q[1])
     told = {b: np.array([right.get(f"{x}{i}({b})", 0.0) for x in "FM" for i in (1, 2, 3)]) for b in ("rod", "cart")}
@@ -144,23 +144,23 @@ def test_rates_of_coordinates_are_shares_of_speeds(evaluation):
         assert kinematic_error(evaluation, Q, U, U + off) == pytest.approx(expected, rel=1e-9)
     slow = np.array([0.0, 4.0])  # the slide rests: a thousandth of the usual rate, 4 rad/s of a machine of 0.5 m
     assert kinematic_error(evaluation, Q, slow, slow + (1e-4, 0)) == pytest.approx(1e-4 / (1e-3 * 4 * L), rel=1e-9)
-    assert own_error(evaluation, Q, U, U) == 0
+    assert user_state_error(evaluation, Q, U, U) == 0
 
 
 def test_scales(evaluation):
     own = by_hand()
-    found = Scales(L)
-    found.note(evaluation, Q, U, own)
+    found = ErrorScales(L)
+    found.update(evaluation, Q, U, own)
     rod = M1 * np.linalg.norm(acceleration_of_rod(own))
     assert (found.mass, found.rate) == (M0 + M1, max(U[0] / L, -U[1]))
     assert found.acceleration == pytest.approx(max(abs(own[0]) / L, abs(own[1])), rel=1e-12)
     assert found.force == pytest.approx(max(F, M0 * G, M0 * abs(own[0]), rod), rel=1e-12)
     assert found.moment == pytest.approx(INERTIA[2] * abs(own[1]), rel=1e-12)
     per_second = max(found.rate, math.sqrt(found.acceleration))
-    assert found.of(FORCE) == pytest.approx((M0 + M1) * L * per_second**2)
-    assert found.of(LENGTH / TIME) == pytest.approx(L * per_second)
-    assert Scales(0.5).of(ACCELERATION) == 0.5
-    told = Scales(0.5, 4.0, 3.0, 6.0, 70.0, 8.0).told(unit_system("mks"))
+    assert found.scale_of(FORCE) == pytest.approx((M0 + M1) * L * per_second**2)
+    assert found.scale_of(LENGTH / TIME) == pytest.approx(L * per_second)
+    assert ErrorScales(0.5).scale_of(ACCELERATION) == 0.5
+    told = ErrorScales(0.5, 4.0, 3.0, 6.0, 70.0, 8.0).summary(unit_system("mks"))
     assert told == (
         "length 0.5 m, mass 4 kg, speed 1.5 m/s or 3 rad/s, acceleration 3 m/s2 or 6 rad/s2, force 70 N, moment 8 N-m"
     )
@@ -178,7 +178,7 @@ def test_how_much_formulas_vary(evaluation):
         return np.array([sum(s @ x for s, x in zip(slopes, given, strict=True)), 4.0])
 
     expected = max(abs(sum(s @ (x * unit) for s, x, unit in zip(slopes, step, units, strict=True))) for step in steps)
-    assert varied(evaluation, f, Q, U, own) == pytest.approx([expected, 0], rel=1e-6)
+    assert variation_scale(evaluation, f, Q, U, own) == pytest.approx([expected, 0], rel=1e-6)
 
 
 def test_energies(evaluation):
@@ -192,14 +192,14 @@ def test_energies(evaluation):
 
 def test_shares():
     """Where nothing counts as one, of the largest; rows that are all rounding count little."""
-    assert _share(np.array([0.1, -0.4]), np.array([2.0, 4.0])) == pytest.approx(0.1)
-    assert _share(np.array([0.1, -4e-7]), np.array([2.0, 0.0])) == pytest.approx(0.2)
-    assert _share(np.array([0.3]), np.array([0.0])) == 0.3
+    assert _max_scaled_error(np.array([0.1, -0.4]), np.array([2.0, 4.0])) == pytest.approx(0.1)
+    assert _max_scaled_error(np.array([0.1, -4e-7]), np.array([2.0, 0.0])) == pytest.approx(0.2)
+    assert _max_scaled_error(np.array([0.3]), np.array([0.0])) == 0.3
     assert _row_error(np.array([[1.0, 2.2], [0, 1e-4]]), np.array([[1.0, 2.0], [0, 0]])) == pytest.approx(0.1)
     assert _row_error(np.array([[1.0, 2.0], [0, 1e-3]]), np.array([[1.0, 2.0], [0, 0]])) == pytest.approx(0.5)
     assert _row_error(np.array([[0.5, 0]]), np.zeros((1, 2))) == 0.5
-    assert _matched(["a", "b", "b"], ["x", "a", "b", "y", "b"]) == [(0, 1), (1, 2), (2, 4)]
-    assert _matched(["a", "c", "b"], ["a", "b"]) == [(0, 0), (2, 1)]
+    assert _match_rows(["a", "b", "b"], ["x", "a", "b", "y", "b"]) == [(0, 1), (1, 2), (2, 4)]
+    assert _match_rows(["a", "c", "b"], ["a", "b"]) == [(0, 0), (2, 1)]
 
 
 # ---- a loop: the bob of a pendulum on a rod, x^2 + y^2 = l^2
@@ -210,24 +210,24 @@ AT, FAST = np.array([0.6, -0.9]), np.array([2.0, 0.5])
 @pytest.fixture(scope="module")
 def pendulum():
     s = system("planar_pendulum")
-    return Subject(s, s.equations(), {"backend": "python"}, None, 0)
+    return ModelUnderTest(s, s.equations(), {"backend": "python"}, None, 0)
 
 
 @pytest.fixture(scope="module")
 def bob(pendulum):
-    return pendulum.evaluation(Sample(0.0, AT, FAST, {}))
+    return pendulum.evaluation(CheckSample(0.0, AT, FAST, {}))
 
 
 def test_rows_of_a_rod(bob):
-    found = bob.closed.slopes(AT)
+    found = bob.closed.jacobian(AT)
     assert found.J.tolist() == [pytest.approx(2 * AT)]
     assert (found.c, found.sizes, found.positions) == ([0], pytest.approx([1.8]), [True])
-    assert (bob.length, bob.closed.left(AT)) == (1, 1)
+    assert (bob.length, bob.closed.dof_count(AT)) == (1, 1)
     T = bob.closed.null_space(AT, bob.freedoms)
     assert T[bob.freedoms] == pytest.approx(1)
     assert abs(AT @ T) < 1e-14
-    assert not bob.closed.drift(AT).any()
-    assert bob.closed.regular(AT, bob.freedoms) and bob.closed.upright(bob.motion(AT, FAST))
+    assert not bob.closed.drift_speeds(AT).any()
+    assert bob.closed.is_regular(AT, bob.freedoms) and bob.closed.has_reference_orientation(bob.motion(AT, FAST))
 
 
 def test_residuals_of_a_rod(bob):
@@ -251,7 +251,7 @@ def test_residuals_of_a_rod(bob):
 
 def test_wrong_slopes_are_shares_of_their_row(pendulum, monkeypatch):
     """dg/dx, v and dv/dy wrong by a thousandth: as fractions of the largest slope, and of the largest rate of the row."""
-    right, sample = pendulum.closure, Sample(0.0, AT, FAST, {})
+    right, sample = pendulum.closure, CheckSample(0.0, AT, FAST, {})
     share = abs(AT[0] / AT[1])
     rate = abs(AT @ FAST) / (abs(AT[1]) * FAST[0])
     order = ("positions", "speeds", "rate")
@@ -278,16 +278,18 @@ def test_wrong_slopes_are_shares_of_their_row(pendulum, monkeypatch):
 def test_order_of_a_correction(pendulum, monkeypatch, whole, order):
     """A whole Newton step leaves what is of second order; one that is too short or too long a share."""
     (s,) = pendulum.samples(1)
-    right = pendulum.section
+    right = pendulum.function_values
 
     def section(name, s):
         return right(name, s) * (whole if name.startswith("correct") else 1.0)
 
-    monkeypatch.setattr(pendulum, "section", section)
-    assert order_of_correction(pendulum, s) == pytest.approx(order, abs=0.05)
+    monkeypatch.setattr(pendulum, "function_values", section)
+    assert projection_order(pendulum, s) == pytest.approx(order, abs=0.05)
     wrong = s.u + np.random.default_rng(3).uniform(-1, 1, 2)
     moved = wrong.copy()
-    moved[list(pendulum.eom.program.loops.correction.u)] -= whole * right("correct_u", Sample(0.0, s.q, wrong, {}))[:1]
+    moved[list(pendulum.eom.program.loops.correction.u)] -= (
+        whole * right("correct_u", CheckSample(0.0, s.q, wrong, {}))[:1]
+    )
     share = abs(whole - 1) * abs(s.q @ wrong) / (abs(s.q) @ np.maximum(abs(moved), 1))
     assert correction_error(pendulum, s) == pytest.approx(share, rel=1e-9, abs=1e-15)
 
@@ -297,7 +299,7 @@ def test_order_of_a_correction(pendulum, monkeypatch, whole, order):
 
 def test_states_are_drawn_about_the_initial_one(subject):
     """Slides by the size of the machine, angles by a radian, speeds alike; smaller by the share asked for."""
-    drawn = [subject.drawn(0.5) for _ in range(200)]
+    drawn = [subject.draw_sample(0.5) for _ in range(200)]
     for x, size in (("q", (L / 2, 0.5)), ("u", (L / 2, 0.5))):
         found = np.array([getattr(s, x) for s in drawn])
         assert (abs(found) <= size).all() and abs(found).max(axis=0) == pytest.approx(size, rel=0.05)
@@ -309,15 +311,17 @@ def test_stand_ins_for_routines():
     """0.7 sin(0.3 + i/2 + phase) with arguments weighted 0.4, 0.6 ...; one that remembers adds what it kept."""
     plain = SimpleNamespace(returns=("a", "b"), memory=0)
     phase = 0.4 * math.atan(2.0) + 0.6 * math.atan(-1.0)
-    assert stand_in(plain)(2.0, -1.0) == pytest.approx((0.7 * math.sin(0.3 + phase), 0.7 * math.sin(0.8 + phase)))
+    assert substitute_user_function(plain)(2.0, -1.0) == pytest.approx(
+        (0.7 * math.sin(0.3 + phase), 0.7 * math.sin(0.8 + phase))
+    )
     kept, memory = SimpleNamespace(returns=(), memory=2), np.zeros(2)
-    first = stand_in(kept)(2.0, -1.0, memory)
+    first = substitute_user_function(kept)(2.0, -1.0, memory)
     assert first == pytest.approx(0.7 * math.sin(0.3 + phase))
-    assert stand_in(kept)(2.0, -1.0, memory) == pytest.approx(first + 2 * 0.37)
+    assert substitute_user_function(kept)(2.0, -1.0, memory) == pytest.approx(first + 2 * 0.37)
 
 
 def test_small_quantities_are_scaled_by_their_order(subject):
-    s = Sample(0.5, np.array([2.0, 3.0]), np.array([4.0, 5.0]), {"a": (1.0, 2.0, 3.0), "b": (4.0, 5.0, 6.0)})
+    s = CheckSample(0.5, np.array([2.0, 3.0]), np.array([4.0, 5.0]), {"a": (1.0, 2.0, 3.0), "b": (4.0, 5.0, 6.0)})
     orders = {"q(cart)": 1, "u(rod)": 2, "a": 3}
     found = scaled_sample(subject, s, 0.1, orders)
     assert (found.time, [*found.q], [*found.u]) == (0.5, [0.2, 3.0], pytest.approx([4, 0.05]))
@@ -327,7 +331,7 @@ def test_small_quantities_are_scaled_by_their_order(subject):
 def test_zeros_on_lines_between_states():
     """Of x - 0.3 on lines of the plane; bisected to the last digit."""
     rng = np.random.default_rng(5)
-    found = _zeros([None], lambda roots, q: np.array([q[0] - 0.3]), lambda: rng.uniform(-1, 1, 2), 4)
+    found = _find_sign_changes([None], lambda roots, q: np.array([q[0] - 0.3]), lambda: rng.uniform(-1, 1, 2), 4)
     assert len(found) == 4
     assert [q[0] for q, _ in found] == pytest.approx([0.3] * 4, abs=1e-14)
-    assert _zeros([None], lambda roots, q: np.array([q[0] + 2]), lambda: rng.uniform(-1, 1, 2), 4) == []
+    assert _find_sign_changes([None], lambda roots, q: np.array([q[0] + 2]), lambda: rng.uniform(-1, 1, 2), 4) == []

@@ -5,11 +5,11 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.verify import jets
-from bellcrank.verify.formulas import look_up
-from bellcrank.verify.functions import FUNCTIONS
-from bellcrank.verify.jets import Jet, Jets
+from bellcrank.verify.formulas import evaluate_table
+from bellcrank.verify.function_rules import FUNCTIONS
+from bellcrank.verify.jets import Jet, JetBatch
 from bellcrank.verify.mechanics import angle
-from bellcrank.verify.subject import Subject
+from bellcrank.verify.model_under_test import ModelUnderTest
 from tests.verify.machines import free_body, linkage, routines, words
 
 EXACT = 1e-12
@@ -39,9 +39,9 @@ def jet_of(x, i):
 def test_functions_of_several_states(name):
     rule = FUNCTIONS[name]
     shift = 1.5 if name == "acosh" else 0.0
-    x = Jets(np.abs(X) + shift if name in ("log", "log10", "log2", "sqrt", "cbrt", "pow", "acosh") else X)
-    args = [x] + [Jets(Y)] * (name in FREE)
-    args = [Jets(X), Jets(Y - 1), Jets(Y + 0.5)] if name in ("where", "smooth_step") else args
+    x = JetBatch(np.abs(X) + shift if name in ("log", "log10", "log2", "sqrt", "cbrt", "pow", "acosh") else X)
+    args = [x] + [JetBatch(Y)] * (name in FREE)
+    args = [JetBatch(X), JetBatch(Y - 1), JetBatch(Y + 0.5)] if name in ("where", "smooth_step") else args
     found = rule(*args)
     for i in range(3):
         alone = rule(*(jet_of(a, i) for a in args))
@@ -51,8 +51,8 @@ def test_functions_of_several_states(name):
 
 def test_vectors_and_matrices_of_several_states():
     rng = np.random.default_rng(5)
-    A, B = (Jets(rng.uniform(-1, 1, (3, 3, 3, 4))) for _ in "AB")
-    v, w = (Jets(rng.uniform(-1, 1, (3, 3, 4))) for _ in "vw")
+    A, B = (JetBatch(rng.uniform(-1, 1, (3, 3, 3, 4))) for _ in "AB")
+    v, w = (JetBatch(rng.uniform(-1, 1, (3, 3, 4))) for _ in "vw")
     fixed = rng.uniform(-1, 1, 3)
     cases = [
         (lambda A, B, v, w: A @ B, "AB"),
@@ -62,7 +62,7 @@ def test_vectors_and_matrices_of_several_states():
         (lambda A, B, v, w: fixed @ w + 2.0, "constant"),
         (lambda A, B, v, w: jets.cross(fixed, jets.cross(v, w)), "cross"),
         (lambda A, B, v, w: jets.solve(A, v), "solve"),
-        (lambda A, B, v, w: jets.stack([v[0], 2.0, w[1] / jets.norm(v)]), "stack"),
+        (lambda A, B, v, w: jets.stack_jets([v[0], 2.0, w[1] / jets.norm(v)]), "stack"),
         (lambda A, B, v, w: angle(v, w, A[:, 0]), "angle"),
     ]
     for make, name in cases:
@@ -77,9 +77,9 @@ def test_tables_of_several_states(order):
     from bellcrank.expr.table import Table
 
     table = Table("t", ((0.0, 0.25, 0.5, 1.0),), (1.0, 3.0, 2.0, 5.0), order)
-    found = look_up(table, [Jets(X)])
+    found = evaluate_table(table, [JetBatch(X)])
     for i in range(3):
-        assert found.c[:, i] == pytest.approx(look_up(table, [Jet(X[:, i])]).c, rel=EXACT)
+        assert found.c[:, i] == pytest.approx(evaluate_table(table, [Jet(X[:, i])]).c, rel=EXACT)
 
 
 def close(found, alone, size=1.0):
@@ -93,11 +93,11 @@ def close(found, alone, size=1.0):
 def test_evaluations_of_several_states(make):
     system = make()
     with np.errstate(all="ignore"):
-        several_against_each(Subject(system, system.equations(), {"backend": "python"}, None, 0))
+        several_against_each(ModelUnderTest(system, system.equations(), {"backend": "python"}, None, 0))
 
 
 def several_against_each(subject):
-    samples = [subject.drawn(0.6) for _ in range(5)]
+    samples = [subject.draw_sample(0.6) for _ in range(5)]
     (states,) = subject.evaluate_together(samples, pieces=True)
     assert len(states.each) == 5
     rates = [subject.rates(s)[1] for s in samples]
@@ -105,8 +105,8 @@ def several_against_each(subject):
     states.outputs(rates)
     for s, udot in zip(samples, rates, strict=True):
         together, alone = subject.evaluation(s), subject._evaluation(s)
-        motions = together.values(s.q, s.u), together.moving(together.values(s.q, s.u)), together.motion(s.q, s.u, udot)
-        known = set(together.plain_formulas(motions[0]).known).union(*(together.formulas(m).known for m in motions[1:]))
+        motions = together.values(s.q, s.u), together.with_rates(together.values(s.q, s.u)), together.motion(s.q, s.u, udot)
+        known = set(together.plain_formulas(motions[0]).known).union(*(together.mechanics_evaluator(m).known for m in motions[1:]))
         asked = {("output", x.name) for x in subject.description.outputs}
         asked |= {("pushes", x.name) for x in subject.description.forces}
         assert asked <= known
@@ -119,13 +119,13 @@ def several_against_each(subject):
         close(*(e.unit_motions(s.q).v[0] for e in (together, alone)))
         for x, y in zip(*(e.constraint_slopes(s.q) for e in (together, alone)), strict=True):
             close(x, y)
-        for x, y in zip(*(e.pushes(e.values(s.q, s.u)) for e in (together, alone)), strict=True):
+        for x, y in zip(*(e.applied_wrenches(e.values(s.q, s.u)) for e in (together, alone)), strict=True):
             assert x.body == y.body
             close(x.force, y.force, 10)
             close(x.moment, y.moment, 10)
         assert together.outputs(s.q, s.u, udot) == pytest.approx(alone.outputs(s.q, s.u, udot), rel=1e-10, abs=1e-10)
-        close(*(e.own_rates(s.q, s.u) for e in (together, alone)))
-        assert together.pieces(s.q, s.u) == alone.pieces(s.q, s.u)
+        close(*(e.user_state_rates(s.q, s.u) for e in (together, alone)))
+        assert together.active_branches(s.q, s.u) == alone.active_branches(s.q, s.u)
 
 
 def test_states_without_a_value_are_left_to_themselves():
@@ -134,10 +134,12 @@ def test_states_without_a_value_are_left_to_themselves():
     mass = s.add_body("mass", translate="x", mass=2, inertia=0)
     s.add_force("pull", magnitude="-sqrt(0.2 + q(mass))", direction=s.inertial.x, at=mass.origin)
     with np.errstate(all="ignore"):
-        subject = Subject(s, s.equations(), {"backend": "python"}, None, 0)
-        samples = [subject.drawn(1.0) for _ in range(6)]
+        subject = ModelUnderTest(s, s.equations(), {"backend": "python"}, None, 0)
+        samples = [subject.draw_sample(1.0) for _ in range(6)]
         subject.evaluate_together(samples)
-        found = [subject.evaluation(x).pushes(subject.evaluation(x).values(x.q, x.u))[0].force[0] for x in samples]
+        found = [
+            subject.evaluation(x).applied_wrenches(subject.evaluation(x).values(x.q, x.u))[0].force[0] for x in samples
+        ]
         expected = [-np.sqrt(0.2 + x.q[0]) for x in samples]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert 0 < np.isnan(expected).sum() < 6

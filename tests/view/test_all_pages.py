@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 import bellcrank as bc
-from bellcrank.files.template import template
+from bellcrank.files.template import template_text
 from bellcrank.scene.recorded import PAGES
 from tests.browser import needs_chromium
 from tests.models import SOURCES, example
@@ -175,7 +175,7 @@ made.render({model, el: document.getElementById("here")});</script>"""
 def test_a_page_in_a_notebook_and_python_follow_each_other(browser, tmp_path):
     """In a frame that can reach nothing around it: values given before it is there, and later ones."""
     page = example("double_pendulum").export("page")
-    script = template(PAGES, "widget.js").replace("export default", "window.made =")
+    script = template_text(PAGES, "widget.js").replace("export default", "window.made =")
     inside = json.dumps(page.text).replace("</", "<\\/")
     text = NOTEBOOK.replace("SCRIPT", script.replace("</", "<\\/")).replace("PAGE", inside)
     (tmp_path / "notebook.html").write_text(text, encoding="utf-8")

@@ -5,8 +5,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
-from bellcrank.run.draw import chosen
-from bellcrank.run.shown import default_channels, least_ranges, spread
+from bellcrank.run.plot_selection import default_channels, minimum_axis_ranges, split_by_range
+from bellcrank.run.run_plots import resolve_channels
 
 
 @pytest.mark.parametrize("axes", ["ISO 8855", "SAE"])
@@ -88,11 +88,11 @@ def test_outputs_are_drawn_unasked_not_states(tmp_path, monkeypatch, capsys):
     path = tmp_path / "lagged.py"
     path.write_text(LAGGED, encoding="utf-8")
     run = bc.System.read(path).equations().compile(backend="python").simulate()
-    assert chosen([run], [], None)[0] == ["thrice", "part.twice"]
+    assert resolve_channels([run], [], None)[0] == ["thrice", "part.twice"]
     run.save(tmp_path / "run.erd")
-    assert chosen([bc.Run.read(tmp_path / "run.erd")], [], None)[0] == ["thrice", "part.twice"]
+    assert resolve_channels([bc.Run.read(tmp_path / "run.erd")], [], None)[0] == ["thrice", "part.twice"]
     bare = bc.System.read(path, shown=False).equations().compile(backend="python").simulate()
-    assert chosen([bare], [], None)[0] == ["q(b)", "rack", "u(b)"]
+    assert resolve_channels([bare], [], None)[0] == ["q(b)", "rack", "u(b)"]
     monkeypatch.chdir(tmp_path)
     assert main(["run", "lagged.py", "--plot", "page.html"]) == 0, capsys.readouterr().err
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -104,7 +104,7 @@ def test_rounding_is_measured_by_the_dimension_whatever_the_unit():
     t = np.linspace(0, 1, 50)
     values = {"u(wheel)": 60 + t, "yaw_rate": 1e-14 * np.sin(9 * t), "speed": 20 - t, "odd": 1e-14 * t}
     units = {"u(wheel)": "rad/s", "yaw_rate": "deg/s", "speed": "m/s", "odd": "furlong/?"}
-    least = dict(zip(values, least_ranges([*values.values()], [*units.values()], 1.0), strict=True))
+    least = dict(zip(values, minimum_axis_ranges([*values.values()], [*units.values()], 1.0), strict=True))
     assert least["yaw_rate"] == pytest.approx(1e3 * 1e-9 * np.degrees(61)) and least["odd"] < 1e-16
     run = bc.Run("car", t, values, units, {}, "finished")
     assert default_channels(run) == ["speed", "odd"]
@@ -115,15 +115,15 @@ def test_rounding_of_slips_and_accelerations_next_to_nothing_of_their_dimension(
     t = np.linspace(0, 5, 50)
     values = {"ax": 2e-13 * np.sin(9 * t), "slip": 1e-15 * np.cos(9 * t), "speed": 5 + 0 * t, "x": 5 * t}
     units = {"ax": "m/s2", "slip": "1", "speed": "m/s", "x": "m"}
-    least = dict(zip(values, least_ranges([*values.values()], [*units.values()], 5.0), strict=True))
+    least = dict(zip(values, minimum_axis_ranges([*values.values()], [*units.values()], 5.0), strict=True))
     assert least["ax"] == pytest.approx(1e-6) and least["slip"] == pytest.approx(1e-6)  # thousands of times rounding
     assert least["speed"] == pytest.approx(0.005)
     assert default_channels(bc.Run("bicycle", t, values, units, {}, "finished")) == ["x"]
-    still = least_ranges([values["ax"]], ["m/s2"], 5.0)
+    still = minimum_axis_ranges([values["ax"]], ["m/s2"], 5.0)
     assert 0 < still[0] < 1e-15  # where nothing else is known, it may be a signal
 
 
 def test_a_curve_is_not_drawn_flat_next_to_one_that_goes_far():
     t = np.linspace(0, 1, 20)
     run = bc.Run("x", t, {"a": 0.01 * t, "x": 30 * t, "b": 0.1 * t, "y": 2 * t}, {}, {}, "finished")
-    assert spread(["a", "x", "b", "y"], run) == [["a", "b"], ["x", "y"]]
+    assert split_by_range(["a", "x", "b", "y"], run) == [["a", "b"], ["x", "y"]]

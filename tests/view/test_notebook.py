@@ -114,13 +114,13 @@ def test_tyres_and_linkages_show_themselves():
 
 def test_a_linkage_is_drawn_within_what_it_reaches(monkeypatch):
     """And no further than 8 cm from the middle."""
-    monkeypatch.setattr("bellcrank.linkage.linkage.measure", lambda shown, travel: travel)
-    monkeypatch.setattr("bellcrank.linkage.linkage.draw", lambda measured: measured[0])
+    monkeypatch.setattr("bellcrank.linkage.linkage.measure_wheel", lambda shown, travel: travel)
+    monkeypatch.setattr("bellcrank.linkage.linkage.draw_measures", lambda measured: measured[0])
     shown = linkage("double_wishbone")
     low, high = shown.range()
-    assert shown._drawn()[[0, -1]] == pytest.approx((low + high) / 2 + np.array([-0.0784, 0.0784]))
+    assert shown._notebook_figure()[[0, -1]] == pytest.approx((low + high) / 2 + np.array([-0.0784, 0.0784]))
     monkeypatch.setattr(type(shown), "range", lambda self: (-0.03, 0.01))
-    assert shown._drawn()[[0, -1]] == pytest.approx([-0.0296, 0.0096])
+    assert shown._notebook_figure()[[0, -1]] == pytest.approx([-0.0296, 0.0096])
 
 
 CELLS = [
@@ -184,13 +184,15 @@ def test_modes_are_a_table_and_equations_are_folded(machine):
 
 
 def test_manoeuvres_are_tables():
-    from bellcrank.library.manoeuvres.result import Criterion, Metrics, Result
+    from bellcrank.library.manoeuvres.manoeuvre_result import Criterion, MetricCollector, Result
 
     t = np.linspace(0, 1, 5)
     run = bc.Run("car", t, {"ay": t}, {"ay": "m/s2"}, {"ay": HOSTILE}, "finished")
-    found = Metrics()
+    found = MetricCollector()
     found.add("ay_max", 8.0, "m/s2", HOSTILE)
-    result = Result("iso7975", HOSTILE, {}, {"run": run}, found.done(), [Criterion(HOSTILE, False)], plotted=("ay",))
+    result = Result(
+        "iso7975", HOSTILE, {}, {"run": run}, found.as_metrics(), [Criterion(HOSTILE, False)], plotted=("ay",)
+    )
     assert "FAILED" in repr(result) and "\n" not in repr(result)
     shown = seen(result)
     assert "img" in shown.tags and "m/s²" in shown.words and "FAILED" in shown.words

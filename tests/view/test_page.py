@@ -13,7 +13,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.emit.browser import browser_program
-from bellcrank.emit.wasm.apart import apart
+from bellcrank.emit.wasm.split_module import split_module
 from tests.browser import needs_chromium, needs_firefox
 from tests.models import FOLDER, SOURCES, example, system
 from tests.node import joined, needs_node, page_changed, page_ground, page_runs, recorded_numbers, unpacked
@@ -124,7 +124,7 @@ def test_a_value_changed_in_a_run_acts_as_in_a_run_of_two_parts(name, parameter,
     found = page_changed(page, 100, parameter, value)
     assert found["problem"] == ""
     for x, got in zip(eom.interface.states, found["y"], strict=True):
-        wanted = x.unit.to_equation(second[x.name][-1])
+        wanted = x.unit.to_equation_units(second[x.name][-1])
         assert got == pytest.approx(wanted, rel=1e-11, abs=1e-11), x.name
 
 
@@ -161,7 +161,7 @@ def test_ground_is_drawn_wherever_one_looks(terrain):
 def test_programs_are_put_together_as_they_were(name):
     """From instructions and numbers that stand apart, as they are shorter."""
     module = browser_program(example(name).derived.program).module
-    parts, sizes = apart(module)
+    parts, sizes = split_module(module)
     assert sum(sizes) == len(parts) and joined(parts, sizes) == module
     assert len(zlib.compress(parts, 9)) < 0.95 * len(zlib.compress(module, 9))
 

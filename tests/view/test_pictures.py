@@ -12,7 +12,7 @@ from PIL import Image
 import bellcrank as bc
 from bellcrank import cli
 from bellcrank.scene.animate import film_frames
-from bellcrank.scene.browser import kept_columns
+from bellcrank.scene.page_scene import quantize_columns
 from tests.browser import needs_chromium
 from tests.models import pendulum
 
@@ -117,7 +117,7 @@ def test_numbers_of_a_recorded_run_are_kept_to_a_fraction_of_their_range(rows, d
     t = np.linspace(0, 1, rows)
     columns = np.stack([np.sin((k + 1) * t) * 10.0 ** (k - 20) for k in range(40)] + [0 * t, 0 * t + 7.25])
     columns[-2, 3] = np.nan
-    data, size = kept_columns(columns)
+    data, size = quantize_columns(columns)
     count, n = columns.shape
     low, step = np.frombuffer(data[: 8 * count], "<f4").reshape(2, count)
     planes = np.frombuffer(data[8 * count :], np.uint8).reshape(size, count, n).astype(int)

@@ -5,10 +5,10 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
-from bellcrank.run.body_motion import posed, posed_program
-from bellcrank.run.dae_runs import Piece
-from bellcrank.verify.bodies import Machine
-from bellcrank.verify.formulas import Values
+from bellcrank.run.body_poses import add_pose_functions, make_pose_model
+from bellcrank.run.dae_runs import RunSegment
+from bellcrank.verify.bodies import ReferenceMechanism
+from bellcrank.verify.formulas import ParameterValues
 from tests.models import example
 
 
@@ -34,14 +34,16 @@ def machine():
 
 
 def by_another_way(description, values, q):
-    motion = Machine.of(description, Values(values)).motion(np.array(q), np.zeros(len(q) - 1 if len(q) > 8 else len(q)))
+    motion = ReferenceMechanism.from_description(description, ParameterValues(values)).motion(
+        np.array(q), np.zeros(len(q) - 1 if len(q) > 8 else len(q))
+    )
     return np.array([[*motion.p[i], *motion.R[i].ravel()] for i in range(len(description.bodies))])
 
 
 def test_poses_are_those_found_by_another_way():
     s = machine()
     sim = s.equations(optimise="none").compile(backend="python")
-    model, p = posed(sim.loaded), sim.parameter_values()
+    model, p = make_pose_model(sim.loaded), sim.parameter_values()
     assert [x.name for x in model.program.parameters][-1:] == ["k"]  # it moves nothing that has a mass
     rng = np.random.default_rng(3)
     rows = []
@@ -50,7 +52,7 @@ def test_poses_are_those_found_by_another_way():
         e = [i for i, x in enumerate(model.program.coordinates) if x.name.startswith("q(free")][3:]
         q[e] /= np.linalg.norm(q[e])
         rows.append([0.0, *q, *np.zeros(len(model.program.speeds))])
-    found = model.at_rows([Piece(np.array(rows), p, [0.0] * len(model.program.constant_symbols))])
+    found = model.poses_of_rows([RunSegment(np.array(rows), p, [0.0] * len(model.program.constant_symbols))])
     assert found.shape == (3, 6, 12)
     for row, poses in zip(rows, found, strict=True):
         q = np.array(row[1 : 1 + len(model.program.coordinates)])
@@ -64,7 +66,7 @@ def test_poses_are_those_found_by_another_way():
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 def test_poses_are_a_section_that_c_has_too():
     eom = example("double_pendulum")
-    program = posed_program(eom.analysis, eom.program)
+    program = add_pose_functions(eom.analysis, eom.program)
     assert len(program.functions["poses"].labels) == 24 and program.count == eom.program.count
     python, c = (eom.compile(backend=b) for b in ("python", "c"))
     model = c.loaded.model.like(program, c.loaded.functions)

@@ -8,8 +8,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank import cli
-from bellcrank.expr.mathml import math_element, math_name, mathml
-from bellcrank.verify.page import write_report
+from bellcrank.expr.mathml import math_element, math_name, to_mathml
+from bellcrank.verify.report_page import write_report
 from tests.browser import look_at, needs_chromium
 from tests.models import FOLDER, pendulum, system
 
@@ -167,7 +167,7 @@ def test_reports_that_cannot_be_written(tmp_path, capsys):
 )  # fmt: skip
 def test_formulas(text, shown):
     s = bc.System("x")
-    element = ElementTree.fromstring(math_element(mathml(s.expr(text))))
+    element = ElementTree.fromstring(math_element(to_mathml(s.expr(text))))
     assert _read(element) == shown
 
 

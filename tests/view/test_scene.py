@@ -8,22 +8,22 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.files.stl import read_stl
-from bellcrank.run.body_motion import at_start, drawn
-from bellcrank.scene.camera import camera_of
+from bellcrank.run.body_poses import initial_pose, load_for_picture
+from bellcrank.scene.camera import fit_camera
 from bellcrank.scene.car_body import STYLES, car_body
-from bellcrank.scene.lens import lens_of
-from bellcrank.scene.solids import triangles_of
+from bellcrank.scene.lens import fit_pixel_camera
+from bellcrank.scene.solids import scene_triangles
 from tests.models import EXAMPLES, example, pendulum, system
 
 
 def scene_of(s):
     d = s.equations(optimise="none").derived
-    return at_start(drawn(d.analysis, d.interface, d.program))
+    return initial_pose(load_for_picture(d.analysis, d.interface, d.program))
 
 
 def test_a_scene_is_plain_data():
     found = example("four_bar").compile(backend="python").simulate(t_end=0.1, step=0.01).motion
-    data = json.loads(json.dumps(found.scene.data(), allow_nan=False))
+    data = json.loads(json.dumps(found.scene.to_dict(), allow_nan=False))
     kinds = [i["kind"] for i in data["items"]]
     assert data["bodies"] == list(found.scene.bodies) and found.poses.shape == (11, 3, 12)
     assert kinds.count("rod") >= 3 and kinds.count("coil") == 1 and "cylinder" in kinds and "sphere" in kinds
@@ -41,12 +41,12 @@ def test_shapes_take_the_place_of_rods(tmp_path):
     s.set_defaults(w=0.4)
     scene = scene_of(s).scene
     box, mesh, line = [i for i in scene.items if i.role == "body"]
-    assert box.size == (0.4, 0.1, 0.2) and box.color == "#d4a017" and scene.marks[box.marks[0]].at == (0, -0.4, 0)
+    assert box.size == (0.4, 0.1, 0.2) and box.color == "#d4a017" and scene.marks[box.marks[0]].position == (0, -0.4, 0)
     assert np.reshape(mesh.axes, (3, 3))[:, 2] == pytest.approx([0.5**0.5, 0.5**0.5, 0]) and len(mesh.mesh.faces) == 1
     assert np.linalg.det(np.reshape(mesh.axes, (3, 3))) == pytest.approx(1) and len(line.marks) == 3
     after = s.equations().derived
     assert {k: f.section for k, f in after.program.functions.items()} == {k: f.section for k, f in before.items()}
-    assert after.interface.find("w", ("idle",), "").unit.text == "m"
+    assert after.interface.find_or_raise("w", ("idle",), "").unit.text == "m"
 
 
 WRONG = [
@@ -91,10 +91,10 @@ def test_a_wrong_mesh_is_told(tmp_path):
 def test_all_of_a_motion_is_in_the_picture(tmp_path):
     run = pendulum().equations().compile(backend="python").simulate(t_end=2, step=0.02, initial={"q(rod)": 3})
     m = run.motion
-    camera = camera_of(m.scene, m.poses)
+    camera = fit_camera(m.scene, m.poses)
     left, right, lower, upper = camera.edges
-    places = m.scene.places(m.poses)
-    seen = np.array([camera.seen(places[i], i) for i in range(len(m.time))])
+    places = m.scene.mark_positions(m.poses)
+    seen = np.array([camera.project_points(places[i], i) for i in range(len(m.time))])
     assert (
         left < seen[..., 0].min()
         and seen[..., 0].max() < right
@@ -120,7 +120,7 @@ def test_what_flies_off_leaves_the_rest_in_view(tmp_path):
     s.set_defaults(k=1e3)
     run = s.equations().compile(backend="python").simulate(t_end=1, step=0.1, initial={"q(b)": 1.0})
     assert run.ended.startswith("stopped") and np.abs(run.motion.poses).max() > 1e100
-    left, right, _, _ = camera_of(run.motion.scene, run.motion.poses).edges
+    left, right, _, _ = fit_camera(run.motion.scene, run.motion.poses).edges
     assert 0 < right - left < 1e7
     run.picture(tmp_path / "a.png", at=run.time[-1])
     run.animate(tmp_path / "a.html")
@@ -140,13 +140,15 @@ def test_every_example_stays_in_its_picture(name):
         return
     m = eom.compile(speed="quick").simulate().motion
     d = eom.derived
-    start = at_start(drawn(d.analysis, d.interface, d.program))  # in Python, where a linkage was compiled
+    start = initial_pose(
+        load_for_picture(d.analysis, d.interface, d.program)
+    )  # in Python, where a linkage was compiled
     assert np.abs(m.poses[0] - start.poses[0]).max() < 1e-9 * m.scene.reach and m.scene.bodies == start.scene.bodies
-    camera = camera_of(m.scene, m.poses)
+    camera = fit_camera(m.scene, m.poses)
     size = 600, 400
     for frame in np.linspace(0, len(m.time) - 1, 12).astype(int):
-        triangles = triangles_of(m.scene, m.poses[frame])
-        points = lens_of(camera, frame, *size).seen(triangles.corners)[0].reshape(-1, 2)
+        triangles = scene_triangles(m.scene, m.poses[frame])
+        points = fit_pixel_camera(camera, frame, *size).project_triangles(triangles.corners)[0].reshape(-1, 2)
         if name != "stanford_arm" or frame == 0:  # its boom falls out of the slide
             assert (points.min(axis=0) > 0).all() and (points.max(axis=0) < size).all()
             assert (np.ptp(points, axis=0) / size).max() > 0.15
@@ -171,7 +173,7 @@ def test_bodies_of_vehicles_have_the_size_that_they_are_given(kind):
 def test_what_the_ground_holds_is_not_followed():
     """A pendulum on a rod of its own is seen with its pivot, however far it swings."""
     m = example("planar_pendulum").compile(backend="python").simulate().motion
-    camera = camera_of(m.scene, m.poses)
+    camera = fit_camera(m.scene, m.poses)
     assert np.ptp(camera.centres, axis=0).max() == 0 and camera.edges[1] - camera.edges[0] > 2.0
 
 

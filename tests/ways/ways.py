@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bellcrank.backend.compiler import find_compiler
-from bellcrank.backend.cuda import no_gpu
+from bellcrank.backend.gpu_batch import gpu_obstacle
 from tests.programs import SKIPPED, build
 from tests.ways.capabilities import Capability
 
@@ -87,7 +87,7 @@ def gpu(capability: Capability, eom: Any, folder: Path) -> Found:
     from tests.many.test_cuda import play
 
     with pytest.MonkeyPatch.context() as patch:
-        if no_gpu():
+        if gpu_obstacle():
             play(patch, folder)
         return _many("cuda")(capability, eom, folder)
 
@@ -170,7 +170,7 @@ def _no_node() -> str:
 def _no_gpu() -> str:
     import shutil
 
-    return "" if shutil.which("g++") or not no_gpu() else "there is neither a GPU nor a C++ compiler"
+    return "" if shutil.which("g++") or not gpu_obstacle() else "there is neither a GPU nor a C++ compiler"
 
 
 def _lacks(language: str) -> Callable[[], str]:

@@ -14,35 +14,42 @@ from dataclasses import replace
 
 import numpy as np
 
-from bellcrank.analysis.jacobian_runner import Find
-from bellcrank.analysis.plant import Plant
-from bellcrank.analysis.point import Point
+from bellcrank.analysis.jacobian_runner import JacobianEvaluation
+from bellcrank.analysis.plant import AnalysisModel
+from bellcrank.analysis.point import EvaluationPoint
 from bellcrank.errors import RunError
 from bellcrank.expr import Symbol
 
-STEPS = 600
-ACCURATE = 0.01  # error of a step, against the size of coordinates (at least 1, in equation units)
-NEAR = 0.05  # a Newton step below this, against the same size, ends the motion near a stable equilibrium
-STILL = 1e-7  # a step below this ends it near an unstable one
-LONGEST = 1e9  # step, against the shortest time constant: as good as infinite
+MAX_STEPS = 600
+STEP_TOLERANCE = 0.01  # error of a step, against the size of coordinates (at least 1, in equation units)
+STABLE_END_TOLERANCE = (
+    0.05  # a Newton step below this, against the same size, ends the motion near a stable equilibrium
+)
+UNSTABLE_END_TOLERANCE = 1e-7  # a step below this ends it near an unstable one
+MAX_STEP_RATIO = 1e9  # step, against the shortest time constant: as good as infinite
 GROWTH = 0.5  # longest step, against the time constant of growth
 
 
 class DampedMotion:
     """The flow of a model at rest; what `held` names does not move."""
 
-    def __init__(self, plant: Plant, evaluation: Find, start: Point, held: set[str]) -> None:
+    def __init__(
+        self, plant: AnalysisModel, evaluation: JacobianEvaluation, start: EvaluationPoint, held: set[str]
+    ) -> None:
         coordinates, speeds = plant.interface.coordinates, plant.interface.speeds
         self.find, self.start = evaluation, replace(start, u=np.zeros(len(start.u)))
         self.free = np.array([q.name not in held for q in coordinates])
         column_index = {s: j for j, s in enumerate(evaluation.columns)}
 
-        def columns(symbols: list[Symbol | None]) -> list[int]:
+        def column_indices(symbols: list[Symbol | None]) -> list[int]:
             return [column_index[s] for s in symbols if s is not None]
 
-        self.by_q, self.by_u = columns([q.symbol for q in coordinates]), columns([u.symbol for u in speeds])
+        self.by_q, self.by_u = (
+            column_indices([q.symbol for q in coordinates]),
+            column_indices([u.symbol for u in speeds]),
+        )
 
-    def _flow(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _velocity_and_jacobian(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Velocity of the flow and its Jacobian, the latter without terms that vanish with the accelerations."""
         values, derivatives = self.find(replace(self.start, q=q))
         n = len(q)
@@ -51,7 +58,7 @@ class DampedMotion:
         J = derivatives["rates"][:n, self.by_q] + K @ derivatives["rates"][n:, self.by_q]
         return np.where(self.free, f, 0.0), np.where(np.outer(self.free, self.free), J, 0.0)
 
-    def _closed(self, q: np.ndarray) -> np.ndarray:
+    def _project_to_constraints(self, q: np.ndarray) -> np.ndarray:
         """The nearest coordinates that satisfy the position constraints."""
         for _ in range(20):
             values, derivatives = self.find(replace(self.start, q=q))
@@ -64,22 +71,22 @@ class DampedMotion:
                 return q
         raise RunError("the position constraints cannot be satisfied")
 
-    def _step(self, q: np.ndarray, flow: tuple[np.ndarray, np.ndarray], s: float) -> np.ndarray:
+    def _implicit_step(self, q: np.ndarray, flow: tuple[np.ndarray, np.ndarray], s: float) -> np.ndarray:
         f, J = flow
-        return self._closed(q + np.linalg.solve(np.eye(len(q)) - s * J, s * f))
+        return self._project_to_constraints(q + np.linalg.solve(np.eye(len(q)) - s * J, s * f))
 
-    def path(self, accept: Callable[[Point], bool]) -> bool:
+    def follow_to_equilibrium(self, accept: Callable[[EvaluationPoint], bool]) -> bool:
         """Follows the motion until `accept` accepts a point near an equilibrium; False if it comes near none."""
         try:
-            values = self.find.values(self.start)
+            values = self.find.evaluate_values(self.start)
             if np.abs(values["speeds"]).max(initial=0.0) > 1e-9:
                 return False  # constraints move it: there is no rest
-            q = self._closed(self.start.q)
-            flow = self._flow(q)
+            q = self._project_to_constraints(self.start.q)
+            flow = self._velocity_and_jacobian(q)
         except RunError:
             return False
         s = 1e-2 / max(float(np.sqrt(np.abs(flow[1]).max(initial=0.0))), float(np.abs(flow[0]).max(initial=0.0)), 1e-9)
-        for _ in range(STEPS):
+        for _ in range(MAX_STEPS):
             f, J = flow
             growth = float(np.linalg.eigvals(J).real.max(initial=0.0))
             size = np.maximum(np.abs(q), 1.0)
@@ -88,17 +95,19 @@ class DampedMotion:
                 s = min(s, GROWTH / growth)
             displacement = np.linalg.lstsq(J, -f, rcond=1e-12)[0] if stable else s * f
             step_size = float(np.abs(displacement / size).max(initial=0.0))
-            if step_size < (NEAR if stable else STILL) and accept(replace(self.start, q=q)):
+            if step_size < (STABLE_END_TOLERANCE if stable else UNSTABLE_END_TOLERANCE) and accept(
+                replace(self.start, q=q)
+            ):
                 return True
-            if step_size < STILL:
+            if step_size < UNSTABLE_END_TOLERANCE:
                 return False  # it stays where no equilibrium was found: constraints or user-defined states move on
-            s = min(s, LONGEST / (1e-9 + np.abs(J).max(initial=0.0)))
+            s = min(s, MAX_STEP_RATIO / (1e-9 + np.abs(J).max(initial=0.0)))
             try:
-                full_step, half_steps = self._step(q, flow, s), self._step(q, flow, s / 2)
-                half_steps = self._step(half_steps, self._flow(half_steps), s / 2)
-                error = float(np.abs((half_steps - full_step) / size).max(initial=0.0)) / ACCURATE
-                trial = self._closed(2 * half_steps - full_step), error
-                next_flow = self._flow(trial[0]) if error <= 1 else flow
+                full_step, half_steps = self._implicit_step(q, flow, s), self._implicit_step(q, flow, s / 2)
+                half_steps = self._implicit_step(half_steps, self._velocity_and_jacobian(half_steps), s / 2)
+                error = float(np.abs((half_steps - full_step) / size).max(initial=0.0)) / STEP_TOLERANCE
+                trial = self._project_to_constraints(2 * half_steps - full_step), error
+                next_flow = self._velocity_and_jacobian(trial[0]) if error <= 1 else flow
             except (RunError, np.linalg.LinAlgError):
                 trial, next_flow = (q, np.inf), flow
             if not np.isfinite(trial[1]) or trial[1] > 1 or not np.all(np.isfinite(trial[0])):

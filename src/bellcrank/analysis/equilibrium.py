@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import draw_values
 from bellcrank.analysis.modes import stability_line
-from bellcrank.analysis.tables import Cells, ResultTable, column_of, motion_line, shown
+from bellcrank.analysis.plots import draw_values
+from bellcrank.analysis.tables import Cells, SavableTable, column_index, format_number, motion_line
 from bellcrank.errors import RunError
 
 
@@ -50,7 +50,7 @@ class NoEquilibrium(RunError):
 
 
 @dataclass(frozen=True)
-class Equilibrium(ResultTable):
+class Equilibrium(SavableTable):
     """Static equilibrium or steady motion, in user units. Every other analysis accepts it as `at=`.
 
     Attributes
@@ -131,17 +131,17 @@ class Equilibrium(ResultTable):
         """Does the linear model not grow?"""
         return self.stability.startswith("stable")
 
-    def _remarks(self) -> list[str]:
+    def _lines_after_table(self) -> list[str]:
         """Stability, distance from the start, what continues and what nothing determines."""
         remarks = [stability_line(self.stability, self.eigenvalues)] if self.stability else []
         if self.settles:
-            text = ", ".join(f"{n} = {shown(v, 6)} {self.units[n]}" for n, v in self.settles.items())
+            text = ", ".join(f"{n} = {format_number(v, 6)} {self.units[n]}" for n, v in self.settles.items())
             remarks.append(f"damped motion from the start leads to another equilibrium: {text}")
         moved_names = sorted(
             (n for n, shift in self.moved.items() if abs(shift) > 1e-9), key=lambda n: -abs(self.moved[n])
         )
         suffix = f" and {len(moved_names) - 4} more" if len(moved_names) > 4 else ""
-        text = ", ".join(f"{n} by {shown(self.moved[n], 6)} {self.units[n]}" for n in moved_names[:4])
+        text = ", ".join(f"{n} by {format_number(self.moved[n], 6)} {self.units[n]}" for n in moved_names[:4])
         remarks += [f"distance from the start: {text or 'none'}{suffix}"] if self.moved else []
         if self.steady:
             remarks.append(
@@ -156,7 +156,7 @@ class Equilibrium(ResultTable):
 
     def __getitem__(self, name: str) -> float:
         values_by_name = {**self.outputs, **self.values}
-        return values_by_name[list(values_by_name)[column_of(name, list(values_by_name), "value")]]
+        return values_by_name[list(values_by_name)[column_index(name, list(values_by_name), "value")]]
 
     @property
     def initial(self) -> dict[str, float]:
@@ -164,14 +164,14 @@ class Equilibrium(ResultTable):
         return {k: v for k, v in self.values.items() if k in self.states}
 
     @property
-    def _kind(self) -> str:
+    def _heading(self) -> str:
         return f"{self.name}: {'steady motion' if self.steady else 'equilibrium'}"
 
     @property
     def _title(self) -> str:
-        return f"{self._kind}, residual {self.residual:.1e}"
+        return f"{self._heading}, residual {self.residual:.1e}"
 
-    def _before(self) -> list[str]:
+    def _lines_before_table(self) -> list[str]:
         return motion_line(self.motion)
 
     def rows(self) -> list[tuple[str, float, str, str, str]]:
@@ -187,15 +187,19 @@ class Equilibrium(ResultTable):
             for n, v in self.values.items()
         ]
 
-    def _cells(self) -> Cells:
-        return ["", "value", "unit", "", ""], [[n, shown(v, 9), u, k, w] for n, v, u, k, w in self.rows()], "<><<<"
+    def _table_cells(self) -> Cells:
+        return (
+            ["", "value", "unit", "", ""],
+            [[n, format_number(v, 9), u, k, w] for n, v, u, k, w in self.rows()],
+            "<><<<",
+        )
 
     def _table(self) -> tuple[list[str], list[tuple[str, float, str, str, str]]]:
         return ["name", "value", "unit", "kind", "label"], self.rows()
 
     def _draw(self, path: str | Path | None) -> Any:
         rows = [(n, v, u) for n, v, u, status, _ in self.rows() if status == "solved"]
-        return draw_values(self._kind, rows, path)
+        return draw_values(self._heading, rows, path)
 
 
 def neutral_names(null_space: np.ndarray, names: Sequence[str]) -> list[str]:

@@ -8,35 +8,35 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.emit.c.differences import c_difference
+from bellcrank.emit.c.finite_differences import c_difference
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Func
-from bellcrank.expr.external_value import ExternalValue
 from bellcrank.expr.table import Table
-from bellcrank.model.records import External
+from bellcrank.expr.user_function_value import UserFunctionValue
+from bellcrank.model.records import UserFunction
 from bellcrank.numeric.tuning import DIFFERENCES
 
 
 @dataclass(frozen=True, eq=False)
-class DerivativeOf(External):
+class DerivativeOf(UserFunction):
     """The derivative of a user function by one argument, from central differences of the routine itself.
 
     Where that is known in C, its text calls it there."""
 
-    base: External | None = None
+    base: UserFunction | None = None
     argument: int = 0
 
     @property
-    def needs(self) -> External | None:
+    def needs(self) -> UserFunction | None:
         return self.base
 
 
-class ExternalDerivatives:
+class UserFunctionDerivatives:
     """Derivatives of tables and user functions, and what had to be assumed on the way."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self._made: dict[tuple[External, int], DerivativeOf] = {}
+        self._made: dict[tuple[UserFunction, int], DerivativeOf] = {}
 
     def __call__(self, node: Func, index: int) -> Expr:
         try:  # tables and linkages know their own derivatives, these to the second order
@@ -45,12 +45,12 @@ class ExternalDerivatives:
         except ModelError:
             if isinstance(node.function, Table):
                 raise
-        base: External = getattr(node.function, "external", node.function)
+        base: UserFunction = getattr(node.function, "external", node.function)
         if base.memory:
-            self._note(f"the user function '{base.name}' has a memory: its values are held constant")
+            self._add_note(f"the user function '{base.name}' has a memory: its values are held constant")
             return ZERO
         subject = "derivatives of the user function" if base.rule is None else "higher derivatives of the routine"
-        self._note(f"{subject} '{base.name}' are taken by differences")
+        self._add_note(f"{subject} '{base.name}' are taken by differences")
         key = (base, index)
         if key not in self._made:
             name = f"{base.name}_by_{index + 1}"
@@ -63,24 +63,24 @@ class ExternalDerivatives:
             return Func(derivative.name, node.args, derivative)
         # every value of a routine has a name of its own: equal names of equal arguments are one function
         name = f"{derivative.name}.{node.function.index}"
-        return Func(name, node.args, ExternalValue(derivative, node.function.index))
+        return Func(name, node.args, UserFunctionValue(derivative, node.function.index))
 
-    def _note(self, text: str) -> None:
+    def _add_note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
 
 
-def difference(function: Callable[..., Any], argument: int) -> Callable[..., Any]:
+def central_function_difference(function: Callable[..., Any], argument: int) -> Callable[..., Any]:
     """Central differences of fourth order of a routine by one of its arguments."""
 
-    def derivative(*args: float) -> Any:
+    def evaluate_difference(*args: float) -> Any:
         h = DIFFERENCES.step * max(1.0, abs(args[argument]))
 
-        def at(shift: float) -> np.ndarray:
+        def shifted_value(shift: float) -> np.ndarray:
             shifted = [a + shift if i == argument else a for i, a in enumerate(args)]
             return np.asarray(function(*shifted), dtype=float)
 
-        value = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
+        value = (8 * (shifted_value(h) - shifted_value(-h)) - (shifted_value(2 * h) - shifted_value(-2 * h))) / (12 * h)
         return float(value) if value.ndim == 0 else tuple(value.tolist())
 
-    return derivative
+    return evaluate_difference

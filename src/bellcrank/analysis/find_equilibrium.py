@@ -18,58 +18,66 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.aims import Aim, aims_of
-from bellcrank.analysis.begin import aimed, begin_at, feeds
-from bellcrank.analysis.cyclic import ignorable, onward, together
+from bellcrank.analysis.cyclic_coordinates import continuing_coordinates, cyclic_directions, ignorable_coordinates
 from bellcrank.analysis.damped import DampedMotion
+from bellcrank.analysis.derivative_evaluator import make_evaluator
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium, neutral_names
-from bellcrank.analysis.evaluate import evaluator
-from bellcrank.analysis.jacobian_runner import Find, Remembered, groups_for
-from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
-from bellcrank.analysis.point import Point
-from bellcrank.analysis.problem import Problem
-from bellcrank.analysis.solve import STEPS, Root
-from bellcrank.analysis.spin import despun
-from bellcrank.analysis.steady import carrier, going, in_proportion, left_behind, motion_words, rates_at, value_words
-from bellcrank.analysis.where import place_at
+from bellcrank.analysis.initial_guess import drives_cyclic_coordinate, initial_guess, target_value
+from bellcrank.analysis.jacobian_runner import JacobianEvaluation, MemoizedEvaluation, required_groups
+from bellcrank.analysis.operating_point import operating_point
+from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, AnalysisModel
+from bellcrank.analysis.point import EvaluationPoint
+from bellcrank.analysis.problem import EquilibriumProblem
+from bellcrank.analysis.root_finding import MAX_STEPS, RootResult
+from bellcrank.analysis.rotating_frame import to_rotating_frame
+from bellcrank.analysis.steady_motion import (
+    continuing_rates,
+    driving_speed,
+    motion_words,
+    scale_speeds,
+    state_derivatives_at,
+    unsteady_part_message,
+    value_words,
+)
+from bellcrank.analysis.targets import SearchTarget, read_targets
 from bellcrank.errors import ModelError, RunError
 from bellcrank.interface.interface import Quantity
-from bellcrank.run.evaluate import Inputs, Parameters
+from bellcrank.run.argument_checks import require_finite
+from bellcrank.run.point_evaluation import Inputs, Parameters
 from bellcrank.run.status import RunStatus
 from bellcrank.run.stepping import NO_VALUE
-from bellcrank.run.values import finite
 from bellcrank.units import ANGLE
 
 Values = Mapping[Any, float | str] | None
-FEW = 40  # steps of a search that is not the only one
-SETTLING = (0.3, 2.0)  # s of a run before a search is tried from its end
+MAX_TRIAL_STEPS = 40  # steps of a search that is not the only one
+SETTLING_TIMES = (0.3, 2.0)  # s of a run before a search is tried from its end
 COMPARABLE = 0.5  # effect of an input against that of the strongest: of such inputs the first one declared is set free
-IDLE = 1e-9  # change of an input that was set free, below which it was not needed
-SLOWLY = (1e-4, 1e-3, 1e-2, 0.1, 0.3)  # fractions of a speed on the way to it from rest
+UNUSED_INPUT_TOLERANCE = 1e-9  # change of an input that was set free, below which it was not needed
+SPEED_FRACTIONS = (1e-4, 1e-3, 1e-2, 0.1, 0.3)  # fractions of a speed on the way to it from rest
 
 
 @dataclass(frozen=True)
-class Asked:
+class EquilibriumRequest:
     """What is asked for: where the search starts, what is held, free, aimed at. Values in equation units.
 
     `carried`: the speed of the start that is held because nothing else says how fast; `given`: inputs whose values
     the caller has chosen; `moving`: is it a motion that is asked for?
     """
 
-    plant: Plant
-    start: Point
+    plant: AnalysisModel
+    start: EvaluationPoint
     cyclic: set[str]
     along: np.ndarray
     onward: set[str]
     held: dict[Quantity, float]
     free: tuple[Quantity, ...]
-    aims: tuple[Aim, ...]
+    aims: tuple[SearchTarget, ...]
     carried: Quantity | None
     given: frozenset[Quantity]
     moving: bool
 
     @property
-    def candidates(self) -> list[Quantity]:
+    def candidate_inputs(self) -> list[Quantity]:
         """Inputs that may be set free to hold a speed or reach an aim of a motion."""
         if not self.moving:
             return []
@@ -82,21 +90,25 @@ class Asked:
         return not self.moving and not self.free and not self.aims and not any(q.kind in STATES for q in self.held)
 
     @property
-    def short(self) -> int:
+    def missing_unknowns(self) -> int:
         """Demands of a motion besides what is free for them: speeds that are held, and aims."""
         speeds = [q for q, v in self.held.items() if q.kind == "speed" and v]
         return len(speeds) + len(self.aims) + (self.carried is not None) - len(self.free) if self.moving else 0
 
     @cached_property
-    def find(self) -> Find:
+    def make_evaluation(self) -> JacobianEvaluation:
         """Values and derivatives by all states, inputs, and what is free besides."""
         interface = self.plant.interface
-        columns = [*interface.states, *self.candidates, *self.free]
+        columns = [*interface.states, *self.candidate_inputs, *self.free]
         symbols = [q.symbol for q in dict.fromkeys(columns) if q.symbol is not None]
-        groups = groups_for(q for a in self.aims for q in a.channels)
-        return Remembered(despun(evaluator(self.plant, groups, symbols), self.plant, self.start))
+        groups = required_groups(q for a in self.aims for q in a.channels)
+        return MemoizedEvaluation(
+            to_rotating_frame(make_evaluator(self.plant, groups, symbols), self.plant, self.start)
+        )
 
-    def problem(self, freed: tuple[Quantity, ...] = (), start: Point | None = None) -> Problem:
+    def make_problem(
+        self, freed: tuple[Quantity, ...] = (), start: EvaluationPoint | None = None
+    ) -> EquilibriumProblem:
         plant, states = self.plant, self.plant.interface.states
         extra = [q for q in self.free if q.kind not in STATES]
         aimed = {q for a in self.aims for q in a.channels}
@@ -105,11 +117,13 @@ class Asked:
             for s in states
             if s not in self.held and s != self.carried and (s.name not in self.cyclic or s in self.free or s in aimed)
         ]
-        combinations = _at_rest(plant, self.cyclic, self.along)
-        return Problem(plant, self.find, start or self.start, (*unknowns, *extra, *freed), combinations, self.aims)
+        combinations = _rate_combinations(plant, self.cyclic, self.along)
+        return EquilibriumProblem(
+            plant, self.make_evaluation, start or self.start, (*unknowns, *extra, *freed), combinations, self.aims
+        )
 
 
-def _at_rest(plant: Plant, cyclic: set[str], along: np.ndarray) -> np.ndarray:
+def _rate_combinations(plant: AnalysisModel, cyclic: set[str], along: np.ndarray) -> np.ndarray:
     """Combinations of rates that are zero in a steady motion: all but those of what continues, alone or together."""
     states = plant.interface.states
     noncyclic = np.array([s.name not in cyclic for s in states])
@@ -124,7 +138,7 @@ def _at_rest(plant: Plant, cyclic: set[str], along: np.ndarray) -> np.ndarray:
 
 
 def find_equilibrium(
-    plant: Plant,
+    plant: AnalysisModel,
     free: Any = None,
     fixed: Any = None,
     targets: Values = None,
@@ -138,118 +152,120 @@ def find_equilibrium(
 
     `method`: the only way of searching that is tried: "newton", "damped motion"; all if it is not given.
     """
-    request = _asked(plant, free, fixed, targets, at, parameters, inputs, t)
-    best: tuple[Problem, Root] | None = None
-    for problem, root, freed in _searches(request, method):
-        if root.found:
-            return _result(request, problem, _within_a_turn(problem, root), freed)
+    request = _read_request(plant, free, fixed, targets, at, parameters, inputs, t)
+    best: tuple[EquilibriumProblem, RootResult] | None = None
+    for problem, root, freed in _search_sequence(request, method):
+        if root.converged:
+            return _make_equilibrium(request, problem, _reduce_full_rotations(problem, root), freed)
         if best is None or np.linalg.norm(root.residuals) < np.linalg.norm(best[1].residuals):
             best = problem, root
     if best is None:
         raise NoEquilibrium(f"the model '{plant.name}' has no equilibrium that could be found by {method}", {}, ())
-    raise _none(request, *best)
+    raise _no_equilibrium_error(request, *best)
 
 
-Search = tuple[Problem, Root, tuple[Quantity, ...]]
+Search = tuple[EquilibriumProblem, RootResult, tuple[Quantity, ...]]
 
 
-def _searches(request: Asked, method: str) -> Iterator[Search]:
+def _search_sequence(request: EquilibriumRequest, method: str) -> Iterator[Search]:
     """Searches one after the other, each tried if those before found nothing."""
-    first = request.problem()
-    root = first.nearest() if method != "damped motion" and request.short <= 0 else None
+    first = request.make_problem()
+    root = first.solve_by_newton() if method != "damped motion" and request.missing_unknowns <= 0 else None
     if root is not None:
         yield first, root, ()
     if method != "newton" and request.at_rest:
-        yield from _damped(request)
-    if method == "newton" and request.short > 0:
+        yield from _damped_motion_search(request)
+    if method == "newton" and request.missing_unknowns > 0:
         freed = _set_free(request, first)
-        problem = request.problem(freed)
-        root = problem.nearest()
+        problem = request.make_problem(freed)
+        root = problem.solve_by_newton()
         if root is not None:
             yield problem, root, freed
     if method:
         return
     freed = _set_free(request, first)
     if freed:
-        problem = request.problem(freed)
-        yield problem, problem.solve(FEW), freed
-    yield first, first.solve(FEW if request.short > 0 else STEPS), ()
-    for start in _other_starts(request):
-        freed = _set_free(request, request.problem(start=start))
-        problem = request.problem(freed, start)
-        yield problem, problem.solve(FEW), freed
+        problem = request.make_problem(freed)
+        yield problem, problem.solve(MAX_TRIAL_STEPS), freed
+    yield first, first.solve(MAX_TRIAL_STEPS if request.missing_unknowns > 0 else MAX_STEPS), ()
+    for start in _alternative_starts(request):
+        freed = _set_free(request, request.make_problem(start=start))
+        problem = request.make_problem(freed, start)
+        yield problem, problem.solve(MAX_TRIAL_STEPS), freed
 
 
-def _damped(request: Asked) -> Iterator[Search]:
+def _damped_motion_search(request: EquilibriumRequest) -> Iterator[Search]:
     """The equilibrium to which damped motion from rest leads, if it leads to one."""
-    solutions: list[tuple[Problem, Root]] = []
+    solutions: list[tuple[EquilibriumProblem, RootResult]] = []
 
-    def ends(point: Point) -> bool:
-        problem = request.problem(start=point)
-        root = problem.nearest()
+    def is_near_equilibrium(point: EvaluationPoint) -> bool:
+        problem = request.make_problem(start=point)
+        root = problem.solve_by_newton()
         solutions.extend([] if root is None else [(problem, root)])
         return root is not None
 
-    if DampedMotion(request.plant, request.find, request.start, request.cyclic).path(ends):
+    if DampedMotion(request.plant, request.make_evaluation, request.start, request.cyclic).follow_to_equilibrium(
+        is_near_equilibrium
+    ):
         yield *solutions[-1], ()
 
 
-def _within_a_turn(problem: Problem, root: Root) -> Root:
+def _reduce_full_rotations(problem: EquilibriumProblem, root: RootResult) -> RootResult:
     """The same root with angles within a turn of the start, where whole turns change nothing."""
     angles = np.array([q.kind == "coordinate" and q.unit.dimension == ANGLE for q in problem.unknowns], dtype=bool)
     rotations = np.where(angles, np.trunc((root.x - problem.x) / (2 * math.pi)), 0.0)
     for i in np.flatnonzero(rotations):
         x = root.x.copy()
         x[i] -= 2 * math.pi * rotations[i]
-        reduced = replace(problem, start=problem.at(x)).nearest()
+        reduced = replace(problem, start=problem.point_at(x)).solve_by_newton()
         if reduced is not None and np.abs(reduced.x - x).max() < 1e-6:
             root = reduced
     return root
 
 
-def _set_free(request: Asked, problem: Problem) -> tuple[Quantity, ...]:
+def _set_free(request: EquilibriumRequest, problem: EquilibriumProblem) -> tuple[Quantity, ...]:
     """The inputs to set free, so many as are missing: those that act most, of comparable ones the first declared. So
     a car is driven by its `drive`, not by the torque of one wheel.
 
     None if the caller has given one of the same kind that acts too: a brake is not balanced behind his back.
     """
-    if request.short <= 0 or not request.candidates:
+    if request.missing_unknowns <= 0 or not request.candidate_inputs:
         return ()
-    effects = problem.acting(problem.x, request.candidates)
+    effects = problem.effective_candidates(problem.x, request.candidate_inputs)
     dominant = {q for q, effect in effects if effect >= COMPARABLE * effects[0][1]}
-    acting = [q for q in request.candidates if q in dominant] + [q for q, _ in effects if q not in dominant]
+    acting = [q for q in request.candidate_inputs if q in dominant] + [q for q, _ in effects if q not in dominant]
     available = [q for q in acting if q not in request.given]
     if any(q in request.given and q.unit.dimension == available[0].unit.dimension for q in acting if available):
         return ()
-    return tuple(available[: request.short])
+    return tuple(available[: request.missing_unknowns])
 
 
-def _other_starts(request: Asked) -> Iterator[Point]:
+def _alternative_starts(request: EquilibriumRequest) -> Iterator[EvaluationPoint]:
     """Where else a search may start: after a while of running, and faster and faster from rest."""
-    for seconds in SETTLING:
-        settled = _settled(request, seconds)
+    for seconds in SETTLING_TIMES:
+        settled = _state_after_run(request, seconds)
         if settled is not None:
             yield settled
-    speeds = [(q, v) for q, v in request.held.items() if q.kind == "speed" and v and request.start.of(q) == v]
+    speeds = [(q, v) for q, v in request.held.items() if q.kind == "speed" and v and request.start.value_of(q) == v]
     if len(speeds) != 1:
         return
     speed, value = speeds[0]
-    point = in_proportion(request.plant, request.start, 0.0)
+    point = scale_speeds(request.plant, request.start, 0.0)
     last_fraction = 0.0
-    for fraction in (*SLOWLY, 1.0):
+    for fraction in (*SPEED_FRACTIONS, 1.0):
         ratio = fraction / last_fraction if last_fraction else 1.0
-        point = in_proportion(request.plant, point, ratio).moved({speed: fraction * value})
+        point = scale_speeds(request.plant, point, ratio).with_values({speed: fraction * value})
         if fraction == 1.0:
             yield point
             return
-        problem = request.problem(_set_free(request, request.problem(start=point)), point)
-        root = problem.solve(FEW)
-        if not root.found:
+        problem = request.make_problem(_set_free(request, request.make_problem(start=point)), point)
+        root = problem.solve(MAX_TRIAL_STEPS)
+        if not root.converged:
             return
-        point, last_fraction = problem.at(root.x), fraction
+        point, last_fraction = problem.point_at(root.x), fraction
 
 
-def _settled(request: Asked, seconds: float) -> Point | None:
+def _state_after_run(request: EquilibriumRequest, seconds: float) -> EvaluationPoint | None:
     """The state after a run from the start with constant inputs, speeds brought back to those asked for."""
     plant, start = request.plant, request.start
     state = start.q.tolist(), start.u.tolist()
@@ -258,7 +274,7 @@ def _settled(request: Asked, seconds: float) -> Point | None:
         run = plant.simulate(t_end=seconds, initial=state, **values)
         if run.status is not RunStatus.FINISHED:
             return None
-        end_point = place_at(plant, run).point
+        end_point = operating_point(plant, run).point
     except (RunError, ModelError):
         return None
     unchanged = [q for q in plant.interface.coordinates if q.name in request.cyclic]
@@ -267,41 +283,47 @@ def _settled(request: Asked, seconds: float) -> Point | None:
     point = replace(start, q=end_point.q - drift, u=end_point.u)
     speed = request.carried or next((q for q in request.held if q.kind == "speed"), None)
     if not request.moving:
-        point = in_proportion(plant, point, 0.0)
-    elif speed is not None and point.of(speed) and start.of(speed):
-        point = in_proportion(plant, point, start.of(speed) / point.of(speed))
-    return point.moved({q: start.of(q) for q in unchanged})
+        point = scale_speeds(plant, point, 0.0)
+    elif speed is not None and point.value_of(speed) and start.value_of(speed):
+        point = scale_speeds(plant, point, start.value_of(speed) / point.value_of(speed))
+    return point.with_values({q: start.value_of(q) for q in unchanged})
 
 
-def _asked(
-    plant: Plant, free: Any, fixed: Any, targets: Any, location: Any, parameters: Any, inputs: Any, t: float
-) -> Asked:
-    plant.refuse_kept()
+def _read_request(
+    plant: AnalysisModel, free: Any, fixed: Any, targets: Any, location: Any, parameters: Any, inputs: Any, t: float
+) -> EquilibriumRequest:
+    plant.reject_sampled_values()
     if isinstance(fixed, Mapping):
-        fixed_values = {plant.find(k, SETTABLE, "fixed"): v for k, v in fixed.items()}
+        fixed_values = {plant.find_quantity(k, SETTABLE, "fixed"): v for k, v in fixed.items()}
     else:
-        fixed_values = dict.fromkeys(plant.find_all(fixed, SETTABLE, "fixed"))
-    free_quantities = plant.find_all(free, SETTABLE, "free")
-    aims = aims_of(plant, targets)
+        fixed_values = dict.fromkeys(plant.find_quantities(fixed, SETTABLE, "fixed"))
+    free_quantities = plant.find_quantities(free, SETTABLE, "free")
+    aims = read_targets(plant, targets)
     conflicts = [q.name for q in free_quantities if q in fixed_values]
     if conflicts:
         raise ModelError(f"{', '.join(conflicts)} cannot be both free and fixed", plant.name)
-    numbers = {q: finite(v, f"the value of {q.name}") for q, v in fixed_values.items() if v is not None}
+    numbers = {q: require_finite(v, f"the value of {q.name}") for q, v in fixed_values.items() if v is not None}
     parameter_values = {**(parameters or {}), **{q.name: v for q, v in numbers.items() if q.kind in PARAMETERS}}
     driven = {**(inputs or {}), **{q.name: v for q, v in numbers.items() if q.kind == "input" and not q.rate}}
     states = {q: v for q, v in numbers.items() if q.kind in STATES}
-    guess = begin_at(plant, location, states, aims, parameter_values, driven, t)
+    guess = initial_guess(plant, location, states, aims, parameter_values, driven, t)
     base_point = guess.there
-    cyclic, along, continuing = ignorable(plant, base_point), together(plant, base_point), onward(plant, base_point)
-    speed = carrier(plant, base_point, continuing)
-    driving_speeds = [q for q in fixed_values if q.kind == "speed" and feeds(plant, base_point, continuing, q)]
+    cyclic, along, continuing = (
+        ignorable_coordinates(plant, base_point),
+        cyclic_directions(plant, base_point),
+        continuing_coordinates(plant, base_point),
+    )
+    speed = driving_speed(plant, base_point, continuing)
+    driving_speeds = [
+        q for q in fixed_values if q.kind == "speed" and drives_cyclic_coordinate(plant, base_point, continuing, q)
+    ]
     has_speed = guess.ratio is not None or bool(driving_speeds)
     carried_speed = None if speed is None or has_speed or speed in free_quantities else speed
-    chosen_inputs = frozenset(plant.find(k, ("input",), "input") for k in driven)
-    start = guess.point.moved({q: v * q.unit.factor for q, v in numbers.items() if q.kind == "input"})
-    values = {q: start.of(q) for q in fixed_values}
+    chosen_inputs = frozenset(plant.find_quantity(k, ("input",), "input") for k in driven)
+    start = guess.point.with_values({q: v * q.unit.factor for q, v in numbers.items() if q.kind == "input"})
+    values = {q: start.value_of(q) for q in fixed_values}
     moving = speed is not None or guess.ratio is not None or any(values[q] for q in driving_speeds)
-    return Asked(
+    return EquilibriumRequest(
         plant,
         start,
         cyclic,
@@ -316,60 +338,76 @@ def _asked(
     )
 
 
-def _result(request: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> Equilibrium:
-    plant, point = problem.plant, problem.at(root.x)
-    unneeded = [q for q in freed if abs(point.of(q) - request.start.of(q)) <= IDLE * max(1.0, abs(point.of(q)))]
-    point, freed = point.moved({q: request.start.of(q) for q in unneeded}), tuple(q for q in freed if q not in unneeded)
+def _make_equilibrium(
+    request: EquilibriumRequest, problem: EquilibriumProblem, root: RootResult, freed: tuple[Quantity, ...]
+) -> Equilibrium:
+    plant, point = problem.plant, problem.point_at(root.x)
+    unneeded = [
+        q
+        for q in freed
+        if abs(point.value_of(q) - request.start.value_of(q))
+        <= UNUSED_INPUT_TOLERANCE * max(1.0, abs(point.value_of(q)))
+    ]
+    point, freed = (
+        point.with_values({q: request.start.value_of(q) for q in unneeded}),
+        tuple(q for q in freed if q not in unneeded),
+    )
     states = plant.interface.states
     quantities = [*states, *(q for q in problem.unknowns if q.kind not in STATES and q not in unneeded)]
-    values = {q.name: float(q.unit.from_equation(point.of(q))) for q in quantities}
-    steady = {q.name: float(q.unit.from_equation(rate)) for q, rate in going(plant, point, request.onward)}
-    undetermined = _neutral(request, problem, root, freed)
-    units, labels = {q.name: q.unit.text for q in quantities}, {q.name: q.own_label for q in quantities}
+    values = {q.name: float(q.unit.from_equation_units(point.value_of(q))) for q in quantities}
+    steady = {
+        q.name: float(q.unit.from_equation_units(rate)) for q, rate in continuing_rates(plant, point, request.onward)
+    }
+    undetermined = _undetermined_variables(request, problem, root, freed)
+    units, labels = {q.name: q.unit.text for q in quantities}, {q.name: q.distinct_label for q in quantities}
     unknowns = tuple(q.name for q in problem.unknowns if q not in unneeded)
     residual = float(np.abs(root.residuals).max(initial=0.0))
     reported = [q for q in (*request.held, *request.free, *freed) if q.kind != "coordinate"]
-    motion = motion_words(plant, point, request.onward, reported, [a.words() for a in request.aims])
+    motion = motion_words(plant, point, request.onward, reported, [a.label() for a in request.aims])
     if not steady:
-        motion += left_behind(plant, request.start, request.onward)
+        motion += unsteady_part_message(plant, request.start, request.onward)
     solution_fields = unknowns, residual, tuple(undetermined), steady, tuple(q.name for q in states)
     coordinates = [q for q in problem.unknowns if q.kind == "coordinate"]
-    displacements = {q.name: float(q.unit.from_equation(point.of(q) - request.start.of(q))) for q in coordinates}
-    outputs = _outputs(plant, point)
+    displacements = {
+        q.name: float(q.unit.from_equation_units(point.value_of(q) - request.start.value_of(q))) for q in coordinates
+    }
+    outputs = _output_values(plant, point)
     units |= {q.name: q.unit.text for q in plant.interface.outputs if q.name not in units}
     return Equilibrium(
         plant.name, values, units, labels, *solution_fields, motion, point, root.steps, outputs, displacements
     )
 
 
-def _outputs(plant: Plant, point: Point) -> dict[str, float]:
+def _output_values(plant: AnalysisModel, point: EvaluationPoint) -> dict[str, float]:
     """Output channels at a point, in user units; not a number where they have no value."""
     loaded, p = plant.loaded, list(point.p)
     try:
-        values = loaded.model.calls().outputs(
+        values = loaded.model.new_calls().outputs(
             point.t, point.q.tolist(), point.u.tolist(), p, loaded.constants(p), list(point.w)
         )
     except NO_VALUE:
         values = [np.nan] * len(plant.interface.outputs)
-    return {x.name: float(x.unit.from_equation(v)) for x, v in zip(plant.interface.outputs, values, strict=True)}
+    return {x.name: float(x.unit.from_equation_units(v)) for x, v in zip(plant.interface.outputs, values, strict=True)}
 
 
-def _neutral(request: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> list[str]:
+def _undetermined_variables(
+    request: EquilibriumRequest, problem: EquilibriumProblem, root: RootResult, freed: tuple[Quantity, ...]
+) -> list[str]:
     """Names of what nothing determines; the speed of the start is such where every speed would do."""
     names = [q.name for q in problem.unknowns]
     if request.carried is not None and not freed and not request.free:
         columns = [*problem.unknowns, request.carried]
-        _, J = problem.derivatives_at(root.x, columns)
-        root = replace(root, x=np.append(root.x, problem.start.of(request.carried)), derivatives=J)
+        _, J = problem.residuals_and_jacobian(root.x, columns)
+        root = replace(root, x=np.append(root.x, problem.start.value_of(request.carried)), derivatives=J)
         names.append(request.carried.name)
     undetermined = neutral_names(root.null_space, names)
     continuing = [s.name for s in request.plant.interface.states if s.name in request.cyclic and s.name not in names]
     return list(dict.fromkeys([*undetermined, *continuing]))
 
 
-def _none(request: Asked, problem: Problem, root: Root) -> NoEquilibrium:
+def _no_equilibrium_error(request: EquilibriumRequest, problem: EquilibriumProblem, root: RootResult) -> NoEquilibrium:
     """What is left, and which variables diverge."""
-    rows = problem.equations
+    rows = problem.equation_names
     residuals = {n: float(r) for n, r in zip(rows, root.residuals, strict=True)}
     worst = sorted(residuals, key=lambda n: -abs(residuals[n]))[:4]
     largest = abs(residuals[worst[0]]) if worst else 0.0
@@ -382,36 +420,38 @@ def _none(request: Asked, problem: Problem, root: Root) -> NoEquilibrium:
     size_text = f"{len(rows)} equations, {len(problem.unknowns)} unknowns"
     is_overdetermined = len(rows) > len(problem.unknowns) and not diverged
     fixed_speeds = [q for q in (*request.held, *([request.carried] if request.carried else ())) if q.kind == "speed"]
-    speed_words = ", ".join(value_words(q, problem.start.of(q)) for q in fixed_speeds)
+    speed_words = ", ".join(value_words(q, problem.start.value_of(q)) for q in fixed_speeds)
     motion = f"steady motion at {speed_words}" if fixed_speeds else "equilibrium"
     messages = [
         f"the model '{problem.plant.name}' has no {motion} that could be found"
         + (f" ({size_text}: name more in free=, or fewer in fixed=)" if is_overdetermined else ""),
-        _reached(problem, root),
-        _advice(request) if fixed_speeds else "",
-        left_behind(problem.plant, request.start, request.onward).strip(" ()") if fixed_speeds else "",
+        _target_summary(problem, root),
+        _motion_advice(request) if fixed_speeds else "",
+        unsteady_part_message(problem.plant, request.start, request.onward).strip(" ()") if fixed_speeds else "",
         f"nearest point, in equation units: {', '.join(residual_texts)}",
         f"diverging variables: {', '.join(runaway)}" if runaway else "",
     ]
     return NoEquilibrium("; ".join(p for p in messages if p), residuals, runaway)
 
 
-def _reached(problem: Problem, root: Root) -> str:
+def _target_summary(problem: EquilibriumProblem, root: RootResult) -> str:
     """How far targets were reached."""
-    point = problem.at(root.x)
-    target_values = [(a, aimed(problem.plant, point, a)) for a in problem.aims]
+    point = problem.point_at(root.x)
+    target_values = [(a, target_value(problem.plant, point, a)) for a in problem.aims]
     return ", ".join(f"{a.name} reached {v:.4g} instead of {a.value:.4g} {a.unit}".rstrip() for a, v in target_values)
 
 
-def _advice(request: Asked) -> str:
+def _motion_advice(request: EquilibriumRequest) -> str:
     """Why a motion at a speed is not steady, and what could be set free."""
-    start = request.problem()
-    acting = [q.name for q, _ in start.acting(start.x, request.candidates)]
+    start = request.make_problem()
+    acting = [q.name for q, _ in start.effective_candidates(start.x, request.candidate_inputs)]
     speed = request.carried or next(q for q in request.held if q.kind == "speed")
-    end_point, clauses = _settled(request, SETTLING[0]), []
+    end_point, clauses = _state_after_run(request, SETTLING_TIMES[0]), []
     if end_point is not None:
-        rate = float(speed.unit.from_equation(rates_at(request.plant, end_point)[speed.column - 1]))
-        clauses.append(f"a run from there has {speed.name}' = {rate:.4g} {speed.unit.text}/s after {SETTLING[0]:g} s")
+        rate = float(speed.unit.from_equation_units(state_derivatives_at(request.plant, end_point)[speed.column - 1]))
+        clauses.append(
+            f"a run from there has {speed.name}' = {rate:.4g} {speed.unit.text}/s after {SETTLING_TIMES[0]:g} s"
+        )
     if acting:
         clauses.append(f"inputs that act on it, to be set free: {', '.join(acting)}")
     return "; ".join(clauses)

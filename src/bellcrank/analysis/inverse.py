@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import draw_panels
-from bellcrank.analysis.tables import Cells, ResultTable, column_of, headed
+from bellcrank.analysis.plots import draw_panels
+from bellcrank.analysis.tables import Cells, SavableTable, column_heads, column_index
 
 
 @dataclass(frozen=True)
-class InverseDynamics(ResultTable):
+class InverseDynamics(SavableTable):
     """Forces and torques that produce a motion, in user units: `found["tau1"]`, an array over time for a trajectory.
 
     Without chosen forces they are the generalized forces along every independent speed, besides those of the model.
@@ -53,7 +53,7 @@ class InverseDynamics(ResultTable):
     single: bool
 
     def __getitem__(self, name: Any) -> Any:
-        column = self.values[:, column_of(name, self.names, "force")]
+        column = self.values[:, column_index(name, self.names, "force")]
         return float(column[0]) if self.single else column
 
     @property
@@ -66,7 +66,7 @@ class InverseDynamics(ResultTable):
     def _title(self) -> str:
         return f"{self.name}: inverse dynamics{'' if self.single else f' at {len(self.time)} times'}"
 
-    def _cells(self) -> Cells:
+    def _table_cells(self) -> Cells:
         heads = ["value"] if self.single else ["least", "greatest"]
         rows = []
         for n, c, u, w in zip(self.names, self.values.T, self.units, self.labels, strict=True):
@@ -75,7 +75,7 @@ class InverseDynamics(ResultTable):
         return ["", *heads, "unit", ""], rows, f"<{'>' * len(heads)}<<"
 
     def _table(self) -> tuple[list[str], list[list[float]]]:
-        return ["t (s)", *headed(self.names, self.units)], np.column_stack([self.time, self.values]).tolist()
+        return ["t (s)", *column_heads(self.names, self.units)], np.column_stack([self.time, self.values]).tolist()
 
     def _draw(self, path: str | Path | None) -> Any:
         panels = [(f"{n}\n({u})", {"": c}) for n, u, c in zip(self.names, self.units, self.values.T, strict=True)]

@@ -8,25 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.external_derivatives import ExternalDerivatives
+from bellcrank.analysis.external_derivatives import UserFunctionDerivatives
 from bellcrank.analysis.inverse import InverseDynamics
-from bellcrank.analysis.plant import Plant
-from bellcrank.analysis.point import parameters_of
-from bellcrank.backend.protocol import Model
-from bellcrank.dynamics.accelerations import reduction_of
+from bellcrank.analysis.plant import AnalysisModel
+from bellcrank.analysis.point import point_parameter_values
+from bellcrank.backend.protocol import ExecutableModel
+from bellcrank.dynamics.accelerations import speed_reduction
 from bellcrank.dynamics.linear import user_system
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, neg, small_threshold, sub
 from bellcrank.expr.table import Table
 from bellcrank.interface.interface import Interface
-from bellcrank.kinematics.analysis import Analysis
-from bellcrank.names import find_name
-from bellcrank.numeric.real import displayed, reals
-from bellcrank.program.build import Parts, build_program
+from bellcrank.kinematics.analysis import KinematicAnalysis
+from bellcrank.name_lookup import find_name
+from bellcrank.numeric.real_numbers import display_text, to_float_array
+from bellcrank.program.build import ProgramParts, build_program
 from bellcrank.program.differentiate import total_slopes
-from bellcrank.program.idle import drop_idle_parameters
-from bellcrank.program.program import Program
-from bellcrank.run.evaluate import Inputs, Parameters
+from bellcrank.program.program import SimulationProgram
+from bellcrank.program.unused_parameters import drop_idle_parameters
+from bellcrank.run.point_evaluation import Inputs, Parameters
 from bellcrank.run.stepping import NO_VALUE
 from bellcrank.units import ANGLE, FORCE, LENGTH, TIME, unit_system
 
@@ -34,10 +34,10 @@ TOLERANCE = 1e-7  # of accelerations that constraints determine, and of degrees 
 
 
 @dataclass(frozen=True)
-class Inverse:
+class InverseDynamicsProgram:
     """M u' - f of independent speeds, residuals of dependent accelerations, and their derivatives by the forces."""
 
-    program: Program
+    program: SimulationProgram
     independent: tuple[Symbol, ...]
     dependent: tuple[Symbol, ...]
     accelerations: tuple[Symbol, ...]  # inputs that stand for u', in the order of the state speeds
@@ -45,11 +45,11 @@ class Inverse:
     entries: tuple[tuple[int, int], ...]
 
 
-def derive_inverse(plant: Plant, loads: Sequence[str]) -> Inverse:
+def derive_inverse(plant: AnalysisModel, loads: Sequence[str]) -> InverseDynamicsProgram:
     """The inverse dynamics as a program; the laws of the named loads are replaced by unknown magnitudes."""
     a = plant.derived.analysis
     unknown_forces = {x.name: Symbol(f"force {x.name}", "variable") for x in a.loads if x.name in loads}
-    modified: Analysis = replace(
+    modified: KinematicAnalysis = replace(
         a, loads=[replace(x, magnitude=unknown_forces.get(x.name, x.magnitude)) for x in a.loads]
     )
     base = plant.loaded.program
@@ -70,11 +70,13 @@ def derive_inverse(plant: Plant, loads: Sequence[str]) -> Inverse:
             moving = {j: sub(rate[speeds[j]], model_rates[speeds[j]]) if has_small else rate[speeds[j]] for j in index}
             terms = [mul(system.M.get((max(i, j), min(i, j)), ZERO), moving[j]) for j in index]
             terms += [force_terms[i]] if has_small else []
-            residuals.append(system.work.hold(sub(add(*terms), system.f[i])))
-        dependent_residuals = _tied(modified, rate, system.work)
+            residuals.append(system.work.bind(sub(add(*terms), system.f[i])))
+        dependent_residuals = _dependent_residuals(modified, rate, system.work)
     independent = tuple(speeds[i] for i in index)
     forces = tuple(unknown_forces[n] for n in loads)
-    derivatives = total_slopes(residuals, forces, external=ExternalDerivatives()) if forces else [{} for _ in residuals]
+    derivatives = (
+        total_slopes(residuals, forces, external=UserFunctionDerivatives()) if forces else [{} for _ in residuals]
+    )
     entries = tuple((i, j) for i, row in enumerate(derivatives) for j in sorted(row))
     roots = [*residuals, *dependent_residuals.values(), *(derivatives[i][j] for i, j in entries)]
     with small_threshold(10**9):
@@ -85,29 +87,29 @@ def derive_inverse(plant: Plant, loads: Sequence[str]) -> Inverse:
         zeros = [ZERO] * (len(base.coordinates) + len(base.speeds))
         title, outputs = f"{base.name}: inverse dynamics", list(zip(names, roots, strict=True))
         states = base.coordinates, base.speeds
-        program_parts = Parts(title, a.parameter_symbols, *states, zeros, outputs, inputs, outputs_matter=True)
+        program_parts = ProgramParts(title, a.parameter_symbols, *states, zeros, outputs, inputs, outputs_matter=True)
         program = build_program(program_parts)
-    return Inverse(
+    return InverseDynamicsProgram(
         program, independent, tuple(dependent_residuals), tuple(rate[u] for u in state_speeds), forces, entries
     )
 
 
-def _tied(a: Analysis, rate: Mapping[Symbol, Symbol], work: Any) -> dict[Symbol, Expr]:
+def _dependent_residuals(a: KinematicAnalysis, rate: Mapping[Symbol, Symbol], work: Any) -> dict[Symbol, Expr]:
     """With loops: what dependent accelerations differ from those that the constraints ask for."""
     if a.loops is None:
         return {}
-    reduction = reduction_of(a, work)
+    reduction = speed_reduction(a, work)
     speeds = list(a.mechanism.speeds)
     residuals: dict[Symbol, Expr] = {}
     for s, u in enumerate(speeds):
         if s not in reduction.free:
             terms = [neg(mul(x, rate[speeds[r]])) for r, x in reduction.partials_of(s).items()]
-            residuals[u] = work.hold(add(rate[u], neg(reduction.drift(s)), *terms))
+            residuals[u] = work.bind(add(rate[u], neg(reduction.bias_term(s)), *terms))
     return residuals
 
 
-def _program(plant: Plant, loads: Sequence[str]) -> tuple[Inverse, Model]:
-    def make() -> tuple[Inverse, Model]:
+def _inverse_program(plant: AnalysisModel, loads: Sequence[str]) -> tuple[InverseDynamicsProgram, ExecutableModel]:
+    def make_program() -> tuple[InverseDynamicsProgram, ExecutableModel]:
         loaded, inverse = plant.loaded, derive_inverse(plant, loads)
         by_name = {r.name: f for r, f in zip(loaded.program.routines, loaded.functions, strict=True)}
         routines = inverse.program.routines
@@ -115,14 +117,14 @@ def _program(plant: Plant, loads: Sequence[str]) -> tuple[Inverse, Model]:
         only_c = [r.name for r, f in zip(routines, functions, strict=True) if f is None]
         if only_c:
             raise ModelError(f"external '{only_c[0]}' is given in C alone: give python= as well", plant.name)
-        return inverse, loaded.python.like(inverse.program, functions)
+        return inverse, loaded.python_model.compile_similar(inverse.program, functions)
 
-    compiled: tuple[Inverse, Model] = plant.once(("inverse", *loads), make)
+    compiled: tuple[InverseDynamicsProgram, ExecutableModel] = plant.cached(("inverse", *loads), make_program)
     return compiled
 
 
 def inverse_dynamics(
-    plant: Plant,
+    plant: AnalysisModel,
     q: Any,
     u: Any,
     udot: Any,
@@ -132,13 +134,13 @@ def inverse_dynamics(
     inputs: Inputs,
 ) -> InverseDynamics:
     """Forces for given positions, speeds and accelerations (equation units), one state or one row per time."""
-    plant.refuse_kept()
-    loads = _loads(plant, forces)
-    inverse, compiled_model = _program(plant, loads)
-    motion, times, single = _motion(plant.interface, q, u, udot, t)
-    p = parameters_of(plant.loaded, inverse.program.parameters, parameters)
+    plant.reject_sampled_values()
+    loads = _load_names(plant, forces)
+    inverse, compiled_model = _inverse_program(plant, loads)
+    motion, times, single = _motion_rows(plant.interface, q, u, udot, t)
+    p = point_parameter_values(plant.loaded, inverse.program.parameters, parameters)
     signals = dict(zip(plant.loaded.program.inputs, plant.loaded.inputs(inputs), strict=True))
-    model = compiled_model.calls()
+    model = compiled_model.new_calls()
     c, input_symbols = model.constants(p), inverse.program.inputs
     rows = []
     for k, time in enumerate(times):
@@ -153,11 +155,11 @@ def inverse_dynamics(
             raise RunError(
                 f"inverse dynamics of '{plant.name}' fails at t = {time:g} s ({error}): a singular configuration?"
             ) from None
-        rows.append(_forces(inverse, outputs, float(time), motion[2][k]))
-    return _named(plant, inverse, np.array(rows), times, single, loads)
+        rows.append(_generalized_forces(inverse, outputs, float(time), motion[2][k]))
+    return _label_forces(plant, inverse, np.array(rows), times, single, loads)
 
 
-def _loads(plant: Plant, forces: Iterable[Any] | str | None) -> list[str]:
+def _load_names(plant: AnalysisModel, forces: Iterable[Any] | str | None) -> list[str]:
     if forces is None:
         return []
     load_names = list(dict.fromkeys(x.name for x in plant.derived.analysis.loads))
@@ -175,14 +177,14 @@ def _loads(plant: Plant, forces: Iterable[Any] | str | None) -> list[str]:
     return selected
 
 
-def _motion(interface: Interface, q: Any, u: Any, udot: Any, t: Any) -> tuple[list[np.ndarray], np.ndarray, bool]:
+def _motion_rows(interface: Interface, q: Any, u: Any, udot: Any, t: Any) -> tuple[list[np.ndarray], np.ndarray, bool]:
     """Positions, speeds and accelerations as rows over time."""
     listed = (("q", q, interface.coordinates), ("u", u, interface.speeds), ("udot", udot, interface.speeds))
     arrays = []
     for name, values, states in listed:
-        array = reals(values)
+        array = to_float_array(values)
         if array is None:
-            raise ModelError(f"{name}={displayed(values)} must be real numbers", interface.model)
+            raise ModelError(f"{name}={display_text(values)} must be real numbers", interface.model)
         if array.ndim not in (1, 2) or array.shape[-1] != len(states):
             names = ", ".join(s.name for s in states)
             raise ModelError(
@@ -197,13 +199,13 @@ def _motion(interface: Interface, q: Any, u: Any, udot: Any, t: Any) -> tuple[li
     ]
     if any(a is None for a in broadcast):
         raise ModelError("q, u and udot must have the same number of rows", interface.model)
-    times = reals(t)
+    times = to_float_array(t)
     if times is None or times.shape not in ((), (rows,)):
-        raise ModelError(f"t={displayed(t)} must be one time, or one per row ({rows})", interface.model)
+        raise ModelError(f"t={display_text(t)} must be one time, or one per row ({rows})", interface.model)
     return [a for a in broadcast if a is not None], np.broadcast_to(times, (rows,)), single
 
 
-def _forces(inverse: Inverse, outputs: np.ndarray, t: float, udot: np.ndarray) -> np.ndarray:
+def _generalized_forces(inverse: InverseDynamicsProgram, outputs: np.ndarray, t: float, udot: np.ndarray) -> np.ndarray:
     n, m = len(inverse.independent), len(inverse.dependent)
     required_forces, constraint_residuals = outputs[:n], outputs[n : n + m]
     scale = float(np.abs(udot).max(initial=1.0))
@@ -230,20 +232,25 @@ def _forces(inverse: Inverse, outputs: np.ndarray, t: float, udot: np.ndarray) -
     return np.asarray(forces)
 
 
-def _named(
-    plant: Plant, inverse: Inverse, values: np.ndarray, times: np.ndarray, single: bool, loads: Sequence[str]
+def _label_forces(
+    plant: AnalysisModel,
+    inverse: InverseDynamicsProgram,
+    values: np.ndarray,
+    times: np.ndarray,
+    single: bool,
+    loads: Sequence[str],
 ) -> InverseDynamics:
     if loads:
         loads_by_name = {x.name: x for x in plant.derived.analysis.loads}
         dimensions = [loads_by_name[n].dimension for n in loads]
         names, labels = list(loads), [loads_by_name[n].label for n in loads]
     else:
-        speeds = [plant.interface.find(s, ("speed", "removed"), "speed") for s in inverse.independent]
+        speeds = [plant.interface.find_or_raise(s, ("speed", "removed"), "speed") for s in inverse.independent]
         speed_dimensions = [x.unit.dimension for x in speeds]
         dimensions = [FORCE * LENGTH / TIME / (speed / ANGLE**speed.angle) for speed in speed_dimensions]
         names = [f"force along {x.name}" for x in speeds]
         labels = [f"generalised force along {x.label}" for x in speeds]
-    units = [unit_system(plant.interface.units).display(x) for x in dimensions]
+    units = [unit_system(plant.interface.units).user_unit(x) for x in dimensions]
     factors = np.array([x.factor for x in units])
     descriptions = tuple(names), tuple(x.text for x in units), tuple(labels)
     return InverseDynamics(plant.name, np.array(times), *descriptions, values / factors, factors, single)

@@ -1,8 +1,8 @@
 """Derivatives of a model as programs: results of the model -> derivatives -> program.
 
-In:  `Results`, and the `Program` and `Interface` of the model. Out: `Jacobian`: an ordinary `Program` whose outputs are
-the values asked for and all their derivatives that are not zero, so that C, Python, operation counts and loading work
-as for the model itself.
+In:  `DifferentiableResults`, and the `SimulationProgram` and `Interface` of the model. Out: `Jacobian`: an ordinary
+`SimulationProgram` whose outputs are the values asked for and all their derivatives that are not zero, so that C,
+Python, operation counts and loading work as for the model itself.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.external_derivatives import ExternalDerivatives
+from bellcrank.analysis.external_derivatives import UserFunctionDerivatives
 from bellcrank.choices import DerivativeFormat
-from bellcrank.derive.derived import Derived
-from bellcrank.derive.results import GROUPS, Results
+from bellcrank.derive.derived import DerivedModel
+from bellcrank.derive.results import GROUPS, DifferentiableResults
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.python.source import python_source
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, small_threshold
 from bellcrank.expr.collection import no_collection
-from bellcrank.files.whole import write_text
+from bellcrank.files.atomic import write_text
 from bellcrank.interface.interface import Interface
-from bellcrank.program.build import Parts, build_program
-from bellcrank.program.count import Count, count
-from bellcrank.program.differentiate import MODES, adjoint, tangent, total_slopes
-from bellcrank.program.differentiate.implicit import EVERYTHING
-from bellcrank.program.extract import extract, network_cost
-from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.build import ProgramParts, build_program
+from bellcrank.program.common_subexpressions import extract_common_parts, network_cost
+from bellcrank.program.differentiate import MODES, forward_derivatives, reverse_gradient, total_slopes
+from bellcrank.program.differentiate.implicit_derivatives import EVERYTHING
 from bellcrank.program.network import build_network
-from bellcrank.program.optimise import optimise
-from bellcrank.program.program import Program
-from bellcrank.program.statements import Section, count_section, needed
+from bellcrank.program.operation_count import OperationCount, count_operations
+from bellcrank.program.optimize import optimize_operations
+from bellcrank.program.program import SimulationProgram
+from bellcrank.program.statements import Section, count_section, prune_section
+from bellcrank.program.unused_parameters import drop_idle_parameters
 
 EXTRACTED = 10_000  # operations up to which common parts are looked for
-SMALL = 4_000  # operations up to which sums are multiplied out for it
-WRITTEN_OUT = 60_000  # rough operations of a whole matrix; above, columns are taken one direction at a time
+MAX_EXPANDED_OPERATIONS = 4_000  # operations up to which sums are multiplied out for it
+MAX_MATRIX_OPERATIONS = 60_000  # rough operations of a whole matrix; above, columns are taken one direction at a time
 
-WRITERS: dict[str, tuple[str, Callable[[Program], str]]] = {
+WRITERS: dict[str, tuple[str, Callable[[SimulationProgram], str]]] = {
     "c": ("jacobian.c", c_source),
     "python": ("jacobian.py", python_source),
 }
@@ -79,7 +79,7 @@ class Jacobian:
     True
     """
 
-    program: Program
+    program: SimulationProgram
     rows: tuple[str, ...]
     columns: tuple[Symbol, ...]
     entries: tuple[tuple[int, int], ...]
@@ -87,10 +87,10 @@ class Jacobian:
     notes: tuple[str, ...] = ()
 
     @property
-    def count(self) -> Count:
+    def count(self) -> OperationCount:
         """Operations of one evaluation of all derivatives."""
         section = Section(self.program.outputs.statements, self.program.outputs.results[len(self.rows) :])
-        needed_section = needed(section, self.program.derivatives.statements)
+        needed_section = prune_section(section, self.program.derivatives.statements)
         return count_section(needed_section.statements, needed_section.results)
 
     def operation_count(self) -> dict[str, Any]:
@@ -118,11 +118,11 @@ class Jacobian:
         """
         values = np.array(numbers[: len(self.rows)])
         matrix = np.zeros((len(self.rows), 1 if self.rates else len(self.columns)))
-        matrix[self._places] = numbers[len(self.rows) :]
+        matrix[self._entry_indices] = numbers[len(self.rows) :]
         return values, matrix
 
     @cached_property
-    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+    def _entry_indices(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows and columns of the entries."""
         rows, columns = np.array(self.entries, dtype=int).reshape(-1, 2).T
         return rows, columns
@@ -162,28 +162,31 @@ class Jacobian:
         return path
 
 
-def jacobian_of(derived: Derived, group_names: str | Sequence[str], wrt: Sequence[Any] | None, mode: str) -> Jacobian:
+def make_jacobian(
+    derived: DerivedModel, group_names: str | Sequence[str], wrt: Sequence[Any] | None, mode: str
+) -> Jacobian:
     """The whole matrix of a model as a program, or an error where that would be too large."""
-    groups, columns = groups_of(group_names, derived.name), columns_of(derived.interface, wrt)
+    groups, columns = check_groups(group_names, derived.name), column_symbols(derived.interface, wrt)
     size = written_out_size(derived.results, groups, columns)
-    if size > WRITTEN_OUT:
-        rows = len(derived.results.rows(*groups))
+    if size > MAX_MATRIX_OPERATIONS:
+        rows = len(derived.results.select_groups(*groups))
         raise ModelError(
             f"jacobian: the matrix of {rows} rows and {len(columns)} columns would need about {size} operations, and "
-            f"{WRITTEN_OUT} can be written out. Ask for fewer columns (wrt=), or evaluate it with sim.linearize() or "
+            f"{MAX_MATRIX_OPERATIONS} can be written out. Ask for fewer columns (wrt=), or evaluate it with "
+            f"sim.linearize() or "
             "sim.rhs().jacobian().",
             derived.name,
         )
     return derive_jacobian(derived.program, derived.results, groups, columns, mode)
 
 
-def gradient_of(derived: Derived, group_names: str | Sequence[str], wrt: Sequence[Any] | None) -> Jacobian:
+def make_gradient(derived: DerivedModel, group_names: str | Sequence[str], wrt: Sequence[Any] | None) -> Jacobian:
     """The gradient of a weighted sum of a model's results as a program."""
-    groups, columns = groups_of(group_names, derived.name), columns_of(derived.interface, wrt)
+    groups, columns = check_groups(group_names, derived.name), column_symbols(derived.interface, wrt)
     return derive_gradient(derived.program, derived.results, groups, columns)
 
 
-def groups_of(group_names: str | Sequence[str], model: str) -> list[str]:
+def check_groups(group_names: str | Sequence[str], model: str) -> list[str]:
     """Groups of results by name."""
     groups = [group_names] if isinstance(group_names, str) else list(group_names)
     for name in groups:
@@ -192,29 +195,29 @@ def groups_of(group_names: str | Sequence[str], model: str) -> list[str]:
     return groups
 
 
-def columns_of(interface: Interface, wrt: Sequence[Any] | None) -> list[Symbol]:
+def column_symbols(interface: Interface, wrt: Sequence[Any] | None) -> list[Symbol]:
     """The symbols of names: of all states, if none are given."""
     if wrt is None:
         return [x.symbol for x in interface.states if x.symbol is not None]
     kinds, symbols = ("coordinate", "speed", "input", "parameter", "entered"), []
     for item in [wrt] if isinstance(wrt, str) else wrt:
-        quantity = interface.get(item, kinds)
+        quantity = interface.find_or_none(item, kinds)
         if quantity is None or quantity.symbol is None:
             name = str(item)
-            suggestion = did_you_mean(name, [x.name for x in interface.all(kinds)])
+            suggestion = did_you_mean(name, [x.name for x in interface.of_kinds(kinds)])
             raise ModelError(f"wrt={name!r}: no state, input or parameter has that name.{suggestion}", interface.model)
         symbols.append(quantity.symbol)
     return symbols
 
 
-def written_out_size(results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> int:
+def written_out_size(results: DifferentiableResults, groups: Sequence[str], columns: Sequence[Symbol]) -> int:
     """Rough operations of a whole matrix."""
-    return count([e for _, e in results.rows(*groups)]).total * len(columns)
+    return count_operations([e for _, e in results.select_groups(*groups)]).total * len(columns)
 
 
 def derive_jacobian(
-    model: Program,
-    results: Results,
+    model: SimulationProgram,
+    results: DifferentiableResults,
     groups: Sequence[str],
     columns: Sequence[Symbol],
     mode: str = "cheapest",
@@ -229,57 +232,61 @@ def derive_jacobian(
     if mode not in MODES:
         raise ModelError(f"mode={mode!r} is not known; it is one of {', '.join(MODES)}", model.name)
     with no_collection():
-        rows, external = results.rows(*groups), ExternalDerivatives()
+        rows, external = results.select_groups(*groups), UserFunctionDerivatives()
         values, seeds = [e for _, e in rows], []
-        if written_out_size(results, groups, columns) > WRITTEN_OUT:
-            seeds = [seed(s) for s in columns]
-            along = tangent(values, dict(zip(columns, seeds, strict=True)), results.linear, external)
+        if written_out_size(results, groups, columns) > MAX_MATRIX_OPERATIONS:
+            seeds = [direction_input(s) for s in columns]
+            along = forward_derivatives(values, dict(zip(columns, seeds, strict=True)), results.linear, external)
             entries = {(i, 0): e for i, e in enumerate(along) if e is not ZERO}
             names = [f"rate of {rows[i][0]}" for i, _ in entries]
         else:
             # the rehearsed cost of "cheapest" does not see equal values: forward may still be better
             candidate_modes = ("forward", "cheapest") if mode == "cheapest" else (mode,)
             tried = [total_slopes(values, columns, results.linear, way, external) for way in candidate_modes]
-            best = tried[0] if len(tried) == 1 else min(tried, key=lambda way: _cost(way, extracted))
+            best = tried[0] if len(tried) == 1 else min(tried, key=lambda way: _derivative_cost(way, extracted))
             entries = {(i, j): row[j] for i, row in enumerate(best) for j in sorted(row)}
             names = [f"d {rows[i][0]} / d {columns[j].name}" for i, j in entries]
-        return _derivatives(model, results, rows, columns, entries, names, seeds, external, inputs, extracted)
+        return _derivative_program(model, results, rows, columns, entries, names, seeds, external, inputs, extracted)
 
 
-def _cost(rows: Sequence[dict[int, Expr]], extracted: bool) -> int:
+def _derivative_cost(rows: Sequence[dict[int, Expr]], extracted: bool) -> int:
     """Operations of all derivatives, once common parts are taken out."""
     roots = [e for row in rows for e in row.values()]
-    total = count(roots).total
+    total = count_operations(roots).total
     if not extracted or total > EXTRACTED:
         return total
     with small_threshold(EVERYTHING):
-        return network_cost(extract(build_network(roots, spread=2 if total <= SMALL else 1)))
+        return network_cost(
+            extract_common_parts(build_network(roots, spread=2 if total <= MAX_EXPANDED_OPERATIONS else 1))
+        )
 
 
-def seed(column: Symbol) -> Symbol:
+def direction_input(column: Symbol) -> Symbol:
     """The input that stands for a column's fraction of a direction."""
     return Symbol(f"along {column.name}", "variable")
 
 
-def derive_gradient(model: Program, results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> Jacobian:
+def derive_gradient(
+    model: SimulationProgram, results: DifferentiableResults, groups: Sequence[str], columns: Sequence[Symbol]
+) -> Jacobian:
     """The gradient of the weighted sum of some results by all columns (reverse mode); the weights are inputs."""
-    rows, external = results.rows(*groups), ExternalDerivatives()
+    rows, external = results.select_groups(*groups), UserFunctionDerivatives()
     weights = [Symbol(f"weight of {name}", "variable") for name, _ in rows]
-    derivatives = adjoint([e for _, e in rows], weights, columns, results.linear, external)
+    derivatives = reverse_gradient([e for _, e in rows], weights, columns, results.linear, external)
     names = [f"derivative by {s.name}" for s in columns]
     entries = {(0, j): e for j, e in enumerate(derivatives)}
-    return _derivatives(model, results, (), columns, entries, names, weights, external)
+    return _derivative_program(model, results, (), columns, entries, names, weights, external)
 
 
-def _derivatives(
-    model: Program,
-    results: Results,
+def _derivative_program(
+    model: SimulationProgram,
+    results: DifferentiableResults,
     rows: Sequence[tuple[str, Expr]],
     columns: Sequence[Symbol],
     entries: Mapping[tuple[int, int], Expr],
     names: Sequence[str],
     seeds: Sequence[Symbol],
-    external: ExternalDerivatives,
+    external: UserFunctionDerivatives,
     inputs: Sequence[Symbol] = (),
     extracted: bool = True,
 ) -> Jacobian:
@@ -287,13 +294,15 @@ def _derivatives(
     rates = [e for _, e in results.rates]
     with small_threshold(EVERYTHING):
         roots = drop_idle_parameters([*rates, *(e for _, e in rows), *entries.values()])
-        if extracted and count(roots).total <= EXTRACTED:
-            roots = optimise(roots)
+        if extracted and count_operations(roots).total <= EXTRACTED:
+            roots = optimize_operations(roots)
         n, input_symbols = len(rates), [*results.inputs, *inputs, *seeds]
         outputs = list(zip([*(name for name, _ in rows), *names], roots[n:], strict=True))
         states = model.coordinates, model.speeds
         name = f"{model.name}: Jacobian"
-        program_parts = Parts(name, results.parameters, *states, roots[:n], outputs, input_symbols, outputs_matter=True)
+        program_parts = ProgramParts(
+            name, results.parameters, *states, roots[:n], outputs, input_symbols, outputs_matter=True
+        )
         program = build_program(program_parts)
     structure = tuple(name for name, _ in rows), tuple(columns), tuple(entries)
     return Jacobian(program, *structure, tuple(seeds), tuple(external.notes))

@@ -9,71 +9,73 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bellcrank.analysis.external_derivatives import DerivativeOf, difference
-from bellcrank.analysis.jacobian import Jacobian, seed
-from bellcrank.analysis.point import Point, parameters_of
+from bellcrank.analysis.external_derivatives import DerivativeOf, central_function_difference
+from bellcrank.analysis.jacobian import Jacobian, direction_input
+from bellcrank.analysis.point import EvaluationPoint, point_parameter_values
 from bellcrank.errors import ModelError, RunError
 from bellcrank.expr import Symbol
 from bellcrank.expr.table import Table
 from bellcrank.interface.interface import Quantity
-from bellcrank.run.loaded import Loaded
+from bellcrank.run.loaded import LoadedModel
 from bellcrank.run.stepping import NO_VALUE
 
 Groups = dict[str, np.ndarray]
 NOWHERE = slice(0, 0)
 
 
-class Find(Protocol):
+class JacobianEvaluation(Protocol):
     """Values by group (rates, outputs, positions, speeds) and their Jacobians at a point, in equation units."""
 
     columns: tuple[Symbol, ...]
     notes: tuple[str, ...]
 
-    def __call__(self, point: Point) -> tuple[Groups, Groups]: ...
+    def __call__(self, point: EvaluationPoint) -> tuple[Groups, Groups]: ...
 
-    def values(self, point: Point) -> Groups:
+    def evaluate_values(self, point: EvaluationPoint) -> Groups:
         """The values alone, which are found sooner."""
         ...
 
 
-class Remembered:
+class MemoizedEvaluation:
     """What finds values and derivatives, and gives those of the last point again without asking: for one search."""
 
-    def __init__(self, evaluation: Find) -> None:
+    def __init__(self, evaluation: JacobianEvaluation) -> None:
         self.find, self.columns, self.notes = evaluation, evaluation.columns, evaluation.notes
         self._last: tuple[Any, tuple[Groups, Groups]] | None = None
 
-    def __call__(self, point: Point) -> tuple[Groups, Groups]:
+    def __call__(self, point: EvaluationPoint) -> tuple[Groups, Groups]:
         key = point.t, point.x.tobytes(), point.p, point.w
         if self._last is None or self._last[0] != key:
             self._last = key, self.find(point)
         return self._last[1]
 
-    def values(self, point: Point) -> Groups:
-        return self.find.values(point)
+    def evaluate_values(self, point: EvaluationPoint) -> Groups:
+        return self.find.evaluate_values(point)
 
 
-class Runner:
+class JacobianRunner:
     """A program of derivatives, loaded, with the parameters and inputs it needs put in their places."""
 
-    def __init__(self, loaded: Loaded, jacobian: Jacobian, often: bool = False) -> None:
+    def __init__(self, loaded: LoadedModel, jacobian: Jacobian, often: bool = False) -> None:
         self.loaded, self.jacobian = loaded, jacobian
         program = jacobian.program
-        functions = [self._function(r) for r in program.routines]
+        functions = [self._routine_function(r) for r in program.routines]
         # along a direction a large program is evaluated once for each column
         compiled = often or bool(jacobian.rates)
-        self.model = (loaded.model if compiled else loaded.python).like(program, functions, once=not often)
+        self.model = (loaded.model if compiled else loaded.python_model).compile_similar(
+            program, functions, once=not often
+        )
         parameter_index = {s: i for i, s in enumerate(loaded.program.parameters)}
         self._p = [parameter_index.get(s) for s in program.parameters]
         other_parameters = [s for s in program.parameters if s not in parameter_index]
-        self._other = dict(zip(other_parameters, parameters_of(loaded, other_parameters), strict=True))
-        self._constants = lru_cache(maxsize=8)(lambda p: self.model.calls().constants(list(p)))
+        self._other = dict(zip(other_parameters, point_parameter_values(loaded, other_parameters), strict=True))
+        self._constants = lru_cache(maxsize=8)(lambda p: self.model.new_calls().constants(list(p)))
 
-    def _function(self, routine: Any) -> Any:
+    def _routine_function(self, routine: Any) -> Any:
         if isinstance(routine, Table):
             return routine.value
         if isinstance(routine, DerivativeOf):
-            return difference(self._function(routine.base), routine.argument)
+            return central_function_difference(self._routine_function(routine.base), routine.argument)
         by_name = {r.name: f for r, f in zip(self.loaded.program.routines, self.loaded.functions, strict=True)}
         function = by_name.get(routine.name, routine.python)
         if function is None:
@@ -85,7 +87,7 @@ class Runner:
 
     def __call__(
         self,
-        point: Point,
+        point: EvaluationPoint,
         extras: Mapping[Symbol, float] | None = None,
         loose: slice = NOWHERE,
         with_derivatives: bool = True,
@@ -99,21 +101,21 @@ class Runner:
         p = [point.p[i] if i is not None else self._other[s] for i, s in zip(self._p, symbols, strict=True)]
         input_values = {**dict(zip(self.loaded.program.inputs, point.w, strict=True)), **(extras or {})}
         try:
-            values, matrix = self._evaluated(point, p, input_values, with_derivatives)
+            values, matrix = self._evaluate(point, p, input_values, with_derivatives)
         except NO_VALUE as error:
-            raise RunError(self.singular(point, str(error))) from None
+            raise RunError(self.singular_message(point, str(error))) from None
         nonfinite = ~np.isfinite(values) | ~np.all(np.isfinite(matrix), axis=1)
         nonfinite[loose] = False
         if np.any(nonfinite):
             names = [r for r, b in zip(self.jacobian.rows, nonfinite, strict=True) if b]
             suffix = " and others" if len(names) > 4 else ""
-            raise RunError(self.singular(point, f"{', '.join(names[:4])}{suffix} not finite"))
+            raise RunError(self.singular_message(point, f"{', '.join(names[:4])}{suffix} not finite"))
         return values, matrix
 
-    def _evaluated(
-        self, point: Point, p: list[float], input_values: Mapping[Symbol, float], with_derivatives: bool
+    def _evaluate(
+        self, point: EvaluationPoint, p: list[float], input_values: Mapping[Symbol, float], with_derivatives: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        model, c = self.model.calls(), self._constants(tuple(p))
+        model, c = self.model.new_calls(), self._constants(tuple(p))
         q, u, inputs = point.q.tolist(), point.u.tolist(), self.jacobian.program.inputs
 
         def run(symbol_values: Mapping[Symbol, float]) -> tuple[np.ndarray, np.ndarray]:
@@ -125,11 +127,11 @@ class Runner:
         values = np.zeros(len(self.jacobian.rows))
         matrix = np.zeros((len(self.jacobian.rows), len(self.jacobian.columns)))
         for j, column in enumerate(self.jacobian.columns):
-            values, derivatives = run({**input_values, seed(column): 1.0})
+            values, derivatives = run({**input_values, direction_input(column): 1.0})
             matrix[:, j] = derivatives[:, 0]
         return values, matrix
 
-    def singular(self, point: Point, reason: str) -> str:
+    def singular_message(self, point: EvaluationPoint, reason: str) -> str:
         """What is said of a point without derivatives."""
         states = self.loaded.interface.coordinates
         position_text = ", ".join(f"{s.name} = {v:.4g}" for s, v in zip(states[:6], point.q, strict=False))
@@ -139,27 +141,29 @@ class Runner:
         )
 
 
-def channel_at(q: Quantity, x: np.ndarray, values: Groups, derivatives: Groups) -> tuple[float, np.ndarray]:
+def channel_value_and_gradient(
+    q: Quantity, x: np.ndarray, values: Groups, derivatives: Groups
+) -> tuple[float, np.ndarray]:
     """An output or state at a point with the states x: its value, and its derivatives by all columns."""
     if q.kind == "output":
-        return float(values["outputs"][q.place]), derivatives["outputs"][q.place]
+        return float(values["outputs"][q.index]), derivatives["outputs"][q.index]
     row = np.zeros(derivatives["rates"].shape[1])
     row[q.column - 1] = 1.0
     return float(x[q.column - 1]), row
 
 
-def groups_for(channels: Iterable[Quantity]) -> tuple[str, ...]:
+def required_groups(channels: Iterable[Quantity]) -> tuple[str, ...]:
     """The groups that are needed for some channels besides the equations."""
     return ("rates", "positions", "speeds", *(("outputs",) if any(q.kind == "output" for q in channels) else ()))
 
 
-def grouped(array: np.ndarray, sizes: Mapping[str, int]) -> Groups:
+def split_groups(array: np.ndarray, sizes: Mapping[str, int]) -> Groups:
     """Rows of an array by group."""
     offsets = accumulate(sizes.values())
     return {g: array[end - n : end] for (g, n), end in zip(sizes.items(), offsets, strict=True)}
 
 
-def rows_of(group: str, sizes: Mapping[str, int], skip: int = 0) -> slice:
+def group_rows(group: str, sizes: Mapping[str, int], skip: int = 0) -> slice:
     """The rows of a group, without its first ones."""
     if group not in sizes:
         return NOWHERE

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import draw_modes
-from bellcrank.analysis.tables import Cells, ResultTable, motion_line
+from bellcrank.analysis.plots import draw_modes
+from bellcrank.analysis.tables import Cells, SavableTable, motion_line
 
-REAL = 1e-9  # imaginary part below this fraction of the largest eigenvalue: rounding
+IMAGINARY_TOLERANCE = 1e-9  # imaginary part below this fraction of the largest eigenvalue: rounding
 
-NEUTRAL = 1e-7  # an eigenvalue below this fraction of the largest neither grows nor decays
-ZERO = 1e-14  # a real or imaginary part below this fraction of the largest eigenvalue is zero
+NEUTRAL_TOLERANCE = 1e-7  # an eigenvalue below this fraction of the largest neither grows nor decays
+ROUNDING_TOLERANCE = 1e-14  # a real or imaginary part below this fraction of the largest eigenvalue is zero
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,11 +54,11 @@ class Mode:
     states: tuple[str, ...]
 
     def __repr__(self) -> str:
-        pitch = f"{self.natural_frequency:.6g} Hz, damping {self.damping:.6g}, " if self.oscillates else ""
-        return f"Mode({eigenvalue_text(self.eigenvalue, 9, 6, ' ').strip()} 1/s: {pitch}{self.words()})"
+        pitch = f"{self.natural_frequency:.6g} Hz, damping {self.damping:.6g}, " if self.is_oscillatory else ""
+        return f"Mode({eigenvalue_text(self.eigenvalue, 9, 6, ' ').strip()} 1/s: {pitch}{self.participation_text()})"
 
     @property
-    def oscillates(self) -> bool:
+    def is_oscillatory(self) -> bool:
         return self.eigenvalue.imag != 0.0
 
     @property
@@ -104,7 +104,7 @@ class Mode:
         order = np.argsort(-self.participation, kind="stable")[:count]
         return [(self.states[i], float(self.participation[i])) for i in order if self.participation[i] >= least]
 
-    def words(self) -> str:
+    def participation_text(self) -> str:
         """Describe the states that take part.
 
         Returns
@@ -115,7 +115,7 @@ class Mode:
         return ", ".join(f"{name} {100 * share:.0f} %" for name, share in self.main_states())
 
 
-class Modes(Sequence[Mode], ResultTable):
+class Modes(Sequence[Mode], SavableTable):
     """All modes of a linear model, the slowest first: a sequence of `Mode`; `plot` draws eigenvalues and participation.
 
     Attributes
@@ -161,18 +161,18 @@ class Modes(Sequence[Mode], ResultTable):
     def _title(self) -> str:
         return f"{self.name}: modes"
 
-    def _before(self) -> list[str]:
+    def _lines_before_table(self) -> list[str]:
         return [*motion_line(self.motion), *([f"stability: {self.stability}"] if self._modes else [])]
 
-    def _cells(self) -> Cells:
+    def _table_cells(self) -> Cells:
         rows = [
             [
                 str(i),
                 eigenvalue_text(m.eigenvalue, 9, 6, " "),
-                f"{m.natural_frequency:.6g}" if m.oscillates else "-",
-                f"{m.damping:.6g}" if m.oscillates else "-",
+                f"{m.natural_frequency:.6g}" if m.is_oscillatory else "-",
+                f"{m.damping:.6g}" if m.is_oscillatory else "-",
                 "-" if not np.isfinite(m.time_constant) else f"{m.time_constant:.4g}",
-                m.words(),
+                m.participation_text(),
             ]
             for i, m in enumerate(self._modes, 1)
         ]
@@ -188,7 +188,7 @@ class Modes(Sequence[Mode], ResultTable):
             for m in self._modes
         ]
 
-    def _drawn(self) -> Any:
+    def _notebook_figure(self) -> Any:
         return self.plot() if len(self) > 1 else None  # one mode is a line of the table
 
     def _draw(self, path: str | Path | None) -> Any:
@@ -197,18 +197,18 @@ class Modes(Sequence[Mode], ResultTable):
         return draw_modes(self.name, states, [m.eigenvalue for m in self._modes], shares, path)
 
 
-def modes_of(A: np.ndarray, states: Sequence[str], name: str = "", motion: str = "") -> Modes:
+def compute_modes(A: np.ndarray, states: Sequence[str], name: str = "", motion: str = "") -> Modes:
     """Modes of x' = A x."""
     from scipy.linalg import eig
 
     if not len(A):
         return Modes(name, [], motion)
     values, left_vectors, right_vectors = eig(A, left=True, right=True)
-    values = cleaned(values)
+    values = snap_eigenvalues(values)
     size = float(np.abs(values).max(initial=0.0))
     modes = []
     for k, x in enumerate(values):
-        real = abs(x.imag) <= REAL * size
+        real = abs(x.imag) <= IMAGINARY_TOLERANCE * size
         if not real and x.imag < 0:
             continue
         value = complex(x.real, 0.0 if real else x.imag)
@@ -225,9 +225,9 @@ def eigenvalue_text(x: complex, real: int, pair: int, space: str = "") -> str:
     return f"{x.real:.{real}g}" if x.imag == 0 else f"{x.real:.{pair}g}{space}+-{space}{abs(x.imag):.{pair}g}i"
 
 
-def cleaned(values: np.ndarray) -> np.ndarray:
+def snap_eigenvalues(values: np.ndarray) -> np.ndarray:
     """Eigenvalues without what rounding left of zero real or imaginary parts."""
-    threshold = ZERO * float(np.abs(values).max(initial=0.0))
+    threshold = ROUNDING_TOLERANCE * float(np.abs(values).max(initial=0.0))
     components = [np.where(np.abs(x) > threshold, x, 0.0) for x in (values.real, values.imag)]
     return np.asarray(components[0] + 1j * components[1])
 
@@ -235,7 +235,7 @@ def cleaned(values: np.ndarray) -> np.ndarray:
 def stability_of(values: Iterable[complex]) -> str:
     """Stability to first order: "stable", "stable, undamped", "neutral" (something does not return) or "unstable"."""
     eigenvalues = np.array(list(values), dtype=complex)
-    threshold = NEUTRAL * float(np.abs(eigenvalues).max(initial=0.0))
+    threshold = NEUTRAL_TOLERANCE * float(np.abs(eigenvalues).max(initial=0.0))
     if np.any(eigenvalues.real > threshold):
         return "unstable"
     if np.any(np.abs(eigenvalues) <= threshold):
@@ -252,7 +252,7 @@ def stability_line(word: str, values: Iterable[complex]) -> str:
     return f"stability: {word}; eigenvalues {', '.join(texts)}{' ...' if len(ordered) > 4 else ''} 1/s"
 
 
-def matched(previous: np.ndarray, current: np.ndarray) -> np.ndarray:
+def match_eigenvalues(previous: np.ndarray, current: np.ndarray) -> np.ndarray:
     """Eigenvalues `current` in the order that continues those `previous`."""
     from scipy.optimize import linear_sum_assignment
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
-from bellcrank.analysis.point import Point
-from bellcrank.derive.derived import Derived
+from bellcrank.analysis.point import EvaluationPoint
+from bellcrank.derive.derived import DerivedModel
 from bellcrank.errors import ModelError
-from bellcrank.expr import symbols
+from bellcrank.expr import free_symbols
 from bellcrank.interface.interface import Interface, Quantity
 from bellcrank.program.statements import statement_expressions
-from bellcrank.run.loaded import Loaded
+from bellcrank.run.loaded import LoadedModel
 from bellcrank.run.result import Run
 
 PARAMETERS = ("parameter", "entered")
@@ -23,11 +23,11 @@ SETTABLE = (*STATES, "input", *PARAMETERS)
 
 
 @dataclass(frozen=True)
-class Plant:
+class AnalysisModel:
     """What analyses look at. `simulate` runs it, options as of `Simulation.simulate`."""
 
-    loaded: Loaded
-    derived: Derived
+    loaded: LoadedModel
+    derived: DerivedModel
     simulate: Callable[..., Run]
     _made: dict[Any, Any] = field(default_factory=dict)
     _making: Any = field(default_factory=RLock)
@@ -40,37 +40,39 @@ class Plant:
     def interface(self) -> Interface:
         return self.loaded.interface
 
-    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
+    def cached(self, key: Any, compute: Callable[[], Any]) -> Any:
         """A program of derivatives or of inverse dynamics, made when it is first asked for."""
         with self._making:
             if key not in self._made:
                 self._made[key] = compute()
             return self._made[key]
 
-    def find(self, name: Any, kinds: Sequence[str], role: str) -> Quantity:
+    def find_quantity(self, name: Any, kinds: Sequence[str], role: str) -> Quantity:
         """The quantity of that name; one that acts before a run begins cannot be analysed."""
-        quantity = self.interface.find(name, kinds, role)
+        quantity = self.interface.find_or_raise(name, kinds, role)
         entry = self.loaded.program.entry.statements
-        if quantity.symbol in {s for k in entry for e in statement_expressions(k) for s in symbols(e)}:
+        if quantity.symbol in {s for k in entry for e in statement_expressions(k) for s in free_symbols(e)}:
             reason = f"{role} '{name}' acts through user functions that are called when parameters have been read"
             raise ModelError(f"{reason} (when='input'): this is not available for it", self.name)
         return quantity
 
-    def find_all(self, names: Any, kinds: Sequence[str], role: str) -> list[Quantity]:
+    def find_quantities(self, names: Any, kinds: Sequence[str], role: str) -> list[Quantity]:
         """The quantities of some names, each once; one name may stand alone, None is no name."""
         items = [names] if isinstance(names, str) or hasattr(names, "kind") else () if names is None else names
-        return list(dict.fromkeys(self.find(x, kinds, role) for x in items))
+        return list(dict.fromkeys(self.find_quantity(x, kinds, role) for x in items))
 
-    def parameters_at(self, point: Point) -> dict[str, float]:
+    def parameters_at(self, point: EvaluationPoint) -> dict[str, float]:
         """The parameters of a point by name, in user units."""
-        return {q.name: float(q.unit.from_equation(point.of(q))) for q in self.interface.parameters}
+        return {q.name: float(q.unit.from_equation_units(point.value_of(q))) for q in self.interface.parameters}
 
-    def inputs_at(self, point: Point) -> dict[str, float]:
+    def inputs_at(self, point: EvaluationPoint) -> dict[str, float]:
         """The inputs of a point by name, in user units."""
-        return {q.name: float(q.unit.from_equation(point.of(q))) for q in self.interface.inputs if not q.rate}
+        return {
+            q.name: float(q.unit.from_equation_units(point.value_of(q))) for q in self.interface.inputs if not q.rate
+        }
 
-    def refuse_kept(self) -> None:
+    def reject_sampled_values(self) -> None:
         """An error for models with values that jump at the end of steps: they have no equations in continuous time."""
-        if self.interface.kept:
+        if self.interface.sampled_inputs:
             reason = "this is not available for models with user functions that are called once per step or run"
-            raise ModelError(f"{reason}: {', '.join(x.name for x in self.interface.kept)}", self.name)
+            raise ModelError(f"{reason}: {', '.join(x.name for x in self.interface.sampled_inputs)}", self.name)

@@ -11,11 +11,11 @@ import numpy as np
 from bellcrank.errors import ModelError
 from bellcrank.expr import Symbol
 from bellcrank.interface.interface import DECLARED, Quantity
-from bellcrank.run.loaded import Loaded
+from bellcrank.run.loaded import LoadedModel
 
 
 @dataclass(frozen=True)
-class Point:
+class EvaluationPoint:
     """Time, state, parameters and inputs, all in equation units."""
 
     t: float
@@ -28,22 +28,22 @@ class Point:
     def x(self) -> np.ndarray:
         return np.concatenate([self.q, self.u])
 
-    def of(self, quantity: Quantity) -> float:
+    def value_of(self, quantity: Quantity) -> float:
         """The value of a state, parameter or input."""
         groups: dict[str, Any] = {"coordinate": self.q, "speed": self.u, "input": self.w}
-        return float(groups.get(quantity.kind, self.p)[quantity.place])
+        return float(groups.get(quantity.kind, self.p)[quantity.index])
 
-    def moved(self, new_values: Mapping[Quantity, float]) -> Point:
+    def with_values(self, new_values: Mapping[Quantity, float]) -> EvaluationPoint:
         """The point with some quantities replaced."""
         q, u, p, w = self.q.copy(), self.u.copy(), list(self.p), list(self.w)
         groups: dict[str, Any] = {"coordinate": q, "speed": u, "input": w}
         for quantity, value in new_values.items():
-            groups.get(quantity.kind, p)[quantity.place] = float(value)
+            groups.get(quantity.kind, p)[quantity.index] = float(value)
         return replace(self, q=q, u=u, p=tuple(p), w=tuple(w))
 
 
-def parameters_of(
-    loaded: Loaded, symbols: Sequence[Symbol], parameters: Mapping[str, float | str] | None = None
+def point_parameter_values(
+    loaded: LoadedModel, symbols: Sequence[Symbol], parameters: Mapping[str, float | str] | None = None
 ) -> list[float]:
     """Values in equation units of parameters that need not occur in the equations of motion."""
     model_parameters = loaded.program.parameters
@@ -53,8 +53,8 @@ def parameters_of(
     symbol_values = (
         dict(zip(model_parameters, loaded.parameter_values(parameters), strict=True)) if needs_values else {}
     )
-    override = loaded.interface.keyed(parameters, DECLARED, "parameters")
-    idle = {x.key: x for x in loaded.interface.idle}
+    override = loaded.interface.values_by_key(parameters, DECLARED, "parameters")
+    idle = {x.key: x for x in loaded.interface.unused_parameters}
     values = []
     for s in symbols:
         if s in symbol_values:
@@ -64,5 +64,5 @@ def parameters_of(
         value = override.get(x.key, x.default)
         if value is None:
             raise ModelError(f"no value is given for the parameter '{s.name}'", loaded.name)
-        values.append(float(x.unit.to_equation(float(value))))
+        values.append(float(x.unit.to_equation_units(float(value))))
     return values

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import draw_response, draw_spectra
-from bellcrank.analysis.tables import Cells, ResultTable, motion_line, write_csv
+from bellcrank.analysis.plots import draw_response, draw_spectra
+from bellcrank.analysis.tables import Cells, SavableTable, motion_line, write_csv
 from bellcrank.errors import ModelError
-from bellcrank.files.notebook import Shown
-from bellcrank.numeric.real import reals
+from bellcrank.files.notebook_display import NotebookDisplay
+from bellcrank.numeric.real_numbers import to_float_array
 
 
 @dataclass(frozen=True)
-class Response(ResultTable):
+class Response(SavableTable):
     """Complex response of an output to a sine of an input over frequency, in user units.
 
     Attributes
@@ -83,10 +83,10 @@ class Response(ResultTable):
     def _title(self) -> str:
         return f"{self.name}: {self.output} per {self.input}"
 
-    def _before(self) -> list[str]:
+    def _lines_before_table(self) -> list[str]:
         return [*motion_line(self.motion), *([f"stability: {self.stability}"] if self.stability else [])]
 
-    def _cells(self) -> Cells:
+    def _table_cells(self) -> Cells:
         indices = range(len(self.f)) if len(self.f) <= 24 else np.linspace(0, len(self.f) - 1, 24).astype(int)
         rows = [[f"{self.f[i]:.4g}", f"{self.magnitude[i]:.6g}", f"{self.phase[i]:.4g}"] for i in indices]
         return ["f (Hz)", f"magnitude ({self.unit})", "phase (deg)"], rows, ">>>"
@@ -103,7 +103,7 @@ class Response(ResultTable):
 
 def check_frequencies(f: Any) -> np.ndarray:
     """Frequencies in Hz as an array."""
-    array = reals(f)
+    array = to_float_array(f)
     values = np.array([]) if array is None else np.atleast_1d(array)
     if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)) or np.any(values < 0):
         raise ModelError("f must be frequencies in Hz: finite numbers that are not negative")
@@ -111,7 +111,7 @@ def check_frequencies(f: Any) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Spectrum(Shown):
+class Spectrum(NotebookDisplay):
     """One-sided power spectral density of a channel over frequency.
 
     Attributes
@@ -182,7 +182,7 @@ class Spectrum(Shown):
         head = ["f (Hz)", f"{self.channel} (({self.unit})^2/Hz)"]
         return write_csv(path, head, zip(self.f.tolist(), self.values.tolist(), strict=True))
 
-    def _drawn(self) -> Any:
+    def _notebook_figure(self) -> Any:
         return self.plot()
 
     def plot(self, path: str | Path | None = None, *others: Spectrum) -> Any:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import draw_panels
-from bellcrank.analysis.tables import Cells, ResultTable, column_of, per
-from bellcrank.numeric.integrate import Times, time_of
-from bellcrank.numeric.methods import METHODS, Method
+from bellcrank.analysis.plots import draw_panels
+from bellcrank.analysis.tables import Cells, SavableTable, column_index, derivative_unit
+from bellcrank.numeric.fixed_step_methods import METHODS, FixedStepMethod
+from bellcrank.numeric.integrate import Times, stage_time
 from bellcrank.numeric.run_spec import RunSpec
 
 Rates = Callable[[float, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]  # t, x -> f, df/dx, df/dp
@@ -26,58 +26,72 @@ Both = tuple[np.ndarray, np.ndarray]  # of the state and of its derivatives
 Record = Callable[[float, np.ndarray, np.ndarray], None]
 
 
-def integrate(
+def integrate_sensitivity(
     rates: Rates, x: np.ndarray, S: np.ndarray, spec: RunSpec, n_q: int, admit: Admit, record: Record
 ) -> None:
     """Take all steps, split where inputs jump as a run does; record(t, x, S) is called at the start, after every n-th
     step and after the last."""
     record(0.0, x, S)
-    start, method = spec.begin(1), METHODS[spec.method]
+    start, method = spec.input_time(1), METHODS[spec.method]
     previous_rates: Both | None = None  # rates at the start of the step before, if that was a whole one
-    for i in range(1, spec.steps + 1):
-        for part in spec.parts(i):
-            current_rates = _both(rates, start, x, S)
+    for i in range(1, spec.n_steps + 1):
+        for part in spec.step_segments(i):
+            current_rates = _state_and_sensitivity_rates(rates, start, x, S)
             times = start, part.middle, part.before
-            x, S = _step(method, rates, times, x, S, current_rates, previous_rates if part.whole else None, part.h, n_q)
+            x, S = _integrate_step(
+                method, rates, times, x, S, current_rates, previous_rates if part.whole else None, part.h, n_q
+            )
             x, S = admit(part.before, x, S)
             start, previous_rates = part.after, current_rates if part.whole else None
         if not (np.all(np.isfinite(x)) and np.all(np.isfinite(S))):
-            raise FloatingPointError(f"the run is no longer finite at t = {spec.time(i):g} s")
-        if i % spec.every == 0 or i == spec.steps:
-            record(spec.time(i), x, S)
+            raise FloatingPointError(f"the run is no longer finite at t = {spec.step_end(i):g} s")
+        if i % spec.output_every == 0 or i == spec.n_steps:
+            record(spec.step_end(i), x, S)
 
 
-def _both(rates: Rates, t: float, x: np.ndarray, S: np.ndarray) -> Both:
+def _state_and_sensitivity_rates(rates: Rates, t: float, x: np.ndarray, S: np.ndarray) -> Both:
     f, A, P = rates(t, x)
     return f, A @ S + P
 
 
-def _step(
-    method: Method, rates: Rates, times: Times, x: np.ndarray, S: np.ndarray, current: Both, old: Both | None, h: float,
+def _integrate_step(
+    method: FixedStepMethod,
+    rates: Rates,
+    times: Times,
+    x: np.ndarray,
+    S: np.ndarray,
+    current: Both,
+    old: Both | None,
+    h: float,
     n_q: int,
-) -> Both:  # fmt: skip
+) -> Both:
     """State and derivatives at the end of a step, from their rates `current` and those of a whole step before."""
     k, K = current
     if method.two_step is not None and old is not None:
-        return x + method.two_step.of(h, (k, old[0])), S + method.two_step.of(h, (K, old[1]))
+        return x + method.two_step.evaluate(h, (k, old[0])), S + method.two_step.evaluate(h, (K, old[1]))
     if method.semi_implicit:  # speeds first, then coordinates with the new speeds
         x, S = x.copy(), S.copy()
         x[n_q:] += h * k[n_q:]
         S[n_q:] += h * K[n_q:]
-        k, K = _both(rates, times[0], x, S)
+        k, K = _state_and_sensitivity_rates(rates, times[0], x, S)
         x[:n_q] += h * k[:n_q]
         S[:n_q] += h * K[:n_q]
         return x, S
     ks, Ks = [k], [K]
     for stage in method.stages:
-        k, K = _both(rates, time_of(stage.node, times, h), x + stage.sum.of(h, ks), S + stage.sum.of(h, Ks))
+        k, K = _state_and_sensitivity_rates(
+            rates,
+            stage_time(stage.node, times, h),
+            x + stage.increment.evaluate(h, ks),
+            S + stage.increment.evaluate(h, Ks),
+        )
         ks.append(k)
         Ks.append(K)
-    return x + method.result.of(h, ks), S + method.result.of(h, Ks)
+    return x + method.result.evaluate(h, ks), S + method.result.evaluate(h, Ks)
 
 
 @dataclass(frozen=True)
-class Sensitivity(ResultTable):
+class Sensitivity(SavableTable):
     """Derivatives of channels with respect to parameters over time: `found["Ay", "ca1"]`.
 
     `plot` draws the change of each channel for one per cent of each parameter.
@@ -125,11 +139,11 @@ class Sensitivity(ResultTable):
     checked: dict[tuple[str, str], float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def _places(self, output: Any, parameter: Any) -> tuple[int, int]:
-        return column_of(output, self.outputs, "channel"), column_of(parameter, self.parameters, "parameter")
+    def _column_indices(self, output: Any, parameter: Any) -> tuple[int, int]:
+        return column_index(output, self.outputs, "channel"), column_index(parameter, self.parameters, "parameter")
 
     def __getitem__(self, key: tuple[Any, Any]) -> np.ndarray:
-        i, j = self._places(*key)
+        i, j = self._column_indices(*key)
         return np.asarray(self.derivatives[:, i, j])
 
     def unit(self, output: Any, parameter: Any) -> str:
@@ -145,14 +159,14 @@ class Sensitivity(ResultTable):
         str
             The unit.
         """
-        i, j = self._places(output, parameter)
-        return per(self.output_units[i], self.parameter_units[j])
+        i, j = self._column_indices(output, parameter)
+        return derivative_unit(self.output_units[i], self.parameter_units[j])
 
     @property
     def _title(self) -> str:
         return f"{self.name}: sensitivity"
 
-    def _cells(self) -> Cells:
+    def _table_cells(self) -> Cells:
         rows = []
         for o in self.outputs:
             for p, value in zip(self.parameters, self.parameter_values, strict=True):

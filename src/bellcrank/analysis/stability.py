@@ -8,16 +8,16 @@ from typing import Any
 
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium
 from bellcrank.analysis.find_equilibrium import find_equilibrium
-from bellcrank.analysis.linearise import linear_model
+from bellcrank.analysis.linearize import linear_model
 from bellcrank.analysis.modes import stability_of
-from bellcrank.analysis.plant import Plant
-from bellcrank.analysis.where import with_guesses
+from bellcrank.analysis.operating_point import merge_guesses
+from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.errors import ModelError, RunError
 
-SAME = 1e-6  # difference of two equilibria, in equation units, that counts as none
+EQUILIBRIUM_TOLERANCE = 1e-6  # difference of two equilibria, in equation units, that counts as none
 
 
-def assessed(plant: Plant, solution: Equilibrium) -> Equilibrium:
+def with_stability(plant: AnalysisModel, solution: Equilibrium) -> Equilibrium:
     """The equilibrium with its eigenvalues and stability to first order."""
     try:
         values = linear_model(plant, solution, (), ()).essential().eigenvalues
@@ -26,16 +26,20 @@ def assessed(plant: Plant, solution: Equilibrium) -> Equilibrium:
     return replace(solution, stability=stability_of(values), eigenvalues=tuple(complex(x) for x in values))
 
 
-def equilibrium(plant: Plant, at: Any, guess: Mapping[Any, float | str] | None, **options: Any) -> Equilibrium:
+def find_stable_equilibrium(
+    plant: AnalysisModel, at: Any, guess: Mapping[Any, float | str] | None, **options: Any
+) -> Equilibrium:
     """`find_equilibrium` with stability, and where damped motion leads instead if it is unstable."""
-    options["at"] = with_guesses(plant, at, guess)
-    solution = assessed(plant, find_equilibrium(plant, **options))
+    options["at"] = merge_guesses(plant, at, guess)
+    solution = with_stability(plant, find_equilibrium(plant, **options))
     if solution.stability != "unstable":
         return solution
     try:
         damped_solution = find_equilibrium(plant, **options, method="damped motion")
     except NoEquilibrium:
         return solution
-    if not any(abs(x - y) > SAME for x, y in zip(damped_solution.point.q, solution.point.q, strict=True)):
+    if not any(
+        abs(x - y) > EQUILIBRIUM_TOLERANCE for x, y in zip(damped_solution.point.q, solution.point.q, strict=True)
+    ):
         return solution
     return replace(solution, settles={n: damped_solution.values[n] for n in damped_solution.moved})

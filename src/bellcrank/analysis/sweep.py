@@ -11,29 +11,29 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.aims import is_formula
-from bellcrank.analysis.begin import begin_at
+from bellcrank.analysis.continuation import follow
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium
 from bellcrank.analysis.find_equilibrium import find_equilibrium
-from bellcrank.analysis.follow import follow
-from bellcrank.analysis.linear import LinearModel
-from bellcrank.analysis.linearise import linear_model, operating_point
-from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
-from bellcrank.analysis.modes import matched
-from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
-from bellcrank.analysis.stability import assessed
-from bellcrank.analysis.where import word_of
+from bellcrank.analysis.initial_guess import initial_guess
+from bellcrank.analysis.linear_model import LinearModel
+from bellcrank.analysis.linearize import linear_model, operating_point
+from bellcrank.analysis.modes import match_eigenvalues
+from bellcrank.analysis.operating_point import position_keyword
+from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, AnalysisModel
+from bellcrank.analysis.root_locus import Equilibria, RootLocus, StabilityChart
+from bellcrank.analysis.stability import with_stability
+from bellcrank.analysis.targets import is_formula
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.interface.interface import Quantity
-from bellcrank.numeric.real import reals
-from bellcrank.run.evaluate import Inputs, Parameters
+from bellcrank.numeric.real_numbers import to_float_array
+from bellcrank.run.point_evaluation import Inputs, Parameters
 
 Axis = tuple[Any, Iterable[float]]  # a quantity and its values
 Build = Callable[..., Any] | None  # what makes a model with some arguments
 
 
 @dataclass(frozen=True)
-class Over:
+class SweepVariable:
     """What is varied: a quantity that is set, an output or formula that is aimed at, or an argument of the model."""
 
     name: str
@@ -42,27 +42,27 @@ class Over:
     aimed: bool = False
 
 
-def over_of(plant: Plant, target: Any, build: Build) -> Over:
+def sweep_variable(plant: AnalysisModel, target: Any, build: Build) -> SweepVariable:
     """What a name means: a state, input, parameter or output of the model; else an argument, where one is built."""
-    settable = plant.interface.get(target, SETTABLE)
+    settable = plant.interface.find_or_none(target, SETTABLE)
     if settable is not None:
-        quantity = plant.find(target, SETTABLE, "over")
-        return Over(quantity.name, quantity.unit.text, quantity)
-    output = plant.interface.get(target, ("output",))
+        quantity = plant.find_quantity(target, SETTABLE, "over")
+        return SweepVariable(quantity.name, quantity.unit.text, quantity)
+    output = plant.interface.find_or_none(target, ("output",))
     if build is not None and isinstance(target, str) and output is None:
-        return Over(target)
+        return SweepVariable(target)
     if output is not None or is_formula(target):
         name, unit = (str(target), "") if output is None else (output.name, output.unit.text)
-        return Over(name, unit, None, True)
-    plant.find(target, (*SETTABLE, "output"), "over")
+        return SweepVariable(name, unit, None, True)
+    plant.find_quantity(target, (*SETTABLE, "output"), "over")
     raise AssertionError("not reached")
 
 
 @dataclass
-class Sweep:
+class LinearModelSweep:
     """One linear model after the other. `before`: the steady motion from which the next search starts."""
 
-    plant: Plant
+    plant: AnalysisModel
     at: Any
     parameters: Parameters
     inputs: Inputs
@@ -70,42 +70,46 @@ class Sweep:
     build: Build
     before: Equilibrium | None = None
 
-    def model(self, assignments: Sequence[tuple[Over, float]]) -> LinearModel:
+    def linear_model_at(self, assignments: Sequence[tuple[SweepVariable, float]]) -> LinearModel:
         """The linear model with some quantities set (user units)."""
         plant = self.plant
         arguments = {o.name: v for o, v in assignments if o.quantity is None and not o.aimed}
         if arguments:
-            plant, self.before = self._built(arguments), None
+            plant, self.before = self._rebuild_model(arguments), None
         location = self.at(*(v for _, v in assignments)) if callable(self.at) else self.at
         if isinstance(location, Equilibrium):
             return linear_model(plant, location, wrt=(), outputs=())
-        if word_of(location, plant.name) == "equilibrium":
-            self.before = self._steady(plant, assignments)
+        if position_keyword(location, plant.name) == "equilibrium":
+            self.before = self._equilibrium_at(plant, assignments)
             return linear_model(plant, self.before, wrt=(), outputs=())
-        return self._started(plant, location, assignments)
+        return self._linear_model_at_start(plant, location, assignments)
 
-    def _built(self, arguments: Mapping[str, float]) -> Plant:
+    def _rebuild_model(self, arguments: Mapping[str, float]) -> AnalysisModel:
         """The model made with other arguments."""
         assert self.build is not None
         try:
-            plant: Plant = self.build(**arguments).equations().compile(backend=self.plant.loaded.model.name).plant
+            plant: AnalysisModel = (
+                self.build(**arguments).equations().compile(backend=self.plant.loaded.model.name).plant
+            )
         except (ModelError, TypeError) as error:
             names = ", ".join(f"'{n}'" for n in arguments)
             reason = "no state, input, parameter or output, and the model cannot be made with it"
             raise ModelError(f"over {names}: {reason} ({error})", self.plant.name) from None
         return plant
 
-    def _values(self, assignments: Sequence[tuple[Over, float]]) -> tuple[dict[str, float | str], dict[str, Any]]:
+    def _parameters_and_inputs(
+        self, assignments: Sequence[tuple[SweepVariable, float]]
+    ) -> tuple[dict[str, float | str], dict[str, Any]]:
         """Parameters and inputs."""
         quantities = [(o.quantity, v) for o, v in assignments if o.quantity is not None]
         parameters = {**(self.parameters or {}), **{q.name: v for q, v in quantities if q.kind in PARAMETERS}}
         return parameters, {**(self.inputs or {}), **{q.name: v for q, v in quantities if q.kind == "input"}}
 
-    def _steady(self, plant: Plant, assignments: Sequence[tuple[Over, float]]) -> Equilibrium:
-        parameters, driven = self._values(assignments)
+    def _equilibrium_at(self, plant: AnalysisModel, assignments: Sequence[tuple[SweepVariable, float]]) -> Equilibrium:
+        parameters, driven = self._parameters_and_inputs(assignments)
         fixed = {o.quantity.name: v for o, v in assignments if o.quantity is not None and o.quantity.kind in STATES}
         aims = {**(self.options.get("targets") or {}), **{o.name: v for o, v in assignments if o.aimed}}
-        all_fixed = {**held_of(self.options.get("fixed")), **fixed}
+        all_fixed = {**fixed_values(self.options.get("fixed")), **fixed}
         search_options: dict[str, Any] = {"free": self.options.get("free"), "fixed": all_fixed, "targets": aims}
         if self.before is not None:
             try:
@@ -114,9 +118,11 @@ class Sweep:
                 pass  # too far from the one before: from the start of the run
         return operating_point(plant, **search_options, parameters=parameters, inputs=driven)
 
-    def _started(self, plant: Plant, location: Any, assignments: Sequence[tuple[Over, float]]) -> LinearModel:
+    def _linear_model_at_start(
+        self, plant: AnalysisModel, location: Any, assignments: Sequence[tuple[SweepVariable, float]]
+    ) -> LinearModel:
         """At the start of the run or another place, with what was chosen put in and speeds in proportion."""
-        parameters, driven = self._values(assignments)
+        parameters, driven = self._parameters_and_inputs(assignments)
         aimed = [o.name for o, _ in assignments if o.aimed]
         if aimed:
             reason = "an output has its value in a steady motion"
@@ -124,13 +130,13 @@ class Sweep:
         states = {o.quantity: v for o, v in assignments if o.quantity is not None and o.quantity.kind in STATES}
         if not states:
             return linear_model(plant, location, wrt=(), outputs=(), parameters=parameters, inputs=driven)
-        point = begin_at(plant, location, states, (), parameters, driven).point
+        point = initial_guess(plant, location, states, (), parameters, driven).point
         model = linear_model(plant, (point.q, point.u), wrt=(), outputs=(), parameters=parameters, inputs=driven)
         origin = "start of the run" if location is None or isinstance(location, str) else "place given"
         return replace(model, motion=model.motion.replace("state given", f"{origin}, its speeds in proportion", 1))
 
 
-def checked(options: Mapping[str, Any], *extra: str) -> Mapping[str, Any]:
+def check_search_options(options: Mapping[str, Any], *extra: str) -> Mapping[str, Any]:
     """Options of a search, whose names are known."""
     option_names = ("free", "fixed", "targets", *extra)
     for name in options:
@@ -141,22 +147,22 @@ def checked(options: Mapping[str, Any], *extra: str) -> Mapping[str, Any]:
     return options
 
 
-def held_of(fixed: Any) -> dict[Any, float | None]:
+def fixed_values(fixed: Any) -> dict[Any, float | None]:
     """What is fixed, by name, with or without values."""
     if fixed is None:
         return {}
     return dict(fixed) if isinstance(fixed, Mapping) else dict.fromkeys([fixed] if isinstance(fixed, str) else fixed)
 
 
-def _numbers(raw_values: Iterable[float], label: str) -> np.ndarray:
-    values = reals(list(raw_values))
+def _finite_values(raw_values: Iterable[float], label: str) -> np.ndarray:
+    values = to_float_array(list(raw_values))
     if values is None or values.ndim != 1 or not values.size or not np.all(np.isfinite(values)):
         raise ModelError(f"the values of {label} must be finite numbers, at least one")
     return values
 
 
 def root_locus(
-    plant: Plant,
+    plant: AnalysisModel,
     over: Any,
     values: Iterable[float],
     at: Any,
@@ -166,19 +172,21 @@ def root_locus(
     build: Build = None,
 ) -> RootLocus:
     """Eigenvalues over values; coordinates that nothing depends on are omitted."""
-    plant.refuse_kept()
-    varied = over_of(plant, over, build)
-    numbers = _numbers(values, varied.name)
-    sweep = Sweep(plant, at, parameters, inputs, checked(options), build)
+    plant.reject_sampled_values()
+    varied = sweep_variable(plant, over, build)
+    numbers = _finite_values(values, varied.name)
+    sweep = LinearModelSweep(plant, at, parameters, inputs, check_search_options(options), build)
     rows: list[np.ndarray] = []
     motions: list[str] = []
     notes: dict[str, None] = {}
     for v in numbers:
-        model = sweep.model([(varied, float(v))]).essential()
+        model = sweep.linear_model_at([(varied, float(v))]).essential()
         notes.update(dict.fromkeys(model.notes))
         motions.append(model.motion)
         eigenvalues = model.eigenvalues
-        rows.append(matched(rows[-1], eigenvalues) if rows and len(rows[-1]) == len(eigenvalues) else eigenvalues)
+        rows.append(
+            match_eigenvalues(rows[-1], eigenvalues) if rows and len(rows[-1]) == len(eigenvalues) else eigenvalues
+        )
     table = np.full((len(rows), max(map(len, rows))), np.nan + 0j)
     for i, r in enumerate(rows):
         table[i, : len(r)] = r
@@ -186,7 +194,7 @@ def root_locus(
 
 
 def stability_chart(
-    plant: Plant,
+    plant: AnalysisModel,
     first: Axis,
     second: Axis,
     at: Any,
@@ -196,16 +204,16 @@ def stability_chart(
     build: Build = None,
 ) -> StabilityChart:
     """Largest real part of all eigenvalues over two quantities; those of neutral motions (zero) are not counted."""
-    plant.refuse_kept()
-    variables = [over_of(plant, name, build) for name, _ in (first, second)]
-    grid = [_numbers(v, o.name) for (_, v), o in zip((first, second), variables, strict=True)]
+    plant.reject_sampled_values()
+    variables = [sweep_variable(plant, name, build) for name, _ in (first, second)]
+    grid = [_finite_values(v, o.name) for (_, v), o in zip((first, second), variables, strict=True)]
     growth = np.full((len(grid[0]), len(grid[1])), np.nan)
     motions: list[str] = []
     for i, a in enumerate(grid[0]):
-        sweep = Sweep(plant, at, parameters, inputs, checked(options), build)
+        sweep = LinearModelSweep(plant, at, parameters, inputs, check_search_options(options), build)
         for j, b in enumerate(grid[1]):
             try:
-                model = sweep.model(list(zip(variables, (float(a), float(b)), strict=True)))
+                model = sweep.linear_model_at(list(zip(variables, (float(a), float(b)), strict=True)))
             except (NoEquilibrium, RunError):
                 motions.append("")
                 continue
@@ -217,25 +225,25 @@ def stability_chart(
     return StabilityChart(plant.name, names, units, (grid[0], grid[1]), growth, tuple(motions))
 
 
-def equilibria(
-    plant: Plant, over: Any, values: Iterable[float], parameters: Any, inputs: Any, options: Mapping[str, Any]
+def equilibrium_branch(
+    plant: AnalysisModel, over: Any, values: Iterable[float], parameters: Any, inputs: Any, options: Mapping[str, Any]
 ) -> Equilibria:
     """Equilibria over values, each followed from the one before, with folds; outputs are channels too."""
-    plant.refuse_kept()
-    varied = over_of(plant, over, None)
-    numbers = _numbers(values, varied.name)
-    start = checked(options, "at").get("at")
-    fixed = held_of(options.get("fixed"))
+    plant.reject_sampled_values()
+    varied = sweep_variable(plant, over, None)
+    numbers = _finite_values(values, varied.name)
+    start = check_search_options(options, "at").get("at")
+    fixed = fixed_values(options.get("fixed"))
 
-    def search(value: float, guess: Any, method: str = "") -> Equilibrium:
+    def search_equilibrium(value: float, guess: Any, method: str = "") -> Equilibrium:
         aims = {**(options.get("targets") or {}), **({varied.name: value} if varied.aimed else {})}
         fixed_values = fixed if varied.aimed else {**fixed, varied.name: value}
         return find_equilibrium(
             plant, options.get("free"), fixed_values, aims, guess, parameters, inputs, method=method
         )
 
-    branch, folds = follow(numbers.tolist(), search, start)
-    solutions = [None if x is None else assessed(plant, x) for x in branch]
+    branch, folds = follow(numbers.tolist(), search_equilibrium, start)
+    solutions = [None if x is None else with_stability(plant, x) for x in branch]
     rows = [{} if x is None else x.values | x.outputs for x in solutions]
     units = {n: unit for x in solutions if x is not None for n, unit in x.units.items()}
     names = [n for n in dict.fromkeys(n for row in rows for n in row) if n != varied.name]

@@ -9,33 +9,33 @@ from typing import Any
 
 from bellcrank.files import html
 from bellcrank.files.csv_table import write_lines
-from bellcrank.files.notebook import Plotted
-from bellcrank.files.record import guarded
-from bellcrank.files.text import aligned
-from bellcrank.interface.interface import place_of
+from bellcrank.files.notebook_display import PlotDisplay
+from bellcrank.files.record import report_io_errors
+from bellcrank.files.text_files import align_columns
+from bellcrank.interface.interface import index_of_name
 
 Cells = tuple[Sequence[str], Sequence[Sequence[str]], str]  # of a table: heads, rows, < or > for each column
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
+def aligned_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
     """Aligned columns under a head; `align` has < or > for each."""
-    return aligned([head, *rows], align)
+    return align_columns([head, *rows], align)
 
 
 def write_csv(path: str | Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
     """Rows under a head; numbers with all their digits."""
     path = Path(path)
-    guarded("write", path, lambda: path.parent.mkdir(parents=True, exist_ok=True))
-    guarded("write", path, lambda: write_lines(path, [head], rows))
+    report_io_errors("write", path, lambda: path.parent.mkdir(parents=True, exist_ok=True))
+    report_io_errors("write", path, lambda: write_lines(path, [head], rows))
     return path
 
 
-def headed(names: Iterable[str], units: Iterable[str]) -> list[str]:
+def column_heads(names: Iterable[str], units: Iterable[str]) -> list[str]:
     """Heads of columns with their units."""
     return [f"{n} ({u})" if u else n for n, u in zip(names, units, strict=True)]
 
 
-def shown(value: float, digits: int) -> str:
+def format_number(value: float, digits: int) -> str:
     """A number with so many digits; what is left of an iteration to zero is zero, what there is none of a dash."""
     if math.isnan(value):
         return "-"
@@ -47,15 +47,15 @@ def motion_line(motion: str) -> list[str]:
     return [f"motion: {motion}"] if motion else []
 
 
-def column_of(name: Any, names: Sequence[str], kind: str) -> int:
+def column_index(name: Any, names: Sequence[str], kind: str) -> int:
     """Where a name stands in a list, however it is spelled."""
-    index = place_of(name, names)
+    index = index_of_name(name, names)
     if index is None:
         raise KeyError(f"no {kind} '{name}'. {kind.capitalize()}s: {', '.join(names)}")
     return index
 
 
-def per(unit: str, divisor: str) -> str:
+def derivative_unit(unit: str, divisor: str) -> str:
     """The unit of a derivative."""
     if divisor in ("", "1", "-"):
         return unit
@@ -63,45 +63,49 @@ def per(unit: str, divisor: str) -> str:
     return f"{unit or '1'}/{below}"
 
 
-class Tabulated(Plotted):
+class TabularResult(PlotDisplay):
     """A result whose text is a table below a title. A kind of results says what is in it."""
 
     @property
     def _title(self) -> str:
         raise NotImplementedError
 
-    def _cells(self) -> Cells:
+    def _table_cells(self) -> Cells:
         raise NotImplementedError
 
-    def _before(self) -> list[str]:
+    def _lines_before_table(self) -> list[str]:
         """Lines between title and table."""
         return []
 
-    def _remarks(self) -> list[str]:
+    def _lines_after_table(self) -> list[str]:
         """Lines below the table."""
         return []
 
     def __str__(self) -> str:
-        intro, remarks = ([f"  {line}" for line in lines] for lines in (self._before(), self._remarks()))
-        return "\n".join([self._title, *intro, table(*self._cells()), *remarks])
+        intro, remarks = (
+            [f"  {line}" for line in lines] for lines in (self._lines_before_table(), self._lines_after_table())
+        )
+        return "\n".join([self._title, *intro, aligned_table(*self._table_cells()), *remarks])
 
-    def _html(self) -> list[str]:
-        head, rows, align = self._cells()
-        cells = html.table(head, rows, [i for i, side in enumerate(align) if side == ">"])
-        intro, remarks = (map(html.paragraph, lines) for lines in (self._before(), self._remarks()))
+    def _html_parts(self) -> list[str]:
+        head, rows, align = self._table_cells()
+        cells = html.html_table(head, rows, [i for i, side in enumerate(align) if side == ">"])
+        intro, remarks = (
+            map(html.paragraph, lines) for lines in (self._lines_before_table(), self._lines_after_table())
+        )
         return [html.heading(self._title), *intro, cells, *remarks]
 
 
-class ResultTable(Tabulated):
+class SavableTable(TabularResult):
     """A result with a table of numbers, which `save` writes."""
 
     def _table(self) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
         """Heads with units, and rows."""
         raise NotImplementedError
 
-    def _cells(self) -> Cells:
+    def _table_cells(self) -> Cells:
         head, rows = self._table()
-        return head, [[shown(x, 4) for x in row] for row in rows], ">" * len(head)
+        return head, [[format_number(x, 4) for x in row] for row in rows], ">" * len(head)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -6,41 +6,41 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from bellcrank.argument_checks import ValidatedCalls
 from bellcrank.choices import Method, SpectrumBy
-from bellcrank.derive.derived import Derived
-from bellcrank.kinds import Checked
+from bellcrank.derive.derived import DerivedModel
 from bellcrank.model.guess import with_guess
-from bellcrank.run.evaluate import Inputs, Parameters
-from bellcrank.run.loaded import Loaded
+from bellcrank.run.loaded import LoadedModel
+from bellcrank.run.point_evaluation import Inputs, Parameters
 from bellcrank.run.result import Run
 
 if TYPE_CHECKING:
     from bellcrank.analysis.equilibrium import Equilibrium
     from bellcrank.analysis.inverse import InverseDynamics
-    from bellcrank.analysis.linear import LinearModel
-    from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
+    from bellcrank.analysis.linear_model import LinearModel
     from bellcrank.analysis.modes import Modes
-    from bellcrank.analysis.plant import Plant
+    from bellcrank.analysis.plant import AnalysisModel
     from bellcrank.analysis.response import Response, Spectrum
+    from bellcrank.analysis.root_locus import Equilibria, RootLocus, StabilityChart
     from bellcrank.analysis.sensitivity import Sensitivity
 
 Values = Mapping[Any, float | str] | None
 
 
-class Analyses(Checked):
+class Analyses(ValidatedCalls):
     """What a simulation reports besides time histories. Values in user units unless a method says otherwise."""
 
-    internals = ("derived", "loaded", "plant")
-    loaded: Loaded
-    derived: Derived
+    internals = ("derived", "loaded", "analysis_context")
+    loaded: LoadedModel
+    derived: DerivedModel
     simulate: Callable[..., Run]
 
     @cached_property
-    def plant(self) -> Plant:
+    def analysis_context(self) -> AnalysisModel:
         """The model as the analyses see it."""
-        from bellcrank.analysis.plant import Plant
+        from bellcrank.analysis.plant import AnalysisModel
 
-        return Plant(self.loaded, self.derived, self.simulate)
+        return AnalysisModel(self.loaded, self.derived, self.simulate)
 
     def equilibrium(
         self,
@@ -99,10 +99,10 @@ class Analyses(Checked):
         >>> round(sim.equilibrium(free="push", fixed={"q(mass)": 1}, parameters={"push": 0})["push"], 9)
         50.0
         """
-        from bellcrank.analysis.stability import equilibrium
+        from bellcrank.analysis.stability import find_stable_equilibrium
 
         settings = {"free": free, "fixed": fixed, "targets": targets, "parameters": parameters, "inputs": inputs}
-        return equilibrium(self.plant, at, guess, **settings, t=t)
+        return find_stable_equilibrium(self.analysis_context, at, guess, **settings, t=t)
 
     def equilibria(
         self,
@@ -147,9 +147,9 @@ class Analyses(Checked):
         >>> found["q(mass)"].round(9).tolist()
         [0.0, 0.2, 0.4]
         """
-        from bellcrank.analysis.sweep import equilibria
+        from bellcrank.analysis.sweep import equilibrium_branch
 
-        return equilibria(self.plant, over, values, parameters, inputs, options)
+        return equilibrium_branch(self.analysis_context, over, values, parameters, inputs, options)
 
     def linearize(
         self,
@@ -208,12 +208,12 @@ class Analyses(Checked):
         >>> model.A.tolist(), model.B.tolist()
         ([[0.0, 1.0], [-25.0, 0.0]], [[0.0], [0.5]])
         """
-        return self._linear(at, wrt, outputs, parameters, inputs, t, states, guess)
+        return self._linear_model(at, wrt, outputs, parameters, inputs, t, states, guess)
 
-    def _linear(self, *arguments: Any, **options: Any) -> LinearModel:
-        from bellcrank.analysis.linearise import linear_model
+    def _linear_model(self, *arguments: Any, **options: Any) -> LinearModel:
+        from bellcrank.analysis.linearize import linear_model
 
-        return linear_model(self.plant, *arguments, **options)
+        return linear_model(self.analysis_context, *arguments, **options)
 
     def frequency_response(
         self, input: Any, output: Any, f: Any, *, at: Any = "equilibrium", parameters: Parameters = None,
@@ -251,7 +251,7 @@ class Analyses(Checked):
         >>> sim.frequency_response("push", "q(mass)", [0.001, 10]).magnitude.round(6).tolist()
         [0.02, 0.000127]
         """
-        model = self._linear(at, [input], [output], parameters, inputs, guess=guess)
+        model = self._linear_model(at, [input], [output], parameters, inputs, guess=guess)
         return model.frequency_response(input, output, f)
 
     def modes(
@@ -282,7 +282,7 @@ class Analyses(Checked):
         >>> round(mode.natural_frequency, 4), round(mode.damping, 4)
         (0.7958, 0.2)
         """
-        return self._linear(at, (), (), parameters, inputs, guess=guess).essential().modes
+        return self._linear_model(at, (), (), parameters, inputs, guess=guess).essential().modes
 
     def power_spectrum(
         self,
@@ -336,7 +336,7 @@ class Analyses(Checked):
         """
         from bellcrank.analysis.spectra import power_spectrum
 
-        return power_spectrum(self.plant, output, spectra, f, by, at, parameters, seed, periods)
+        return power_spectrum(self.analysis_context, output, spectra, f, by, at, parameters, seed, periods)
 
     def root_locus(
         self,
@@ -384,7 +384,7 @@ class Analyses(Checked):
         """
         from bellcrank.analysis.sweep import root_locus
 
-        return root_locus(self.plant, over, values, at, parameters, inputs, options, model)
+        return root_locus(self.analysis_context, over, values, at, parameters, inputs, options, model)
 
     def stability_chart(
         self,
@@ -426,7 +426,7 @@ class Analyses(Checked):
         """
         from bellcrank.analysis.sweep import stability_chart
 
-        return stability_chart(self.plant, first, second, at, parameters, inputs, options, model)
+        return stability_chart(self.analysis_context, first, second, at, parameters, inputs, options, model)
 
     def inverse(
         self,
@@ -476,7 +476,7 @@ class Analyses(Checked):
         """
         from bellcrank.analysis.inverse_dynamics import inverse_dynamics
 
-        return inverse_dynamics(self.plant, q, u, udot, t, forces, parameters, inputs)
+        return inverse_dynamics(self.analysis_context, q, u, udot, t, forces, parameters, inputs)
 
     def sensitivity(
         self,
@@ -529,4 +529,4 @@ class Analyses(Checked):
         from bellcrank.analysis.run_sensitivity import sensitivity
 
         run = t_end, step, method, parameters, with_guess(initial, guess), inputs, check, output_every
-        return sensitivity(self.plant, wrt, outputs, *run)
+        return sensitivity(self.analysis_context, wrt, outputs, *run)

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from bellcrank.backend.kept_models import kept_model
+from bellcrank.argument_checks import ValidatedCalls
+from bellcrank.backend.model_cache import cached_model
 from bellcrank.choices import (
     Backend,
     DaeMethod,
@@ -18,30 +19,29 @@ from bellcrank.choices import (
     Precision,
     Speed,
 )
-from bellcrank.derive.derived import Derived
+from bellcrank.derive.derived import DerivedModel
 from bellcrank.derive.summary import summary, warn_of_unused
-from bellcrank.errors import ModelError, mapping
+from bellcrank.errors import ModelError, require_mapping
 from bellcrank.expr import Expr, Symbol
 from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
-from bellcrank.kinds import Checked
 from bellcrank.kinematics.results import ConstraintForm
-from bellcrank.kinematics.speed_constraints import Removed
+from bellcrank.kinematics.speed_constraints import DependentSpeed
 from bellcrank.model.records import Description
-from bellcrank.names import numbered
-from bellcrank.program.lookup import routine_operations
+from bellcrank.name_lookup import make_names_unique
+from bellcrank.program.grid_lookup import routine_operations
 
 if TYPE_CHECKING:
     from bellcrank.analysis.jacobian import Jacobian
-    from bellcrank.analysis.linear import LinearModel
+    from bellcrank.analysis.linear_model import LinearModel
     from bellcrank.api.simulation import Simulation
-    from bellcrank.export.page.page import Page
-    from bellcrank.run.actions import GivenEvent
+    from bellcrank.export.page.page import LivePage
     from bellcrank.run.dae_methods import Dae
+    from bellcrank.run.event_specs import EventRecord
     from bellcrank.run.result import Run
 
 
-class Equations(Checked):
+class Equations(ValidatedCalls):
     """Equations of motion of a system, derived by `System.equations`.
 
     Parameters
@@ -77,17 +77,17 @@ class Equations(Checked):
 
     internals = ("analysis", "derived", "how", "program", "quantities")
 
-    def __init__(self, derived: Derived, recipe: tuple[Any, ...] | None = None) -> None:
+    def __init__(self, derived: DerivedModel, recipe: tuple[Any, ...] | None = None) -> None:
         self.derived, self._recipe = derived, recipe
         self.analysis, self.quantities, self.program = derived.analysis, derived.quantities, derived.program
-        self.how, self.solve, self.seconds = derived.how, derived.solve, dict(derived.seconds)
+        self.how, self.solve, self.seconds = derived.method_label, derived.solve, dict(derived.seconds)
 
     def __reduce__(self) -> Any:
         """Another process derives the equations again, from the description as it was."""
         if self._recipe is None:
             reason = "equations that were derived step by step cannot be pickled; derive them in the other process"
             raise ModelError(reason, self.name)
-        return equations_of, self._recipe
+        return derive_equations, self._recipe
 
     def __deepcopy__(self, _: Any) -> Equations:
         return self  # never changes
@@ -128,9 +128,9 @@ class Equations(Checked):
         return list(self.program.output_names)
 
     @property
-    def constraints(self) -> list[Removed]:
+    def constraints(self) -> list[DependentSpeed]:
         """The dependent speeds, each with the relation that determines it."""
-        return list(self.derived.dependent)
+        return list(self.derived.dependent_speeds)
 
     @property
     def notes(self) -> list[str]:
@@ -162,13 +162,13 @@ class Equations(Checked):
     def constraint_rows(self) -> dict[str, Expr]:
         """The rows v = J u + b = 0 by name, in the order of `constraint_matrix`; equal names are numbered."""
         loops = self.program.loops
-        return {} if loops is None else dict(zip(numbered(loops.names), loops.v, strict=True))
+        return {} if loops is None else dict(zip(make_names_unique(loops.names), loops.v, strict=True))
 
     @property
     def position_rows(self) -> dict[str, Expr]:
         """The rows g(q, t) = 0 by name; equal names are numbered."""
         loops = self.program.loops
-        return {} if loops is None else dict(zip(numbered(loops.positions), loops.g, strict=True))
+        return {} if loops is None else dict(zip(make_names_unique(loops.positions), loops.g, strict=True))
 
     def jacobian(
         self,
@@ -210,9 +210,9 @@ class Equations(Checked):
         >>> found.rows, found.columns
         (("q(mass)'", "u(mass)'"), (k, q(mass)))
         """
-        from bellcrank.analysis.jacobian import jacobian_of  # most models are never differentiated
+        from bellcrank.analysis.jacobian import make_jacobian  # most models are never differentiated
 
-        return jacobian_of(self.derived, of, wrt, mode)
+        return make_jacobian(self.derived, of, wrt, mode)
 
     def gradient(
         self, of: JacobianOf | Sequence[JacobianOf] = ("rates",), *, wrt: Sequence[Any] | str | None = None
@@ -240,9 +240,9 @@ class Equations(Checked):
         >>> s.equations().gradient(wrt="k").columns
         (k,)
         """
-        from bellcrank.analysis.jacobian import gradient_of
+        from bellcrank.analysis.jacobian import make_gradient
 
-        return gradient_of(self.derived, of, wrt)
+        return make_gradient(self.derived, of, wrt)
 
     def operation_count(self) -> dict[str, Any]:
         """Count the operations of one evaluation of all time derivatives.
@@ -341,7 +341,7 @@ class Equations(Checked):
         format: Literal["c", "fortran"],
         path: str | Path,
         *,
-        events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
+        events: Mapping[str, Any] | Sequence[EventRecord] | None = None,
         stop: Iterable[str] | str = (),
         dae: DaeMethod | Dae | None = None,
     ) -> Path: ...
@@ -355,7 +355,7 @@ class Equations(Checked):
         format: Literal["embedded"],
         path: str | Path,
         *,
-        events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
+        events: Mapping[str, Any] | Sequence[EventRecord] | None = None,
         stop: Iterable[str] | str = (),
         precision: Precision = "double",
     ) -> Path: ...
@@ -366,7 +366,7 @@ class Equations(Checked):
         format: Literal["simulink"],
         path: str | Path,
         *,
-        events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
+        events: Mapping[str, Any] | Sequence[EventRecord] | None = None,
         stop: Iterable[str] | str = (),
     ) -> Path: ...
 
@@ -398,14 +398,14 @@ class Equations(Checked):
         run: Run | None = None,
         modes: LinearModel | None = None,
         drag: bool | None = None,
-    ) -> Page: ...
+    ) -> LivePage: ...
 
     def export(
         self,
         format: ExportFormat,
         path: str | Path | None = None,
         *,
-        events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
+        events: Mapping[str, Any] | Sequence[EventRecord] | None = None,
         stop: Iterable[str] | str | None = None,
         dae: DaeMethod | Dae | None = None,
         precision: Precision | None = None,
@@ -491,13 +491,13 @@ class Equations(Checked):
         >>> eom.export("page", title="A mass").title
         'A mass'
         """
-        from bellcrank.export.formats import export
+        from bellcrank.export.formats import export_model
 
         programs = {"events": events, "stop": stop, "dae": dae, "precision": precision}
         credits = {"author": author, "version": version, "license": license, "copyright": copyright}
         fmus = {"fmi": fmi, "platforms": platforms, "description": description, **credits}
         pages = {"sliders": sliders, "plots": plots, "title": title, "run": run, "modes": modes, "drag": drag}
-        return export(self.derived, format, path, {**programs, **fmus, **pages})
+        return export_model(self.derived, format, path, {**programs, **fmus, **pages})
 
     def compile(
         self, *, backend: Backend = "auto", external: Mapping[str, Any] | None = None, speed: Speed = "auto"
@@ -536,10 +536,10 @@ class Equations(Checked):
         from bellcrank.api.simulation import Simulation
 
         warn_of_unused(self.derived)
-        return Simulation(self, backend, mapping(external, "external"), speed)
+        return Simulation(self, backend, require_mapping(external, "external"), speed)
 
 
-def equations_of(
+def derive_equations(
     description: Description,
     solve: str,
     small: bool,
@@ -553,11 +553,11 @@ def equations_of(
     frozen = description.snapshot()
     choices = solve, small, optimise, tuple(without), ConstraintForm(constraints)
 
-    def make() -> Derived:
-        from bellcrank.derive.pipeline import derive
-        from bellcrank.run.loop_place import LoopPlace
+    def derive_model() -> DerivedModel:
+        from bellcrank.derive.pipeline import derive_model
+        from bellcrank.run.loop_configuration import LoopConfiguration
 
-        return derive(frozen, LoopPlace.of, *choices)
+        return derive_model(frozen, LoopConfiguration.from_analysis, *choices)
 
-    derived = kept_model(frozen, choices, make) if is_kept else make()
+    derived = cached_model(frozen, choices, derive_model) if is_kept else derive_model()
     return Equations(derived, (frozen, solve, small, optimise, tuple(without), constraints))

@@ -9,23 +9,23 @@ import numpy as np
 
 from bellcrank.api.analyses import Analyses
 from bellcrank.choices import Backend, DaeMethod, ManyBackend, Method, Precision, Sampling, Speed
-from bellcrank.errors import counted
+from bellcrank.errors import pluralize
 from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
 from bellcrank.model.guess import with_guess
-from bellcrank.run import evaluate
-from bellcrank.run.actions import GivenEvent
+from bellcrank.run import point_evaluation
+from bellcrank.run.argument_checks import Numbers
 from bellcrank.run.dae_methods import Dae
-from bellcrank.run.evaluate import Inputs, Parameters
-from bellcrank.run.loaded import load
+from bellcrank.run.event_specs import EventRecord
+from bellcrank.run.loaded import load_model
+from bellcrank.run.point_evaluation import Inputs, Parameters
 from bellcrank.run.result import Run
-from bellcrank.run.rhs import Rhs, rhs_of
+from bellcrank.run.rhs import Rhs, make_rhs
 from bellcrank.run.session import Progress
 from bellcrank.run.simulate import simulate
 from bellcrank.run.state import State
-from bellcrank.run.stepper import Stepper, stepper
+from bellcrank.run.stepper import Stepper, make_stepper
 from bellcrank.run.tolerances import Absolute
-from bellcrank.run.values import Numbers
 
 if TYPE_CHECKING:
     from bellcrank.many.result import Many
@@ -64,7 +64,7 @@ class Simulation(Analyses):
     def __init__(self, equations: Any, backend: Backend, external: Mapping[str, Any], speed: Speed = "auto") -> None:
         self.derived = derived = equations.derived
         self._recipe = (equations, backend, external, speed)
-        self.loaded = load(derived.analysis, derived.interface, derived.program, backend, external, speed)
+        self.loaded = load_model(derived.analysis, derived.interface, derived.program, backend, external, speed)
         self.backend = self.loaded.model.name
 
     def __reduce__(self) -> Any:
@@ -77,7 +77,7 @@ class Simulation(Analyses):
     def __repr__(self) -> str:
         x = self.interface
         sizes = (
-            counted(len(g), word) for g, word in ((x.states, "state"), (x.signals, "input"), (x.outputs, "output"))
+            pluralize(len(g), word) for g, word in ((x.states, "state"), (x.signals, "input"), (x.outputs, "output"))
         )
         return f"Simulation({x.model!r}: {', '.join(sizes)}; backend {self.backend})"
 
@@ -172,7 +172,7 @@ class Simulation(Analyses):
         >>> state["q(ball)"], state.units["u(ball)"]
         (5.0, 'm/s')
         """
-        return State.of(self.interface, *evaluate.assemble(self.loaded, initial, guess))
+        return State.from_arrays(self.interface, *point_evaluation.assemble(self.loaded, initial, guess))
 
     def derivatives(
         self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
@@ -212,7 +212,7 @@ class Simulation(Analyses):
         >>> qdot.tolist(), udot.tolist()
         ([3.0], [-25.0])
         """
-        return evaluate.rates(self.loaded, t, q, u, parameters, inputs)
+        return point_evaluation.state_derivatives(self.loaded, t, q, u, parameters, inputs)
 
     def rhs(self, *, parameters: Parameters = None, inputs: Inputs = None) -> Rhs:
         """Return the time derivatives as a function f(t, x) for your own integrator.
@@ -238,7 +238,7 @@ class Simulation(Analyses):
         >>> f.state_names, f(0, [1, 3]).tolist()
         (('q(mass)', 'u(mass)'), [3.0, -25.0])
         """
-        return rhs_of(self.loaded, parameters, inputs)
+        return make_rhs(self.loaded, parameters, inputs)
 
     def outputs(
         self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
@@ -268,7 +268,7 @@ class Simulation(Analyses):
         >>> s.equations().compile(backend="python").outputs(0, [0.25], [0])
         {'travel': 250.0}
         """
-        return evaluate.outputs(self.loaded, t, q, u, parameters, inputs)
+        return point_evaluation.outputs(self.loaded, t, q, u, parameters, inputs)
 
     def echo(
         self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
@@ -298,7 +298,7 @@ class Simulation(Analyses):
         >>> s.equations().compile(backend="python").echo(0, [0], [0])
         {'weight': 20.0}
         """
-        return evaluate.echo(self.loaded, t, q, u, parameters, inputs)
+        return point_evaluation.echo(self.loaded, t, q, u, parameters, inputs)
 
     def multipliers(
         self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
@@ -334,7 +334,7 @@ class Simulation(Analyses):
         >>> [abs(round(x, 6)) for x in sim.multipliers(0, [0, 0], [0, 0]).values()]
         [10.0]
         """
-        return evaluate.multipliers(self.loaded, t, q, u, parameters, inputs)
+        return point_evaluation.multipliers(self.loaded, t, q, u, parameters, inputs)
 
     def simulate(
         self,
@@ -348,7 +348,7 @@ class Simulation(Analyses):
         inputs: Inputs = None,
         rtol: float | None = None,
         atol: Absolute | None = None,
-        events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
+        events: Mapping[str, Any] | Sequence[EventRecord] | None = None,
         stop: Iterable[str] | str | None = (),
         progress: Progress | None = None,
         dae: DaeMethod | Dae | None = None,
@@ -445,7 +445,7 @@ class Simulation(Analyses):
         """Start a run that you advance step by step, with inputs that you may change between steps.
 
         Steps are bit-identical to those of `simulate`. Events are those of the model (`System.add_event`);
-        `stepper.events` lists those that occurred.
+        `make_stepper.events` lists those that occurred.
 
         Parameters
         ----------
@@ -472,7 +472,7 @@ class Simulation(Analyses):
         (1.0, 2.0)
         """
         values = with_guess(initial, guess)
-        return stepper(self.loaded, step, parameters, values, inputs, method, t_start, start, dae)
+        return make_stepper(self.loaded, step, parameters, values, inputs, method, t_start, start, dae)
 
     def steppers(
         self,
@@ -494,9 +494,9 @@ class Simulation(Analyses):
         n : int, optional
             Number of runs. Default: the length of the arrays given.
         step, method, t_start : optional
-            As of `stepper`.
+            As of `make_stepper`.
         parameters, initial, inputs : mapping, optional
-            As of `stepper`; each value may be an array over runs or a distribution, as of `simulate_many`.
+            As of `make_stepper`; each value may be an array over runs or a distribution, as of `simulate_many`.
         seed : int, default 0
             Seed of the distributions.
         guess : mapping, optional
@@ -517,9 +517,11 @@ class Simulation(Analyses):
         >>> steppers.state["q(mass)"].tolist()
         [1.0, 2.0, 3.0]
         """
-        from bellcrank.many.steppers import steppers
+        from bellcrank.many.steppers import make_steppers
 
-        return steppers(self.loaded, n, step, parameters, with_guess(initial, guess), inputs, method, t_start, seed)
+        return make_steppers(
+            self.loaded, n, step, parameters, with_guess(initial, guess), inputs, method, t_start, seed
+        )
 
     def simulate_many(
         self,
@@ -541,7 +543,7 @@ class Simulation(Analyses):
         seed: int = 0,
         rtol: float | None = None,
         atol: Absolute | None = None,
-        events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
+        events: Mapping[str, Any] | Sequence[EventRecord] | None = None,
         stop: Iterable[str] | str | None = (),
         guess: Mapping[Any, float | str] | None = None,
         dae: DaeMethod | Dae | None = None,
@@ -599,7 +601,7 @@ class Simulation(Analyses):
         >>> many.metrics["q(ball)"]["min"].tolist()
         [-0.5, -1.0]
         """
-        from bellcrank.many.many import simulate_many
+        from bellcrank.many.simulate_many import simulate_many
 
         return simulate_many(
             self.loaded, n, parameters, with_guess(initial, guess), inputs, t_end, step, method, channels,

@@ -9,15 +9,15 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.api.loading import read_model
+from bellcrank.api.model_files import read_model
 from bellcrank.choices import Constraints, Optimise, ShapeKind, Side, Solve, StartBelowGround
-from bellcrank.describe.builder import Builder, name_of
-from bellcrank.describe.given import BodyLike, PointLike, ScalarLike
+from bellcrank.describe.argument_types import BodyLike, PointLike, ScalarLike
+from bellcrank.describe.builder import Builder, check_name
 from bellcrank.errors import BellcrankError, ModelError
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
-    from bellcrank.describe.contacts import Contact, Ground, Tyre
+    from bellcrank.describe.contacts import Contact, NearestGroundProvider, Tyre
     from bellcrank.describe.linkage_joint import LinkageJoint
     from bellcrank.describe.tyre_model import TyreModel
     from bellcrank.linkage import Linkage, Table
@@ -56,8 +56,10 @@ class System(Builder):
     System('oscillator': 1 body, 1 force, 0 constraints)
     """
 
-    internals = ("description", "keeps", "owner")
-    keeps: bool | None = None  # are its equations kept on disk for other processes? None: those of `LARGE` systems
+    internals = ("description", "_caches_equations", "owner")
+    _caches_equations: bool | None = (
+        None  # are its equations kept on disk for other processes? None: those of `LARGE` systems
+    )
 
     @classmethod
     def read(cls, path: str | Path, **arguments: Any) -> System:
@@ -333,7 +335,7 @@ class System(Builder):
         *,
         at: PointLike | BodyLike,
         radius: ScalarLike | None = None,
-        terrain: Ground,
+        terrain: NearestGroundProvider,
         tyre: Tyre | TyreModel | None = None,
         restitution: Sequence[float] = (0.0, 0.0),
         rolling_resistance: ScalarLike = 0,
@@ -395,7 +397,7 @@ class System(Builder):
         from bellcrank.describe.contacts import add_contact
         from bellcrank.describe.rigid_contact import add_rigid_contact
 
-        contact_name = name_of(name, "contact")
+        contact_name = check_name(name, "contact")
         if tyre is None:
             return add_rigid_contact(
                 self, contact_name, at, radius, terrain, restitution, rolling_resistance, wheel, below
@@ -445,11 +447,11 @@ class System(Builder):
         >>> figure.get_suptitle()
         'a pendulum'
         """
-        from bellcrank.run.body_motion import at_start, drawn
+        from bellcrank.run.body_poses import initial_pose, load_for_picture
         from bellcrank.scene.picture import draw_scene
 
         d = self.equations(optimise="none").derived
-        m = at_start(drawn(d.analysis, d.interface, d.program), initial, parameters, guess)
+        m = initial_pose(load_for_picture(d.analysis, d.interface, d.program), initial, parameters, guess)
         return draw_scene(m.scene, m.poses, None, path, title)
 
     def _repr_html_(self) -> str:
@@ -507,11 +509,13 @@ class System(Builder):
         >>> s.equations().mass_matrix
         [[2]]
         """
-        from bellcrank.api.equations import equations_of
+        from bellcrank.api.equations import derive_equations
         from bellcrank.kinematics.results import ConstraintForm
 
         if constraints not in list(ConstraintForm):
             known_forms = ", ".join(map(repr, map(str, ConstraintForm)))
             raise ModelError(f"constraints={constraints!r} is not known; it is one of {known_forms}", self.name)
-        keeps_on_disk = len(self.description.bodies) >= LARGE if self.keeps is None else self.keeps
-        return equations_of(self.description, solve, small, optimise, without, constraints, keeps_on_disk)
+        keeps_on_disk = (
+            len(self.description.bodies) >= LARGE if self._caches_equations is None else self._caches_equations
+        )
+        return derive_equations(self.description, solve, small, optimise, without, constraints, keeps_on_disk)

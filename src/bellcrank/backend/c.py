@@ -6,34 +6,34 @@ import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from bellcrank.backend.bound_rhs import BoundRhs
 from bellcrank.backend.c_assembly import CAssembler
-from bellcrank.backend.c_bound import Bound
-from bellcrank.backend.c_calls import CCalls, Compiled
-from bellcrank.backend.c_job import Double, check_sizes
+from bellcrank.backend.c_calls import CCalls, CompiledProgram
 from bellcrank.backend.c_runs import CRun, DaeCRun, LoopCRun, RigidCRun
-from bellcrank.backend.cache import kept_text
+from bellcrank.backend.c_structures import Double, check_structure_sizes
+from bellcrank.backend.cache import get_or_make_text
 from bellcrank.backend.compiler import NO_COMPILER, Compiler, find_compiler
-from bellcrank.backend.external import external_function, remembering
+from bellcrank.backend.external import with_own_memory, wrap_user_function
 from bellcrank.backend.protocol import Functions
-from bellcrank.backend.python import PythonModel
-from bellcrank.backend.tiers import builds_of
+from bellcrank.backend.python_model import PythonModel
+from bellcrank.backend.tiers import build_libraries
 from bellcrank.emit.c.printer import external_calls
+from bellcrank.emit.c.program_sources import ProgramSources
 from bellcrank.emit.c.rigid import RigidWheel
-from bellcrank.emit.c.sources import Sources
 from bellcrank.emit.c.tables import table_numbers
-from bellcrank.emit.routines import external_name
-from bellcrank.emit.schedule import AS_WRITTEN, BEST, Options
-from bellcrank.errors import BuildError, warn
+from bellcrank.emit.calling_conventions import external_name
+from bellcrank.emit.schedule import AS_WRITTEN, DEFAULT_OPTIONS, ScheduleOptions
+from bellcrank.errors import BuildError, issue_warning
 from bellcrank.expr.collection import no_collection
-from bellcrank.numeric.run_spec import Input
+from bellcrank.numeric.run_spec import ProgramInput
 from bellcrank.program.inertias import inertia_functions
-from bellcrank.program.program import Program
+from bellcrank.program.program import SimulationProgram
 
 MOST_SPEEDS = 100  # of a model with closed loops that is attached to the kernel
 
 
 def c_model(
-    program: Program,
+    program: SimulationProgram,
     functions: Functions,
     outside: Iterable[str] = (),
     rigid: Sequence[RigidWheel] = (),
@@ -46,16 +46,18 @@ def c_model(
         python_functions = [f for f in functions if f is not None]
         if len(python_functions) < len(functions):  # a user function is given in C or Fortran alone
             raise
-        from bellcrank.backend.wasm import WasmModel, missing
+        from bellcrank.backend.wasm import WasmModel, wasm_obstacle
 
-        target = "Python, many times" if missing() else "WebAssembly, a few times"
-        warn(f"{program.name} runs in {target} slower than compiled: {error}")
+        target = "Python, many times" if wasm_obstacle() else "WebAssembly, a few times"
+        issue_warning(f"{program.name} runs in {target} slower than compiled: {error}")
         return (
-            PythonModel(program, python_functions) if missing() else WasmModel(program, python_functions, rigid=rigid)
+            PythonModel(program, python_functions)
+            if wasm_obstacle()
+            else WasmModel(program, python_functions, rigid=rigid)
         )
 
 
-def _can_be_linked(program: Program) -> bool:
+def _can_be_linked(program: SimulationProgram) -> bool:
     """Can it be attached to the kernel? Memory for large loops would not fit a stack."""
     return program.loops is None or len(program.speeds) <= MOST_SPEEDS
 
@@ -73,11 +75,11 @@ class CModel:
 
     def __init__(
         self,
-        program: Program,
+        program: SimulationProgram,
         functions: Functions,
         outside: Iterable[str] = (),
         flags: Sequence[str] | None = None,
-        options: Options | None = None,
+        options: ScheduleOptions | None = None,
         dae: bool = False,
         stiff: bool = False,
         rigid: Sequence[RigidWheel] = (),
@@ -88,13 +90,13 @@ class CModel:
             raise BuildError(NO_COMPILER)
         self.compiler: Compiler | None = compiler
         self.program, self.functions, self._speed = program, tuple(functions), speed
-        options = options or (BEST if speed in ("fast", "auto") else AS_WRITTEN)
+        options = options or (DEFAULT_OPTIONS if speed in ("fast", "auto") else AS_WRITTEN)
         # what is in Python is called back, unless it is in C as well
         pairs = zip(program.routines, functions, strict=True)
         self._outside = (*outside, *(r.name for r, f in pairs if f is not None and not r.known_in("c")))
         routine_calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in routine_calls if c.foreign]
-        is_generated = all(c.function is None or c.routine.formulas is not None for c in routine_calls)
+        is_generated = all(c.c_name is None or c.routine.formulas is not None for c in routine_calls)
         tables = (
             table_numbers(program.tables) if is_generated and program.tables else None
         )  # code of users is loaded once
@@ -108,78 +110,82 @@ class CModel:
                     looks=True, assembles=not dae, extra={} if dae else inertia_functions(program),
                     halves=is_generated,  # code of users is compiled once: it may have variables of its own
                     table_data=tables is not None,
-                ).text()  # fmt: skip
+                ).joined_text()  # fmt: skip
 
         is_cacheable = program.content and is_generated and not rigid
         cache_key = f"{program.content} {options!r} {self._outside!r} {dae} {stiff}"
-        sources = Sources.read(kept_text(cache_key, write) if is_cacheable else write())
-        self.source, foreign_libraries = sources.of("unity"), []
+        sources = ProgramSources.from_text(get_or_make_text(cache_key, write) if is_cacheable else write())
+        self.source, foreign_libraries = sources.for_build("unity"), []
         if tables is not None:
             self.source += f"/* numbers of tables: {tables.digest} */\n"
         if foreign:
-            from bellcrank.backend.fortran import fortran_library
+            from bellcrank.backend.fortran_functions import fortran_library
 
             foreign_libraries = [fortran_library(foreign, program.name)]
-        builds = builds_of(
+        builds = build_libraries(
             sources, compiler, speed, foreign_libraries, is_generated, flags, _can_be_linked(program), tables
         )
         routine_index = {routine: i for i, routine in enumerate(program.routines)}
-        callbacks = [(routine_index[c.routine], c.routine.argument_count) for c in routine_calls if c.function is None]
-        memory_size = sum(c.routine.memory or 0 for c in routine_calls if c.function is not None)
+        callbacks = [(routine_index[c.routine], c.routine.argument_count) for c in routine_calls if c.c_name is None]
+        memory_size = sum(c.routine.memory or 0 for c in routine_calls if c.c_name is not None)
         run = RigidCRun if rigid else CRun if program.loops is None else DaeCRun if dae else LoopCRun
-        check_sizes(builds.now.now.loaded)
+        check_structure_sizes(builds.latest.current.loaded)
         assembler = CAssembler if run is LoopCRun and not stiff else None
-        self._compiled = Compiled(program, builds, callbacks, memory_size, run, assembler)
+        self._compiled = CompiledProgram(program, builds, callbacks, memory_size, run, assembler)
 
     def notes(self) -> list[str]:
         """How it was compiled, in messages."""
-        libraries = self._compiled.builds.now
+        libraries = self._compiled.variants.latest
         notes = [f"compiled by {self.compiler.name}"] if self.compiler is not None else []
         if libraries.problem:
             notes.append(
                 f"stays with the library that was soon ready, since the fast one is not made: {libraries.problem}"
             )
-        elif libraries.now.speed == "linked":
+        elif libraries.current.speed == "linked":
             notes.append(
                 "linked to the solver kernel in the cache; once runs have taken more than a second, a faster library "
                 "is compiled in the background for later runs, whose last digits may differ"
             )
-        elif not libraries.settled.is_set():
+        elif not libraries.is_final.is_set():
             notes.append(
                 "runs with a library that was soon ready; once runs have taken more than a second, the fast one is "
                 "compiled in the background and takes over, with the same results"
             )
         return notes
 
-    def calls(self, functions: Functions | None = None) -> CCalls:
+    def new_calls(self, functions: Functions | None = None) -> CCalls:
         """The functions of the program for one run or evaluation."""
-        return CCalls(self._compiled, remembering(self.functions) if functions is None else functions)
+        return CCalls(self._compiled, with_own_memory(self.functions) if functions is None else functions)
 
-    def bound(self, program_calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Bound:
+    def bind_rhs(
+        self, program_calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[ProgramInput]
+    ) -> BoundRhs:
         """Return a function for the state derivatives; user functions are those of `program_calls`."""
-        return Bound(program_calls, p, c, inputs)
+        return BoundRhs(program_calls, p, c, inputs)
 
-    def like(self, program: Program, functions: Functions, once: bool = False) -> CModel | PythonModel:
+    def compile_similar(
+        self, program: SimulationProgram, functions: Functions, once: bool = False
+    ) -> CModel | PythonModel:
         """Another program, compiled; routines that this one calls back are called back there, too. What is evaluated
         `once` in a while is made as soon as can be."""
         return c_model(program, functions, self._outside, speed="soon" if once else self._speed)
 
-    def for_stiff(self, program: Program, functions: Functions) -> CModel:
+    def with_stiff_methods(self, program: SimulationProgram, functions: Functions) -> CModel:
         """The same program, with slopes, and with runs by stiff methods, too."""
         return CModel(program, functions, self._outside, stiff=True, speed=self._speed)
 
-    def for_dae(self) -> CModel:
+    def with_dae_methods(self) -> CModel:
         """The same program with runs by methods for differential-algebraic equations."""
         return CModel(self.program, self.functions, self._outside, dae=True, speed=self._speed)
 
-    def functions_in_python(self) -> Functions:
+    def python_functions(self) -> Functions:
         """Functions of all routines and tables; those in C or Fortran alone are wrapped where Python closes loops."""
         if self.program.loops is None:
             return self.functions
         pairs = zip(self.program.routines, self.functions, strict=True)
-        return tuple(f or external_function(self.program, r, self._compiled_routine(r)) for r, f in pairs)
+        return tuple(f or wrap_user_function(self.program, r, self._wrap_compiled_function(r)) for r, f in pairs)
 
-    def _compiled_routine(self, routine: Any) -> Callable[..., Any]:
+    def _wrap_compiled_function(self, routine: Any) -> Callable[..., Any]:
         """A user function that is given in C or Fortran as a function of Python, for start and loops."""
         try:
             function = getattr(self._compiled.library, external_name(routine))

@@ -1,4 +1,4 @@
-"""Closed loops of a compiled program closed at a start, as `numeric/projection.py` does it in Python."""
+"""Closed loops of a compiled program closed at a start, as `numeric/loop_constraints.py` does it in Python."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_runs import LoopCRun
-from bellcrank.numeric.methods import DEFAULT
-from bellcrank.numeric.projection import CannotClose
-from bellcrank.numeric.run_spec import FINISHED, Input, RunSpec, Weights
+from bellcrank.numeric.fixed_step_methods import DEFAULT
+from bellcrank.numeric.loop_constraints import AssemblyError
+from bellcrank.numeric.run_spec import FINISHED, ProgramInput, RunSpec, Weights
 from bellcrank.numeric.tuning import ASSEMBLY
 
 Spare = tuple[LoopCRun, Sequence[float], Sequence[float]]  # a job, with the parameters and constants it has
@@ -28,14 +28,14 @@ class CAssembler:
         program_calls: CCalls,
         p: Sequence[float],
         c: Sequence[float],
-        inputs: Sequence[Input],
+        inputs: Sequence[ProgramInput],
         spare: list[Spare] | None = None,
     ) -> None:
         self._calls, self._given = program_calls, (p, c, inputs)
-        is_private = spare is None or program_calls.compiled.called_back or program_calls.compiled.memory_size
+        is_private = spare is None or program_calls.compiled.python_functions or program_calls.compiled.memory_size
         self._spare: list[Spare] = [] if is_private or spare is None else spare
 
-    def _taken(self) -> LoopCRun:
+    def _acquire_job(self) -> LoopCRun:
         """A job with parameters, constants and inputs of these starts."""
         p, c, inputs = self._given
         try:
@@ -45,14 +45,14 @@ class CAssembler:
         else:
             if run.inputs is inputs:
                 if its_p is not p or its_c is not c:
-                    run.set_given(p, c)
+                    run.set_parameters(p, c)
                 return run
         program = self._calls.program
         state = np.zeros(len(program.coordinates) + len(program.speeds))
-        new_run: LoopCRun = self._calls.start(RunSpec(1.0, 1.0, DEFAULT, state=state, p=p, c=c, inputs=inputs))
+        new_run: LoopCRun = self._calls.new_run(RunSpec(1.0, 1.0, DEFAULT, state=state, p=p, c=c, inputs=inputs))
         return new_run
 
-    def _put_back(self, run: LoopCRun) -> None:
+    def _release_job(self, run: LoopCRun) -> None:
         """Leaves a job for the next start."""
         p, c, _ = self._given
         self._spare.append((run, p, c))
@@ -62,50 +62,50 @@ class CAssembler:
     ) -> tuple[np.ndarray, np.ndarray]:
         """A state on the constraints, changing only what is free; raises CannotClose where there is none."""
         y, free = np.concatenate([q, u], dtype=float), np.concatenate([free_q, free_u], dtype=np.int32)
-        run = self._taken()
-        run.fields.t = t
+        run = self._acquire_job()
+        run.job.t = t
         row, residual, reverse = run.close_loops(y, free, ASSEMBLY.nudges if nudges is None else nudges)
-        self._put_back(run)
+        self._release_job(run)
         if row >= 0:
             loops = self._calls.program.loops
             assert loops is not None
             names = [*loops.positions, *(f"speeds of {name}" for name in loops.names)]
-            raise CannotClose(names[row], residual, reverse)
+            raise AssemblyError(names[row], residual, reverse)
         return y[: len(q)], y[len(q) :]
 
     def weights(self, t: float, y: np.ndarray) -> Weights:
         """Inverse inertias of coordinates and speeds at a state: corrections move what is light."""
-        run = self._taken()
-        run.begin_beside(t, y)
-        inverse_inertias = _metric(run)
-        self._put_back(run)
+        run = self._acquire_job()
+        run.set_state(t, y)
+        inverse_inertias = _compute_weights(run)
+        self._release_job(run)
         return inverse_inertias
 
-    def branch(self, t: float, y: np.ndarray, weights: Weights) -> np.ndarray | None:
+    def project_onto_branch(self, t: float, y: np.ndarray, weights: Weights) -> np.ndarray | None:
         """A start brought onto a branch if it is in a singular configuration; None if it is singular and at rest."""
-        run = self._taken()
-        run.begin_beside(t, y)
-        run.set_metric(weights)
-        state = _onto_branch(run)
-        self._put_back(run)
+        run = self._acquire_job()
+        run.set_state(t, y)
+        run.set_weights(weights)
+        state = _project_onto_branch(run)
+        self._release_job(run)
         return state
 
-    def begun(self, t: float, y: np.ndarray) -> tuple[Weights, np.ndarray | None]:
+    def weights_and_branch(self, t: float, y: np.ndarray) -> tuple[Weights, np.ndarray | None]:
         """Both: the weights at a state, and the start by them."""
-        run = self._taken()
-        run.begin_beside(t, y)
-        weights_and_start = _metric(run), _onto_branch(run)
-        self._put_back(run)
+        run = self._acquire_job()
+        run.set_state(t, y)
+        weights_and_start = _compute_weights(run), _project_onto_branch(run)
+        self._release_job(run)
         return weights_and_start
 
 
-def _metric(run: LoopCRun) -> Weights:
+def _compute_weights(run: LoopCRun) -> Weights:
     """The weights at the state of a job, which takes them."""
-    run.find_metric()
-    root_q, root_u = run.roots
+    run.compute_weights()
+    root_q, root_u = run.weight_roots
     return root_q * root_q, root_u * root_u
 
 
-def _onto_branch(run: LoopCRun) -> np.ndarray | None:
+def _project_onto_branch(run: LoopCRun) -> np.ndarray | None:
     """The state of a job on its branch."""
-    return run.state.copy() if run.find_branch() == FINISHED else None
+    return run.state.copy() if run.project_onto_branch() == FINISHED else None

@@ -5,26 +5,34 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from bellcrank.backend.c_many import Beginnings, Results, Wanted, batch_of, check_batch
-from bellcrank.backend.compiler import Compiler, lanes_flags, load_source
-from bellcrank.emit.c.events import EventsText
+from bellcrank.backend.c_batch import (
+    BatchBuffers,
+    BatchInitialData,
+    OutputSelection,
+    check_batch_size,
+    make_batch_struct,
+)
+from bellcrank.backend.compiler import Compiler, lanes_flags, load_from_source
+from bellcrank.emit.c.events import EmittedEvents
 from bellcrank.emit.c.lanes import lanes_source
-from bellcrank.emit.c.methods import method_number
+from bellcrank.emit.c.step_methods import method_number
 from bellcrank.emit.c.tables import table_numbers
-from bellcrank.emit.number import Number
+from bellcrank.emit.number_type import NumberType
 from bellcrank.numeric.run_spec import RunSpec
-from bellcrank.program.program import Program
+from bellcrank.program.program import SimulationProgram
 
 
-class Lanes:
+class LaneLibrary:
     """A program compiled to run several runs in lanes, in some numbers; `count` says how many."""
 
-    def __init__(self, program: Program, compiler: Compiler, number: Number, events: EventsText | None = None) -> None:
+    def __init__(
+        self, program: SimulationProgram, compiler: Compiler, number: NumberType, events: EmittedEvents | None = None
+    ) -> None:
         is_generated = all(r.formulas is not None for r in program.externals)  # code of users is loaded once
         tables = table_numbers(program.tables) if program.tables and is_generated else None
         source = lanes_source(program, number=number, events=events, table_data=tables is not None)
-        self.library = load_source(source, compiler, lanes_flags(compiler, len(source)), (), is_generated, tables)
-        check_batch(self.library)
+        self.library = load_from_source(source, compiler, lanes_flags(compiler, len(source)), (), is_generated, tables)
+        check_batch_size(self.library)
         self.library.lane_count.restype = ctypes.c_int64
         self.library.run_lanes.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
         self.library.run_lanes.restype = None
@@ -34,17 +42,24 @@ class Lanes:
 class LaneDriver:
     """One thread's part of many runs."""
 
-    def __init__(self, lanes: Lanes, spec: RunSpec, initial: Beginnings, selection: Wanted, results: Results) -> None:
+    def __init__(
+        self,
+        lanes: LaneLibrary,
+        spec: RunSpec,
+        initial: BatchInitialData,
+        selection: OutputSelection,
+        results: BatchBuffers,
+    ) -> None:
         self._lanes = lanes
-        self._batch, self._held = batch_of(initial, selection, results)
-        set_steps(self._batch, spec)
+        self._batch, self._held = make_batch_struct(initial, selection, results)
+        set_step_fields(self._batch, spec)
 
-    def go(self, first: int, last: int) -> None:
+    def run_range(self, first: int, last: int) -> None:
         """Runs from number `first` to before `last`."""
         self._lanes.library.run_lanes(ctypes.byref(self._batch), first, last)
 
 
-def set_steps(batch: Any, spec: RunSpec) -> None:
+def set_step_fields(batch: Any, spec: RunSpec) -> None:
     """Reports a batch the steps of its runs."""
-    batch.method, batch.total, batch.every = method_number(spec.method), spec.steps, spec.every
+    batch.method, batch.total, batch.every = method_number(spec.method), spec.n_steps, spec.output_every
     batch.h, batch.t_start, batch.t_end = spec.step, spec.t_start, spec.t_end

@@ -1,7 +1,7 @@
 """User functions of a model: what is called, what it remembers, and whether it returned what it should.
 
-In:  the routines of a program and what a user gives in their place. Out: a function for each, immutable; `remembering`
-gives each context of a run or an evaluation memories of its own.
+In:  the routines of a program and what a user gives in their place. Out: a function for each, immutable;
+`with_own_memory` gives each context of a run or an evaluation memories of its own.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 
 from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean
 from bellcrank.expr.table import Table
-from bellcrank.model.records import External
-from bellcrank.program.program import Program
-from bellcrank.program.routine import Routine
+from bellcrank.model.records import UserFunction
+from bellcrank.program.program import SimulationProgram
+from bellcrank.program.routine import CallableRoutine
 
 Function = Callable[..., Any]
 
@@ -25,29 +25,31 @@ Function = Callable[..., Any]
 class ExternalFunction:
     """A user function with the function that is called for it. A call outside of any context has a memory of zeros.
 
-    `when` is 1 for routines that are called for rates, 2 for those that are called for outputs and kept values only.
+    `memory_phase` is 1 for routines that are called for rates, 2 for those that are called for outputs and kept values
+    only.
     """
 
-    routine: Routine
+    routine: CallableRoutine
     function: Function
-    when: int
+    memory_phase: int
 
     def __call__(self, *args: float) -> Any:
-        return Memory(self)(*args)
+        return StatefulFunction(self)(*args)
 
 
-class Memory:
-    """An external function with what it remembers. While `live`, a call may change that; else it works on a copy."""
+class StatefulFunction:
+    """An external function with what it remembers. While `is_writable`, a call may change that; else it works on a
+    copy."""
 
     def __init__(self, external: ExternalFunction) -> None:
-        self.routine, self.function, self.when = external.routine, external.function, external.when
+        self.routine, self.function, self.memory_phase = external.routine, external.function, external.memory_phase
         self.array = np.zeros(self.routine.memory or 0)
-        self.live = False
+        self.is_writable = False
 
     def __call__(self, *args: float) -> Any:
         arguments: tuple[Any, ...] = args
         if self.routine.memory:
-            arguments = (*args, self.array if self.live else self.array.copy())
+            arguments = (*args, self.array if self.is_writable else self.array.copy())
         try:
             value = self.function(*arguments)
         except BellcrankError:
@@ -55,9 +57,9 @@ class Memory:
         except Exception as error:
             call_text = f"{self.routine.name}({', '.join(f'{a:g}' for a in args)})"
             raise RunError(f"external '{call_text}' failed: {type(error).__name__}: {error}") from error
-        return self._checked(value)
+        return self._check_returned(value)
 
-    def _checked(self, value: Any) -> Any:
+    def _check_returned(self, value: Any) -> Any:
         names = self.routine.returns
         expected = f"{len(names)} numbers ({', '.join(names)})" if names else "one number"
         try:
@@ -69,18 +71,18 @@ class Memory:
         return tuple(array.tolist()) if len(names) > 1 else float(array.ravel()[0])
 
 
-def remembering(functions: Sequence[Function | None]) -> list[Any]:
+def with_own_memory(functions: Sequence[Function | None]) -> list[Any]:
     """The functions with memories of their own, all zero."""
-    return [Memory(f) if isinstance(f, ExternalFunction) else f for f in functions]
+    return [StatefulFunction(f) if isinstance(f, ExternalFunction) else f for f in functions]
 
 
-def external_function(program: Program, routine: Routine, function: Function) -> ExternalFunction:
+def wrap_user_function(program: SimulationProgram, routine: CallableRoutine, function: Function) -> ExternalFunction:
     """A function for a user function of a program."""
-    return ExternalFunction(routine, function, program.phase(routine))
+    return ExternalFunction(routine, function, program.memory_phase(routine))
 
 
-def functions_of(
-    program: Program, externals: Sequence[External], replacements: Mapping[str, Any], model: str
+def resolve_functions(
+    program: SimulationProgram, externals: Sequence[UserFunction], replacements: Mapping[str, Any], model: str
 ) -> list[Function | None]:
     """A function for every user function and table of the program, given ones first; None for C or Fortran alone."""
     replaced = {k.lower(): v for k, v in replacements.items()}
@@ -97,17 +99,17 @@ def functions_of(
         if function is None and not routine.given_in("c") and not routine.given_in("fortran"):
             reason = "has no routine: give python=, c=, fortran= or external="
             raise ModelError(f"external '{routine.name}' {reason}", model)
-        result.append(None if function is None else external_function(program, routine, function))
+        result.append(None if function is None else wrap_user_function(program, routine, function))
     return result
 
 
 def call_routine(routine: Any, count: int, live: int, arguments: Any, values: Any) -> None:
     """Calls a routine for a program that is not in Python, with so many of the arguments."""
-    old_live = getattr(routine, "live", False)
-    routine.live = bool(live & getattr(routine, "when", 1))
+    old_live = getattr(routine, "is_writable", False)
+    routine.is_writable = bool(live & getattr(routine, "memory_phase", 1))
     try:
         returned = routine(*arguments[:count])
     finally:
-        routine.live = old_live
+        routine.is_writable = old_live
     for i, value in enumerate(returned if isinstance(returned, tuple) else (returned,)):
         values[i] = value

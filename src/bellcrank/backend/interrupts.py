@@ -19,26 +19,26 @@ _HANDLED = tuple(
 )  # those for which people set handlers
 
 
-class Waiting:
-    """While this context lasts, handlers of signals wait, but where `inside` is true."""
+class DeferredSignals:
+    """While this context lasts, handlers of signals wait, but where `is_in_python` is true."""
 
     def __init__(self) -> None:
-        self.inside = False
+        self.is_in_python = False
         self._raised: BaseException | None = None  # by a handler within a callback
         self._handlers: dict[int, Callable[..., Any]] = {}
         self._noted: list[tuple[Any, ...]] = []
 
-    def __enter__(self) -> Waiting:
+    def __enter__(self) -> DeferredSignals:
         if threading.current_thread() is threading.main_thread():
             for number in _HANDLED:
                 handler = signal.getsignal(number)
                 if callable(handler):
                     self._handlers[number] = handler
-                    signal.signal(number, self._note)
+                    signal.signal(number, self._note_signal)
         return self
 
-    def _note(self, *signal_arguments: Any) -> None:
-        if not self.inside:
+    def _note_signal(self, *signal_arguments: Any) -> None:
+        if not self.is_in_python:
             self._noted.append(signal_arguments)
             return
         try:
@@ -47,14 +47,14 @@ class Waiting:
             self._raised = error
             raise
 
-    def origin(self, error: BaseException) -> BaseException:
+    def signal_error(self, error: BaseException) -> BaseException:
         """What a handler raised, if this error came of it: a routine that a signal ends has not failed."""
         cause: BaseException | None = error
         while cause is not None and cause is not self._raised:
             cause = cause.__cause__ or cause.__context__
         return error if cause is None else cause
 
-    def handle(self) -> None:
+    def run_pending_handlers(self) -> None:
         """Calls the handlers that wait, which may raise."""
         while self._noted:
             signal_arguments = self._noted.pop(0)
@@ -63,46 +63,46 @@ class Waiting:
     def __exit__(self, *_: object) -> None:
         for number in reversed(self._handlers):  # that of Ctrl-C, which may come at any time, is the last
             signal.signal(number, self._handlers[number])
-        self.handle()
+        self.run_pending_handlers()
 
 
-class CallsBack(threading.local):
-    """Functions of Python that C calls: what one raises is kept, C is reported to end, and `during` raises it.
+class PythonCallbacks(threading.local):
+    """Functions of Python that C calls: what one raises is kept, C is reported to end, and `call_c` raises it.
 
-    Each thread has its own. Where C was not called by `during`, nobody asks for what was raised: it is not kept.
+    Each thread has its own. Where C was not called by `call_c`, nobody asks for what was raised: it is not kept.
     """
 
     def __init__(self) -> None:
         self.error: BaseException | None = None
-        self.waiting: Waiting | None = None
+        self.deferred_signals: DeferredSignals | None = None
 
-    def guarded(self, work: Callable[..., None], *arguments: Any) -> int:
+    def run_guarded(self, work: Callable[..., None], *arguments: Any) -> int:
         """Does the work of a callback; 1 if C has to end."""
-        deferred = self.waiting
+        deferred = self.deferred_signals
         if self.error is not None:
             return 1
         try:
             if deferred is not None:
-                deferred.inside = True
-                deferred.handle()
+                deferred.is_in_python = True
+                deferred.run_pending_handlers()
             work(*arguments)
             if deferred is not None:
-                deferred.inside = False
+                deferred.is_in_python = False
         except BaseException as error:  # an exception cannot pass through C: it is raised when C has returned
             if deferred is not None:
-                deferred.inside = False
-            self.error = None if deferred is None else deferred.origin(error)
+                deferred.is_in_python = False
+            self.error = None if deferred is None else deferred.signal_error(error)
             return 1
         return 0
 
-    def during(self, call: Callable[[], Any]) -> Any:
+    def call_c(self, call: Callable[[], Any]) -> Any:
         """Calls C, which calls back; raises what a callback or the handler of a signal raised."""
-        outer = self.waiting
-        with Waiting() as self.waiting:
+        outer = self.deferred_signals
+        with DeferredSignals() as self.deferred_signals:
             try:
                 result = call()
             finally:
-                self.waiting = outer
+                self.deferred_signals = outer
             if self.error is not None:
                 error, self.error = self.error, None
                 raise error

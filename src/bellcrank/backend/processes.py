@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bellcrank.backend.interrupts import Waiting
+from bellcrank.backend.interrupts import DeferredSignals
 from bellcrank.errors import BuildError
 
 LIMIT = "BELLCRANK_COMPILE_SECONDS"
@@ -33,40 +33,41 @@ exit $code
 """
 
 
-class TooLong(Exception):
+class ProcessTimeout(Exception):
     """The time is over."""
 
 
-class Ended(Exception):
+class ProcessTerminated(Exception):
     """The program was to end."""
 
 
-class Aside:
-    """A place for programs that run next to us, one at a time, at low priority, until `end` is called by any thread."""
+class BackgroundProcess:
+    """A place for programs that run next to us, one at a time, at low priority, until `terminate` is called by any
+    thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._over = threading.Event()
 
-    def command(self, command: Sequence[str]) -> list[str]:
+    def low_priority_command(self, command: Sequence[str]) -> list[str]:
         """What runs a command at low priority, where that can be had."""
         nice = shutil.which("nice") if os.name == "posix" else None
         return [*([] if nice is None else [nice, "-n", NICE]), *command]
 
-    def take(self, process: subprocess.Popen[bytes]) -> None:
+    def attach(self, process: subprocess.Popen[bytes]) -> None:
         """Takes a program that has begun."""
         with self._lock:
             self._process = process
             if self._over.is_set():
                 _kill(process)
 
-    def check(self) -> None:
-        """Raises `Ended` after the end."""
+    def raise_if_ended(self) -> None:
+        """Raises `ProcessTerminated` after the end."""
         if self._over.is_set():
-            raise Ended
+            raise ProcessTerminated
 
-    def end(self) -> None:
+    def terminate(self) -> None:
         """Ends what is there with all it has started, and what comes."""
         with self._lock:
             self._over.set()
@@ -75,7 +76,7 @@ class Aside:
 
 
 @dataclass(frozen=True)
-class Finished:
+class ProcessResult:
     """How a program ended: exit code, and what it said."""
 
     code: int
@@ -83,7 +84,7 @@ class Finished:
     errors: str
 
 
-def seconds_for_compilers() -> float | None:
+def compile_time_limit() -> float | None:
     """The time limit of a compiler: BELLCRANK_COMPILE_SECONDS, where 0 means none."""
     text = os.environ.get(LIMIT, "").strip()
     try:
@@ -96,17 +97,20 @@ def seconds_for_compilers() -> float | None:
 
 
 def run_program(
-    command: Sequence[str], seconds: float | None, folder: Path | None = None, background_process: Aside | None = None
-) -> Finished:
-    """Runs a program until it ends; OSError if it cannot be started, `TooLong` if it takes longer, `Ended` if
-    `background_process`, in which it runs, is ended.
+    command: Sequence[str],
+    seconds: float | None,
+    folder: Path | None = None,
+    background_process: BackgroundProcess | None = None,
+) -> ProcessResult:
+    """Runs a program until it ends; OSError if it cannot be started, `ProcessTimeout` if it takes longer,
+    `ProcessTerminated` if `background_process`, in which it runs, is ended.
 
     It gets no input, and files for what it says: with pipes, a helper that it leaves running would be waited for.
     However this process ends, the program ends with it: a shell waits for the end of a pipe that we hold.
     """
     shell = shutil.which("sh") if os.name == "posix" else None
     own_group = {"start_new_session": True} if os.name == "posix" else {}
-    command = command if background_process is None else background_process.command(command)
+    command = command if background_process is None else background_process.low_priority_command(command)
     env = None if folder is None else {**os.environ, "TMPDIR": str(folder)}  # what a killed one leaves goes with it
     if shell is not None and shutil.which(command[0]) is None:  # said by a shell, it would be an exit code
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
@@ -114,31 +118,31 @@ def run_program(
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = None
         try:
-            with Waiting():  # an interrupt within it would leave a program that nobody knows
+            with DeferredSignals():  # an interrupt within it would leave a program that nobody knows
                 process = subprocess.Popen(  # type: ignore[call-overload]
                     watched_command, stdin=subprocess.DEVNULL if shell is None else subprocess.PIPE,
                     stdout=output, stderr=errors, cwd=folder, env=env, **own_group,
                 )  # fmt: skip
             if background_process is not None:
-                background_process.take(process)
+                background_process.attach(process)
             process.wait(seconds)
         except subprocess.TimeoutExpired:
-            raise TooLong from None
+            raise ProcessTimeout from None
         finally:
             if process is not None:
                 if process.returncode is None:
-                    _end(process)
+                    _terminate(process)
                 if process.stdin is not None:
                     process.stdin.close()
         if background_process is not None:
-            background_process.check()
+            background_process.raise_if_ended()
         output.seek(0)
         errors.seek(0)
         texts = [stream.read().decode("utf-8", "replace") for stream in (output, errors)]
-        return Finished(process.returncode, *texts)
+        return ProcessResult(process.returncode, *texts)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _terminate(process: subprocess.Popen[bytes]) -> None:
     """Ends a program with all it has started."""
     _kill(process)
     process.wait()

@@ -16,21 +16,21 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from bellcrank.backend.background import background
-from bellcrank.backend.cache import found, usable_folder
+from bellcrank.backend.background import background_queue
+from bellcrank.backend.cache import cached_file, usable_folder
 from bellcrank.backend.compiler import (
     Compiler,
-    Stopped,
+    CompilerTimeout,
     compile_source,
     default_flags,
-    digest,
-    load_kept,
-    load_source,
-    named_flags,
+    environment_flags,
+    library_key,
+    load_cached_library,
+    load_from_source,
 )
-from bellcrank.backend.libraries import Builds, Libraries, Library
-from bellcrank.backend.processes import Aside, Ended
-from bellcrank.emit.c.sources import Sources
+from bellcrank.backend.libraries import CurrentLibrary, LibraryVariants, LoadedLibrary
+from bellcrank.backend.processes import BackgroundProcess, ProcessTerminated
+from bellcrank.emit.c.program_sources import ProgramSources
 from bellcrank.emit.c.tables import TableNumbers
 from bellcrank.errors import BuildError
 from bellcrank.kernel.text import Kernel
@@ -39,8 +39,8 @@ SMALL = 80_000  # characters of a program without the kernel: with it in one tex
 SHORT = 80_000  # characters of a source whose fast library is so soon ready (about a second) that no other is made
 
 
-def builds_of(
-    sources: Sources,
+def build_libraries(
+    sources: ProgramSources,
     compiler: Compiler,
     speed: str = "fast",
     foreign: Sequence[Path] = (),
@@ -48,7 +48,7 @@ def builds_of(
     flags: Sequence[str] | None = None,
     linked: bool = True,
     tables: TableNumbers | None = None,
-) -> Builds:
+) -> LibraryVariants:
     """The libraries of a program; with a `speed` of "auto" one that is soon ready, until a faster one is.
 
     Code of users is compiled once, since it may have variables of its own, and so is a source with `flags` of its own.
@@ -56,44 +56,46 @@ def builds_of(
     `tables`: numbers of those that are data.
     """
     small = len(sources.common) <= SMALL
-    unity_source = _Source(sources.of("unity"), compiler, foreign, is_generated, tables)
+    unity_source = _LibrarySource(sources.for_build("unity"), compiler, foreign, is_generated, tables)
     linked_source = (
-        _Source(sources.of("linked"), compiler, foreign, is_generated, tables, attached=True)
+        _LibrarySource(sources.for_build("linked"), compiler, foreign, is_generated, tables, attached=True)
         if linked
         else unity_source
     )
     if flags is not None:
-        return Builds(_settled(unity_source.library(speed, flags)))
+        return LibraryVariants(_final_library(unity_source.compile_library(speed, flags)))
     if speed in ("quick", "soon"):
-        return Builds(_settled(linked_source.library(speed)))
+        return LibraryVariants(_final_library(linked_source.compile_library(speed)))
     if speed != "auto" or not is_generated:
-        return Builds(_settled((unity_source if small else linked_source).library("fast")))
+        return LibraryVariants(_final_library((unity_source if small else linked_source).compile_library("fast")))
     if small and linked:
-        fast = unity_source.known("fast")
-        return _linked_and_unity(linked_source, unity_source) if fast is None else Builds(_settled(fast))
-    if len(linked_source.text) > SHORT and compiler.early is not None and not named_flags():
-        return Builds(_early_and_fast(linked_source))
-    return Builds(_settled(linked_source.library("fast")))
+        fast = unity_source.from_cache("fast")
+        return (
+            _linked_then_unity(linked_source, unity_source) if fast is None else LibraryVariants(_final_library(fast))
+        )
+    if len(linked_source.text) > SHORT and compiler.early_flags is not None and not environment_flags():
+        return LibraryVariants(_early_then_fast(linked_source))
+    return LibraryVariants(_final_library(linked_source.compile_library("fast")))
 
 
-def linked_kernel(compiler: Compiler) -> tuple[ctypes.CDLL, int]:
+def kernel_and_address(compiler: Compiler) -> tuple[ctypes.CDLL, int]:
     """The kernel that programs are attached to, compiled once for a compiler, and where its functions are listed.
 
     More work of the compiler brings a twentieth of the time of steps at most, and takes three times as long.
     """
-    return kernel_with(compiler, default_flags(compiler, "quick"))
+    return compile_kernel(compiler, default_flags(compiler, "quick"))
 
 
 @lru_cache(maxsize=4)
-def kernel_with(compiler: Compiler, flags: tuple[str, ...]) -> tuple[ctypes.CDLL, int]:
+def compile_kernel(compiler: Compiler, flags: tuple[str, ...]) -> tuple[ctypes.CDLL, int]:
     """The kernel compiled with such flags, which BELLCRANK_CFLAGS may change within a process."""
     source = Kernel({"LINKED": 1}).take("linked.c")
-    library = load_source(source, compiler, flags)
+    library = load_from_source(source, compiler, flags)
     library.kernel_functions.restype = ctypes.c_void_p
     return library, int(library.kernel_functions())
 
 
-class _Source:
+class _LibrarySource:
     """A source to be compiled; one that follows another is compiled with flags as they are: with others, bits might be
     others. `attached`: its library is attached to the kernel."""
 
@@ -109,22 +111,22 @@ class _Source:
         self.text, self.compiler, self.foreign, self._own, self._tables = text, compiler, foreign, is_generated, tables
         self._attached, self._folder = attached, usable_folder()
 
-    def library(self, speed: str, flags: Sequence[str] | None = None, name: str = "") -> Library:
+    def compile_library(self, speed: str, flags: Sequence[str] | None = None, name: str = "") -> LoadedLibrary:
         """The library, compiled if need be with fewer flags; it may have a name other than its speed."""
         flags = self._flags(speed) if flags is None else flags
-        loaded = load_source(self.text, self.compiler, flags, self.foreign, self._own, self._tables)
-        return self._ready(loaded, name or speed)
+        loaded = load_from_source(self.text, self.compiler, flags, self.foreign, self._own, self._tables)
+        return self._attach_to_kernel(loaded, name or speed)
 
-    def known(self, speed: str) -> Library | None:
+    def from_cache(self, speed: str) -> LoadedLibrary | None:
         """The library from the cache, if it is there."""
         key = self._key(self._flags(speed))
-        return None if found(key, self._folder) is None else self.made(speed)
+        return None if cached_file(key, self._folder) is None else self.build_library(speed)
 
-    def made(self, speed: str, background_process: Aside | None = None) -> Library:
+    def build_library(self, speed: str, background_process: BackgroundProcess | None = None) -> LoadedLibrary:
         """The library, compiled if need be; `background_process` runs the compiler, if given."""
         flags = self._flags(speed)
 
-        def make(work: Path) -> Path:
+        def compile_in_folder(work: Path) -> Path:
             return compile_source(
                 self.text,
                 work,
@@ -135,66 +137,72 @@ class _Source:
                 background_process=background_process,
             )
 
-        return self._ready(load_kept(self._key(flags), make, True, self._folder, self._tables), speed)
+        return self._attach_to_kernel(
+            load_cached_library(self._key(flags), compile_in_folder, True, self._folder, self._tables), speed
+        )
 
-    def _ready(self, loaded: ctypes.CDLL, speed: str) -> Library:
+    def _attach_to_kernel(self, loaded: ctypes.CDLL, speed: str) -> LoadedLibrary:
         if self._attached:
-            loaded.attach(ctypes.c_void_p(linked_kernel(self.compiler)[1]))
-        return Library(loaded, speed)
+            loaded.attach(ctypes.c_void_p(kernel_and_address(self.compiler)[1]))
+        return LoadedLibrary(loaded, speed)
 
     def _flags(self, speed: str) -> tuple[str, ...]:
         return default_flags(self.compiler, speed, len(self.text))
 
     def _key(self, flags: Sequence[str]) -> str:
-        return digest(self.text, self.compiler, (*flags, *map(str, self.foreign)))
+        return library_key(self.text, self.compiler, (*flags, *map(str, self.foreign)))
 
 
-def _early_and_fast(source: _Source) -> Libraries:
+def _early_then_fast(source: _LibrarySource) -> CurrentLibrary:
     """The fast library if there is one, else one that is soon ready, which the fast one follows."""
-    fast = source.known("fast")
+    fast = source.from_cache("fast")
     if fast is not None:
-        return _settled(fast)
+        return _final_library(fast)
     try:
-        libraries = Libraries(source.made("early"))
-    except Stopped:
+        libraries = CurrentLibrary(source.build_library("early"))
+    except CompilerTimeout:
         raise
     except BuildError:  # a flag is not known, or nothing can be compiled, which is reported then
-        return _settled(source.library("fast"))
-    libraries.later = lambda: _follow(libraries, lambda aside: source.made("fast", aside), libraries.exchange)
+        return _final_library(source.compile_library("fast"))
+    libraries.build_faster = lambda: _build_in_background(
+        libraries, lambda aside: source.build_library("fast", aside), libraries.switch_to
+    )
     return libraries
 
 
-def _linked_and_unity(linked: _Source, unity: _Source) -> Builds:
+def _linked_then_unity(linked: _LibrarySource, unity: _LibrarySource) -> LibraryVariants:
     """A library that is attached to the kernel. Where runs take long, one is made that is one text with it, for runs
     that begin then."""
-    first = _settled(linked.library("fast", name="linked"))
-    builds = Builds(first)
+    first = _final_library(linked.compile_library("fast", name="linked"))
+    builds = LibraryVariants(first)
 
-    def replace(library: Library) -> None:
-        builds.now = _settled(library)
+    def replace(library: LoadedLibrary) -> None:
+        builds.latest = _final_library(library)
 
-    def follow() -> None:
-        first.settled.clear()
-        _follow(first, lambda aside: unity.made("fast", aside), replace)
+    def build_unity() -> None:
+        first.is_final.clear()
+        _build_in_background(first, lambda aside: unity.build_library("fast", aside), replace)
 
-    first.later = follow
+    first.build_faster = build_unity
     return builds
 
 
-def _follow(
-    libraries: Libraries, build_library: Callable[[Aside], Library], switch_library: Callable[[Library], None]
+def _build_in_background(
+    libraries: CurrentLibrary,
+    build_library: Callable[[BackgroundProcess], LoadedLibrary],
+    switch_library: Callable[[LoadedLibrary], None],
 ) -> None:
     """Makes another library in the background, unless nobody waits for it any more."""
     libraries_ref = weakref.ref(libraries)
 
-    def follow(background_process: Aside) -> None:
+    def build_and_switch(background_process: BackgroundProcess) -> None:
         problem = ""
         try:
-            background_process.check()
+            background_process.raise_if_ended()
             if libraries_ref() is None:
                 return
             library = build_library(background_process)
-        except Ended:
+        except ProcessTerminated:
             return
         except Exception as error:  # it has nobody above it, and the model runs without
             problem = str(error)
@@ -205,14 +213,14 @@ def _follow(
             current.problem = problem
         else:
             switch_library(library)
-        current.settled.set()
+        current.is_final.set()
 
-    if not background().add(follow):
-        libraries.settled.set()
+    if not background_queue().submit(build_and_switch):
+        libraries.is_final.set()
 
 
-def _settled(library: Library) -> Libraries:
+def _final_library(library: LoadedLibrary) -> CurrentLibrary:
     """One library, which stays."""
-    libraries = Libraries(library)
-    libraries.settled.set()
+    libraries = CurrentLibrary(library)
+    libraries.is_final.set()
     return libraries

@@ -1,6 +1,6 @@
 """Programs without a compiler: the kernel and the program in WebAssembly, run by wasmtime.
 
-In:  a `Program`. Out: runs, as compiled programs have them, and single evaluations. What a run reads
+In:  a `SimulationProgram`. Out: runs, as compiled programs have them, and single evaluations. What a run reads
 and writes is copied to the memory of the module for every call, and back: that takes a fraction of a millisecond,
 however many steps the call takes.
 """
@@ -29,26 +29,26 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c_assembly import CAssembler
-from bellcrank.backend.c_job import Externals
 from bellcrank.backend.c_runs import CRun, DaeCRun, LoopCRun, RigidCRun
-from bellcrank.backend.cache import discard, kept, read_kept, usable_folder
-from bellcrank.backend.compiler import processor
+from bellcrank.backend.c_structures import Externals
+from bellcrank.backend.cache import get_or_make_file, read_cached, remove_key, usable_folder
+from bellcrank.backend.compiler import processor_features
 from bellcrank.backend.external import call_routine
-from bellcrank.backend.interrupts import CallsBack
+from bellcrank.backend.interrupts import PythonCallbacks
 from bellcrank.backend.protocol import Functions
-from bellcrank.backend.python import PythonCalls, PythonModel
+from bellcrank.backend.python_model import PythonCalls, PythonModel
 from bellcrank.emit.c.functions import C_NAMES
+from bellcrank.emit.c.kernel_features import kernel_features
 from bellcrank.emit.c.rigid import RigidWheel, wheel_data
-from bellcrank.emit.c.run import parts_of
-from bellcrank.emit.memory import PAGE, PARTS, ROWS
-from bellcrank.emit.wasm.attached import RATES, attached_program
-from bellcrank.emit.wasm.placed import as_fields, model_values
+from bellcrank.emit.memory import PARTS, ROWS, WASM_PAGE_BYTES
+from bellcrank.emit.wasm.page_memory import as_fields, model_values
+from bellcrank.emit.wasm.program_module import RATES, attached_program
 from bellcrank.errors import BuildError, InternalError
 from bellcrank.kernel.layout import layout_of
 from bellcrank.kernel.text import kernel_file
-from bellcrank.numeric.run_spec import At, Input, RunSpec
-from bellcrank.program.program import Program
-from bellcrank.program.routine import Routine
+from bellcrank.numeric.run_spec import At, ProgramInput, RunSpec
+from bellcrank.program.program import SimulationProgram
+from bellcrank.program.routine import CallableRoutine
 
 _STRUCTURES = (
     ("job.h", "Job"), ("input.h", "Input"), ("externals.h", "Externals"), ("model.h", "Model"), ("events.h", "Events"),
@@ -59,7 +59,7 @@ _SPARE = 64  # bytes between what is placed
 _READY = "kernel.cwasm"
 
 
-def missing() -> str:
+def wasm_obstacle() -> str:
     """What is not there that WebAssembly needs; nothing if all is."""
     return "" if find_spec("wasmtime") is not None else "needs wasmtime (pip install 'bellcrank[wasm]')"
 
@@ -71,14 +71,14 @@ class WasmModel(PythonModel):
 
     def __init__(
         self,
-        program: Program,
+        program: SimulationProgram,
         functions: Functions,
         stiff: bool = False,
         dae: bool = False,
         rigid: Sequence[RigidWheel] = (),
     ) -> None:
         super().__init__(program, functions)
-        self.instance = Instance(program, parts_of(program, dae, stiff, bool(rigid)), dae, rigid)
+        self.instance = WasmInstance(program, kernel_features(program, dae, stiff, bool(rigid)), dae, rigid)
         plain = WasmRigidRun if rigid else WasmRun
         self.run = plain if program.loops is None else WasmDaeRun if dae else WasmLoopRun
 
@@ -86,19 +86,19 @@ class WasmModel(PythonModel):
         """What runs it."""
         return [f"runs in WebAssembly by wasmtime {version('wasmtime')}"]
 
-    def calls(self, functions: Functions | None = None) -> PythonCalls:
-        python_calls = super().calls(functions)
+    def new_calls(self, functions: Functions | None = None) -> PythonCalls:
+        python_calls = super().new_calls(functions)
         return WasmCalls(self, python_calls._functions)
 
-    def like(self, program: Program, functions: Functions, once: bool = False) -> PythonModel:
+    def compile_similar(self, program: SimulationProgram, functions: Functions, once: bool = False) -> PythonModel:
         """Another program in WebAssembly; in Python if it is evaluated `once` in a while."""
         return PythonModel(program, functions) if once else WasmModel(program, functions)
 
-    def for_stiff(self, program: Program, functions: Functions) -> PythonModel:
+    def with_stiff_methods(self, program: SimulationProgram, functions: Functions) -> PythonModel:
         """The program with slopes, and runs by stiff methods."""
         return WasmModel(program, functions, stiff=True)
 
-    def for_dae(self) -> PythonModel | None:
+    def with_dae_methods(self) -> PythonModel | None:
         """The program with runs by methods for differential-algebraic equations."""
         return WasmModel(self.program, self.functions, dae=True)
 
@@ -106,7 +106,7 @@ class WasmModel(PythonModel):
 class WasmCalls(PythonCalls):
     """Calls of a program whose runs are in WebAssembly."""
 
-    watches = True
+    supports_events = True
 
     def __init__(self, model: WasmModel, functions: Functions) -> None:
         super().__init__(model, functions)
@@ -114,41 +114,43 @@ class WasmCalls(PythonCalls):
         self._called = [(functions[routine_index[r]], r.argument_count) for r in model.program.externals]
         self.instance, self._run = model.instance, model.run
         self.compiled = SimpleNamespace(
-            called_back=_called_back(model.program), memory_size=0, layouts=model.instance.layouts
+            python_functions=_python_functions(model.program), memory_size=0, layouts=model.instance.layouts
         )
 
     def constants(self, p: Sequence[float]) -> list[float]:
-        values = self.instance.evaluated(CONSTANTS, (0.0, (), (), p, (), ()))  # as many runs have them, to the bit
+        values = self.instance.evaluate_function(
+            CONSTANTS, (0.0, (), (), p, (), ())
+        )  # as many runs have them, to the bit
         return super().constants(p) if values is None else values
 
     def derivatives(self, *program_arguments: *At) -> tuple[list[float], list[float]]:
-        rates, n = self.instance.evaluated(RATES, program_arguments), len(self.program.coordinates)
+        rates, n = self.instance.evaluate_function(RATES, program_arguments), len(self.program.coordinates)
         return super().derivatives(*program_arguments) if rates is None else (rates[:n], rates[n:])
 
     def values(self, section: str, *program_arguments: *At) -> list[float]:
-        results = self.instance.evaluated(section, program_arguments)
+        results = self.instance.evaluate_function(section, program_arguments)
         return super().values(section, *program_arguments) if results is None else results
 
     @cached_property
-    def back(self) -> CallsBack:
-        return CallsBack()
+    def callbacks(self) -> PythonCallbacks:
+        return PythonCallbacks()
 
-    def work_room(self) -> int:
-        return self.instance.work_room()
+    def workspace_size(self) -> int:
+        return self.instance.workspace_size()
 
-    def took(self, seconds: float) -> None:
+    def add_run_time(self, seconds: float) -> None:
         """No faster library follows."""
 
-    def externals(self, memory: np.ndarray) -> Any:
+    def new_externals(self, memory: np.ndarray) -> Any:
         return Externals()
 
-    def start(self, spec: RunSpec) -> Any:
+    def new_run(self, spec: RunSpec) -> Any:
         """A run that has not begun."""
         program_calls: Any = self
         return self._run(program_calls, spec)
 
-    def assembler(
-        self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input], spare: list[Any] | None
+    def new_assembler(
+        self, p: Sequence[float], c: Sequence[float], inputs: Sequence[ProgramInput], spare: list[Any] | None
     ) -> Any:
         """What closes loops at a start; None if there are none."""
         program_calls: Any = self
@@ -159,13 +161,13 @@ class WasmRun(CRun):
     """A run in WebAssembly."""
 
     calls: Any
-    in_process = False
+    shares_memory = False
 
-    def event_room(self, sizes: Any) -> int:
-        return int(self.calls.instance.event_room(sizes))
+    def event_workspace_size(self, sizes: Any) -> int:
+        return int(self.calls.instance.event_workspace_size(sizes))
 
-    def call(self, name: str, *arguments: Any) -> int:
-        return int(self.in_c(lambda: self.calls.instance.call(self, name, arguments)))
+    def call_kernel(self, name: str, *arguments: Any) -> int:
+        return int(self.call_c(lambda: self.calls.instance.call_kernel(self, name, arguments)))
 
 
 class WasmLoopRun(WasmRun, LoopCRun):
@@ -173,14 +175,14 @@ class WasmLoopRun(WasmRun, LoopCRun):
 
     def close_loops(self, y: np.ndarray, free: np.ndarray, nudges: int) -> tuple[int, float, bool]:
         residual, reverse = np.zeros(1), np.zeros(1, dtype=np.int32)
-        row = self.call("close_loops", y, free, nudges, residual, reverse)
+        row = self.call_kernel("close_loops", y, free, nudges, residual, reverse)
         return row, float(residual[0]), bool(reverse[0])
 
-    def find_metric(self) -> None:
-        self.call("find_metric", self.state, *self.roots)
+    def compute_weights(self) -> None:
+        self.call_kernel("find_metric", self.state, *self.weight_roots)
 
-    def find_branch(self) -> int:
-        return self.call("find_branch")
+    def project_onto_branch(self) -> int:
+        return self.call_kernel("find_branch")
 
 
 class WasmDaeRun(WasmRun, DaeCRun):
@@ -192,36 +194,40 @@ class WasmRigidRun(WasmRun, RigidCRun):
 
 
 @lru_cache(maxsize=1)
-def _kernel() -> tuple[Any, Any]:
+def _compiled_kernel() -> tuple[Any, Any]:
     """The engine, and the kernel made ready for it, which is kept in the cache."""
     wasmtime: Any = import_module("wasmtime")
-    atexit.register(_kernel.cache_clear)  # before wasmtime itself is cleared away
+    atexit.register(_compiled_kernel.cache_clear)  # before wasmtime itself is cleared away
     engine, text = wasmtime.Engine(), files("bellcrank.kernel").joinpath("kernel.wasm").read_bytes()
-    build_key = f"{version('wasmtime')} {platform.machine()} {sys.platform} {processor()}"
+    build_key = f"{version('wasmtime')} {platform.machine()} {sys.platform} {processor_features()}"
     key, folder = f"kernel-{hashlib.sha256(text + build_key.encode()).hexdigest()[:40]}", usable_folder()
-    if (serialized := read_kept(key, folder, _READY)) is not None:
+    if (serialized := read_cached(key, folder, _READY)) is not None:
         with suppress(wasmtime.WasmtimeError):
             return engine, wasmtime.Module.deserialize(engine, serialized)
-        discard(key, folder)
+        remove_key(key, folder)
     module = wasmtime.Module(engine, text)
 
-    def make(work: Path) -> Path:
+    def write_serialized_kernel(work: Path) -> Path:
         (work / _READY).write_bytes(module.serialize())
         return work / _READY
 
     with suppress(BuildError, OSError):
-        kept(key, make, folder, _READY)
+        get_or_make_file(key, write_serialized_kernel, folder, _READY)
     return engine, module
 
 
-class Instance:
+class WasmInstance:
     """The kernel and a program over one memory, which holds one run at a time: threads wait for each other."""
 
     def __init__(
-        self, program: Program, part_flags: Mapping[str, int], dae: bool = False, rigid: Sequence[RigidWheel] = ()
+        self,
+        program: SimulationProgram,
+        part_flags: Mapping[str, int],
+        dae: bool = False,
+        rigid: Sequence[RigidWheel] = (),
     ) -> None:
         wasmtime: Any = import_module("wasmtime")
-        engine, kernel = _kernel()
+        engine, kernel = _compiled_kernel()
         self._lock, self.layouts, self._given = threading.RLock(), dict[type, Any](), (program, part_flags, dae, rigid)
         self._store = wasmtime.Store(engine)
         self._kernel = wasmtime.Instance(self._store, kernel, []).exports(self._store)
@@ -231,96 +237,104 @@ class Instance:
                 actual_size := self._kernel["structure_size"](self._store, index)
             ):
                 raise InternalError(f"{name} has {actual_size} bytes in kernel.wasm and {size} where it is called from")
-        first = _up(self._kernel["__heap_base"].value(self._store))
+        first = _align(self._kernel["__heap_base"].value(self._store))
         first_slot, equations = self._table.size(self._store), "multipliers" if dae and program.loops else "minimal"
         self._program, self._first = attached_program(program, first, first_slot, equations, rigid), first_slot
-        self._grow(self._program.end + PAGE)
+        self._grow_memory(self._program.end + WASM_PAGE_BYTES)
         module = wasmtime.Module(engine, self._program.module)
         imported = [self._memory if x.module == "e" else self._kernel[x.name] for x in module.imports]
         program_exports = wasmtime.Instance(self._store, module, imported).exports(self._store)
         self._kernel["fill_sines"](self._store, self._program.sines, ROWS, PARTS)
-        self._own = {} if _called_back(program) else {name: program_exports[name] for name in self._program.names}
+        self._own = {} if _python_functions(program) else {name: program_exports[name] for name in self._program.names}
         self._model = self._place_model(
-            program, part_flags, {n: self._put(program_exports[n]) for n in self._program.names}
+            program, part_flags, {n: self._add_function(program_exports[n]) for n in self._program.names}
         )
-        self._functions = self._listed()
+        self._functions = self._kernel_functions()
         i32, f64 = wasmtime.ValType.i32(), wasmtime.ValType.f64()
         kind = wasmtime.FuncType([i32, f64, i32], [i32])
-        self._input = self._put(wasmtime.Func(self._store, kind, self._input_value))
+        self._input = self._add_function(wasmtime.Func(self._store, kind, self._input_value))
         kind = wasmtime.FuncType([i32] * 4, [i32])
-        self._external = self._put(wasmtime.Func(self._store, kind, self._external_values))
-        self._use_values = self._put(wasmtime.Func(self._store, wasmtime.FuncType([i32], [i32]), self._values_set))
-        self._hold = self._put(wasmtime.Func(self._store, wasmtime.FuncType([i32], []), self._held))
-        self._close = self._put(wasmtime.Func(self._store, wasmtime.FuncType([i32] * 3, [i32]), self._closed))
+        self._external = self._add_function(wasmtime.Func(self._store, kind, self._external_values))
+        self._use_values = self._add_function(
+            wasmtime.Func(self._store, wasmtime.FuncType([i32], [i32]), self._set_event_parameters)
+        )
+        self._hold = self._add_function(
+            wasmtime.Func(self._store, wasmtime.FuncType([i32], []), self._swap_user_memory)
+        )
+        self._close = self._add_function(
+            wasmtime.Func(self._store, wasmtime.FuncType([i32] * 3, [i32]), self._close_after_event)
+        )
         kind = wasmtime.FuncType([i32, f64, i32], [i32])
-        self._row_at = self._put(wasmtime.Func(self._store, kind, self._row_within))
+        self._row_at = self._add_function(wasmtime.Func(self._store, kind, self._row_in_step))
         self._run: Any = None
         self._places: dict[str, int] = {}  # of arrays of the run
 
     # ---- memory
 
-    def _grow(self, end: int) -> None:
-        pages = -(-(end - self._memory.data_len(self._store)) // PAGE)
+    def _grow_memory(self, end: int) -> None:
+        pages = -(-(end - self._memory.data_len(self._store)) // WASM_PAGE_BYTES)
         if pages > 0:
             self._memory.grow(self._store, pages)
         bytes_ = self._memory.data_ptr(self._store)
         self._bytes: Any = np.ctypeslib.as_array(bytes_, (self._memory.data_len(self._store),))
 
-    def _write(self, address: int, array: np.ndarray) -> None:
+    def _write_array(self, address: int, array: np.ndarray) -> None:
         flat = np.ascontiguousarray(array).view(np.uint8).ravel()
         self._bytes[address : address + flat.size] = flat
 
-    def _read(self, address: int, array: np.ndarray) -> None:
+    def _read_array(self, address: int, array: np.ndarray) -> None:
         flat = array.reshape(-1).view(np.uint8)
         flat[:] = self._bytes[address : address + flat.size]
 
     # ---- the model
 
-    def _put(self, function: Any) -> int:
+    def _add_function(self, function: Any) -> int:
         """A function in the table; its number."""
         return int(self._table.grow(self._store, 1, function))
 
-    def _listed(self) -> dict[str, Any]:
+    def _kernel_functions(self) -> dict[str, Any]:
         """Functions of the kernel by name."""
         names = _FUNCTION.findall(kernel_file("kernel.h"))
         address = self._kernel["kernel_functions"](self._store)
         slots = struct.unpack_from(f"<{len(names)}I", self._bytes, address)
         return {name: self._table.get(self._store, slot) for name, slot in zip(names, slots, strict=True)}
 
-    def _place_model(self, program: Program, part_flags: Mapping[str, int], functions: Mapping[str, int]) -> int:
+    def _place_model(
+        self, program: SimulationProgram, part_flags: Mapping[str, int], functions: Mapping[str, int]
+    ) -> int:
         """The table of the model behind its numbers; where it is. `functions` have places in that of the kernel."""
         layout = layout_of("model.h", "Model")
         values, arrays = model_values(program, part_flags, functions)
         if wheels := self._given[-1]:
             wheel_values, lists = as_fields({**wheel_data(wheels), "WHEEL_GROUND": self._program.grounds})
             values, arrays = values | wheel_values, arrays | lists
-        address = model = _up(self._program.end)
-        address = _up(address + layout.size)
+        address = model = _align(self._program.end)
+        address = _align(address + layout.size)
         for name, array in arrays.items():
-            self._grow(address + array.nbytes + PAGE)
-            self._write(address, array)
-            values[name], address = address, _up(address + array.nbytes)
+            self._grow_memory(address + array.nbytes + WASM_PAGE_BYTES)
+            self._write_array(address, array)
+            values[name], address = address, _align(address + array.nbytes)
         layout.write(self._bytes, model, values)
         room = 8 * self._kernel["room_size"](self._store, model)
-        self._room, of_functions = address, _up(address + room)
-        self._end = _up(of_functions + room)
-        self._grow(self._end + PAGE)
+        self._room, of_functions = address, _align(address + room)
+        self._end = _align(of_functions + room)
+        self._grow_memory(self._end + WASM_PAGE_BYTES)
         self._kernel["use_model"](self._store, model, of_functions)
         return model
 
-    def work_room(self) -> int:
+    def workspace_size(self) -> int:
         with self._lock:
             return int(self._functions["work_room"](self._store, self._model))
 
-    def event_room(self, sizes: Any) -> int:
+    def event_workspace_size(self, sizes: Any) -> int:
         """How many numbers events need, by their counts."""
         with self._lock:
             layout, address = layout_of("events.h", "Events"), self._end
-            self._grow(address + layout.size + PAGE)
+            self._grow_memory(address + layout.size + WASM_PAGE_BYTES)
             layout.write_structure(self._bytes, address, sizes, {})
             return int(self._functions["event_room"](self._store, self._model, self._room, address))
 
-    def evaluated(self, name: str, program_arguments: At) -> list[float] | None:
+    def evaluate_function(self, name: str, program_arguments: At) -> list[float] | None:
         """Values of a function of the model; None where Python has to find them: a routine is called back, or a run is
         under way here."""
         function, program = self._own.get(C_NAMES.get(name, name)), self._given[0]
@@ -332,9 +346,9 @@ class Instance:
         n_q, n_u = sizes[:2]
         count = n_q + n_u if name == RATES else len(section.statements if name == CONSTANTS else section.results)
         with self._lock:
-            first = _up(self._end + layout_of("externals.h", "Externals").size)
+            first = _align(self._end + layout_of("externals.h", "Externals").size)
             addresses = [first + 8 * n for n in accumulate(sizes, initial=0)]
-            self._grow(addresses[-1] + 8 * count + PAGE)
+            self._grow_memory(addresses[-1] + 8 * count + WASM_PAGE_BYTES)
             layout_of("externals.h", "Externals").write(self._bytes, self._end, {})
             struct.pack_into(f"<{sum(sizes)}d", self._bytes, first, *(x for g in groups for x in g))
             result_addresses = addresses[-1], *((addresses[-1] + 8 * n_q,) if name == RATES else ())
@@ -343,64 +357,64 @@ class Instance:
 
     # ---- runs
 
-    def call(self, run: Any, name: str, arguments: Sequence[Any]) -> int:
+    def call_kernel(self, run: Any, name: str, arguments: Sequence[Any]) -> int:
         """Calls a function of the kernel for a run; other arguments are numbers, arrays or None."""
         with self._lock:
             if self._run is not None:  # a routine of a run in Python runs the model, too
-                return self._another.call(run, name, arguments)
+                return self._nested_instance.call_kernel(run, name, arguments)
             self._run = run
             try:
-                return self._called(run, name, arguments)
+                return self._call_locked(run, name, arguments)
             finally:
                 self._run = None
 
     @cached_property
-    def _another(self) -> Instance:
+    def _nested_instance(self) -> WasmInstance:
         """One for calls within a call."""
-        return Instance(*self._given)
+        return WasmInstance(*self._given)
 
-    def _called(self, run: Any, name: str, arguments: Sequence[Any]) -> int:
-        address, c_arguments = self._placed(run), list[Any]()
+    def _call_locked(self, run: Any, name: str, arguments: Sequence[Any]) -> int:
+        address, c_arguments = self._copy_in(run), list[Any]()
         for x in arguments:
             c_arguments.append(address if isinstance(x, np.ndarray) else 0 if x is None else x)
-            address = _up(address + x.nbytes) if isinstance(x, np.ndarray) else address
-        self._grow(address + PAGE)
+            address = _align(address + x.nbytes) if isinstance(x, np.ndarray) else address
+        self._grow_memory(address + WASM_PAGE_BYTES)
         for x, c_argument in zip(arguments, c_arguments, strict=True):
             if isinstance(x, np.ndarray):
-                self._write(c_argument, x)
+                self._write_array(c_argument, x)
         status = int(self._functions[name](self._store, self._model, self._room, self._end, *c_arguments) or 0)
-        self._taken(run)
+        self._copy_out(run)
         for x, c_argument in zip(arguments, c_arguments, strict=True):
             if isinstance(x, np.ndarray):
-                self._read(c_argument, x)
+                self._read_array(c_argument, x)
         return status
 
-    def _placed(self, run: Any) -> int:
+    def _copy_in(self, run: Any) -> int:
         """Brings a run into memory, its job first; where memory is free behind it."""
-        job, layout = run.fields, layout_of("job.h", "Job")
-        arrays = {**run.arrays, "rows": run.rows, **run.more_arrays}
-        address = _up(self._end + layout.size)
+        job, layout = run.job, layout_of("job.h", "Job")
+        arrays = {**run.arrays, "rows": run.rows, **run.extra_arrays}
+        address = _align(self._end + layout.size)
         addresses: dict[str, int] = {}
         for each, array in arrays.items():
-            addresses[each], address = address, _up(address + array.nbytes + 8)
-        externals, address = address, _up(address + layout_of("externals.h", "Externals").size)
-        signals, address = address, _up(address + layout_of("input.h", "Input").size * len(run.signals))
+            addresses[each], address = address, _align(address + array.nbytes + 8)
+        externals, address = address, _align(address + layout_of("externals.h", "Externals").size)
+        signals, address = address, _align(address + layout_of("input.h", "Input").size * len(run.signals))
         points: dict[int, tuple[int, int]] = {}
         for i, x in enumerate(run.inputs):
             if x.points is not None and x.pieces is not None:
                 points[i], address = (
                     (address, address + x.points.nbytes),
-                    _up(address + x.points.nbytes + x.pieces.nbytes),
+                    _align(address + x.points.nbytes + x.pieces.nbytes),
                 )
-        monitor = run.watching
+        monitor = run.event_monitor
         if monitor is not None:
-            addresses["events"], address = address, _up(address + layout_of("events.h", "Events").size)
+            addresses["events"], address = address, _align(address + layout_of("events.h", "Events").size)
             for each, array in monitor.arrays.items():
-                addresses[f"events {each}"], address = address, _up(address + array.nbytes + 8)
-        self._grow(address + PAGE)
+                addresses[f"events {each}"], address = address, _align(address + array.nbytes + 8)
+        self._grow_memory(address + WASM_PAGE_BYTES)
         for each, array in arrays.items():
             if each != "rows":
-                self._write(addresses[each], array)
+                self._write_array(addresses[each], array)
         layout_of("externals.h", "Externals").write(
             self._bytes, externals, {"memory": addresses["memory"], "callback": self._external}
         )
@@ -418,22 +432,22 @@ class Instance:
         self._places = addresses
         return address
 
-    def _taken(self, run: Any) -> None:
+    def _copy_out(self, run: Any) -> None:
         """Takes from memory what a run has changed."""
-        addresses, job, monitor = self._places, run.fields, run.watching
+        addresses, job, monitor = self._places, run.job, run.event_monitor
         layout_of("job.h", "Job").read_structure(self._bytes, self._end, job)
-        for each, array in {**run.arrays, "rows": run.rows, **run.more_arrays}.items():
-            self._read(addresses[each], array[: job.filled] if each == "rows" and array.ndim > 1 else array)
+        for each, array in {**run.arrays, "rows": run.rows, **run.extra_arrays}.items():
+            self._read_array(addresses[each], array[: job.filled] if each == "rows" and array.ndim > 1 else array)
         if monitor is not None:
             layout_of("events.h", "Events").read_structure(self._bytes, addresses["events"], monitor.fields)
             for each, array in monitor.arrays.items():
-                self._read(addresses[f"events {each}"], array)
+                self._read_array(addresses[f"events {each}"], array)
 
     # ---- many runs
 
-    def another(self) -> Instance:
+    def new_instance(self) -> WasmInstance:
         """The same program with a memory of its own."""
-        return Instance(*self._given)
+        return WasmInstance(*self._given)
 
     def run_many(
         self,
@@ -453,7 +467,7 @@ class Instance:
             batch, array_of, signal = (
                 layout_of(*x) for x in (("batch.h", "Batch"), ("batch.h", "Array"), ("input.h", "Input"))
             )
-            field_addresses = {"stop": self._placed(run)}
+            field_addresses = {"stop": self._copy_in(run)}
             address = field_addresses["stop"] + _SPARE
             signals, curves = inputs
             array_addresses: dict[Any, int] = {}
@@ -462,15 +476,15 @@ class Instance:
             arrays.update(curves)
             arrays.update(output_arrays)
             for key, x in arrays.items():
-                array_addresses[key], address = address, _up(address + x.nbytes + 8)
+                array_addresses[key], address = address, _align(address + x.nbytes + 8)
             field_addresses |= {key: start for key, start in array_addresses.items() if isinstance(key, str)}
-            field_addresses["arrays"], address = address, _up(address + array_of.size * len(fresh))
-            field_addresses["inputs"], address = address, _up(address + signal.size * signals.size)
-            batch_address, address = address, _up(address + batch.size)
-            self._grow(address + PAGE)
+            field_addresses["arrays"], address = address, _align(address + array_of.size * len(fresh))
+            field_addresses["inputs"], address = address, _align(address + signal.size * signals.size)
+            batch_address, address = address, _align(address + batch.size)
+            self._grow_memory(address + WASM_PAGE_BYTES)
             struct.pack_into("<i", self._bytes, field_addresses["stop"], 0)
             for key, x in arrays.items():
-                self._write(array_addresses[key], x)
+                self._write_array(array_addresses[key], x)
             for i, (name, x) in enumerate(fresh.items()):
                 values = {"to": self._places[name], "from": array_addresses["fresh", name], "n": x.size}
                 array_of.write(self._bytes, field_addresses["arrays"] + i * array_of.size, values)
@@ -481,69 +495,69 @@ class Instance:
             constants = self._first + self._program.names.index(CONSTANTS)
             batch.write(self._bytes, batch_address, {**numbers, **field_addresses, "n_arrays": len(fresh)})
             tallies = address
-            self._grow(tallies + self._kernel["tally_room"](self._store, batch_address) + PAGE)
+            self._grow_memory(tallies + self._kernel["tally_room"](self._store, batch_address) + WASM_PAGE_BYTES)
             self._kernel["run_many"](self._store, self._room, constants, batch_address, self._end, tallies)
             for key, x in output_arrays.items():
-                self._read(array_addresses[key], x)
+                self._read_array(array_addresses[key], x)
 
     def _write_events(self, monitor: Any, address: int, addresses: Mapping[str, int]) -> None:
         """The events of a run."""
         for each, array in monitor.arrays.items():
-            self._write(addresses[f"events {each}"], array)
+            self._write_array(addresses[f"events {each}"], array)
         pointers = {each: addresses[f"events {each}"] for each in monitor.arrays} | {"use_values": self._use_values}
         if monitor.row_at is not None:
             pointers["row_at"] = self._row_at
-        if monitor.data.close is not None:
+        if monitor.data.project_state is not None:
             pointers["close"] = self._close
-        if monitor.data.hold is not None:
+        if monitor.data.swap_user_memory is not None:
             pointers["hold"] = self._hold
         layout_of("events.h", "Events").write_structure(self._bytes, address, monitor.fields, pointers)
 
-    def _values_set(self, job: int) -> int:
+    def _set_event_parameters(self, job: int) -> int:
         """Parameters that an event sets."""
         run, addresses = self._run, self._places
         events = layout_of("job.h", "Job").fields["events"][0] + job
         address = struct.unpack_from("<I", self._bytes, events)[0]
-        layout_of("events.h", "Events").read_structure(self._bytes, address, run.watching.fields)
-        values = np.zeros(len(run.watching.arrays["values"]))
-        self._read(addresses["events values"], values)
-        failed = int(run.watching.use_values(values[:-1].tolist()))
+        layout_of("events.h", "Events").read_structure(self._bytes, address, run.event_monitor.fields)
+        values = np.zeros(len(run.event_monitor.arrays["values"]))
+        self._read_array(addresses["events values"], values)
+        failed = int(run.event_monitor.apply_parameters(values[:-1].tolist()))
         for name in ("p", "c"):
-            self._write(addresses[name], run.arrays[name])
+            self._write_array(addresses[name], run.arrays[name])
         return failed
 
-    def _closed(self, job: int, event: int, address: int) -> int:
+    def _close_after_event(self, job: int, event: int, address: int) -> int:
         """Loops after an event."""
         run, y = self._run, np.zeros(len(self._run.state))
         layout_of("job.h", "Job").read_structure(self._bytes, job, run.fields)
-        self._read(address, y)
+        self._read_array(address, y)
         state = run.watching.close(event, y)
         if state is not None:
-            self._write(address, np.asarray(state, float))
+            self._write_array(address, np.asarray(state, float))
         return int(state is None)
 
-    def _row_within(self, _: int, t: float, address: int) -> int:
-        row = self._run.watching.row_within(t)
+    def _row_in_step(self, _: int, t: float, address: int) -> int:
+        row = self._run.event_monitor.row_in_step(t)
         if row is not None:
-            self._write(address, np.asarray(row, float))
+            self._write_array(address, np.asarray(row, float))
         return int(row is None)
 
-    def _held(self, action: int) -> None:
-        self._run.watching.data.hold(action)
+    def _swap_user_memory(self, action: int) -> None:
+        self._run.event_monitor.data.swap_user_memory(action)
 
     def _write_signals(self, run: Any, address: int, points: Mapping[int, tuple[int, int]]) -> None:
         layout = layout_of("input.h", "Input")
         for i, signal in enumerate(run.signals):
             x, segments_address = points.get(i, (0, 0))
             if x:
-                self._write(x, run.inputs[i].points)
-                self._write(segments_address, run.inputs[i].pieces)
+                self._write_array(x, run.inputs[i].points)
+                self._write_array(segments_address, run.inputs[i].pieces)
             layout.write_structure(self._bytes, address + i * layout.size, signal, {"x": x, "pieces": segments_address})
 
     def _input_value(self, number: int, t: float, address: int) -> int:
         """An input that is a function of Python."""
         buffer = [0.0]
-        failed = int(self._run._input(number, t, buffer))
+        failed = int(self._run._input_callback(number, t, buffer))
         struct.pack_into("<d", self._bytes, address, buffer[0])
         return failed
 
@@ -554,18 +568,20 @@ class Instance:
         c_arguments = list(struct.unpack_from(f"<{count}d", self._bytes, arguments))
         results: dict[int, float] = {}
         failed = int(
-            program_calls.back.guarded(call_routine, *program_calls._called[number], live, c_arguments, results)
+            program_calls.callbacks.run_guarded(
+                call_routine, *program_calls._called[number], live, c_arguments, results
+            )
         )
         for i, x in results.items():
             struct.pack_into("<d", self._bytes, values + 8 * i, x)
         return failed
 
 
-def _called_back(program: Program) -> list[Routine]:
+def _python_functions(program: SimulationProgram) -> list[CallableRoutine]:
     """Routines that are functions of Python."""
     return [r for r in program.externals if r.formulas is None and r.kernel is None]
 
 
-def _up(address: int) -> int:
+def _align(address: int) -> int:
     """The next address for anything."""
     return -(-address // _SPARE) * _SPARE

@@ -13,91 +13,97 @@ import numpy as np
 
 import bellcrank as bc
 from bellcrank.cli.files import is_script
-from bellcrank.cli.model import derive, load
+from bellcrank.cli.load_model import derive_model_equations, load_model_argument
 from bellcrank.cli.options import (
-    MANY,
     MOST_VALUES,
-    NAMED,
+    NAMED_VALUE_OPTION,
+    REPEATABLE_OPTION,
+    add_shared_options,
     compile_settings,
-    number_of,
+    initial_values_and_guesses,
+    parse_number_option,
+    parse_value,
     run_options,
     run_settings,
-    shared,
-    start_values,
-    value_of,
 )
 from bellcrank.cli.parser import CommandParser
-from bellcrank.cli.progress import Progress
-from bellcrank.cli.text import heading, number
+from bellcrank.cli.progress import ProgressReporter
+from bellcrank.cli.report_text import json_number, model_heading
 
 DEFAULT_FREQUENCIES = np.geomspace(0.1, 20.0, 60)
 
 
-def options(parser: CommandParser) -> None:
-    shared(parser, "model", "values")
+def add_options(parser: CommandParser) -> None:
+    add_shared_options(parser, "model", "values")
     add = parser.group("analysis")
     equilibrium = "equilibrium or steady motion (default: --equilibrium --modes, if no other analysis is named)"
     add("--equilibrium", action="store_true", help=equilibrium)
     add("--modes", action="store_true", help="eigenvalues, frequencies, damping and participation")
     response = "frequency response of an output to an input or parameter (may be repeated)"
-    add("--response", nargs=2, **MANY, metavar=("INPUT", "OUTPUT"), help=response)
+    add("--response", nargs=2, **REPEATABLE_OPTION, metavar=("INPUT", "OUTPUT"), help=response)
     hertz = "frequencies in Hz, evenly spaced on a logarithmic scale (default: 0.1:20:60)"
-    add("--frequencies", type=frequencies, default=DEFAULT_FREQUENCIES, metavar="FROM:TO:COUNT", help=hertz)
+    add("--frequencies", type=parse_frequencies, default=DEFAULT_FREQUENCIES, metavar="FROM:TO:COUNT", help=hertz)
     sensitivity = "derivatives of the run with respect to these parameters"
     add("--sensitivity", nargs="+", default=[], metavar="PARAMETER", help=sensitivity)
     add("--outputs", nargs="+", metavar="NAME", help="channels of --sensitivity (default: all outputs)")
     add("--check", action="store_true", help="compare sensitivities with differences of runs")
     locus = "eigenvalues over a parameter, input, state or output, or over an argument of model()"
-    add("--locus", type=sweep, metavar="NAME=FROM:TO:COUNT", help=locus)
+    add("--locus", type=parse_sweep, metavar="NAME=FROM:TO:COUNT", help=locus)
     add = parser.group("operating point")
     operating_point = (
         "where the model is linearised: equilibrium, start, a time of the run in s, or a state NAME=VALUE, which may be"
         " repeated (default: equilibrium)"
     )
-    add("--at", action="append", type=place, metavar="POINT", help=operating_point)
-    add("--inputs", **NAMED, type=value_of, metavar="NAME=VALUE", help="constant value of an input (may be repeated)")
+    add("--at", action="append", type=parse_operating_point, metavar="POINT", help=operating_point)
+    add(
+        "--inputs",
+        **NAMED_VALUE_OPTION,
+        type=parse_value,
+        metavar="NAME=VALUE",
+        help="constant value of an input (may be repeated)",
+    )
     free = "parameter or input that is unknown in the equilibrium (may be repeated)"
-    add("--free", **MANY, metavar="NAME", help=free)
+    add("--free", **REPEATABLE_OPTION, metavar="NAME", help=free)
     fixed = "state, input or parameter with a fixed value in the equilibrium (may be repeated)"
-    add("--fixed", **NAMED, type=number_of, metavar="NAME=VALUE", help=fixed)
+    add("--fixed", **NAMED_VALUE_OPTION, type=parse_number_option, metavar="NAME=VALUE", help=fixed)
     target = "value of an output or state in the equilibrium (may be repeated)"
-    add("--target", **NAMED, type=number_of, metavar="NAME=VALUE", help=target)
-    shared(parser, "start", "backend", "compile")
+    add("--target", **NAMED_VALUE_OPTION, type=parse_number_option, metavar="NAME=VALUE", help=target)
+    add_shared_options(parser, "start", "backend", "compile")
     run_options(parser, "the run of --sensitivity", fixed=True)
-    shared(parser, "json")
+    add_shared_options(parser, "json")
     parser.group("output")("--out", metavar="FOLDER", help="write every result there as CSV and PNG")
 
 
-def command(args: Namespace) -> None:
-    equations = derive(args)
-    with Progress("compiling"):
+def run_command(args: Namespace) -> None:
+    equations = derive_model_equations(args)
+    with ProgressReporter("compiling"):
         sim = equations.compile(**compile_settings(args))
     if not (args.equilibrium or args.modes or args.response or args.sensitivity or args.locus):
         args.equilibrium = args.modes = True
     if not args.json:
-        print(heading(equations))
+        print(model_heading(equations))
     results: dict[str, Any] = {}
-    with Progress("analysing"):
-        for name, result in _results(equations, sim, args):
+    with ProgressReporter("analysing"):
+        for name, result in _compute_results(equations, sim, args):
             results[name] = result
             if not args.json:
                 print(f"\n{result}")
             if args.out:
-                for path in _written(result, Path(args.out), name):
+                for path in _write_result(result, Path(args.out), name):
                     if not args.json:
                         print(f"  wrote {path}")
     if args.json:
         motions = {name: result.motion for name, result in results.items() if hasattr(result, "motion")}
-        listed = {name: figures(result) for name, result in results.items()}
+        listed = {name: result_as_dict(result) for name, result in results.items()}
         print(json.dumps({**listed, "motions": motions}, indent=2))
 
 
-def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> Any:
+def _compute_results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> Any:
     """Every result that was asked for, with its name, one after the other."""
-    start = equations.interface.start_values(start_values(args))
+    start = equations.interface.initial_values(initial_values_and_guesses(args))
     sought: dict[str, Any] = {"free": args.free, "fixed": dict(args.fixed), "targets": dict(args.target)}
     values: dict[str, Any] = {"parameters": dict(args.set), "inputs": dict(args.inputs)}
-    requested_point = _where(args.at, start, bool(args.initial or args.guess))
+    requested_point = _operating_point(args.at, start, bool(args.initial or args.guess))
     operating_point = requested_point
     if args.equilibrium or (requested_point == "equilibrium" and (args.modes or args.response)):
         try:
@@ -126,16 +132,23 @@ def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> An
         name, numbers = args.locus
         yield (
             f"locus over {name}",
-            sim.root_locus(name, numbers, at=requested_point, model=_model(args), **sought, **values),
+            sim.root_locus(name, numbers, at=requested_point, model=_model_builder(args), **sought, **values),
         )
     if args.sensitivity:
-        yield "sensitivity", sim.sensitivity(
-            args.sensitivity, args.outputs, parameters=dict(args.set), initial=start_values(args), check=args.check,
-            **run_settings(args),
-        )  # fmt: skip
+        yield (
+            "sensitivity",
+            sim.sensitivity(
+                args.sensitivity,
+                args.outputs,
+                parameters=dict(args.set),
+                initial=initial_values_and_guesses(args),
+                check=args.check,
+                **run_settings(args),
+            ),
+        )
 
 
-def place(text: str) -> str | float | tuple[str, float]:
+def parse_operating_point(text: str) -> str | float | tuple[str, float]:
     """equilibrium, start, 3.2, u(chassis, 1)=10"""
     word = text.strip().lower()
     if word in ("equilibrium", "start"):
@@ -145,12 +158,12 @@ def place(text: str) -> str | float | tuple[str, float]:
     except ValueError:
         pass
     try:
-        return number_of(text)
+        return parse_number_option(text)
     except ArgumentTypeError:
         raise ArgumentTypeError(f"{text!r} is not equilibrium, start, a time of the run in s, or STATE=VALUE") from None
 
 
-def _where(requested: Sequence[Any] | None, start: Mapping[str, float], has_initial: bool) -> Any:
+def _operating_point(requested: Sequence[Any] | None, start: Mapping[str, float], has_initial: bool) -> Any:
     """What --at says: a word, a time, or states that are changed at the start."""
     states = [x for x in requested or () if isinstance(x, tuple)]
     points = [x for x in requested or () if not isinstance(x, tuple)]
@@ -162,14 +175,14 @@ def _where(requested: Sequence[Any] | None, start: Mapping[str, float], has_init
     return dict(start) if point == "start" and has_initial else point
 
 
-def _model(args: Namespace) -> Callable[..., Any] | None:
+def _model_builder(args: Namespace) -> Callable[..., Any] | None:
     """The model of the file made with other arguments; None for what is no Python file."""
     if is_script(args.model):
         return None
-    return lambda **changed: load(Namespace(**{**vars(args), "arg": [*args.arg, *changed.items()]}))
+    return lambda **changed: load_model_argument(Namespace(**{**vars(args), "arg": [*args.arg, *changed.items()]}))
 
 
-def _written(result: Any, folder: Path, name: str) -> list[Path]:
+def _write_result(result: Any, folder: Path, name: str) -> list[Path]:
     """Table and picture of a result."""
     stem = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
     table = result.save(folder / f"{stem}.csv")
@@ -178,7 +191,7 @@ def _written(result: Any, folder: Path, name: str) -> list[Path]:
     return [table, picture]
 
 
-def figures(result: Any) -> Any:
+def result_as_dict(result: Any) -> Any:
     """A result ready for JSON."""
     if hasattr(result, "residual"):
         keys = ("values", "units", "residual", "neutral", "steady", "unknowns", "moved", "stability", "settles")
@@ -188,7 +201,7 @@ def figures(result: Any) -> Any:
         return [{result.over: float(v), "eigenvalues": [[x.real, x.imag] for x in row]} for v, row in rows]
     if hasattr(result, "magnitude"):
         listed = zip(result.f, result.magnitude, result.phase, strict=True)
-        return {"unit": result.unit, "response": [[float(f), number(m), number(p)] for f, m, p in listed]}
+        return {"unit": result.unit, "response": [[float(f), json_number(m), json_number(p)] for f, m, p in listed]}
     if hasattr(result, "slopes"):
         pairs = [(o, p) for o in result.outputs for p in result.parameters]
         return {
@@ -207,7 +220,7 @@ def figures(result: Any) -> Any:
     ]  # fmt: skip
 
 
-def _range(text: str, label: str) -> tuple[float, float, int]:
+def _parse_range(text: str, label: str) -> tuple[float, float, int]:
     fields = text.split(":")
     try:
         first, last, count = float(fields[0]), float(fields[1]), int(fields[2])
@@ -218,18 +231,18 @@ def _range(text: str, label: str) -> tuple[float, float, int]:
     return first, last, count
 
 
-def frequencies(text: str) -> np.ndarray:
+def parse_frequencies(text: str) -> np.ndarray:
     """0.1:20:60"""
-    first, last, count = _range(text, "frequencies")
+    first, last, count = _parse_range(text, "frequencies")
     if not 0 < first <= last:
         raise ArgumentTypeError(f"frequencies {text!r} must be positive and increase")
     return np.geomspace(first, last, count)
 
 
-def sweep(text: str) -> tuple[str, Sequence[float]]:
+def parse_sweep(text: str) -> tuple[str, Sequence[float]]:
     """speed=200:1200:21"""
     name, equals, range_text = text.rpartition("=")
     if not equals or not name.strip():
         raise ArgumentTypeError(f"{text!r} is not NAME=FROM:TO:COUNT")
-    first, last, count = _range(range_text, "values")
+    first, last, count = _parse_range(range_text, "values")
     return name.strip(), np.linspace(first, last, count).tolist()

@@ -9,18 +9,18 @@ import json
 from argparse import Namespace
 
 from bellcrank.cli.codes import FINE
-from bellcrank.cli.options import shared
+from bellcrank.cli.options import add_shared_options
 from bellcrank.cli.parser import CommandParser
-from bellcrank.cli.text import table
-from bellcrank.cli.vehicle_files import begin_file, list_files, show_check
+from bellcrank.cli.report_text import aligned_text_table
+from bellcrank.cli.vehicle_files import create_vehicle_file, list_files, print_check
 from bellcrank.errors import ModelError, RunError
 from bellcrank.library.manoeuvres import handling as handling_of_car
 from bellcrank.library.vehicles.car import Car, cars, template
-from bellcrank.library.vehicles.checking import unusual
-from bellcrank.library.vehicles.key_list import HEAD, POINT_HEAD, hard_points, keys, markdown
+from bellcrank.library.vehicles.key_tables import HEAD, POINT_HEAD, hard_point_rows, key_rows, keys_as_markdown
+from bellcrank.library.vehicles.plausibility import unusual_metrics
 
 
-def options(parser: CommandParser) -> None:
+def add_options(parser: CommandParser) -> None:
     add = parser.group("car")
     add(
         "what",
@@ -35,45 +35,47 @@ def options(parser: CommandParser) -> None:
     add = parser.group("output")
     add("--markdown", action="store_true", help="print the keys in Markdown")
     add("--overwrite", action="store_true", help="let new replace a file")
-    shared(parser, "json")
+    add_shared_options(parser, "json")
 
 
-def command(args: Namespace) -> int:
+def run_command(args: Namespace) -> int:
     if args.what in ("new", "check") and args.file is None:
         raise ModelError(f"car {args.what}: name a file, such as car.toml")
-    return {"new": _new, "check": _check, "keys": _keys, "list": _list}[args.what](args)
+    return {"new": _create_car_file, "check": _check_car_file, "keys": _show_car_keys, "list": _list_cars}[args.what](
+        args
+    )
 
 
-def _new(args: Namespace) -> int:
-    return begin_file(args, "car", template(args.like))
+def _create_car_file(args: Namespace) -> int:
+    return create_vehicle_file(args, "car", template(args.like))
 
 
-def _check(args: Namespace) -> int:
+def _check_car_file(args: Namespace) -> int:
     car = Car.read(args.file)
     messages, figures = car.check(), car.metrics.details
     if not args.quick:
         try:
             handling = handling_of_car(car)
-            messages, figures = [*messages, *unusual(handling)], {**figures, **handling.details}
+            messages, figures = [*messages, *unusual_metrics(handling)], {**figures, **handling.details}
         except RunError as error:
             messages.append(f"handling figures are missing: {error}.")
-    return show_check(args, car.name, "the suspensions close, the springs hold the car", figures, messages)
+    return print_check(args, car.name, "the suspensions close, the springs hold the car", figures, messages)
 
 
-def _list(args: Namespace) -> int:
+def _list_cars(args: Namespace) -> int:
     return list_files(args, cars(), template)
 
 
-def _keys(args: Namespace) -> int:
-    rows, points = keys(), hard_points()
+def _show_car_keys(args: Namespace) -> int:
+    rows, points = key_rows(), hard_point_rows()
     if args.markdown:
-        print(markdown(), end="")
+        print(keys_as_markdown(), end="")
     elif args.json:
         listed = [dict(zip(HEAD, row, strict=True)) for row in rows]
         drawn = [dict(zip(POINT_HEAD, row, strict=True)) for row in points]
         print(json.dumps({"keys": listed, "hard points": drawn}, indent=2))
     else:
-        print(table(rows, HEAD, "<<<<<"))
+        print(aligned_text_table(rows, HEAD, "<<<<<"))
         print("\nhard points by kind of suspension ([front.suspension.points], [rear.suspension.points])")
-        print(table(points, POINT_HEAD, "<<<<<<"))
+        print(aligned_text_table(points, POINT_HEAD, "<<<<<<"))
     return FINE

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 
-from bellcrank.cli.model import derive
-from bellcrank.cli.options import shared
+from bellcrank.cli.load_model import derive_model_equations
+from bellcrank.cli.options import add_shared_options
 from bellcrank.cli.parser import CommandParser
-from bellcrank.cli.text import heading, model_sizes, table
+from bellcrank.cli.report_text import aligned_text_table, model_heading, model_sizes
 
 
-def options(parser: CommandParser) -> None:
-    shared(parser, "model", "json")
+def add_options(parser: CommandParser) -> None:
+    add_shared_options(parser, "model", "json")
 
 
-def command(args: Namespace) -> None:
-    equations = derive(args)
+def run_command(args: Namespace) -> None:
+    equations = derive_model_equations(args)
     count = equations.operation_count()
     if args.json:
         sizes = model_sizes(equations)
@@ -29,8 +29,8 @@ def command(args: Namespace) -> None:
     for name, inside in count.get("routines", {}).items():
         rows.append([f"apart, in a call of {name}", *(str(inside[k]) for k in kinds)])
     classic = count["classic"]
-    print(heading(equations))
-    print(table(rows, ["", *kinds], "<" + ">" * len(kinds)))
+    print(model_heading(equations))
+    print(aligned_text_table(rows, ["", *kinds], "<" + ">" * len(kinds)))
     print(f"\nclassic rule: {classic['add']} add, {classic['muldiv']} multiply or divide, {classic['calls']} calls")
     if equations.program.stages:
         print("passes: " + ", ".join(f"{name} {total}" for name, total in equations.program.stages))

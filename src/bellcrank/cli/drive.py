@@ -11,25 +11,35 @@ from typing import Any, cast
 
 from bellcrank.choices import ManoeuvreName
 from bellcrank.cli.codes import CHECK_FAILED, FINE
-from bellcrank.cli.experiment import show_experiment, varied
-from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import ANIMATIONS, MANY, SPELLED, argument, ends_in, given, positive, real, shared
+from bellcrank.cli.experiment import parse_varied_key, show_experiment
+from bellcrank.cli.files import prepare_output_path
+from bellcrank.cli.options import (
+    ANIMATIONS,
+    CASELESS_VALUE_OPTION,
+    REPEATABLE_OPTION,
+    add_shared_options,
+    file_type_with_suffix,
+    given_options,
+    parse_argument,
+    parse_float,
+    parse_positive_integer,
+)
 from bellcrank.cli.parser import CommandParser
-from bellcrank.cli.progress import Progress
-from bellcrank.cli.text import print_written, table
-from bellcrank.emit.names import identifier
+from bellcrank.cli.progress import ProgressReporter
+from bellcrank.cli.report_text import aligned_text_table, print_written
+from bellcrank.emit.identifiers import safe_identifier
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.files.html import PAGES
-from bellcrank.library.manoeuvres import Result, Setting, every, known, run, targets_of, write_page
-from bellcrank.library.manoeuvres.ready import METHOD
-from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled, with_setups
+from bellcrank.library.manoeuvres import Result, Setting, applicable_names, known, load_targets, run, write_report_page
+from bellcrank.library.manoeuvres.car_comparison import CarResults, cars_with_setups, label_cars, run_all
+from bellcrank.library.manoeuvres.compiled_car import METHOD
 from bellcrank.library.vehicles.car import Car
-from bellcrank.run.values import METHODS, method_name
+from bellcrank.run.argument_checks import METHODS, canonical_method
 
-ALL = "all"
+ALL_MANOEUVRES = "all"
 
 
-def options(parser: CommandParser) -> None:
+def add_options(parser: CommandParser) -> None:
     add = parser.group("car and manoeuvre")
     names = ", ".join(known())
     add(
@@ -37,57 +47,89 @@ def options(parser: CommandParser) -> None:
         nargs="*",
         metavar="CAR.toml ... NAME ...",
         help="one or more car files, or names of cars that come with Bellcrank; then one or more manoeuvres: "
-        f"{names}, or {ALL}. Without them all manoeuvres are listed with their settings",
+        f"{names}, or {ALL_MANOEUVRES}. Without them all manoeuvres are listed with their settings",
     )
     setup = "compare with a car that has the sections of a .toml file over its own (may be repeated)"
-    add("--setup", **MANY, metavar="FILE", help=setup)
-    add("--speed", type=real, metavar="KM/H", help="speed of manoeuvres that have one (default: that of the manoeuvre)")
-    add("--set", **SPELLED, type=argument, metavar="NAME=VALUE", help="setting of the manoeuvre (may be repeated)")
+    add("--setup", **REPEATABLE_OPTION, metavar="FILE", help=setup)
+    add(
+        "--speed",
+        type=parse_float,
+        metavar="KM/H",
+        help="speed of manoeuvres that have one (default: that of the manoeuvre)",
+    )
+    add(
+        "--set",
+        **CASELESS_VALUE_OPTION,
+        type=parse_argument,
+        metavar="NAME=VALUE",
+        help="setting of the manoeuvre (may be repeated)",
+    )
     add("--log", metavar="FILE", help="log that drives the manoeuvre recorded (.csv, .mf4, .mat ...)")
     add("--map", metavar="FILE.toml", help="table of its columns: channel, column, unit, scale, offset, delay")
-    add("--vary", **MANY, type=varied, metavar="KEY=LOW:HIGH:N", help="values of a key of the car file, with a unit "
-        "behind or in that of its section; all combinations are driven (may be repeated)")  # fmt: skip
-    add("--samples", type=positive, metavar="N", help="samples of a Latin hypercube over the ranges of --vary")
+    add(
+        "--vary",
+        **REPEATABLE_OPTION,
+        type=parse_varied_key,
+        metavar="KEY=LOW:HIGH:N",
+        help="values of a key of the car file, with a unit "
+        "behind or in that of its section; all combinations are driven (may be repeated)",
+    )
+    add(
+        "--samples",
+        type=parse_positive_integer,
+        metavar="N",
+        help="samples of a Latin hypercube over the ranges of --vary",
+    )
     add("--sort", metavar="METRIC", help="metric by which set-ups are sorted (default: the first of the manoeuvre)")
     add = parser.group("run")
-    add("--cores", type=positive, metavar="N", help="processes of --vary (default: all cores)")
+    add("--cores", type=parse_positive_integer, metavar="N", help="processes of --vary (default: all cores)")
     add("--cluster", metavar="ADDRESS", help="scheduler of a Dask cluster that drives --vary, such as "
         "tcp://127.0.0.1:8786")  # fmt: skip
-    add("--method", type=_method, metavar="NAME", help=f"{', '.join(METHODS)} (default: {METHOD})")
+    add("--method", type=_parse_method, metavar="NAME", help=f"{', '.join(METHODS)} (default: {METHOD})")
     add = parser.group("output")
     add("--plot", metavar="FILE", help="plot the main channels (.png, .svg, .pdf)")
-    add("--animate", type=ends_in(*ANIMATIONS), metavar="FILE", help="animate the manoeuvre with its path and cones "
-        "(.gif, .mp4, .html)")  # fmt: skip
-    add("--report", type=ends_in(*PAGES), metavar="FILE", help="write one page: cars, kinematics, metrics and plots "
-        "(.html)")  # fmt: skip
+    add(
+        "--animate",
+        type=file_type_with_suffix(*ANIMATIONS),
+        metavar="FILE",
+        help="animate the manoeuvre with its path and cones (.gif, .mp4, .html)",
+    )
+    add(
+        "--report",
+        type=file_type_with_suffix(*PAGES),
+        metavar="FILE",
+        help="write one page: cars, kinematics, metrics and plots (.html)",
+    )
     add("--targets", metavar="FILE", help="limits of metrics in the report (.toml: sections are manoeuvres)")
     add("--author", metavar="NAME", help="author of the report")
     add("--out", metavar="FOLDER", help="write metrics (.json) and runs (.csv)")
-    shared(parser, "json")
+    add_shared_options(parser, "json")
 
 
-def _method(text: str) -> str:
+def _parse_method(text: str) -> str:
     try:
-        return method_name(text)
+        return canonical_method(text)
     except ModelError as error:
         raise ArgumentTypeError(str(error)) from None
 
 
-def command(args: Namespace) -> int:
+def run_command(args: Namespace) -> int:
     if len(args.words) < 2:
-        _list(args)
+        _list_manoeuvres(args)
         return FINE
     files, requested = cars_and_manoeuvres(args.words)
     for name in requested:
-        if name not in known() and name != ALL:
-            suggestion = did_you_mean(name, [*known(), ALL])
-            raise ModelError(f"no manoeuvre is called '{name}'.{suggestion} There are {', '.join(known())} and {ALL}.")
+        if name not in known() and name != ALL_MANOEUVRES:
+            suggestion = did_you_mean(name, [*known(), ALL_MANOEUVRES])
+            raise ModelError(
+                f"no manoeuvre is called '{name}'.{suggestion} There are {', '.join(known())} and {ALL_MANOEUVRES}."
+            )
     if args.vary:
-        names = _names(requested)
-        show_experiment(args, files, names, _settings(args, names[0], len(names)))
+        names = _expand_manoeuvre_names(requested)
+        show_experiment(args, files, names, _manoeuvre_settings(args, names[0], len(names)))
         return FINE
-    cars = labelled(with_setups(files, args.setup))
-    names = _names(requested, cars)
+    cars = label_cars(cars_with_setups(files, args.setup))
+    names = _expand_manoeuvre_names(requested, cars)
     for option in ("plot", "animate"):
         if getattr(args, option) and len(names) * len(cars) > 1:
             raise ModelError(f"--{option} draws one manoeuvre of one car; for more give --report or --out")
@@ -96,22 +138,22 @@ def command(args: Namespace) -> int:
     unwritten: list[str] = []
     if (args.targets or args.author) and not args.report:
         raise ModelError("--targets and --author are for a report: give --report FILE.html as well")
-    targets = targets_of(args.targets)
-    with Progress("driving") as progress:
+    targets = load_targets(args.targets)
+    with ProgressReporter("driving") as progress:
 
-        def drive(car: Car, name_driven: str) -> Result:
-            return run(car, cast(ManoeuvreName, name_driven), **_settings(args, name_driven, len(names)))
+        def run_one_manoeuvre(car: Car, name_driven: str) -> Result:
+            return run(car, cast(ManoeuvreName, name_driven), **_manoeuvre_settings(args, name_driven, len(names)))
 
-        for car, name_driven in drive_all(cars, names, drive, progress.report_next):
+        for car, name_driven in run_all(cars, names, run_one_manoeuvre, progress.report_next):
             if name_driven not in car.failures:
-                unwritten += _report(args, car, name_driven, len(cars) > 1)
+                unwritten += _report_manoeuvre(args, car, name_driven, len(cars) > 1)
             elif len(names) * len(cars) == 1:
                 raise ModelError(car.failures[name_driven])
             else:
                 print(f"{car.label}: {name_driven}: not driven. {car.failures[name_driven]}", file=sys.stderr)
         progress.what = "writing the page"
         if args.report:
-            write_page(in_folder(args.report), cars, targets, args.author)
+            write_report_page(prepare_output_path(args.report), cars, targets, args.author)
     if args.report and not args.json:
         print(f"wrote {args.report}")
     results = [r for car in cars for r in car.results.values()]
@@ -127,23 +169,28 @@ def command(args: Namespace) -> int:
 def cars_and_manoeuvres(words: list[str]) -> tuple[list[str], list[str]]:
     """Files or names of cars, and manoeuvres behind them: the last word, and those before it that are names of some."""
     first = len(words) - 1
-    while first > 1 and (words[first - 1] in known() or words[first - 1] == ALL):
+    while first > 1 and (words[first - 1] in known() or words[first - 1] == ALL_MANOEUVRES):
         first -= 1
     return words[:first], [*dict.fromkeys(words[first:])]
 
 
-def _names(requested: Sequence[str], cars: Iterable[Driven] = ()) -> list[str]:
+def _expand_manoeuvre_names(requested: Sequence[str], cars: Iterable[CarResults] = ()) -> list[str]:
     """Names of manoeuvres, with those that `all` is for these cars."""
-    return [*dict.fromkeys(name for word in requested for name in (every(cars) if word == ALL else [word]))]
+    return [
+        *dict.fromkeys(
+            name for word in requested for name in (applicable_names(cars) if word == ALL_MANOEUVRES else [word])
+        )
+    ]
 
 
-def _settings(args: Namespace, name: str, count: int) -> dict[str, Any]:
+def _manoeuvre_settings(args: Namespace, name: str, count: int) -> dict[str, Any]:
     """Those of one of several manoeuvres; a speed is for those that have one."""
     setting_of = known()[name].settings if name in known() else {}
     settings = {
-        k: _several(v) if k in setting_of and isinstance(setting_of[k].default, tuple) else v for k, v in args.set
+        k: _parse_number_list(v) if k in setting_of and isinstance(setting_of[k].default, tuple) else v
+        for k, v in args.set
     }
-    for key, value in given(speed=args.speed, method=args.method, log=args.log, map=args.map).items():
+    for key, value in given_options(speed=args.speed, method=args.method, log=args.log, map=args.map).items():
         if key in setting_of or count == 1:
             if key in settings:
                 raise ModelError(f"the {key} is given twice, by --{key} and by --set")
@@ -151,7 +198,7 @@ def _settings(args: Namespace, name: str, count: int) -> dict[str, Any]:
     return settings
 
 
-def _several(value: Any) -> Any:
+def _parse_number_list(value: Any) -> Any:
     """Numbers separated by commas, as they are typed."""
     try:
         return tuple(float(x) for x in value.split(",")) if isinstance(value, str) else (value,)
@@ -159,16 +206,16 @@ def _several(value: Any) -> Any:
         return value
 
 
-def _report(args: Namespace, car: Driven, name: str, several: bool) -> list[str]:
+def _report_manoeuvre(args: Namespace, car: CarResults, name: str, several: bool) -> list[str]:
     """Prints and writes what was asked for about one manoeuvre; returns what could not be written."""
     result, paths, failed = car.results[name], [], []
-    folder = Path(args.out or "") / (identifier(car.label) if several else "")
+    folder = Path(args.out or "") / (safe_identifier(car.label) if several else "")
     try:
         paths += result.save(folder) if args.out is not None else []
-        paths += [result.plot(in_folder(args.plot))] if args.plot else []
+        paths += [result.plot(prepare_output_path(args.plot))] if args.plot else []
         if args.animate:
-            with Progress("drawing") as progress:
-                paths.append(result.animate(in_folder(args.animate), progress=progress.report))
+            with ProgressReporter("drawing") as progress:
+                paths.append(result.animate(prepare_output_path(args.animate), progress=progress.set_fraction))
     except RunError as error:
         failed.append(str(error))
     if not args.json:
@@ -177,13 +224,13 @@ def _report(args: Namespace, car: Driven, name: str, several: bool) -> list[str]
     return failed
 
 
-def _usual(setting: Setting) -> str:
+def _default_text(setting: Setting) -> str:
     """The default of a setting, and that for trucks where it differs."""
     texts = ["" if setting.default is None else str(setting.default)]
     return ", ".join(texts if setting.truck is None else [*texts, f"trucks {setting.truck}"])
 
 
-def _list(args: Namespace) -> None:
+def _list_manoeuvres(args: Namespace) -> None:
     if args.json:
         listed = {
             n: {"words": m.words, "source": m.source, "settings": {k: vars(s) for k, s in m.settings.items()}}
@@ -193,5 +240,5 @@ def _list(args: Namespace) -> None:
         return
     for name, m in known().items():
         print(f"{name}: {m.words}" + (f" ({m.source})" if m.source else ""))
-        rows = [[k, _usual(s), s.unit, s.label] for k, s in m.settings.items()]
-        print(table(rows, None, "<<<<"))
+        rows = [[k, _default_text(s), s.unit, s.label] for k, s in m.settings.items()]
+        print(aligned_text_table(rows, None, "<<<<"))

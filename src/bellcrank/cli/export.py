@@ -7,18 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.choices import Precision, choices_of
-from bellcrank.cli.files import in_folder
-from bellcrank.cli.model import derive
-from bellcrank.cli.options import NAMED, SHARED, events_given, shared, watched_options
+from bellcrank.choices import Precision, choice_values
+from bellcrank.cli.files import prepare_output_path
+from bellcrank.cli.load_model import derive_model_equations
+from bellcrank.cli.options import (
+    NAMED_VALUE_OPTION,
+    SHARED_OPTIONS,
+    add_event_options,
+    add_shared_options,
+    requested_events,
+)
 from bellcrank.cli.parser import CommandParser
-from bellcrank.cli.progress import Progress
-from bellcrank.export.formats import FORMATS, format_of
+from bellcrank.cli.progress import ProgressReporter
+from bellcrank.export.formats import FORMATS, find_format
 
 ENDINGS = {"fmu": ".fmu", "page": ".html"}  # of formats that are one file
 
 
-def _slider(text: str) -> tuple[str, tuple[float, float] | None]:
+def _parse_slider(text: str) -> tuple[str, tuple[float, float] | None]:
     """A name, or a name with two ends."""
     name, equals, limits = text.partition("=")
     if not equals:
@@ -31,9 +37,9 @@ def _slider(text: str) -> tuple[str, tuple[float, float] | None]:
 
 
 OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
-    "dae": ("--dae", SHARED["dae"][1]["--dae"]),
+    "dae": ("--dae", SHARED_OPTIONS["dae"][1]["--dae"]),
     "precision": ("--precision", {
-        "choices": choices_of(Precision), "help": "precision of embedded C (default: double)",
+        "choices": choice_values(Precision), "help": "precision of embedded C (default: double)",
     }),
     "fmi": ("--fmi", {"type": int, "choices": (2, 3), "help": "version of FMI (default: 2)"}),
     "platforms": ("--platform", {
@@ -46,7 +52,7 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "license": ("--license", {"metavar": "TEXT", "help": "its terms of use"}),
     "copyright": ("--copyright", {"metavar": "TEXT", "help": "who owns it"}),
     "sliders": ("--slider", {
-        **NAMED, "type": _slider, "metavar": "NAME[=LOW:HIGH]",
+        **NAMED_VALUE_OPTION, "type": _parse_slider, "metavar": "NAME[=LOW:HIGH]",
         "help": "a parameter or input whose slider stands first, and its ends (may be repeated)",
     }),
     "plots": ("--plot", {
@@ -64,13 +70,13 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
 """Options of `Equations.export` on the command line: the name, and how it is read; events: below."""
 
 
-def options(parser: CommandParser) -> None:
+def add_options(parser: CommandParser) -> None:
     words = (
         "c, fortran or python: a program; embedded: C that a controller calls step by step; simulink: an S-function;"
         " fmu: a functional mock-up unit; page: a web page"
     )
     parser.group("model")("format", metavar="FORMAT", help=words)
-    shared(parser, "model")
+    add_shared_options(parser, "model")
     format_options(parser, *FORMATS)
 
 
@@ -78,7 +84,7 @@ def format_options(parser: CommandParser, *formats: str) -> None:
     """Those of one or several formats, each once, in groups by the formats that have them; and --out."""
     groups = {option: ", ".join(x for x in formats if option in FORMATS[x].options) for option in ("events", *OPTIONS)}
     if groups["events"]:
-        watched_options(parser, groups["events"])
+        add_event_options(parser, groups["events"])
     for option, (name, argument_options) in OPTIONS.items():
         if groups[option]:
             parser.group(groups[option])(name, dest=option, **argument_options)
@@ -88,31 +94,31 @@ def format_options(parser: CommandParser, *formats: str) -> None:
     parser.group("output")("--out", metavar="PATH" if other_kinds else metavar, help=words)
 
 
-def command(args: Namespace) -> None:
-    export(args, args.format)
+def run_command(args: Namespace) -> None:
+    export_from_arguments(args, args.format)
 
 
-def export(args: Namespace, name: str) -> None:
+def export_from_arguments(args: Namespace, name: str) -> None:
     """Writes the model of a command in a format."""
     export_options = {option: value for option in OPTIONS if (value := getattr(args, option, None))}
     if hasattr(args, "event"):
-        export_options |= {option: value for option, value in events_given(args).items() if value}
-    format_of(name, export_options)  # before anything is derived
+        export_options |= {option: value for option, value in requested_events(args).items() if value}
+    find_format(name, export_options)  # before anything is derived
     one_file, stem = name in ENDINGS, Path(args.model).stem
     path: Any = args.out or (stem + ENDINGS[name] if one_file else f"{stem}_{name}")
     if one_file:
         if Path(path).suffix.lower() != ENDINGS[name]:
             raise bc.ModelError(f"--out {path}: what is written must end in {ENDINGS[name]}")
-        in_folder(path)
-    equations = derive(args)
+        prepare_output_path(path)
+    equations = derive_model_equations(args)
     if "sliders" in export_options:
         export_options["sliders"] = dict(args.sliders)
     if "run" in export_options:
         export_options["run"] = bc.Run.read(args.run)
     if "modes" in export_options:
-        with Progress("linearising"):
+        with ProgressReporter("linearising"):
             export_options["modes"] = equations.compile().linearize("equilibrium", wrt=(), outputs=())
-    with Progress("writing the files"):
+    with ProgressReporter("writing the files"):
         output: Any = equations.export(name, path, **export_options)  # type: ignore[call-overload]
     if name == "page":
         print(f"wrote {path}, {len(output.text.encode()) / 1000:.0f} kB")

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.files.choose import FORMATS, read_contents
 from bellcrank.files.csv_table import read_csv
-from bellcrank.files.record import over_time
-from bellcrank.names import find_name, one_each
+from bellcrank.files.format_choice import FORMATS, read_contents
+from bellcrank.files.record import to_time_record
+from bellcrank.name_lookup import find_name, one_each
 
 
-def in_folder(path: str) -> str:
+def prepare_output_path(path: str) -> str:
     """The path of a result, whose folder is made where it is missing; an error if no file can be written there."""
     folder = Path(path).parent
     try:
@@ -31,29 +31,29 @@ def in_folder(path: str) -> str:
     return path
 
 
-def draw_to(path: str, draw: Callable[[str], object]) -> None:
+def draw_to_file(path: str, draw: Callable[[str], object]) -> None:
     """Draws a picture; an error if files of that kind cannot be drawn."""
-    picture_path = in_folder(path)
+    picture_path = prepare_output_path(path)
     try:
         draw(picture_path)
     except ValueError as error:
         raise bc.ModelError(f"cannot draw {path}: {error}") from None
 
 
-def read_inputs(path: str, equations: bc.Equations) -> dict[str, Any]:
+def read_input_files(path: str, equations: bc.Equations) -> dict[str, Any]:
     """Inputs from a file of results or measurements, or from CSV text: time, then inputs by name in user units.
 
     Time is converted to seconds; other units, where the file has them, must agree with the model.
     """
     signals = {x.name: x for x in equations.interface.signals}
 
-    def meant(name: str) -> str | None:
+    def match_column(name: str) -> str | None:
         return find_name(name, signals, f"{path}: column")
 
     is_record_file = Path(path).suffix.lower() in FORMATS.keys() - {".csv"}
-    contents = read_contents(path) if is_record_file else read_csv(path, lambda name: meant(name) is not None)
-    record = over_time(contents, path)
-    signal_of = {c.name: signals[name] for c in record.channels if (name := meant(c.name)) is not None}
+    contents = read_contents(path) if is_record_file else read_csv(path, lambda name: match_column(name) is not None)
+    record = to_time_record(contents, path)
+    signal_of = {c.name: signals[name] for c in record.channels if (name := match_column(c.name)) is not None}
     one_each(signal_of, {column: x.name for column, x in signal_of.items()}, f"{path}: columns")
     if not signal_of:
         input_names = ", ".join(x.name for x in signals.values()) or "none"

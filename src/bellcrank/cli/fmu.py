@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from bellcrank.cli.export import export, format_options
-from bellcrank.cli.options import shared
+from bellcrank.cli.export import export_from_arguments, format_options
+from bellcrank.cli.options import add_shared_options
 from bellcrank.cli.parser import CommandParser
 
 
-def options(parser: CommandParser) -> None:
-    shared(parser, "model")
+def add_options(parser: CommandParser) -> None:
+    add_shared_options(parser, "model")
     format_options(parser, "fmu")
 
 
-def command(args: Namespace) -> None:
-    export(args, "fmu")
+def run_command(args: Namespace) -> None:
+    export_from_arguments(args, "fmu")

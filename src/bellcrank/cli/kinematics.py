@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.cli.files import draw_to, in_folder
-from bellcrank.cli.options import MOST_VALUES, ends_in, real, shared
+from bellcrank.cli.files import draw_to_file, prepare_output_path
+from bellcrank.cli.options import MOST_VALUES, add_shared_options, file_type_with_suffix, parse_float
 from bellcrank.cli.parser import CommandParser
-from bellcrank.cli.progress import Progress
-from bellcrank.cli.suspension import AXLES, each_axle, is_both, is_car
-from bellcrank.cli.text import number, print_written, table
+from bellcrank.cli.progress import ProgressReporter
+from bellcrank.cli.report_text import aligned_text_table, json_number, print_written
+from bellcrank.cli.suspension import AXLES, each_axle, is_ambiguous_name, is_car
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage
-from bellcrank.linkage.measures import Measures, draw, measure, usual_travels
-from bellcrank.linkage.wheel import MODES
+from bellcrank.linkage.measures import Measures, default_travels, draw_measures, measure_wheel
+from bellcrank.linkage.wheel_motion import MODES
 
 COLUMNS = (
     "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail",
@@ -29,16 +29,31 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def options(parser: CommandParser) -> None:
+def add_options(parser: CommandParser) -> None:
     add = parser.group("suspension")
     add("suspension", metavar="SUSPENSION", help="a .toml or .csv file of hard points, a car file, or the name of one "
         "that comes with Bellcrank")  # fmt: skip
     add("--axle", choices=AXLES, help="one axle of a car file (default: both)")
     add = parser.group("sweep")
-    add("--travel", type=span, metavar="LOW:HIGH[:N]", help="wheel travel in mm (default: that of the file, or "
-        "up and down by 100 mm)")  # fmt: skip
-    add("--rack", type=span, metavar="LOW:HIGH[:N] or MM", help="rack travel in mm; a span sweeps it at --at")
-    add("--at", type=real, default=0.0, metavar="MM", help="wheel travel of a rack sweep in mm (default: %(default)g)")
+    add(
+        "--travel",
+        type=parse_travel_range,
+        metavar="LOW:HIGH[:N]",
+        help="wheel travel in mm (default: that of the file, or up and down by 100 mm)",
+    )
+    add(
+        "--rack",
+        type=parse_travel_range,
+        metavar="LOW:HIGH[:N] or MM",
+        help="rack travel in mm; a span sweeps it at --at",
+    )
+    add(
+        "--at",
+        type=parse_float,
+        default=0.0,
+        metavar="MM",
+        help="wheel travel of a rack sweep in mm (default: %(default)g)",
+    )
     add("--mode", choices=(*MODES, "all"), default="parallel", help="motion of the other wheel (default: %(default)s)")
     add("--loads", nargs="?", const="", metavar="FILE.toml", help="forces of every rod, joint, spring and of the rack "
         "under load cases: those of a file, or of a car braking, cornering, bumps")  # fmt: skip
@@ -46,24 +61,38 @@ def options(parser: CommandParser) -> None:
         "a file")  # fmt: skip
     add("--compliance", action="store_true", help="steer, toe, camber and displacements by lateral, braking and "
         "traction forces and aligning torques at the wheels of a car, in phase and opposed")  # fmt: skip
-    add("--compliance-load", type=real, metavar="KN", help="size of the loads of --compliance in kN, and in 100 N m, "
-        "for bushings with curves (default: small)")  # fmt: skip
+    add(
+        "--compliance-load",
+        type=parse_float,
+        metavar="KN",
+        help="size of the loads of --compliance in kN, and in 100 N m, for bushings with curves (default: small)",
+    )
     add("--measured", metavar="FILE", help="compare with a table of a test rig or of Adams/Car: a column of travel or "
         "rack, and columns of measures")  # fmt: skip
     add("--map", metavar="FILE.toml", help="columns of --measured by measure, with unit, scale and offset")
     add = parser.group("output")
     add("--columns", metavar="NAMES", help="measures to print, separated by commas, or all (default: the main ones)")
-    add("--csv", type=ends_in(".csv"), metavar="FILE", help="write all measures; of --fit the curves (.csv)")
+    add(
+        "--csv",
+        type=file_type_with_suffix(".csv"),
+        metavar="FILE",
+        help="write all measures; of --fit the curves (.csv)",
+    )
     add("--write", metavar="FILE.toml", help="write the hard points found by --fit, as sections for `drive --setup` "
         "or for a file of hard points")  # fmt: skip
     add("--plot", metavar="FILE", help="plot the measures (.png, .svg, .pdf)")
-    add("--table", type=ends_in(".json"), metavar="FILE", help="write the poses as a linkage table (.json)")
+    add(
+        "--table",
+        type=file_type_with_suffix(".json"),
+        metavar="FILE",
+        help="write the poses as a linkage table (.json)",
+    )
     accuracy = "accuracy of --table in m and rad (default: %(default)g)"
-    add("--accuracy", type=real, default=1e-6, metavar="E", help=accuracy)
-    shared(parser, "json")
+    add("--accuracy", type=parse_float, default=1e-6, metavar="E", help=accuracy)
+    add_shared_options(parser, "json")
 
 
-def span(text: str) -> np.ndarray:
+def parse_travel_range(text: str) -> np.ndarray:
     """LOW:HIGH, LOW:HIGH:N or one value, in mm; in m."""
     fields = text.split(":")
     try:
@@ -81,17 +110,17 @@ def span(text: str) -> np.ndarray:
     return np.linspace(numbers[0], numbers[-1], n) / 1000
 
 
-def command(args: Namespace) -> None:
-    if args.axle is None and is_both(args.suspension):
+def run_command(args: Namespace) -> None:
+    if args.axle is None and is_ambiguous_name(args.suspension):
         print(
             f"note: '{args.suspension}' is taken as hard points; --axle {' or --axle '.join(AXLES)} takes the car of "
             "that name",
             file=sys.stderr,
         )
     if args.fit is not None:
-        from bellcrank.cli.fit import show_fit
+        from bellcrank.cli.fit import print_fit_result
 
-        fit_figures = show_fit(args)
+        fit_figures = print_fit_result(args)
         if args.json:
             print(json.dumps(fit_figures, indent=2))
         return
@@ -123,39 +152,39 @@ def command(args: Namespace) -> None:
 
 def _show_measures(args: Namespace) -> dict[str, object]:
     """Writes what is asked for, and prints it unless figures are to be; the figures."""
-    car = None if args.axle is None else _car(args.suspension)
+    car = None if args.axle is None else _read_car(args.suspension)
     linkage = Linkage.read(args.suspension) if car is None else car.linkage(args.axle)
     sweep = args.rack is not None and len(args.rack) > 1
-    usual = usual_travels(linkage) if args.travel is None else args.travel
+    usual = default_travels(linkage) if args.travel is None else args.travel
     travel = np.array([args.at / 1000]) if sweep else usual
     rack = np.zeros(1) if args.rack is None else args.rack
     modes = MODES if args.mode == "all" else (args.mode,)
     measures = [
-        measure(linkage, travel, rack, mode) if car is None else car.kinematics(args.axle, travel, rack, mode)
+        measure_wheel(linkage, travel, rack, mode) if car is None else car.kinematics(args.axle, travel, rack, mode)
         for mode in modes
     ]
-    paths = _save(measures, args.csv) if args.csv else []
+    paths = _save_measures(measures, args.csv) if args.csv else []
     if args.plot:
-        draw_to(args.plot, lambda path: draw(measures, path, "rack" if sweep else "travel"))
+        draw_to_file(args.plot, lambda path: draw_measures(measures, path, "rack" if sweep else "travel"))
     if args.table:
         travel_range = float(travel.min()), float(travel.max())
-        with Progress("making a table"):
-            linkage.table(accuracy=args.accuracy, range=travel_range).save(in_folder(args.table))
+        with ProgressReporter("making a table"):
+            linkage.table(accuracy=args.accuracy, range=travel_range).save(prepare_output_path(args.table))
     if not args.json:
-        _show(linkage, measures, args.columns)
+        _print_measures(linkage, measures, args.columns)
         print_written(*paths, args.plot, args.table)
-    return _figures(linkage, measures)
+    return _measures_as_dict(linkage, measures)
 
 
-def _car(name: str) -> Any:
+def _read_car(name: str) -> Any:
     from bellcrank.library.vehicles.car import Car
 
     return Car.read(name)
 
 
-def _save(measures: list[Measures], path: str) -> list[Path]:
+def _save_measures(measures: list[Measures], path: str) -> list[Path]:
     """One file, or one for each motion of the other wheel."""
-    csv_path = Path(in_folder(path))
+    csv_path = Path(prepare_output_path(path))
     paths = (
         [csv_path]
         if len(measures) == 1
@@ -164,14 +193,14 @@ def _save(measures: list[Measures], path: str) -> list[Path]:
     return [m.save(p) for m, p in zip(measures, paths, strict=True)]
 
 
-def _figures(linkage: Linkage, measures: list[Measures]) -> dict[str, object]:
+def _measures_as_dict(linkage: Linkage, measures: list[Measures]) -> dict[str, object]:
     return {
         "suspension": linkage.name,
         "kind": linkage.chain.kind,
         "mobility": str(linkage.mobility),
         "range": list(linkage.range()),
         "modes": {
-            m.mode: {c: [number(x) for x in np.broadcast_to(v, m["travel"].shape)] for c, v in m.columns.items()}
+            m.mode: {c: [json_number(x) for x in np.broadcast_to(v, m["travel"].shape)] for c, v in m.columns.items()}
             for m in measures
         },
         "units": measures[0].units,
@@ -179,7 +208,7 @@ def _figures(linkage: Linkage, measures: list[Measures]) -> dict[str, object]:
     }
 
 
-def _show(linkage: Linkage, measures: list[Measures], columns: str | None) -> None:
+def _print_measures(linkage: Linkage, measures: list[Measures], columns: str | None) -> None:
     low, high = linkage.range()
     chain = linkage.chain
     drawn = "" if chain.drawn == chain.axes else f" (file: {chain.drawn})"
@@ -189,17 +218,20 @@ def _show(linkage: Linkage, measures: list[Measures], columns: str | None) -> No
     compliance_text = f"compliance {source}" if "aligning_steer" in measures[0].columns else "no compliance"
     print(f"reachable travel {1000 * low:.2f} to {1000 * high:.2f} mm; rigid links, {compliance_text}")
     for m in measures:
-        names = _columns(m, columns)
+        names = _selected_columns(m, columns)
         displayed = {c: m.displayed(c) for c in names}
         units = [unit for _, unit in displayed.values()]
-        rows = [[_cell(float(values[i]), unit) for values, unit in displayed.values()] for i in range(len(m["travel"]))]
+        rows = [
+            [_format_cell(float(values[i]), unit) for values, unit in displayed.values()]
+            for i in range(len(m["travel"]))
+        ]
         print(f"\n{m.mode} motion")
-        print(table([units, *rows], [m.title(c) for c in names], ">" * len(names)))
+        print(aligned_text_table([units, *rows], [m.title(c) for c in names], ">" * len(names)))
     for note in (*filter(None, [chain.note]), *measures[0].notes):
         print(f"note: {note}")
 
 
-def _columns(m: Measures, columns: str | None) -> list[str]:
+def _selected_columns(m: Measures, columns: str | None) -> list[str]:
     if columns == "all":
         return list(m.columns)
     if columns:
@@ -211,6 +243,6 @@ def _columns(m: Measures, columns: str | None) -> list[str]:
     return [c for c in COLUMNS if c in m.columns] + extra
 
 
-def _cell(value: float, unit: str) -> str:
+def _format_cell(value: float, unit: str) -> str:
     digits = 2 if unit == "mm" else 3 if abs(value) < 1000 else 0
     return f"{round(value, digits) + 0.0:.{digits}f}"  # no minus before a zero

@@ -4,59 +4,59 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from bellcrank.cli.files import draw_to, in_folder
-from bellcrank.cli.progress import Progress
-from bellcrank.cli.text import number, print_written, table
+from bellcrank.cli.files import draw_to_file, prepare_output_path
+from bellcrank.cli.progress import ProgressReporter
+from bellcrank.cli.report_text import aligned_text_table, json_number, print_written
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.car import Car
-from bellcrank.library.vehicles.load_cases import linkage_loads, read_cases
+from bellcrank.library.vehicles.load_cases import linkage_loads, read_load_cases
 from bellcrank.linkage import Linkage
-from bellcrank.linkage.loads import LoadTable
+from bellcrank.linkage.load_table import LoadTable
 
-MOST = 4  # cases next to each other
+CASES_PER_TABLE = 4  # cases next to each other
 
 
 def show_loads(args: Namespace) -> dict[str, object]:
     """Writes what is asked for, and prints it unless figures are to be; the figures."""
-    with Progress("finding loads"):
-        loads = _found(args)
+    with ProgressReporter("finding loads"):
+        loads = _compute_loads(args)
     if args.csv:
-        loads.save(in_folder(args.csv))
+        loads.save(prepare_output_path(args.csv))
     if args.plot:
-        draw_to(args.plot, loads.draw)
+        draw_to_file(args.plot, loads.draw)
     if not args.json:
-        _show(loads)
+        _print_loads(loads)
         print_written(args.csv, args.plot)
-    return _figures(loads)
+    return _loads_as_dict(loads)
 
 
-def _found(args: Namespace) -> LoadTable:
+def _compute_loads(args: Namespace) -> LoadTable:
     if args.axle is not None:
         return Car.read(args.suspension).loads(args.axle, args.loads or None)
     if not args.loads:
         raise ModelError(
             f"--loads without a file takes the cases of a car, and {args.suspension} is none: name a file of cases"
         )
-    return linkage_loads(Linkage.read(args.suspension), read_cases(args.loads))
+    return linkage_loads(Linkage.read(args.suspension), read_load_cases(args.loads))
 
 
-def _figures(loads: LoadTable) -> dict[str, object]:
+def _loads_as_dict(loads: LoadTable) -> dict[str, object]:
     return {
         "suspension": loads.name,
         "cases": {
             c.name: {
-                "travel": number(c.travel),
-                "rack": number(c.rack),
-                "force": [number(x) for x in c.force],
-                "moment": [number(x) for x in c.moment],
+                "travel": json_number(c.travel),
+                "rack": json_number(c.rack),
+                "force": [json_number(x) for x in c.force],
+                "moment": [json_number(x) for x in c.moment],
                 "parts": {
                     n: {
                         "kind": p.kind,
-                        "size": number(p.size),
-                        "force": [number(x) for x in p.force],
-                        "moment": [number(x) for x in p.moment],
+                        "size": json_number(p.magnitude),
+                        "force": [json_number(x) for x in p.force],
+                        "moment": [json_number(x) for x in p.moment],
                     }
-                    for n, p in c.held.parts.items()
+                    for n, p in c.link_forces.parts.items()
                 },
             }
             for c in loads.cases
@@ -66,16 +66,16 @@ def _figures(loads: LoadTable) -> dict[str, object]:
     }
 
 
-def _show(loads: LoadTable) -> None:
+def _print_loads(loads: LoadTable) -> None:
     print(f"{loads.name}: loads in N at rest; rods: tension, springs: push, rack: along its axis, else the amount")
-    for first in range(0, len(loads.cases), MOST):
-        cases = loads.cases[first : first + MOST]
+    for first in range(0, len(loads.cases), CASES_PER_TABLE):
+        cases = loads.cases[first : first + CASES_PER_TABLE]
         rows = [["travel", "mm", *(f"{1000 * c.travel:.1f}" for c in cases)]]
         rows += [[f"contact {n}", "N", *(f"{c.force[i]:.0f}" for c in cases)] for i, n in enumerate(("fx", "fy", "fz"))]
         for name in loads.parts:
-            kind = cases[0].held.parts[name].kind
-            rows.append([name, kind, *(f"{c.held.parts[name].size:.0f}" for c in cases)])
+            kind = cases[0].link_forces.parts[name].kind
+            rows.append([name, kind, *(f"{c.link_forces.parts[name].magnitude:.0f}" for c in cases)])
         print()
-        print(table(rows, ["part", "", *(c.name for c in cases)], "<<" + ">" * len(cases)))
+        print(aligned_text_table(rows, ["part", "", *(c.name for c in cases)], "<<" + ">" * len(cases)))
     for note in loads.notes:
         print(f"note: {note}")

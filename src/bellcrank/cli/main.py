@@ -1,6 +1,6 @@
 """The parser of all commands, and the one place where errors become exit codes.
 
-A command is a module with `options(parser)`, which adds its options, and `command(args)`, which does the work and
+A command is a module with `add_options(parser)`, which adds its options, and `run_command(args)`, which does the work and
 returns an exit code, or nothing if all is fine. To add one: write the module, add a line to GROUPS. Only the module
 of the command that is given is imported.
 """
@@ -17,14 +17,14 @@ from importlib import import_module
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.cli import signals
+from bellcrank.cli import process_signals
 from bellcrank.cli.codes import FINE, USAGE, USER_ERROR
-from bellcrank.cli.outputs import Outputs, add_overwrite
+from bellcrank.cli.overwrite_guard import OverwriteGuard, add_overwrite
 from bellcrank.cli.parser import CommandParser, ShortErrors
-from bellcrank.cli.progress import Progress
-from bellcrank.cli.terminal import shown
+from bellcrank.cli.progress import ProgressReporter
+from bellcrank.cli.terminal import printable_output
 from bellcrank.errors import did_you_mean
-from bellcrank.files.whole import guarded_by
+from bellcrank.files.atomic import use_write_guard
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # what a command does, and the words behind it in its example
     "Models": {
@@ -107,24 +107,24 @@ COMMANDS = {name: words for group in GROUPS.values() for name, words in group.it
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
     if arguments is not None:
-        with shown():
-            return _do(list(arguments))
+        with printable_output():
+            return _run_with_progress(list(arguments))
     gc.set_threshold(200_000)  # most objects of a command stay until its end
-    with signals.of_the_command(), shown():
+    with process_signals.signal_handling(), printable_output():
         try:
-            code = _do(sys.argv[1:])
+            code = _run_with_progress(sys.argv[1:])
         except KeyboardInterrupt:  # when all was done
-            code = signals.ended()
-        return signals.leave(code)
+            code = process_signals.signal_exit_code()
+        return process_signals.exit_process(code)
 
 
-def _do(words: list[str]) -> int:
+def _run_with_progress(words: list[str]) -> int:
     silent = not words or words[0] in OF_THEIR_OWN or words[0].startswith("-")
-    with nullcontext() if silent else Progress(f"bellcrank {words[0]}"):
-        return _done(words)
+    with nullcontext() if silent else ProgressReporter(f"bellcrank {words[0]}"):
+        return _run_and_catch(words)
 
 
-def _done(words: list[str]) -> int:
+def _run_and_catch(words: list[str]) -> int:
     """Does the command; returns its exit code, also where it fails."""
     try:
         parser = make_parser(words[0] if words else None)
@@ -134,43 +134,43 @@ def _done(words: list[str]) -> int:
             return USAGE
         with warnings.catch_warnings():
             warnings.simplefilter("default", bc.ModelWarning)
-            warnings.showwarning = _show_warning
-            outputs = Outputs(args)
-            outputs.check_asked()
-            with guarded_by(outputs):
+            warnings.showwarning = _print_warning
+            outputs = OverwriteGuard(args)
+            outputs.check_requested_files()
+            with use_write_guard(outputs):
                 code = args.command(args) or FINE
             sys.stdout.flush()
             return code
     except KeyboardInterrupt:
-        return signals.ended()
+        return process_signals.signal_exit_code()
     except BrokenPipeError:  # the reader of our output went away
         sys.stderr.close()
         return USER_ERROR
     except bc.BellcrankError as error:
-        return _complain(str(error))
+        return _print_error(str(error))
     except OSError as error:
-        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return _print_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except MemoryError:
-        return _complain("there is not enough memory for this")
+        return _print_error("there is not enough memory for this")
     except Exception as error:
-        if not _of_an_interrupt(error):
+        if not _is_caused_by_interrupt(error):
             raise
-        return signals.ended()
+        return process_signals.signal_exit_code()
 
 
-def _of_an_interrupt(error: BaseException | None) -> bool:
+def _is_caused_by_interrupt(error: BaseException | None) -> bool:
     """Code in C may turn an interrupt into an error of its own, with the interrupt as its cause."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
-def _complain(message: str) -> int:
+def _print_error(message: str) -> int:
     print(f"bellcrank: {message}", file=sys.stderr)
     return USER_ERROR
 
 
-def _show_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+def _print_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     print(f"warning: {message}", file=sys.stderr)
 
 
@@ -203,9 +203,9 @@ def make_parser(command_name: str | None) -> ArgumentParser:
         )
         if name == command_name:
             module = import_module(f"bellcrank.cli.{name}")
-            module.options(command_parser)
+            module.add_options(command_parser)
             add_overwrite(command_parser)
             command_parser.group("help")("-h", "--help", action="help", help="show this help and exit")
-            command_parser.set_defaults(command=module.command)
+            command_parser.set_defaults(command=module.run_command)
             command_parser.usage = command_parser.short_usage()
     return parser

@@ -11,22 +11,22 @@ from argparse import ArgumentTypeError, Namespace
 import numpy as np
 
 from bellcrank.cli.codes import CHECK_FAILED, FINE
-from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import ends_in, real, shared
+from bellcrank.cli.files import prepare_output_path
+from bellcrank.cli.options import add_shared_options, file_type_with_suffix, parse_float
 from bellcrank.cli.parser import CommandParser
-from bellcrank.cli.text import number, table
-from bellcrank.cli.vehicle_files import begin_file, list_files, metric_values, show_check
+from bellcrank.cli.report_text import aligned_text_table, json_number
+from bellcrank.cli.vehicle_files import create_vehicle_file, list_files, metric_values, print_check
 from bellcrank.errors import ModelError
-from bellcrank.library.vehicles.key_list import HEAD, keys
-from bellcrank.library.vehicles.motorcycles.cornering import Cornering
-from bellcrank.library.vehicles.motorcycles.modes import SpeedModes
+from bellcrank.library.vehicles.key_tables import HEAD, key_rows
 from bellcrank.library.vehicles.motorcycles.motorcycle import Motorcycle, motorcycle_text, motorcycles
-from bellcrank.library.vehicles.motorcycles.records import MotorcycleSections
+from bellcrank.library.vehicles.motorcycles.motorcycle_keys import MotorcycleFileKeys
+from bellcrank.library.vehicles.motorcycles.motorcycle_modes import SpeedModes
+from bellcrank.library.vehicles.motorcycles.steady_cornering import Cornering
 
-MOST = 1000  # values of a span
+MAX_RANGE_VALUES = 1000  # values of a span
 
 
-def options(parser: CommandParser) -> None:
+def add_options(parser: CommandParser) -> None:
     add = parser.group("motorcycle")
     add(
         "what",
@@ -38,20 +38,32 @@ def options(parser: CommandParser) -> None:
     add("file", nargs="?", metavar="FILE.toml", help="the file, or the name of one that comes with Bellcrank")
     add("--like", default="sport", metavar="NAME", help="file that a new one starts from (default: %(default)s)")
     add = parser.group("ride")
-    add("--speeds", type=span, metavar="LOW:HIGH:N", help="speeds of modes in m/s (default: 2:60:30)")
-    add("--speed", type=real, default=20.0, metavar="M/S", help="speed of turns and lane change (default: %(default)g)")
-    add("--ay", type=span, metavar="LOW:HIGH:N", help="lateral accelerations of turns in m/s2 (default: 0:6:7)")
-    add("--offset", type=real, default=3.0, metavar="M", help="distance of the lanes (default: %(default)g)")
-    add("--length", type=real, default=50.0, metavar="M", help="length of the lane change (default: %(default)g)")
+    add("--speeds", type=parse_range, metavar="LOW:HIGH:N", help="speeds of modes in m/s (default: 2:60:30)")
+    add(
+        "--speed",
+        type=parse_float,
+        default=20.0,
+        metavar="M/S",
+        help="speed of turns and lane change (default: %(default)g)",
+    )
+    add("--ay", type=parse_range, metavar="LOW:HIGH:N", help="lateral accelerations of turns in m/s2 (default: 0:6:7)")
+    add("--offset", type=parse_float, default=3.0, metavar="M", help="distance of the lanes (default: %(default)g)")
+    add(
+        "--length", type=parse_float, default=50.0, metavar="M", help="length of the lane change (default: %(default)g)"
+    )
     add = parser.group("output")
     add("--plot", metavar="FILE", help="plot modes, turns or lane change (.png, .svg, .pdf)")
-    add("--out", type=ends_in(".csv"), metavar="FILE", help="write the table of modes or turns, or the channels of a "
-        "lane change (.csv)")  # fmt: skip
+    add(
+        "--out",
+        type=file_type_with_suffix(".csv"),
+        metavar="FILE",
+        help="write the table of modes or turns, or the channels of a lane change (.csv)",
+    )
     add("--overwrite", action="store_true", help="let new replace a file")
-    shared(parser, "json")
+    add_shared_options(parser, "json")
 
 
-def span(text: str) -> np.ndarray:
+def parse_range(text: str) -> np.ndarray:
     """LOW:HIGH:N or one value."""
     fields = text.split(":")
     try:
@@ -59,59 +71,64 @@ def span(text: str) -> np.ndarray:
         n = int(fields[2]) if len(fields) == 3 else 1
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not LOW:HIGH:N or a number") from None
-    if len(fields) not in (1, 3) or not 1 <= n <= MOST or not np.isfinite([low, high]).all():
-        raise ArgumentTypeError(f"{text!r} is not LOW:HIGH:N with N from 1 to {MOST}, or a number")
+    if len(fields) not in (1, 3) or not 1 <= n <= MAX_RANGE_VALUES or not np.isfinite([low, high]).all():
+        raise ArgumentTypeError(f"{text!r} is not LOW:HIGH:N with N from 1 to {MAX_RANGE_VALUES}, or a number")
     return np.linspace(low, high, n)
 
 
-def command(args: Namespace) -> int:
+def run_command(args: Namespace) -> int:
     if args.what not in ("keys", "list") and args.file is None:
         raise ModelError(f"motorcycle {args.what}: name a file, such as motorcycle.toml")
     return {
-        "new": _new, "check": _check, "keys": _keys, "list": _list, "modes": _modes, "corner": _corner,
-        "lane-change": _change,
-    }[args.what](args)  # fmt: skip
+        "new": _create_motorcycle_file,
+        "check": _check_motorcycle_file,
+        "keys": _show_motorcycle_keys,
+        "list": _list_motorcycles,
+        "modes": _run_modes,
+        "corner": _run_cornering,
+        "lane-change": _run_lane_change,
+    }[args.what](args)
 
 
-def _new(args: Namespace) -> int:
-    return begin_file(args, "motorcycle", motorcycle_text(args.like))
+def _create_motorcycle_file(args: Namespace) -> int:
+    return create_vehicle_file(args, "motorcycle", motorcycle_text(args.like))
 
 
-def _check(args: Namespace) -> int:
+def _check_motorcycle_file(args: Namespace) -> int:
     motorcycle = Motorcycle.read(args.file)
-    return show_check(
+    return print_check(
         args, motorcycle.name, "the springs hold the motorcycle", motorcycle.metrics.details, motorcycle.check()
     )
 
 
-def _list(args: Namespace) -> int:
+def _list_motorcycles(args: Namespace) -> int:
     return list_files(args, motorcycles(), motorcycle_text)
 
 
-def _keys(args: Namespace) -> int:
-    rows = keys(MotorcycleSections)
+def _show_motorcycle_keys(args: Namespace) -> int:
+    rows = key_rows(MotorcycleFileKeys)
     if args.json:
         print(json.dumps([dict(zip(HEAD, row, strict=True)) for row in rows], indent=2))
     else:
-        print(table(rows, HEAD, "<<<<<"))
+        print(aligned_text_table(rows, HEAD, "<<<<<"))
     return FINE
 
 
-def _modes(args: Namespace) -> int:
-    _show(args, Motorcycle.read(args.file).modes(None if args.speeds is None else args.speeds.tolist()))
+def _run_modes(args: Namespace) -> int:
+    _show_table(args, Motorcycle.read(args.file).modes(None if args.speeds is None else args.speeds.tolist()))
     return FINE
 
 
-def _corner(args: Namespace) -> int:
+def _run_cornering(args: Namespace) -> int:
     accelerations = np.linspace(0, 6, 7) if args.ay is None else args.ay
-    _show(args, Motorcycle.read(args.file).corner(args.speed, accelerations.tolist()))
+    _show_table(args, Motorcycle.read(args.file).corner(args.speed, accelerations.tolist()))
     return FINE
 
 
-def _show(args: Namespace, result: SpeedModes | Cornering) -> None:
+def _show_table(args: Namespace, result: SpeedModes | Cornering) -> None:
     """Prints, plots and writes a table."""
     if args.json:
-        rows = [[number(x) for x in row] for row in result.rows()]
+        rows = [[json_number(x) for x in row] for row in result.rows()]
         columns = list(result.columns)
         print(
             json.dumps({"name": result.name, "columns": columns, "rows": rows, "problems": result.problems}, indent=2)
@@ -119,12 +136,12 @@ def _show(args: Namespace, result: SpeedModes | Cornering) -> None:
     else:
         print(result)
     if args.plot:
-        result.plot(in_folder(args.plot))
+        result.plot(prepare_output_path(args.plot))
     if args.out:
-        result.save(in_folder(args.out))
+        result.save(prepare_output_path(args.out))
 
 
-def _change(args: Namespace) -> int:
+def _run_lane_change(args: Namespace) -> int:
     ride = Motorcycle.read(args.file).lane_change(speed=args.speed, offset=args.offset, length=args.length)
     if args.json:
         print(
@@ -133,7 +150,7 @@ def _change(args: Namespace) -> int:
     else:
         print(ride)
     if args.plot:
-        ride.plot(in_folder(args.plot))
+        ride.plot(prepare_output_path(args.plot))
     if args.out:
-        ride.run.save(in_folder(args.out))
+        ride.run.save(prepare_output_path(args.out))
     return CHECK_FAILED if ride.fell else FINE

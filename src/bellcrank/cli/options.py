@@ -7,27 +7,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bellcrank.choices import DaeMethod, choices_of
+from bellcrank.choices import DaeMethod, choice_values
 from bellcrank.cli.parser import CommandParser
 from bellcrank.describe.event import event
 from bellcrank.errors import ModelError
 from bellcrank.model.guess import with_guess
-from bellcrank.names import key_of
-from bellcrank.numeric.methods import ADAPTIVE, METHODS, RTOL
-from bellcrank.units import with_unit
+from bellcrank.name_lookup import normalized_name
+from bellcrank.numeric.fixed_step_methods import ADAPTIVE, METHODS, RTOL
+from bellcrank.units import parse_quantity
 
 MOST_VALUES = 1_000_000  # of a range
 OF_MODEL = "(default: that of the model)"
 ANIMATIONS = (".gif", ".mp4", ".html")  # endings of their files
 ALL_STATES = "*"  # stands for their names in --atol
-DAE_METHODS = choices_of(DaeMethod)
-MANY: dict[str, Any] = {"action": "append", "default": []}  # an option that may be repeated
+DAE_METHODS = choice_values(DaeMethod)
+REPEATABLE_OPTION: dict[str, Any] = {"action": "append", "default": []}  # an option that may be repeated
 
 
-class _Named(Action):
+class _AppendUniqueName(Action):
     """Appends (name, value) to a list, in which a name stands once."""
 
-    key: Callable[[str], str] = staticmethod(key_of)
+    key: Callable[[str], str] = staticmethod(normalized_name)
 
     def __call__(self, parser: ArgumentParser, namespace: Namespace, values: Any, option: str | None = None) -> None:
         earlier, name = getattr(namespace, self.dest), values[0]
@@ -37,49 +37,55 @@ class _Named(Action):
         setattr(namespace, self.dest, [*earlier, values])
 
 
-class _Spelled(_Named):
+class _AppendUniqueCaseless(_AppendUniqueName):
     """The same with names that differ only by case."""
 
     key = staticmethod(str)
 
 
-NAMED: dict[str, Any] = {"action": _Named, "default": []}  # NAME=VALUE, which may be repeated with other names
-SPELLED: dict[str, Any] = {"action": _Spelled, "default": []}  # the same for names of Python's and of events
+NAMED_VALUE_OPTION: dict[str, Any] = {
+    "action": _AppendUniqueName,
+    "default": [],
+}  # NAME=VALUE, which may be repeated with other names
+CASELESS_VALUE_OPTION: dict[str, Any] = {
+    "action": _AppendUniqueCaseless,
+    "default": [],
+}  # the same for names of Python's and of events
 
 
-def given(**options: Any) -> dict[str, Any]:
+def given_options(**options: Any) -> dict[str, Any]:
     """The options that were given; the others keep the defaults of the functions they go to."""
     return {k: v for k, v in options.items() if v is not None}
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _parse_name_value(text: str) -> tuple[str, str]:
     name, equals, value = text.rpartition("=")
     if not equals or not name.strip() or not value.strip():
         raise ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     return name.strip(), value.strip()
 
 
-def value_of(text: str) -> tuple[str, Any]:
+def parse_value(text: str) -> tuple[str, Any]:
     """k=3, q(f)=.25, l=20 mm"""
-    name, value = _pair(text)
-    return (name, value) if with_unit(value) is not None else number_of(text)
+    name, value = _parse_name_value(text)
+    return (name, value) if parse_quantity(value) is not None else parse_number_option(text)
 
 
-def number_of(text: str) -> tuple[str, float]:
+def parse_number_option(text: str) -> tuple[str, float]:
     """k=3, q(f)=.25"""
-    name, value = _pair(text)
+    name, value = _parse_name_value(text)
     try:
         return name, float(value)
     except ValueError:
         raise ArgumentTypeError(f"{value!r} in {text!r} is not a number") from None
 
 
-def tolerance(text: str) -> tuple[str, float]:
+def parse_tolerance(text: str) -> tuple[str, float]:
     """1e-8, of all states; m=1e-9, q(arm)=1e-8: of a unit or state."""
-    return number_of(text if "=" in text else f"{ALL_STATES}={text}")
+    return parse_number_option(text if "=" in text else f"{ALL_STATES}={text}")
 
 
-def tolerances(listed: list[tuple[str, float]]) -> float | dict[str, float] | None:
+def merge_tolerances(listed: list[tuple[str, float]]) -> float | dict[str, float] | None:
     """Absolute tolerances as they were given: a number, or numbers by name."""
     values = dict(listed)
     if ALL_STATES not in values:
@@ -89,7 +95,7 @@ def tolerances(listed: list[tuple[str, float]]) -> float | dict[str, float] | No
     return values[ALL_STATES]
 
 
-def argument(text: str) -> tuple[str, Any]:
+def parse_argument(text: str) -> tuple[str, Any]:
     """n=32, small=true, name=text: whole numbers, numbers, true and false, else text. Nothing is executed."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():
@@ -103,7 +109,7 @@ def argument(text: str) -> tuple[str, Any]:
     return name.strip(), words.get(value.strip().lower(), value)
 
 
-def whole(text: str, minimum: int = 0) -> int:
+def parse_integer_option(text: str, minimum: int = 0) -> int:
     try:
         number = int(text)
     except ValueError:
@@ -113,29 +119,29 @@ def whole(text: str, minimum: int = 0) -> int:
     return number
 
 
-def positive(text: str) -> int:
-    return whole(text, 1)
+def parse_positive_integer(text: str) -> int:
+    return parse_integer_option(text, 1)
 
 
-def real(text: str) -> float:
+def parse_float(text: str) -> float:
     try:
         return float(text)
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not a number") from None
 
 
-def ends_in(*endings: str) -> Callable[[str], str]:
+def file_type_with_suffix(*endings: str) -> Callable[[str], str]:
     """The type of an option that names a file to write; another ending is an error before anything is computed."""
 
-    def path(text: str) -> str:
+    def check_suffix(text: str) -> str:
         if Path(text).suffix.lower() not in endings:
             raise ArgumentTypeError(f"{text!r} must end in {' or '.join(endings)}")
         return text
 
-    return path
+    return check_suffix
 
 
-def condition(text: str) -> tuple[str, Any]:
+def parse_condition(text: str) -> tuple[str, Any]:
     """lift=Fz < 0: the name of an event and what makes it happen; without a name, the condition is the name.
 
     With an action: "bounce: z < 0: u(ball) = -e*u(ball); n = n + 1".
@@ -157,27 +163,27 @@ def condition(text: str) -> tuple[str, Any]:
     return text.strip(), text.strip()
 
 
-SHARED: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
+SHARED_OPTIONS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
     "model": ("model", {
         "model": {"metavar": "MODEL", "help": "a Python file with a function model(); it is run, so trust it; or an"
                   " AUTOSIM deck (.lsp), car or motorcycle file (.toml) or AUTOLEV script (.al); or the name of an"
                   " example or vehicle that comes with Bellcrank"},
-        "--arg": {**SPELLED, "type": argument, "metavar": "NAME=VALUE",
+        "--arg": {**CASELESS_VALUE_OPTION, "type": parse_argument, "metavar": "NAME=VALUE",
                   "help": "argument of model(), such as n=32 (may be repeated)"},
         "--external": {"metavar": "FILE", "help": "file with the user functions of a deck (.py, .c, .f90) (default:"
                        " the .py file of the same name)"},
         "--solve": {"metavar": "HOW", "help": "auto, explicit, implicit or order-n (default: auto)"},
     }),
     "values": ("model", {
-        "--set": {**NAMED, "type": value_of, "metavar": "NAME=VALUE",
+        "--set": {**NAMED_VALUE_OPTION, "type": parse_value, "metavar": "NAME=VALUE",
                   "help": "value of a parameter in its user unit (may be repeated)"},
     }),
     "backend": ("run", {"--backend": {"metavar": "NAME", "help": "auto, c, wasm or python (default: auto)"}}),
     "compile": ("run", {"--quick": {"action": "store_true", "help": "compile in half the time, at half the speed"}}),
     "start": ("run", {
-        "--initial": {**NAMED, "type": value_of, "metavar": "STATE=VALUE",
+        "--initial": {**NAMED_VALUE_OPTION, "type": parse_value, "metavar": "STATE=VALUE",
                       "help": 'initial value in its user unit, such as "q(f)=.25" (may be repeated)'},
-        "--guess": {**NAMED, "type": value_of, "metavar": "STATE=VALUE",
+        "--guess": {**NAMED_VALUE_OPTION, "type": parse_value, "metavar": "STATE=VALUE",
                     "help": "value from which the assembly of closed loops starts, and which it may change (may be"
                     " repeated)"},
     }),
@@ -194,52 +200,52 @@ SHARED: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
 """Options that several commands have, by set: the group in the help that they belong to, and the options."""
 
 
-def shared(parser: CommandParser, *sets: str) -> None:
+def add_shared_options(parser: CommandParser, *sets: str) -> None:
     """Adds options by the names of their sets in SHARED."""
-    for title, listed in map(SHARED.__getitem__, sets):
+    for title, listed in map(SHARED_OPTIONS.__getitem__, sets):
         for name, options in listed.items():
             parser.group(title)(name, **options)
 
 
 def compile_settings(args: Namespace) -> dict[str, Any]:
     """Of `Equations.compile`, those that were given."""
-    return given(backend=args.backend, speed="quick" if args.quick else None)
+    return given_options(backend=args.backend, speed="quick" if args.quick else None)
 
 
 def run_options(parser: CommandParser, subject: str = "the run", fixed: bool = False) -> None:
     """--t-end, --step, --method: what `run_settings` reads."""
     words = ", ".join(METHODS) + ("" if fixed else f"; adaptive: {', '.join(ADAPTIVE)}")
     add = parser.group("run")
-    add("--t-end", type=real, metavar="S", help=f"end of {subject} in s {OF_MODEL}")
-    add("--step", type=real, metavar="S", help=f"time step in s {OF_MODEL}")
+    add("--t-end", type=parse_float, metavar="S", help=f"end of {subject} in s {OF_MODEL}")
+    add("--step", type=parse_float, metavar="S", help=f"time step in s {OF_MODEL}")
     add("--method", metavar="NAME", help=f"{words} {OF_MODEL}")
 
 
 def event_options(parser: CommandParser) -> None:
     """--rtol, --atol, --event, --stop: what `event_settings` reads."""
     add = parser.group("run")
-    add("--rtol", type=real, metavar="E", help=f"relative tolerance of adaptive methods (default: {RTOL:g})")
+    add("--rtol", type=parse_float, metavar="E", help=f"relative tolerance of adaptive methods (default: {RTOL:g})")
     atol = "absolute tolerance in the unit of each state, or m=1e-9, q(arm)=1e-8: of a unit or state (may be repeated)"
-    add("--atol", **NAMED, type=tolerance, metavar="[NAME=]E", help=atol)
-    watched_options(parser)
+    add("--atol", **NAMED_VALUE_OPTION, type=parse_tolerance, metavar="[NAME=]E", help=atol)
+    add_event_options(parser)
 
 
-def watched_options(parser: CommandParser, group: str = "run") -> None:
-    """--event, --stop: what `events_given` reads."""
+def add_event_options(parser: CommandParser, group: str = "run") -> None:
+    """--event, --stop: what `requested_events` reads."""
     event = (
         'report when a condition over channels becomes true, such as "lift=Fz < 0", with an optional action, as in '
         '"bounce: z < 0: u(ball) = -e*u(ball)" (may be repeated)'
     )
     for name, words in (("--event", event), ("--stop", "the same, and end the run there (may be repeated)")):
-        parser.group(group)(name, **SPELLED, type=condition, metavar="NAME=CONDITION", help=words)
+        parser.group(group)(name, **CASELESS_VALUE_OPTION, type=parse_condition, metavar="NAME=CONDITION", help=words)
 
 
 def event_settings(args: Namespace) -> dict[str, Any]:
     """Those of `event_options` that were given."""
-    return {**given(rtol=args.rtol, atol=tolerances(args.atol)), **events_given(args)}
+    return {**given_options(rtol=args.rtol, atol=merge_tolerances(args.atol)), **requested_events(args)}
 
 
-def events_given(args: Namespace) -> dict[str, Any]:
+def requested_events(args: Namespace) -> dict[str, Any]:
     """What is to be watched."""
     conditions = dict(args.event)
     for name, condition_text in args.stop:
@@ -248,11 +254,11 @@ def events_given(args: Namespace) -> dict[str, Any]:
     return {"events": dict([*args.event, *args.stop]), "stop": [name for name, _ in args.stop]}
 
 
-def start_values(args: Namespace) -> dict[Any, float]:
+def initial_values_and_guesses(args: Namespace) -> dict[Any, float]:
     """Initial values and guesses that were given."""
     return dict(with_guess(dict(args.initial), dict(args.guess)))
 
 
 def run_settings(args: Namespace) -> dict[str, Any]:
     """Those of `run_options` that were given."""
-    return given(t_end=args.t_end, step=args.step, method=args.method)
+    return given_options(t_end=args.t_end, step=args.step, method=args.method)

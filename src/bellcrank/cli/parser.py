@@ -18,7 +18,7 @@ _NEGATIVE = re.compile(r"-\.?\d")  # spans such as -80:80:9 too
 OPEN = ("?", "*", "+")  # of an option: it takes as many words as there are
 
 
-class _Wrong(Exception):
+class _ParseFailure(Exception):
     """What is wrong with words, until it is clear that there is no other way to read them."""
 
 
@@ -51,13 +51,13 @@ class CommandParser(ShortErrors):
             return super().parse_known_args(args, namespace)
         problem, self._reading = "", True
         try:
-            for words in (list(args), *self._given_back(list(args))):
+            for words in (list(args), *self._reinterpretations(list(args))):
                 try:
                     parsed, unknown = self.parse_known_intermixed_args(words)
                     if unknown:
-                        self.error(self._unknown(unknown))
+                        self.error(self._unknown_argument_message(unknown))
                     return parsed, []
-                except _Wrong as wrong:
+                except _ParseFailure as wrong:
                     problem = problem or str(wrong)
         finally:
             self._reading = False
@@ -65,10 +65,10 @@ class CommandParser(ShortErrors):
 
     def error(self, message: str) -> NoReturn:
         if self._reading:
-            raise _Wrong(message)
+            raise _ParseFailure(message)
         super().error(message)
 
-    def _unknown(self, words: list[str]) -> str:
+    def _unknown_argument_message(self, words: list[str]) -> str:
         suggestion = did_you_mean(words[0], self._option_string_actions) if words[0].startswith("-") else ""
         return f"unrecognized arguments: {' '.join(words)}{suggestion and '.' + suggestion}"
 
@@ -79,7 +79,7 @@ class CommandParser(ShortErrors):
         )
         return " ".join(["%(prog)s [options]", *names])
 
-    def _given_back(self, words: list[str]) -> Iterator[list[str]]:
+    def _reinterpretations(self, words: list[str]) -> Iterator[list[str]]:
         """The words with the last one that an option took as a name, for each such option, the last one first."""
         for index in reversed(range(len(words))):
             if words[index] == "--" or not self._is_open(words[index]):

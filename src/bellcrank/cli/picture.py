@@ -7,48 +7,58 @@ from pathlib import Path
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.cli.files import in_folder, is_script, read_inputs
-from bellcrank.cli.model import derive, load, settings
-from bellcrank.cli.options import MANY, compile_settings, real, run_options, run_settings, shared, start_values
+from bellcrank.cli.files import is_script, prepare_output_path, read_input_files
+from bellcrank.cli.load_model import derive_model_equations, load_model_argument, parameter_settings
+from bellcrank.cli.options import (
+    REPEATABLE_OPTION,
+    add_shared_options,
+    compile_settings,
+    initial_values_and_guesses,
+    parse_float,
+    run_options,
+    run_settings,
+)
 from bellcrank.cli.parser import CommandParser
-from bellcrank.cli.progress import Progress
+from bellcrank.cli.progress import ProgressReporter
 
 
-def options(parser: CommandParser) -> None:
-    shared(parser, "model", "values")
+def add_options(parser: CommandParser) -> None:
+    add_shared_options(parser, "model", "values")
     add = parser.group("picture")
     add(
         "--at",
-        **MANY,
-        type=real,
+        **REPEATABLE_OPTION,
+        type=parse_float,
         metavar="S",
         help="time of the run in s (may be repeated) (default: the initial state)",
     )
     add("--title", metavar="TEXT", help="title of the picture (default: the name of the model)")
-    shared(parser, "start", "input", "backend", "compile")
+    add_shared_options(parser, "start", "input", "backend", "compile")
     run_options(parser)
     out_help = "picture: .png, .svg or .pdf (default: named after the model, .png)"
     parser.group("output")("--out", metavar="FILE", help=out_help)
 
 
-def command(args: Namespace) -> None:
+def run_command(args: Namespace) -> None:
     if is_script(args.model):
         raise bc.ModelError(f"{args.model}: an AUTOLEV script names points and vectors, but no bodies to be drawn")
-    path = in_folder(args.out or f"{Path(args.model).stem}.png")
-    system = load(args)
+    path = prepare_output_path(args.out or f"{Path(args.model).stem}.png")
+    system = load_model_argument(args)
     if args.at:
-        equations = derive(args, system)
-        inputs = read_inputs(args.input, equations) if args.input else {}
+        equations = derive_model_equations(args, system)
+        inputs = read_input_files(args.input, equations) if args.input else {}
         values: dict[str, Any] = {
-            "parameters": settings(args, equations),
-            "initial": start_values(args),
+            "parameters": parameter_settings(args, equations),
+            "initial": initial_values_and_guesses(args),
             "inputs": inputs,
         }
-        with Progress("running") as progress:
+        with ProgressReporter("running") as progress:
             sim = equations.compile(**compile_settings(args))
-            run = sim.simulate(progress=progress.report, **run_settings(args), **values)
+            run = sim.simulate(progress=progress.set_fraction, **run_settings(args), **values)
         run.picture(path, at=args.at, title=args.title)
     else:
-        with Progress("drawing"):
-            system.picture(path, initial=start_values(args) or None, parameters=dict(args.set), title=args.title)
+        with ProgressReporter("drawing"):
+            system.picture(
+                path, initial=initial_values_and_guesses(args) or None, parameters=dict(args.set), title=args.title
+            )
     print(f"wrote {path}")

@@ -6,14 +6,14 @@ from argparse import Namespace
 from pathlib import Path
 
 import bellcrank as bc
-from bellcrank.cli.files import in_folder
+from bellcrank.cli.files import prepare_output_path
 from bellcrank.cli.parser import CommandParser
-from bellcrank.files.choose import FORMATS
-from bellcrank.run.draw import draw
+from bellcrank.files.format_choice import FORMATS
 from bellcrank.run.result import Run
+from bellcrank.run.run_plots import plot_runs
 
 
-def options(parser: CommandParser) -> None:
+def add_options(parser: CommandParser) -> None:
     add = parser.group("plot")
     add(
         "words", nargs="+", metavar="FILE CHANNEL", help=f"files of runs ({', '.join(FORMATS)}), then names of channels"
@@ -25,7 +25,7 @@ def options(parser: CommandParser) -> None:
     parser.group("output")("--out", metavar="FILE", help=out_help)
 
 
-def command(args: Namespace) -> None:
+def run_command(args: Namespace) -> None:
     files = [w for w in args.words if Path(w).suffix.lower() in FORMATS]
     channels = [w for w in args.words if w not in files]
     if not files:
@@ -36,12 +36,12 @@ def command(args: Namespace) -> None:
         label_text = {n: "" if labels[n] == n else labels[n] for n in runs[0]}
         print("\n".join(f"  {n:{width}}  {runs[0].units[n]:10}  {label_text[n]}".rstrip() for n in runs[0]))
         return
-    path = in_folder(args.out or str(Path(files[0]).with_suffix(".png")))
-    draw(runs, channels, against=args.against, path=path, title=args.title, names=_told_apart(files))
+    path = prepare_output_path(args.out or str(Path(files[0]).with_suffix(".png")))
+    plot_runs(runs, channels, against=args.against, path=path, title=args.title, names=_distinct_labels(files))
     print(f"wrote {path}")
 
 
-def _told_apart(files: list[str]) -> list[str]:
+def _distinct_labels(files: list[str]) -> list[str]:
     """File names where they differ, else whole paths."""
     stems = [Path(f).stem for f in files]
     return stems if len(set(stems)) == len(stems) else files

@@ -13,10 +13,10 @@ from bellcrank.cli.terminal import erase_line
 QUIET, EVERY = 1.0, 0.25  # s before the first line, and between lines
 
 
-class Progress:
+class ProgressReporter:
     """Says on stderr what takes longer than a second, if a person is watching. The innermost of several speaks."""
 
-    _open: ClassVar[list[Progress]] = []
+    _open: ClassVar[list[ProgressReporter]] = []
 
     def __init__(self, task: str) -> None:
         self.what = task
@@ -25,33 +25,33 @@ class Progress:
         self._thread: threading.Thread | None = None
         self._shown = False
 
-    def report(self, share: float, *_: Any) -> None:
+    def set_fraction(self, share: float, *_: Any) -> None:
         """Takes note of the share done."""
         self._share = float(share)
 
     def report_next(self, share: float, name: str) -> None:
         """Takes note of the fraction done, and of what is driven next."""
         self.what = f"driving {name}"
-        self.report(share)
+        self.set_fraction(share)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressReporter:
         self._open.append(self)
         if sys.stderr.isatty():
-            self._thread = threading.Thread(target=self._show, daemon=True)
+            self._thread = threading.Thread(target=self._report_loop, daemon=True)
             self._thread.start()
         return self
 
-    def _show(self) -> None:
+    def _report_loop(self) -> None:
         start = quiet = time.perf_counter()
         while not self._done.wait(EVERY):
             current_time = time.perf_counter()
             if self._open[-1:] != [self]:
                 quiet = current_time
             elif current_time - quiet >= QUIET:
-                erase_line(self.line(current_time - start))
+                erase_line(self.status_line(current_time - start))
                 self._shown = True
 
-    def line(self, elapsed: float) -> str:
+    def status_line(self, elapsed: float) -> str:
         """What is reported after some seconds."""
         share = self._share or 0.0
         percent_text = "" if self._share is None else f" {100 * share:.0f} %,"

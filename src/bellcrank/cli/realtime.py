@@ -12,83 +12,107 @@ import numpy as np
 
 import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
-from bellcrank.cli.files import read_inputs
-from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import MANY, OF_MODEL, compile_settings, given, real, shared, start_values, whole
+from bellcrank.cli.files import read_input_files
+from bellcrank.cli.load_model import derive_model_equations, parameter_settings
+from bellcrank.cli.options import (
+    OF_MODEL,
+    REPEATABLE_OPTION,
+    add_shared_options,
+    compile_settings,
+    given_options,
+    initial_values_and_guesses,
+    parse_float,
+    parse_integer_option,
+)
 from bellcrank.cli.parser import CommandParser
-from bellcrank.cli.progress import Progress
-from bellcrank.cli.text import heading, table
-from bellcrank.run.realtime import Timing, in_real_time, undisturbed
-from bellcrank.run.stream import Stream
-from bellcrank.run.values import positive
+from bellcrank.cli.progress import ProgressReporter
+from bellcrank.cli.report_text import aligned_text_table, model_heading
+from bellcrank.run.argument_checks import require_positive
+from bellcrank.run.realtime import StepTiming, real_time_priority, run_in_real_time
+from bellcrank.run.stream import ChannelStream
 
-SHARES = (50, 99, 99.9, 100)
+PERCENTILES = (50, 99, 99.9, 100)
 MOST_STEPS = 10_000_000
 BAR = 40  # characters of the longest bar
-SENT = 0.01  # s from one row that is sent to the next
+MIN_SEND_INTERVAL = 0.01  # s from one row that is sent to the next
 
 
-def options(parser: CommandParser) -> None:
-    shared(parser, "model", "values", "start", "input", "backend", "compile")
+def add_options(parser: CommandParser) -> None:
+    add_shared_options(parser, "model", "values", "start", "input", "backend", "compile")
     add = parser.group("run")
-    add("--step", type=real, metavar="S", help=f"time step in s {OF_MODEL}")
+    add("--step", type=parse_float, metavar="S", help=f"time step in s {OF_MODEL}")
     add("--method", metavar="NAME", help=f"a fixed-step method {OF_MODEL}")
-    add("--seconds", type=real, default=10.0, metavar="S", help="duration in s (default: %(default)g)")
+    add("--seconds", type=parse_float, default=10.0, metavar="S", help="duration in s (default: %(default)g)")
     add = parser.group("output")
-    add("--udp", type=whole, metavar="PORT", help="send channels as JSON to this port of this machine, 127.0.0.1")
-    add("--udp-every", type=whole, metavar="N", help="steps between two samples sent (default: 100 samples a second)")
-    add("--channel", **MANY, metavar="NAME", help="a channel to send (may be repeated) (default: all)")
-    shared(parser, "json")
+    add(
+        "--udp",
+        type=parse_integer_option,
+        metavar="PORT",
+        help="send channels as JSON to this port of this machine, 127.0.0.1",
+    )
+    add(
+        "--udp-every",
+        type=parse_integer_option,
+        metavar="N",
+        help="steps between two samples sent (default: 100 samples a second)",
+    )
+    add("--channel", **REPEATABLE_OPTION, metavar="NAME", help="a channel to send (may be repeated) (default: all)")
+    add_shared_options(parser, "json")
 
 
-def command(args: Namespace) -> int:
-    seconds = positive(args.seconds, "--seconds")
-    equations = derive(args)
-    values: dict[str, Any] = {"parameters": settings(args, equations), "initial": start_values(args)}
+def run_command(args: Namespace) -> int:
+    seconds = require_positive(args.seconds, "--seconds")
+    equations = derive_model_equations(args)
+    values: dict[str, Any] = {
+        "parameters": parameter_settings(args, equations),
+        "initial": initial_values_and_guesses(args),
+    }
     if args.input:
-        values["inputs"] = read_inputs(args.input, equations)
-    with Progress("compiling"):
+        values["inputs"] = read_input_files(args.input, equations)
+    with ProgressReporter("compiling"):
         sim = equations.compile(**compile_settings(args))
-    stepper = sim.stepper(**values, **given(step=args.step, method=args.method))
+    stepper = sim.stepper(**values, **given_options(step=args.step, method=args.method))
     count = max(1, round(seconds / stepper.h))
     if count > MOST_STEPS:
         run_text = f"--seconds {seconds:g} at a step of {stepper.h:g} s"
         raise bc.RunError(f"{run_text} are {count} steps; at most {MOST_STEPS} are taken")
     with ExitStack() as stack:
-        after_step = _sender(args, equations, stepper, stack)
-        scheduled = stack.enter_context(undisturbed())
-        timing = in_real_time(stepper.step, stepper.h, count, after_step)
-    figures = _figures(equations, timing, stepper.h, scheduled)
-    print(json.dumps(figures, indent=2) if args.json else _text(equations, figures))
-    return FINE if len(timing.took) == count else ENDED_EARLY
+        after_step = _make_udp_sender(args, equations, stepper, stack)
+        scheduled = stack.enter_context(real_time_priority())
+        timing = run_in_real_time(stepper.step, stepper.h, count, after_step)
+    figures = _timing_as_dict(equations, timing, stepper.h, scheduled)
+    print(json.dumps(figures, indent=2) if args.json else _timing_report(equations, figures))
+    return FINE if len(timing.durations) == count else ENDED_EARLY
 
 
-def _sender(args: Namespace, equations: bc.Equations, stepper: Any, stack: ExitStack) -> Callable[[int], None] | None:
+def _make_udp_sender(
+    args: Namespace, equations: bc.Equations, stepper: Any, stack: ExitStack
+) -> Callable[[int], None] | None:
     """What sends rows after steps, if a port is given."""
     if args.udp is None:
         if args.channel or args.udp_every is not None:
             raise bc.RunError("--channel and --udp-every belong to --udp PORT")
         return None
-    every = max(1, round(SENT / stepper.h)) if args.udp_every is None else args.udp_every
+    every = max(1, round(MIN_SEND_INTERVAL / stepper.h)) if args.udp_every is None else args.udp_every
     if every < 1:
         raise bc.RunError(f"--udp-every {every} must be 1 or more")
-    stream = stack.enter_context(Stream(equations.interface, args.udp, args.channel))
+    stream = stack.enter_context(ChannelStream(equations.interface, args.udp, args.channel))
     return lambda i: stream.send(stepper.row) if i % every == 0 else None
 
 
-def _figures(equations: bc.Equations, timing: Timing, h: float, scheduled: str) -> dict[str, Any]:
+def _timing_as_dict(equations: bc.Equations, timing: StepTiming, h: float, scheduled: str) -> dict[str, Any]:
     """All figures, ready for JSON; times in us."""
-    took = timing.took
-    shares = np.percentile(took, SHARES).tolist() if len(took) else [None] * len(SHARES)
+    took = timing.durations
+    shares = np.percentile(took, PERCENTILES).tolist() if len(took) else [None] * len(PERCENTILES)
     return {
         "model": equations.name, "step": h, "steps": len(took), "ended": timing.ended, "scheduled": scheduled,
-        "missed": timing.missed, "latest": float(max(timing.late.max(initial=0.0), 0.0)),
-        "took": dict(zip((f"p{p:g}" for p in SHARES), shares, strict=True)),
+        "missed": timing.n_missed, "latest": float(max(timing.lateness.max(initial=0.0), 0.0)),
+        "took": dict(zip((f"p{p:g}" for p in PERCENTILES), shares, strict=True)),
         "histogram": [[a, None if b == np.inf else b, n] for a, b, n in timing.histogram()],
     }  # fmt: skip
 
 
-def _text(equations: bc.Equations, f: dict[str, Any]) -> str:
+def _timing_report(equations: bc.Equations, f: dict[str, Any]) -> str:
     late = f", the latest by {f['latest']:.1f} us" if f["missed"] else ""
     took = (f"{v:.1f} us in {p[1:]} %" if v is not None else "" for p, v in f["took"].items())
     rows = [
@@ -103,5 +127,10 @@ def _text(equations: bc.Equations, f: dict[str, Any]) -> str:
         for a, b, n in f["histogram"]
     ]
     return "\n".join(
-        [heading(equations), table(rows, None, "<<"), "", table(bars, ["from us", "to", "steps", ""], ">>><")]
+        [
+            model_heading(equations),
+            aligned_text_table(rows, None, "<<"),
+            "",
+            aligned_text_table(bars, ["from us", "to", "steps", ""], ">>><"),
+        ]
     )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from bellcrank.cli.files import in_folder
-from bellcrank.cli.text import number, print_written, table
+from bellcrank.cli.files import prepare_output_path
+from bellcrank.cli.report_text import aligned_text_table, json_number, print_written
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.car import Car
-from bellcrank.library.vehicles.compliance_table import LOADS, PHASES, RESPONSES
-from bellcrank.library.vehicles.measured_kinematics import compare_kinematics
+from bellcrank.library.vehicles.kc_compliance import LOADS, PHASES, RESPONSES
+from bellcrank.library.vehicles.kinematics_comparison import compare_kinematics
 from bellcrank.linkage import Linkage
-from bellcrank.linkage.measures import measure
-from bellcrank.linkage.wheel import MODES
+from bellcrank.linkage.measures import measure_wheel
+from bellcrank.linkage.wheel_motion import MODES
 
 
 def show_compliance(args: Namespace) -> dict[str, object]:
@@ -24,11 +24,15 @@ def show_compliance(args: Namespace) -> dict[str, object]:
     travel = args.at / 1000 if args.travel is None else args.travel
     compliance = Car.read(args.suspension).compliance(args.axle, travel, load=args.compliance_load)
     if args.csv:
-        compliance.save(in_folder(args.csv))
+        compliance.save(prepare_output_path(args.csv))
     if not args.json:
         i = int(abs(compliance["travel"] - args.at / 1000).argmin())
         print(f"{compliance.name}: compliance of the left wheel at a travel of {1000 * compliance['travel'][i]:.4g} mm")
-        print(table(_rows(compliance, i), ["load", "per", *RESPONSES], "<<" + ">" * len(RESPONSES)))
+        print(
+            aligned_text_table(
+                _compliance_rows(compliance, i), ["load", "per", *RESPONSES], "<<" + ">" * len(RESPONSES)
+            )
+        )
         print("  steer to the left, toe-in, camber top outward: deg; lateral to the left, longitudinal forward: mm")
         for note in compliance.notes:
             print(f"note: {note}")
@@ -36,13 +40,13 @@ def show_compliance(args: Namespace) -> dict[str, object]:
             print(f"wrote {args.csv}")
     return {
         "suspension": compliance.name,
-        "compliance": {name: [number(x) for x in values] for name, values in compliance.columns.items()},
+        "compliance": {name: [json_number(x) for x in values] for name, values in compliance.columns.items()},
         "units": compliance.units,
         "notes": compliance.notes,
     }
 
 
-def _rows(compliance: object, i: int) -> list[list[str]]:
+def _compliance_rows(compliance: object, i: int) -> list[list[str]]:
     columns = compliance.columns  # type: ignore[attr-defined]
     rows = []
     for load, words in LOADS.items():
@@ -64,15 +68,15 @@ def show_measured(args: Namespace) -> dict[str, object]:
     else:
         linkage = Linkage.read(args.suspension)
 
-        def at(travel: object, rack: object) -> object:
-            return measure(linkage, travel, rack, args.mode)
+        def measure_rig_at(travel: object, rack: object) -> object:
+            return measure_wheel(linkage, travel, rack, args.mode)
 
-        units = measure(linkage, 0.0, 0.0, args.mode).units
-        comparison = compare_kinematics(linkage.name, at, units, args.measured, args.map)  # type: ignore[arg-type]
+        units = measure_wheel(linkage, 0.0, 0.0, args.mode).units
+        comparison = compare_kinematics(linkage.name, measure_rig_at, units, args.measured, args.map)  # type: ignore[arg-type]
     if args.csv:
-        comparison.save(in_folder(args.csv))
+        comparison.save(prepare_output_path(args.csv))
     if args.plot:
-        comparison.plot(in_folder(args.plot))
+        comparison.plot(prepare_output_path(args.plot))
     if not args.json:
         print(comparison)
         print_written(args.csv, args.plot)

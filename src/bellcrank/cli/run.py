@@ -10,98 +10,106 @@ from typing import Any
 
 import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
-from bellcrank.cli.files import in_folder, is_script, read_inputs
-from bellcrank.cli.model import derive, settings
+from bellcrank.cli.files import is_script, prepare_output_path, read_input_files
+from bellcrank.cli.load_model import derive_model_equations, parameter_settings
 from bellcrank.cli.options import (
     ANIMATIONS,
     OF_MODEL,
+    add_shared_options,
     compile_settings,
-    ends_in,
     event_options,
     event_settings,
-    given,
-    positive,
-    real,
+    file_type_with_suffix,
+    given_options,
+    initial_values_and_guesses,
+    parse_float,
+    parse_positive_integer,
     run_options,
     run_settings,
-    shared,
-    start_values,
 )
 from bellcrank.cli.parser import CommandParser
-from bellcrank.cli.progress import Progress
-from bellcrank.cli.text import final_table, heading, last_value, model_sizes, operations_text, plain, table
-from bellcrank.export.model_setup import setup_of
+from bellcrank.cli.progress import ProgressReporter
+from bellcrank.cli.report_text import (
+    aligned_text_table,
+    final_table,
+    last_value,
+    model_heading,
+    model_sizes,
+    operations_text,
+    three_digits,
+)
+from bellcrank.export.model_setup import program_setup
 from bellcrank.export.parameter_files import write_echo
-from bellcrank.files.choose import FORMATS
-from bellcrank.numeric.methods import METHODS
-from bellcrank.numeric.step_report import went_over
-from bellcrank.run.shown import MOST
+from bellcrank.files.format_choice import FORMATS
+from bellcrank.numeric.fixed_step_methods import METHODS
+from bellcrank.numeric.step_report import stiff_switch_message
+from bellcrank.run.plot_selection import MOST
 from bellcrank.run.status import RunStatus
 
 
-def options(parser: CommandParser) -> None:
-    shared(parser, "model", "values", "start", "input")
+def add_options(parser: CommandParser) -> None:
+    add_shared_options(parser, "model", "values", "start", "input")
     add = parser.group("run")
-    add("--t-start", type=real, metavar="S", help="start of the run in s (default: 0)")
+    add("--t-start", type=parse_float, metavar="S", help="start of the run in s (default: 0)")
     run_options(parser)
-    add("--output-every", type=positive, metavar="N", help=f"keep every N-th step {OF_MODEL}")
+    add("--output-every", type=parse_positive_integer, metavar="N", help=f"keep every N-th step {OF_MODEL}")
     event_options(parser)
-    shared(parser, "dae")
+    add_shared_options(parser, "dae")
     add("--start", metavar="FILE", help="continue from the last sample of a saved run, to --t-end")
     add("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
-    shared(parser, "backend", "compile")
+    add_shared_options(parser, "backend", "compile")
     add = parser.group("output")
     channels = f"write all channels ({', '.join(FORMATS)}); SCRIPT.al: or a folder for its files"
     add("--out", metavar="FILE", help=channels)
     add("--plot", metavar="FILE", help=f"plot outputs, up to {MOST} curves (.png, .svg, .pdf, .html)")
     animation = "write an animation of the mechanism (.gif; .mp4 with ffmpeg) or a page that plays it (.html)"
-    add("--animate", type=ends_in(*ANIMATIONS), metavar="FILE", help=animation)
+    add("--animate", type=file_type_with_suffix(*ANIMATIONS), metavar="FILE", help=animation)
     add("--echo", metavar="FILE", help="write a parameter file with all values used")
     add("--classic", action="store_true", help="ERD file in the layout of 1990: 32 bit, in FILE.BIN")
     add("--labels", action="store_true", help="CSV file with a third line of labels, below names and units")
-    add("--print", type=real, metavar="S", help="SCRIPT.al: time between samples of its output files in s")
+    add("--print", type=parse_float, metavar="S", help="SCRIPT.al: time between samples of its output files in s")
     add("--message", metavar="TEXT", help="SCRIPT.al: text that identifies the run in its output files")
-    shared(parser, "json")
+    add_shared_options(parser, "json")
 
 
-def command(args: Namespace) -> int:
+def run_command(args: Namespace) -> int:
     if is_script(args.model):
-        from bellcrank.cli.kane import run_command
+        from bellcrank.cli.kane import run_script_command
 
         if args.animate:
             raise bc.ModelError("--animate: an AUTOLEV script names no bodies to be drawn")
-        return run_command(args)
+        return run_script_command(args)
     if args.echo and (args.t_start or args.start):
         raise bc.ModelError(f"--echo and --{'start' if args.start else 't-start'}: a parameter file begins at t = 0")
     for_scripts = [f"--{name}" for name in ("print", "message") if getattr(args, name) is not None]
     if for_scripts:
         raise bc.ModelError(f"{' and '.join(for_scripts)}: for AUTOLEV scripts alone; --output-every thins out rows")
-    equations = derive(args)
-    parameters = settings(args, equations)
+    equations = derive_model_equations(args)
+    parameters = parameter_settings(args, equations)
     start = time.perf_counter()
-    with Progress("compiling"):
+    with ProgressReporter("compiling"):
         sim = equations.compile(**compile_settings(args))
     compiled = time.perf_counter()
-    inputs = read_inputs(args.input, equations) if args.input else {}
+    inputs = read_input_files(args.input, equations) if args.input else {}
     file_settings = bc.settings_of(equations, args.pars) if args.pars else {}
-    output_options = given(output_every=args.output_every, dae=args.dae, t_start=args.t_start)
+    output_options = given_options(output_every=args.output_every, dae=args.dae, t_start=args.t_start)
     options = {**run_settings(args), **output_options, **event_settings(args)}
-    for name, values in (("parameters", parameters), ("initial", start_values(args)), ("inputs", inputs)):
+    for name, values in (("parameters", parameters), ("initial", initial_values_and_guesses(args)), ("inputs", inputs)):
         options[name] = {**file_settings.get(name, {}), **values}
     options = {**file_settings, **options}
     if args.start:
         options |= {"start": bc.Run.read(args.start), "initial": options["initial"] or None}
-    with Progress("running") as progress:
-        run = sim.simulate(progress=progress.report, **options)
+    with ProgressReporter("running") as progress:
+        run = sim.simulate(progress=progress.set_fraction, **options)
     if args.out:
-        run.save(in_folder(args.out), classic=args.classic, labels=args.labels)
+        run.save(prepare_output_path(args.out), classic=args.classic, labels=args.labels)
     if args.echo:
-        write_echo(setup_of(equations.derived), sim.loaded, run, options, in_folder(args.echo))
+        write_echo(program_setup(equations.derived), sim.loaded, run, options, prepare_output_path(args.echo))
     if args.plot:
-        run.plot(path=in_folder(args.plot))
+        run.plot(path=prepare_output_path(args.plot))
     if args.animate:
-        with Progress("drawing") as progress:
-            run.animate(in_folder(args.animate), progress=progress.report)
+        with ProgressReporter("drawing") as progress:
+            run.animate(prepare_output_path(args.animate), progress=progress.set_fraction)
     figures = run_figures(equations, sim, run, compiled - start)
     print(json.dumps(figures, indent=2) if args.json else run_text(equations, sim, run, figures, args))
     return FINE if run.status is RunStatus.FINISHED else ENDED_EARLY
@@ -161,7 +169,7 @@ def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, 
         ["derived", f"in {f['derivation_seconds']:.3g} s, {f['derivation']}"],
         ["compiled", f"in {f['compile_seconds']:.3g} s, {sim.notes[0] if sim.notes else sim.backend}"],
         ["run", f"{steps}{f['method']}, to t = {f['reached']:g} s in {f['run_seconds']:.3g} s"],
-        ["speed", "-" if factor is None else f"{plain(factor)} times real time"],
+        ["speed", "-" if factor is None else f"{three_digits(factor)} times real time"],
         ["ended", f["ended"]],
     ]
     if f.get("rates") is not None:
@@ -169,8 +177,8 @@ def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, 
     rows += [["event", event] for event in f["events"]]
     rows += [
         ["note", note]
-        for note in dict.fromkeys((*run.notes, *went_over(run.settings), *sim.notes[1:], *equations.notes))
+        for note in dict.fromkeys((*run.notes, *stiff_switch_message(run.settings), *sim.notes[1:], *equations.notes))
     ]
     rows += [["wrote", str(path)] for path in (args.out, args.plot, args.animate, args.echo) if path]
     last = final_table(f, "label")
-    return "\n".join([heading(equations), table(rows, None, "<<"), "", last])
+    return "\n".join([model_heading(equations), aligned_text_table(rows, None, "<<"), "", last])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bellcrank.files.text import read_toml
+from bellcrank.files.text_files import read_toml
 from bellcrank.linkage import shipped
 
 AXLES = ("front", "rear")
@@ -28,7 +28,7 @@ def each_axle(args: Namespace) -> Iterator[Namespace]:
         yield Namespace(**axle_values)
 
 
-def is_both(name: str) -> bool:
+def is_ambiguous_name(name: str) -> bool:
     """Whether a car and hard points that come with Bellcrank have a name; there is no such file."""
     from bellcrank.library.vehicles.car import cars
 

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bellcrank.errors import printable
+from bellcrank.errors import escape_unprintable
 
 _alone = threading.RLock()  # output of the command and its progress, which another thread shows
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_alone.acquire, after_in_parent=_alone.release, after_in_child=_alone.release)
 
 
-class Shown:
+class PrintableStream:
     """A stream whose text is printable; all else is that of the stream `raw`."""
 
     over_progress = False  # a line of progress is on the screen, and what is printed replaces it
@@ -26,9 +26,9 @@ class Shown:
 
     def write(self, text: str) -> int:
         with _alone:
-            if Shown.over_progress:
+            if PrintableStream.over_progress:
                 erase_line()
-            self.raw.write(printable(text))
+            self.raw.write(escape_unprintable(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -40,10 +40,10 @@ class Shown:
 
 
 @contextmanager
-def shown() -> Iterator[None]:
+def printable_output() -> Iterator[None]:
     """While this lasts, all that is printed is printable."""
     streams = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (stream and Shown(stream) for stream in streams)
+    sys.stdout, sys.stderr = (stream and PrintableStream(stream) for stream in streams)
     try:
         yield
     finally:
@@ -56,6 +56,6 @@ def erase_line(text: str = "") -> None:
     if getattr(stream, "closed", False):  # the reader of the output went away
         return
     with _alone:
-        Shown.over_progress = bool(text)
-        stream.write(f"\r\x1b[K{printable(text)}")
+        PrintableStream.over_progress = bool(text)
+        stream.write(f"\r\x1b[K{escape_unprintable(text)}")
         stream.flush()

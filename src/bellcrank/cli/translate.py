@@ -7,14 +7,14 @@ from argparse import Namespace
 from pathlib import Path
 
 import bellcrank as bc
-from bellcrank.cli.files import in_folder
+from bellcrank.cli.files import prepare_output_path
 from bellcrank.cli.parser import CommandParser
-from bellcrank.files.shipped import existing
-from bellcrank.files.whole import write_text
-from bellcrank.formats.decks import read_deck_file, translate
+from bellcrank.files.atomic import write_text
+from bellcrank.files.shipped_files import resolve_example
+from bellcrank.formats.decks import read_deck_file, translate_to_python
 
 
-def options(parser: CommandParser) -> None:
+def add_options(parser: CommandParser) -> None:
     add = parser.group("deck")
     add("deck", metavar="DECK.lsp", help="an AUTOSIM deck")
     add("--external", metavar="FILE", help="file with the user functions of the deck (.py, .c, .f90)")
@@ -22,19 +22,19 @@ def options(parser: CommandParser) -> None:
     parser.group("output")("--out", metavar="FILE", help=out_help)
 
 
-def command(args: Namespace) -> None:
-    path = existing(args.deck)
+def run_command(args: Namespace) -> None:
+    path = resolve_example(args.deck)
     if path.suffix.lower() != ".lsp":
         raise bc.ModelError(f"{path.name}: what is translated is an AUTOSIM deck (.lsp)")
     deck, routines = read_deck_file(path, args.external)
-    text = translate(deck, path.name, routines)
+    text = translate_to_python(deck, path.name, routines)
     if args.out == "-":
         print(text, end="")
         return
     output_path = Path(args.out or f"{path.stem}_model.py")
     if output_path.resolve() in routines:
         raise bc.ModelError(f"{output_path} holds the routines of the deck; give another file with --out")
-    write_text(in_folder(str(output_path)), text)
+    write_text(prepare_output_path(str(output_path)), text)
     for remark in deck.remarks:
         print(f"warning: {remark}", file=sys.stderr)
     print(f"wrote {output_path}")

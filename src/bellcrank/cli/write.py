@@ -5,16 +5,16 @@ from __future__ import annotations
 from argparse import Namespace
 
 import bellcrank as bc
-from bellcrank.cli.export import export, format_options
-from bellcrank.cli.options import shared
+from bellcrank.cli.export import export_from_arguments, format_options
+from bellcrank.cli.options import add_shared_options
 from bellcrank.cli.parser import CommandParser
 
 LANGUAGES = ("c", "fortran", "python")
 CALLED = ("embedded", "simulink")  # by others, in C
 
 
-def options(parser: CommandParser) -> None:
-    shared(parser, "model")
+def add_options(parser: CommandParser) -> None:
+    add_shared_options(parser, "model")
     add = parser.group("output")
     add("--language", default="c", metavar="NAME", help="c, fortran or python (default: %(default)s)")
     purpose = (
@@ -25,9 +25,9 @@ def options(parser: CommandParser) -> None:
     format_options(parser, *LANGUAGES, *CALLED)
 
 
-def command(args: Namespace) -> None:
+def run_command(args: Namespace) -> None:
     if args.language not in LANGUAGES:
         raise bc.ModelError(f"--language '{args.language}' is not known; it is one of {', '.join(LANGUAGES)}")
     if args.purpose in CALLED and args.language != "c":
         raise bc.ModelError(f"--for {args.purpose} is written in C, not in {args.language}")
-    export(args, args.purpose if args.purpose in CALLED else args.language)
+    export_from_arguments(args, args.purpose if args.purpose in CALLED else args.language)

@@ -8,26 +8,27 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bellcrank.expr import Symbol
-from bellcrank.interface.interface import Interface, interface_of
-from bellcrank.kinematics.analysis import Analysis
+from bellcrank.interface.interface import Interface, make_interface
+from bellcrank.kinematics.analysis import KinematicAnalysis
 from bellcrank.kinematics.dimensions import Quantities
-from bellcrank.kinematics.speed_constraints import Removed
-from bellcrank.program.program import Program
+from bellcrank.kinematics.speed_constraints import DependentSpeed
+from bellcrank.program.program import SimulationProgram
 
 if TYPE_CHECKING:
     from bellcrank.derive.matrices import Matrices
-    from bellcrank.derive.results import Results
-    from bellcrank.program.slopes import SlopeTable
+    from bellcrank.derive.results import DifferentiableResults
+    from bellcrank.program.derivatives import SlopeTable
 
 
 @dataclass(frozen=True)
-class Derived:
-    """Equations of motion as data: `how` in words, `solve` as it was asked for, and the `seconds` of each stage."""
+class DerivedModel:
+    """Equations of motion as data: `method_label` in words, `solve` as it was asked for, and the `seconds` of each
+    stage."""
 
-    analysis: Analysis
+    analysis: KinematicAnalysis
     quantities: Quantities
-    program: Program
-    how: str
+    program: SimulationProgram
+    method_label: str
     seconds: Mapping[str, float]
     solve: str
 
@@ -38,7 +39,7 @@ class Derived:
     @property
     def interface(self) -> Interface:
         """Everything the model shows to the outside: names, units, words, columns, and defaults as they are now."""
-        return interface_of(self.analysis, self.quantities, self.program)
+        return make_interface(self.analysis, self.quantities, self.program)
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -51,7 +52,7 @@ class Derived:
         return self.analysis.independent_speeds
 
     @cached_property
-    def dependent(self) -> tuple[Removed, ...]:
+    def dependent_speeds(self) -> tuple[DependentSpeed, ...]:
         """The dependent speeds, each with the relation that determines it."""
         from bellcrank.derive.matrices import dependent_speeds
 
@@ -65,15 +66,15 @@ class Derived:
         return user_matrices(self.analysis)
 
     @cached_property
-    def results(self) -> Results:
+    def results(self) -> DifferentiableResults:
         """Rates, outputs and constraints over one graph, in the form that derivatives are taken of."""
         from bellcrank.derive.results import model_results
 
         return model_results(self.analysis, self.program)
 
     @cached_property
-    def slopes(self) -> SlopeTable:
+    def derivative_table(self) -> SlopeTable:
         """Derivatives of state derivatives and outputs by states and inputs, over the constants of the program."""
-        from bellcrank.program.slopes import slopes_of_all
+        from bellcrank.program.derivatives import full_derivative_table
 
-        return slopes_of_all(self.program)
+        return full_derivative_table(self.program)

@@ -11,18 +11,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bellcrank.expr import Expr, Symbol, symbols
+from bellcrank.expr import Expr, Symbol, free_symbols
 from bellcrank.expr.node import CONSTANT_KINDS
-from bellcrank.numeric.null_space import pivoted
-from bellcrank.numeric.projection import Block
+from bellcrank.numeric.loop_constraints import Block
+from bellcrank.numeric.null_space import eliminate_pivoted
 from bellcrank.numeric.tuning import BRIDGES
-from bellcrank.program.loops import Loops
+from bellcrank.program.loop_equations import LoopEquations
 
 Rank = Callable[[np.ndarray], int]
 
 
 def bridged_blocks(
-    loops: Loops,
+    loops: LoopEquations,
     speeds: Sequence[Symbol],
     coordinates: Sequence[Symbol],
     rates: Sequence[Expr],
@@ -36,24 +36,24 @@ def bridged_blocks(
     """
     blocks = []
     acting, sloping = (np.max(np.abs(x), axis=0) > BRIDGES.foreign for x in (J, G))
-    for rows, columns in _components(acting[: loops.paired]):
+    for rows, columns in _connected_components(acting[: loops.paired_row_count]):
         coordinate_choices = [[i for i, rate in enumerate(rates) if rate is speeds[j]] for j in columns]
         if any(len(x) != 1 for x in coordinate_choices):
             continue
         coordinate_indices = [x for (x,) in coordinate_choices]
         other_coordinates = [i for i in range(len(coordinates)) if i not in coordinate_indices]
-        kinds = {x.kind for x in symbols(*(loops.g[i] for i in rows)) if x not in coordinates}
+        kinds = {x.kind for x in free_symbols(*(loops.g[i] for i in rows)) if x not in coordinates}
         if sloping[np.ix_(rows, other_coordinates)].any() or not kinds <= CONSTANT_KINDS:
             continue
         submatrices = [x[np.ix_(rows, columns)] for x in J]
         if len(columns) - max(map(rank, submatrices)) == 1:
-            pattern = loops.acting[np.ix_(rows, columns)]
+            pattern = loops.jacobian_pattern[np.ix_(rows, columns)]
             usual = max(usual_ratio(x, len(columns) - 1, pattern) for x in submatrices)
             blocks.append((tuple(rows), tuple(columns), tuple(coordinate_indices), usual))
     return tuple(blocks)
 
 
-def _components(acting: np.ndarray) -> list[tuple[list[int], list[int]]]:
+def _connected_components(acting: np.ndarray) -> list[tuple[list[int], list[int]]]:
     """Position rows and speeds that hang together, in order."""
     components: list[tuple[set[int], set[int]]] = []
     for i, row in enumerate(acting):
@@ -71,4 +71,4 @@ def _components(acting: np.ndarray) -> list[tuple[list[int], list[int]]]:
 
 def usual_ratio(A: np.ndarray, rank: int, pattern: np.ndarray) -> float:
     """The ratio of the last pivot to the first."""
-    return float(pivoted(np.column_stack([A, np.zeros(len(A))]), rank, 1.0, 0.0, pattern)[2])
+    return float(eliminate_pivoted(np.column_stack([A, np.zeros(len(A))]), rank, 1.0, 0.0, pattern)[2])

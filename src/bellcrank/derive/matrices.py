@@ -1,6 +1,6 @@
 """M u' = f as a user sees it: in the user's own speeds, with what determines the dependent ones.
 
-In:  an `Analysis`. Out: matrices of expressions, and relations of speeds.
+In:  an `KinematicAnalysis`. Out: matrices of expressions, and relations of speeds.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from bellcrank.dynamics.accelerations import reduced_system
 from bellcrank.expr import ZERO, Expr, small_threshold
 from bellcrank.expr.simplify import simplify
-from bellcrank.kinematics.results import Analysis
-from bellcrank.kinematics.speed_constraints import Removed, solve_speed_constraint
-from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.kinematics.results import KinematicAnalysis
+from bellcrank.kinematics.speed_constraints import DependentSpeed, solve_speed_constraint
+from bellcrank.program.unused_parameters import drop_idle_parameters
 
 Matrices = tuple[list[list[Expr]], list[Expr]]
 
 
-def user_matrices(analysis: Analysis) -> Matrices:
+def user_matrices(analysis: KinematicAnalysis) -> Matrices:
     """M and f of M u' = f."""
     with small_threshold(analysis.mechanism.threshold):
         system = reduced_system(analysis)
@@ -26,14 +26,14 @@ def user_matrices(analysis: Analysis) -> Matrices:
     return simplify([clean[i * n : (i + 1) * n] for i in range(n)]), simplify(clean[n * n :])
 
 
-def dependent_speeds(analysis: Analysis) -> tuple[Removed, ...]:
+def dependent_speeds(analysis: KinematicAnalysis) -> tuple[DependentSpeed, ...]:
     """The dependent speeds, each with the relation that determines it."""
     loops = analysis.loops
     if loops is None:
         return tuple(analysis.removed)
-    removed: list[Removed] = []
+    removed: list[DependentSpeed] = []
     speeds = analysis.state_speeds
-    for row, pivot in zip(loops.used, loops.pivots, strict=True):
+    for row, pivot in zip(loops.used_rows, loops.pivots, strict=True):
         solved = solve_speed_constraint(row.v, removed, speeds, pivot, row.name)
         assert solved is not None
         removed.append(solved)

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.choices import CallTime, Crossing, LoopJointKind, Method, OutputGroup, Units, VerticalAxis, choices_of
-from bellcrank.describe.event import event
-from bellcrank.describe.given import (
+from bellcrank.argument_checks import ValidatedCalls
+from bellcrank.choices import CallTime, Crossing, LoopJointKind, Method, OutputGroup, Units, VerticalAxis, choice_values
+from bellcrank.describe.argument_types import (
     AxesLike,
     AxisLike,
     BodyLike,
@@ -27,44 +27,44 @@ from bellcrank.describe.given import (
     TripleLike,
     VectorLike,
 )
+from bellcrank.describe.event import event
 from bellcrank.describe.handles import BodyHandle, ForceHandle, PointHandle
-from bellcrank.errors import ModelError, counted, mapping
+from bellcrank.errors import ModelError, pluralize, require_mapping
 from bellcrank.expr import Expr, Symbol
+from bellcrank.expr.formula_parser import AXES, SyntaxNode, postorder_syntax
 from bellcrank.expr.table import Table
-from bellcrank.expr.text import AXES, Syntax, postorder_syntax
-from bellcrank.kinds import Checked
 from bellcrank.model import records
-from bellcrank.model.bodies import states_of
+from bellcrank.model.bodies import joint_states
 from bellcrank.model.formula import Formula, to_syntax
 from bellcrank.model.guess import with_guess
 from bellcrank.model.joints.joint import JointRecord
 from bellcrank.model.loads.cable import Cable
 from bellcrank.model.loads.force import Force
 from bellcrank.model.loads.gravity import Gravity
-from bellcrank.model.loads.load import MOTION, LoadRecord
+from bellcrank.model.loads.load import MAGNITUDE_ARGUMENTS, LoadRecord
 from bellcrank.model.loads.moment import Moment
 from bellcrank.model.loads.strut import Strut
 from bellcrank.model.owner import OwnName
-from bellcrank.model.scope import MECHANICAL, Scope
-from bellcrank.names import key_of
-from bellcrank.numeric.real import displayed, interval, real
-from bellcrank.signals import own_copy
-from bellcrank.units import unit_system, with_unit
+from bellcrank.model.scope import MECHANICAL, FormulaScope
+from bellcrank.name_lookup import normalized_name
+from bellcrank.numeric.real_numbers import display_text, to_float, to_interval
+from bellcrank.signals import copy_input
+from bellcrank.units import parse_quantity, unit_system
 
-PLACES = choices_of(CallTime)  # where user functions are called
+PLACES = choice_values(CallTime)  # where user functions are called
 MACHINE = MECHANICAL.keys() - {"q", "u"}  # functions whose value needs the whole system
 
 
-class Builder(Checked):
+class Builder(ValidatedCalls):
     """A description that grows by calls; problems are collected, to be reported together."""
 
     def __init__(self, name: str, *, units: Units = "mks", axes: VerticalAxis | None = None) -> None:
-        self.description = records.Description(name_of(name, "system"), unit_system(units).name, axes)
+        self.description = records.Description(check_name(name, "system"), unit_system(units).name, axes)
         self.inertial = BodyHandle("n", [], [])
         if axes is not None and str(axes).lower().split()[:1] not in (["sae"], ["iso"]):
             raise ModelError(f"axes={axes!r} is not known; it is 'SAE', 'ISO 8855' or None", name)
 
-    def _problem(self, sentence: str) -> None:
+    def _add_problem(self, sentence: str) -> None:
         self.description.problems.append(sentence)
 
     @property
@@ -155,11 +155,11 @@ class Builder(Checked):
         q(rod)
         """
         record = records.BodyRecord(
-            name_of(name, "body"), parent, label, mass, inertia, translate, rotate, rotation_axis, reference_axis,
+            check_name(name, "body"), parent, label, mass, inertia, translate, rotate, rotation_axis, reference_axis,
             joint_at, cm, coordinates_of, small_angles, small_translations, joint, orientation, armature,
         )  # fmt: skip
         self.description.bodies.append(record)
-        q, u = states_of(record)
+        q, u = joint_states(record)
         return BodyHandle(name, q, u, self.owner)
 
     def add_point_mass(
@@ -250,7 +250,7 @@ class Builder(Checked):
         >>> s.add_point("tip", rod, (0, 0, "l")).name
         'tip'
         """
-        self.description.points.append(records.PointRecord(name_of(name, "point"), body, at, coordinates_of, label))
+        self.description.points.append(records.PointRecord(check_name(name, "point"), body, at, coordinates_of, label))
         return PointHandle(OwnName(name, self.owner))
 
     # ---- forces
@@ -299,14 +299,14 @@ class Builder(Checked):
         >>> s.add_force("spring", magnitude="-k*x - c*v", direction=s.inertial.x, at=mass.origin).name
         'spring'
         """
-        return self._load(Force(name, magnitude, self._vector(direction), at, against, label, dummies))
+        return self._add_load(Force(name, magnitude, self._read_vector(direction), at, against, label, dummies))
 
-    def _load(self, record: LoadRecord) -> ForceHandle:
-        record.name = name_of(record.name, record.kind)
+    def _add_load(self, record: LoadRecord) -> ForceHandle:
+        record.name = check_name(record.name, record.kind)
         if len(record.dummies) != 3 or not all(isinstance(x, str) for x in record.dummies):
             dummies_text = f"{record.kind} '{record.name}': dummies={record.dummies!r:.60}"
-            self._problem(f"{dummies_text} must be three names, as ('x', 'x0', 'v').")
-            record.dummies = MOTION
+            self._add_problem(f"{dummies_text} must be three names, as ('x', 'x0', 'v').")
+            record.dummies = MAGNITUDE_ARGUMENTS
         self.description.forces.append(record)
         return ForceHandle(OwnName(record.name, self.owner))
 
@@ -349,9 +349,9 @@ class Builder(Checked):
         'spring'
         """
         if not isinstance(between, tuple | list) or len(between) != 2:
-            self._problem(f"strut '{name}': between={between!r} must be two points.")
+            self._add_problem(f"strut '{name}': between={between!r} must be two points.")
             between = ("o", "o")
-        return self._load(Strut(name, magnitude, None, between[0], between[1], label, dummies))
+        return self._add_load(Strut(name, magnitude, None, between[0], between[1], label, dummies))
 
     def add_cable(
         self,
@@ -394,9 +394,9 @@ class Builder(Checked):
         'rope'
         """
         if not isinstance(through, tuple | list) or len(through) < 2:
-            self._problem(f"cable '{name}': through={through!r} must be two or more points.")
+            self._add_problem(f"cable '{name}': through={through!r} must be two or more points.")
             through = ("o", "o")
-        return self._load(Cable(name, tension, label=label, dummies=dummies, through=tuple(through)))
+        return self._add_load(Cable(name, tension, label=label, dummies=dummies, through=tuple(through)))
 
     def add_moment(
         self,
@@ -438,7 +438,7 @@ class Builder(Checked):
         >>> s.add_moment("friction", magnitude="-c*u(rod)", direction=rod.y, on=rod).name
         'friction'
         """
-        return self._load(Moment(name, magnitude, self._vector(direction), on, against, label))
+        return self._add_load(Moment(name, magnitude, self._read_vector(direction), on, against, label))
 
     def add_gravity(self, direction: VectorLike | None = None, *, g: ScalarLike = "g") -> None:
         """Add uniform gravity.
@@ -458,11 +458,11 @@ class Builder(Checked):
         >>> s.add_gravity((0, 0, -1), g=9.81)
         """
         if self.description.gravity is not None:
-            self._problem("gravity is given twice: call add_gravity() once.")
+            self._add_problem("gravity is given twice: call add_gravity() once.")
         downward = -self.inertial[3] if str(self.description.axes).lower().startswith("iso") else self.inertial[3]
-        along = downward if direction is None else self._vector(direction)
+        along = downward if direction is None else self._read_vector(direction)
         self.description.gravity = Gravity("gravity", g, along, label="acceleration of gravity")
-        if isinstance(g, str) and g.isidentifier() and (record := self._parameter(g)).value is None:
+        if isinstance(g, str) and g.isidentifier() and (record := self._parameter_record(g)).value is None:
             units = unit_system(self.description.units)
             record.value, record.units = units.gees, record.units or f"{units.length}/s2"
             record.label = record.label or "acceleration of gravity"
@@ -538,13 +538,15 @@ class Builder(Checked):
         (2, 1)
         """
         if isinstance(between, str) or not isinstance(between, Sequence) or len(between) != 2:
-            self._problem(f"loop joint '{name}': between={between!r:.60} must be two points.")
+            self._add_problem(f"loop joint '{name}': between={between!r:.60} must be two points.")
             return
-        along, joint_label = tuple(self._vector(d) for d in directions), label or name_of(name, "loop joint")
+        along, joint_label = tuple(self._read_vector(d) for d in directions), label or check_name(name, "loop joint")
         p, r = between
-        self.description.loops.append(records.LoopRecord(p, r, along, kind, self._vector(axis), length, joint_label))
+        self.description.loops.append(
+            records.LoopRecord(p, r, along, kind, self._read_vector(axis), length, joint_label)
+        )
 
-    def _vector(self, value: Any) -> Any:
+    def _read_vector(self, value: Any) -> Any:
         """A vector expression as it stands; three components, or "x", "y", "z", are along the inertial axes."""
         if isinstance(value, str) and value.strip() in AXES:
             return self.inertial[value.strip()]
@@ -555,8 +557,8 @@ class Builder(Checked):
 
     # ---- parameters, variables, definitions
 
-    def _parameter(self, name: str) -> records.ParameterRecord:
-        return self.description.parameters.setdefault(name_of(name, "parameter"), records.ParameterRecord(name))
+    def _parameter_record(self, name: str) -> records.ParameterRecord:
+        return self.description.parameters.setdefault(check_name(name, "parameter"), records.ParameterRecord(name))
 
     def add_parameter(
         self,
@@ -600,13 +602,13 @@ class Builder(Checked):
         >>> 2 * s.add_parameter("k", 50, units="F/L", label="stiffness")
         2*k
         """
-        record = self._parameter(name)
+        record = self._parameter_record(name)
         record.declared = True
         record.units = units or record.units
         if value is not None:
             self._set_default(record, value)
         record.label = label or record.label
-        record.range = _usual(name, range) or record.range
+        record.range = _check_range(name, range) or record.range
         return Symbol(name, "parameter")
 
     def parameter(self, name: str) -> Expr:
@@ -629,7 +631,7 @@ class Builder(Checked):
         >>> s.parameter("k") ** 2
         k**2
         """
-        record = self._parameter(name)
+        record = self._parameter_record(name)
         record.declared = True
         return Symbol(record.name, "parameter")
 
@@ -653,20 +655,22 @@ class Builder(Checked):
         >>> s.equations().compile(backend="python").parameter_values()
         [50.0, 0.5]
         """
-        for name, value in {**mapping(values, "set_defaults"), **more}.items():
-            self._set_default(self._parameter(name), value)
+        for name, value in {**require_mapping(values, "set_defaults"), **more}.items():
+            self._set_default(self._parameter_record(name), value)
 
     def _set_default(self, record: records.ParameterRecord, value: Any) -> None:
-        record.written = with_unit(value)
+        record.written = parse_quantity(value)
         if record.written is not None:
-            self._convert(record)
+            self._convert_default(record)
             return
-        record.value = real(value)
+        record.value = to_float(value)
         if record.value is None and value is not None:
             expected = "a number in the unit of the parameter, or text with a number and a unit, such as '10 mm'"
-            self._problem(f"the default of parameter '{record.name}' is {displayed(value)}; it must be {expected}.")
+            self._add_problem(
+                f"the default of parameter '{record.name}' is {display_text(value)}; it must be {expected}."
+            )
 
-    def _convert(self, record: records.ParameterRecord) -> None:
+    def _convert_default(self, record: records.ParameterRecord) -> None:
         """A default that was given with a unit, in the unit of the parameter; without one, in that of the system."""
         assert record.written is not None
         number, text = record.written
@@ -676,8 +680,8 @@ class Builder(Checked):
         parameter_unit = system.parse(record.units)
         if not parameter_unit.dimension.same_kind(default_unit.dimension):
             default_text = f"the default of parameter '{record.name}' is '{number:g} {text}'"
-            self._problem(f"{default_text}, but its unit is {parameter_unit.text}.")
-        record.value = float(parameter_unit.from_equation(default_unit.to_equation(number)))
+            self._add_problem(f"{default_text}, but its unit is {parameter_unit.text}.")
+        record.value = float(parameter_unit.from_equation_units(default_unit.to_equation_units(number)))
 
     def set_units(self, values: Mapping[str, str] | None = None, **more: str) -> None:
         """Set units of parameters. Units that are not set are found from the formulas.
@@ -700,11 +704,11 @@ class Builder(Checked):
         >>> s.equations().compile(backend="python").parameter_values()
         [50000.0]
         """
-        for name, text in {**mapping(values, "set_units"), **more}.items():
-            record = self._parameter(name)
+        for name, text in {**require_mapping(values, "set_units"), **more}.items():
+            record = self._parameter_record(name)
             record.units = text
             if record.written is not None:
-                self._convert(record)
+                self._convert_default(record)
 
     def set_labels(self, values: Mapping[str, str] | None = None, **more: str) -> None:
         """Set descriptions of parameters for listings, plots and files.
@@ -723,8 +727,8 @@ class Builder(Checked):
         >>> k = s.add_parameter("k", 50, units="N/m")
         >>> s.set_labels(k="stiffness of the spring")
         """
-        for name, text in {**mapping(values, "set_labels"), **more}.items():
-            self._parameter(name).label = text
+        for name, text in {**require_mapping(values, "set_labels"), **more}.items():
+            self._parameter_record(name).label = text
 
     def require_positive(self, *names: str) -> None:
         """Declare parameters that must be positive: another value raises an error when a run starts.
@@ -749,7 +753,7 @@ class Builder(Checked):
           1. parameter 'k' is -50; it must be positive
         """
         for name in names:
-            self._parameter(name).positive = True
+            self._parameter_record(name).positive = True
 
     def expr(self, text: str) -> Expr | Formula:
         """Read a formula.
@@ -776,11 +780,11 @@ class Builder(Checked):
         >>> 2 * s.expr("k*x0")
         2*k*x0
         """
-        scope = Scope(self.description)
+        scope = FormulaScope(self.description)
         for record in self.description.bodies:
-            scope.by_body[record.name] = states_of(record)
+            scope.by_body[record.name] = joint_states(record)
         syntax = to_syntax(text)
-        return Formula(syntax) if _needs_machine(syntax) else scope.scalar(syntax)
+        return Formula(syntax) if _needs_mechanism(syntax) else scope.to_scalar(syntax)
 
     def define(self, name: str, expression: ScalarLike | Table) -> None:
         """Name a scalar or a table for use in formulas.
@@ -802,7 +806,7 @@ class Builder(Checked):
         >>> s.equations().compile(backend="python").outputs(0, [3.141592653589793], [0])
         {'height': 1.0}
         """
-        name_of(name, "definition")
+        check_name(name, "definition")
         if isinstance(expression, Table):
             self.description.tables[name] = expression.named(name, defined=name not in self.description.tables)
         else:
@@ -850,10 +854,10 @@ class Builder(Checked):
         >>> s.add_input("push", units="N", default=0)
         push
         """
-        usual = _usual(name, range)
-        self.description.variables.append(records.VariableRecord(name_of(name, "input"), units, label, usual))
+        usual = _check_range(name, range)
+        self.description.variables.append(records.VariableRecord(check_name(name, "input"), units, label, usual))
         if default is not None:
-            self.description.run.inputs.setdefault(name, own_copy(default))
+            self.description.run.inputs.setdefault(name, copy_input(default))
         return Symbol(name, "variable")
 
     def add_state(self, name: str, rate: ScalarLike, *, units: str | None = None, label: str | None = None) -> Expr:
@@ -882,7 +886,7 @@ class Builder(Checked):
         >>> s.add_state("x", "(1 - x)/tau")
         x
         """
-        self.description.states.append(records.StateRecord(name_of(name, "state"), rate, units, label))
+        self.description.states.append(records.StateRecord(check_name(name, "state"), rate, units, label))
         return Symbol(name, "coordinate")
 
     def add_external(
@@ -933,25 +937,25 @@ class Builder(Checked):
         >>> udot.tolist()
         [-125.0]
         """
-        name_of(name, "external")
+        check_name(name, "external")
         label = f"external '{name}'"
         if when not in PLACES:
             call_times = ", ".join(f"'{x}'" for x in PLACES)
-            self._problem(f"{label}: when={when!r} is not known; it is one of {call_times}.")
+            self._add_problem(f"{label}: when={when!r} is not known; it is one of {call_times}.")
         if memory is not None and (not isinstance(memory, int) or isinstance(memory, bool) or memory < 1):
-            self._problem(f"{label}: memory={memory!r} must be a whole number of at least 1, or None.")
+            self._add_problem(f"{label}: memory={memory!r} must be a whole number of at least 1, or None.")
         routine: Any = python
         if routine is not None and not callable(routine):
-            self._problem(f"{label}: python={python!r} cannot be called.")
+            self._add_problem(f"{label}: python={python!r} cannot be called.")
         if isinstance(arguments, str) or not isinstance(arguments, Iterable):
-            self._problem(f"{label}: arguments={arguments!r} must be a tuple, such as ({str(arguments)!r},).")
+            self._add_problem(f"{label}: arguments={arguments!r} must be a tuple, such as ({str(arguments)!r},).")
             arguments = ()
         has_one_value = returns is None or (isinstance(returns, Integral) and returns == 1)
         names = () if has_one_value else (returns,) if isinstance(returns, str) else returns
         if not isinstance(names, Iterable) or not all(isinstance(x, str) for x in names):
-            self._problem(f"{label}: returns={returns!r:.60} must be the names it sets.")
+            self._add_problem(f"{label}: returns={returns!r:.60} must be the names it sets.")
             names = ()
-        external = records.External(name, tuple(arguments), tuple(names), memory, when, python, c, fortran)
+        external = records.UserFunction(name, tuple(arguments), tuple(names), memory, when, python, c, fortran)
         self.description.externals.append(external)
 
     # ---- outputs, smallness, run
@@ -992,7 +996,7 @@ class Builder(Checked):
         >>> s.equations().outputs
         ['height']
         """
-        record = records.OutputRecord(expression, name_of(name, "output"), label, units, body, generic)
+        record = records.OutputRecord(expression, check_name(name, "output"), label, units, body, generic)
         self.description.outputs.append(record)
 
     def add_outputs(self, *groups: OutputGroup) -> None:
@@ -1013,7 +1017,7 @@ class Builder(Checked):
         >>> s.equations().outputs
         ['kinetic', 'potential', 'energy']
         """
-        self.description.output_groups.extend(name_of(g, "group of outputs") for g in groups)
+        self.description.output_groups.extend(check_name(g, "group of outputs") for g in groups)
 
     def small(self, *what: Any) -> None:
         """Declare quantities small, of first order. Terms of an order of at least `small_threshold` above the leading
@@ -1108,7 +1112,7 @@ class Builder(Checked):
         events = self.description.run.events
         if any(e.name == name for e in events):
             raise ModelError(f"there are two events with the name {name!r}", self.name)
-        events.append(event(when, direction=direction, action=action, stop=stop, name=name_of(name, "event")))
+        events.append(event(when, direction=direction, action=action, stop=stop, name=check_name(name, "event")))
 
     def set_run(
         self,
@@ -1151,26 +1155,28 @@ class Builder(Checked):
         for key, value in {"t_end": t_end, "step": step, "method": method, "output_every": output_every}.items():
             if value is not None:
                 setattr(run, key, value)
-        run.initial = _replaced(run.initial, with_guess(mapping(initial, "initial"), guess))
-        run.inputs = _replaced(run.inputs, {name: own_copy(x) for name, x in mapping(inputs, "inputs").items()})
+        run.initial = _merge_by_name(run.initial, with_guess(require_mapping(initial, "initial"), guess))
+        run.inputs = _merge_by_name(
+            run.inputs, {name: copy_input(x) for name, x in require_mapping(inputs, "inputs").items()}
+        )
 
     def __repr__(self) -> str:
         d = self.description
         summary = (
-            counted(len(d.bodies), "body", "bodies"),
-            counted(len(d.forces), "force"),
-            counted(len(d.constraints) + len(d.loops), "constraint"),
+            pluralize(len(d.bodies), "body", "bodies"),
+            pluralize(len(d.forces), "force"),
+            pluralize(len(d.constraints) + len(d.loops), "constraint"),
         )
         return f"{type(self).__name__}({d.name!r}: {', '.join(summary)})"
 
 
-def _replaced(values: Mapping[Any, Any], overrides: Mapping[Any, Any]) -> dict[Any, Any]:
+def _merge_by_name(values: Mapping[Any, Any], overrides: Mapping[Any, Any]) -> dict[Any, Any]:
     """Values by name, of which those given replace others; blanks in names do not count."""
-    new = {key_of(name) for name in overrides}
-    return {name: value for name, value in values.items() if key_of(name) not in new} | dict(overrides)
+    new = {normalized_name(name) for name in overrides}
+    return {name: value for name, value in values.items() if normalized_name(name) not in new} | dict(overrides)
 
 
-def name_of(name: Any, kind: str) -> str:
+def check_name(name: Any, kind: str) -> str:
     """A name, which is text that can be printed: no line ends, tabs or other control characters."""
     if not isinstance(name, str) or not name.isprintable():
         kind = f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
@@ -1178,12 +1184,12 @@ def name_of(name: Any, kind: str) -> str:
     return name
 
 
-def _usual(name: str, limits_input: Any) -> tuple[float, float] | None:
+def _check_range(name: str, limits_input: Any) -> tuple[float, float] | None:
     """Smallest and largest usual value, if they are given."""
-    if limits_input is None or (limits := interval(limits_input)) is not None:
+    if limits_input is None or (limits := to_interval(limits_input)) is not None:
         return None if limits_input is None else limits
-    raise ModelError(f"'{name}': range={displayed(limits_input)} must be two finite numbers, the lower first")
+    raise ModelError(f"'{name}': range={display_text(limits_input)} must be two finite numbers, the lower first")
 
 
-def _needs_machine(syntax: Syntax) -> bool:
+def _needs_mechanism(syntax: SyntaxNode) -> bool:
     return any(n.op == "unit" or (n.op == "call" and n.args[0].lower() in MACHINE) for n in postorder_syntax(syntax))

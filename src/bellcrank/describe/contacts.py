@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from bellcrank.describe.builder import Builder
-from bellcrank.describe.ground_slopes import Ground, c_arguments, with_slopes
+from bellcrank.describe.ground_derivatives import NearestGroundProvider, c_arguments, with_derivatives
 from bellcrank.describe.handles import BodyHandle, PointHandle
-from bellcrank.describe.patch import SlipLaw, add_patch, is_law, needs_of_slip, road_axes, upwards
+from bellcrank.describe.patch import SlipLaw, add_patch, is_law, is_z_up, missing_for_slip, road_axes
 from bellcrank.describe.tyre_model import TyreModel, is_tyre
 from bellcrank.describe.tyre_patch import FORMULAS, add_tyre
 from bellcrank.errors import ModelError
 from bellcrank.model.formula import Formula, cross, dot, pos, to_syntax, vel
 from bellcrank.model.loads.contact import ContactRecord
-from bellcrank.names import routine_name
+from bellcrank.name_lookup import routine_name
 from bellcrank.units import unit_system
 
 
@@ -82,14 +82,14 @@ def add_contact(
     name: str,
     at: Any,
     rim: Any,
-    terrain: Ground,
+    terrain: NearestGroundProvider,
     rolling_resistance: Any,
     tyre: Tyre | TyreModel | None,
     drive: Any,
     wheel: Any = None,
 ) -> Contact:
     """A wheel with a tyre on the ground."""
-    point = _point(s, name, at)
+    point = _contact_point(s, name, at)
     if not hasattr(terrain, "nearest") or not hasattr(terrain, "c"):
         raise ModelError(f"contact '{name}': terrain={terrain!r} is not one of bc.terrain", s.name)
     if is_tyre(tyre):
@@ -107,23 +107,23 @@ def add_contact(
         model = cast(TyreModel, tyre.slip)
         return _add_model(s, name, point, rim, terrain, rolling_resistance, model, drive, wheel, tyre)
     contact = Contact(name)
-    s.description.wheels.append(ContactRecord(name, point, rim, wheel, terrain, upwards(s)))
-    _require_wide(s, name, terrain, tyre, _given(rolling_resistance) or _given(drive))
+    s.description.wheels.append(ContactRecord(name, point, rim, wheel, terrain, is_z_up(s)))
+    _require_wide(s, name, terrain, tyre, _is_nonzero(rolling_resistance) or _is_nonzero(drive))
     normal = _add_ground(s, name, terrain, point, rim)
-    s.define(contact.depth, f"max(0, {_text(rim)} - {name}_distance)")
-    s.define(contact.speed, _along(s, name, terrain, point))
+    s.define(contact.depth, f"max(0, {_formula_text(rim)} - {name}_distance)")
+    s.define(contact.speed, _rolling_speed(s, name, terrain, point))
     s.define(f"{name}_rise", dot(vel(point), normal) - Formula(to_syntax(f"{name}_lifts")))
-    k, c = _text(tyre.stiffness), _text(tyre.damping)
+    k, c = _formula_text(tyre.stiffness), _formula_text(tyre.damping)
     press = f"max(0, {k}*{contact.depth} - {c}*{name}_rise)"
     s.define(contact.load, f"where({contact.depth} > 0, {press}, 0)")
-    resistance = _text(rolling_resistance) if _given(rolling_resistance) else None
+    resistance = _formula_text(rolling_resistance) if _is_nonzero(rolling_resistance) else None
     stored = f"{k}*{contact.depth}**2/2"
     slip: Any = tyre.slip
     if slip is not None:
-        stored += f" + {add_patch(s, name, point, wheel, slip, resistance, _road(s, name, point, terrain))}"
+        stored += f" + {add_patch(s, name, point, wheel, slip, resistance, _define_friction(s, name, point, terrain))}"
     s.define(contact.stored, stored)
     if slip is None:
-        _add_pushes(s, contact, point, resistance, drive, terrain.spatial)
+        _add_rolling_forces(s, contact, point, resistance, drive, terrain.spatial)
     s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
     s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
     s.add_output(contact.stored, contact.stored, label=f"energy of the tyre springs of {name}", units="F*L")
@@ -135,7 +135,7 @@ def _add_model(
     name: str,
     point: Any,
     rim: Any,
-    terrain: Ground,
+    terrain: NearestGroundProvider,
     resistance: Any,
     tyre: TyreModel,
     drive: Any,
@@ -143,26 +143,26 @@ def _add_model(
     casing: Tyre | None = None,
 ) -> Contact:
     """A wheel on a tyre model; `casing`: the tyre with spring and damper that holds it as its slip, if there is one."""
-    problems = tyre.problems() + needs_of_slip(wheel, _given(drive))
-    if _given(resistance) and casing is None:
+    problems = tyre.problems() + missing_for_slip(wheel, _is_nonzero(drive))
+    if _is_nonzero(resistance) and casing is None:
         problems.append("rolling_resistance= belongs to tyres without a model, which has its own")
     free_radius = tyre.free_radius(FORMULAS, 0.0)
     if problems:
         raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
     metre = unit_system(s.description.units).parse_unit("m").factor
     radius = free_radius * metre if casing is None else rim
-    s.description.wheels.append(ContactRecord(name, point, radius, wheel, terrain, upwards(s)))
+    s.description.wheels.append(ContactRecord(name, point, radius, wheel, terrain, is_z_up(s)))
     _add_ground(s, name, terrain, point, 1.5 * free_radius * metre if casing is None else rim)
     spring = None
     if casing is not None:
-        spring = Formula(to_syntax(_text(casing.stiffness))), Formula(to_syntax(_text(casing.damping)))
+        spring = Formula(to_syntax(_formula_text(casing.stiffness))), Formula(to_syntax(_formula_text(casing.damping)))
         rim = Formula(to_syntax(rim))
     contact = Contact(name)
-    road = _road(s, name, point, terrain)
+    road = _define_friction(s, name, point, terrain)
     mu = Formula(to_syntax(road)) if road else 1.0
-    brake = Formula(to_syntax(_text(resistance))) if _given(resistance) else None
+    brake = Formula(to_syntax(_formula_text(resistance))) if _is_nonzero(resistance) else None
     add_tyre(s, name, point, wheel, tyre, None if casing is None else rim, spring, mu, brake)
-    s.define(contact.speed, _along(s, name, terrain, point))
+    s.define(contact.speed, _rolling_speed(s, name, terrain, point))
     s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
     s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
     s.add_output(contact.stored, contact.stored, label=f"energy of the tyre springs of {name}", units="F*L")
@@ -179,18 +179,18 @@ def _require_tyre(s: Builder, name: str, tyre: Tyre, wheel: Any, drive: Any) -> 
     if is_tyre(slip):
         return
     if is_law(slip):
-        problems += [f"slip: {p}" for p in slip.problems()] + needs_of_slip(wheel, _given(drive))
+        problems += [f"slip: {p}" for p in slip.problems()] + missing_for_slip(wheel, _is_nonzero(drive))
     elif slip is not None:
         problems.append(f"slip={slip!r} must be a bc.Slip, another law of bc.tyres, or None for a tyre that glides")
     if problems:
         raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
 
 
-def _require_wide(s: Builder, name: str, terrain: Ground, tyre: Tyre, has_forces: bool) -> None:
+def _require_wide(s: Builder, name: str, terrain: NearestGroundProvider, tyre: Tyre, has_forces: bool) -> None:
     """What ground over x and y asks of a tyre without a model: to be held aside, or not at all."""
     slip: Any = tyre.slip
     problem = ""
-    if terrain.spatial and slip is not None and not is_tyre(slip) and not slip.space:
+    if terrain.spatial and slip is not None and not is_tyre(slip) and not slip.has_side_force:
         problem = "needs a law of slip with a side force, as bc.Slip has with cornering="
     elif terrain.spatial and slip is None and has_forces:
         problem = "knows no way ahead for drive= and rolling_resistance= of a tyre without slip"
@@ -198,7 +198,7 @@ def _require_wide(s: Builder, name: str, terrain: Ground, tyre: Tyre, has_forces
         raise ModelError(f"contact '{name}': ground over x and y {problem}", s.name)
 
 
-def _along(s: Builder, name: str, terrain: Ground, point: Any) -> Any:
+def _rolling_speed(s: Builder, name: str, terrain: NearestGroundProvider, point: Any) -> Any:
     """Speed of a wheel's centre along the road."""
     along, vertical = road_axes(s)
     nx, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xz")
@@ -208,11 +208,13 @@ def _along(s: Builder, name: str, terrain: Ground, point: Any) -> Any:
     )
 
 
-def _add_pushes(s: Builder, contact: Contact, point: Any, resistance: str | None, drive: Any, spatial: bool) -> None:
+def _add_rolling_forces(
+    s: Builder, contact: Contact, point: Any, resistance: str | None, drive: Any, spatial: bool
+) -> None:
     """Forces of a tyre without slip."""
     name, (along, vertical) = contact.name, road_axes(s)
     pushes = [f"-{resistance}*{contact.speed}"] if resistance else []
-    pushes += [_text(drive)] if _given(drive) else []
+    pushes += [_formula_text(drive)] if _is_nonzero(drive) else []
     s.define(f"{name}_push", f"where({contact.load} > 0, {' + '.join(pushes)}, 0)" if pushes else 0)
     for axis, vector, formula in (
         ("x", along, f"{contact.load}*{name}_nx + {name}_push*{name}_nz"),
@@ -228,7 +230,7 @@ def _add_pushes(s: Builder, contact: Contact, point: Any, resistance: str | None
 # ---- the ground in formulas
 
 
-def _add_ground(s: Builder, name: str, terrain: Ground, point: Any, limit: Any) -> Any:
+def _add_ground(s: Builder, name: str, terrain: NearestGroundProvider, point: Any, limit: Any) -> Any:
     """The nearest ground: <name>_distance (at most `limit`), its normal _nx, _ny, _nz, its place _foot, and how fast it
     _lifts along the normal; a routine, or formulas of a plane. Gives the normal."""
     along, vertical = road_axes(s)
@@ -251,7 +253,7 @@ def _add_ground(s: Builder, name: str, terrain: Ground, point: Any, limit: Any) 
 
 
 def _add_routine(
-    s: Builder, name: str, terrain: Ground, arguments: tuple[Any, ...], value_names: Sequence[str]
+    s: Builder, name: str, terrain: NearestGroundProvider, arguments: tuple[Any, ...], value_names: Sequence[str]
 ) -> None:
     """The nearest ground as a routine with slopes."""
     source, function = terrain.c
@@ -271,17 +273,17 @@ def _add_routine(
     )
     lanes = lanes_source if terrain.lanes else None
     external = replace(s.description.externals[-1], lanes=lanes, kernel=terrain.near_function)
-    s.description.externals[-1] = with_slopes(external, terrain)
+    s.description.externals[-1] = with_derivatives(external, terrain)
 
 
-def _road(s: Builder, name: str, point: Any, terrain: Ground) -> str:
+def _define_friction(s: Builder, name: str, point: Any, terrain: NearestGroundProvider) -> str:
     """Defines the friction of the road below a wheel; nothing where it is one."""
     friction, factor = getattr(terrain, "friction", None), getattr(terrain, "friction_factor", None)
     factors = [] if factor is None else [f"({factor})"]
     if friction is not None:
         along, vertical = road_axes(s)
         s.define(f"{name}_beside", dot(pos(point), cross(vertical, along)))
-        left, right = (_grip(name, grip) for grip in friction)
+        left, right = (_friction_formula(name, grip) for grip in friction)
         factors.append(left if left == right else f"where({name}_beside > 0, {left}, {right})")
     if not factors:
         return ""
@@ -289,7 +291,7 @@ def _road(s: Builder, name: str, point: Any, terrain: Ground) -> str:
     return f"{name}_road"
 
 
-def _grip(name: str, grip: Sequence[tuple[float, float]]) -> str:
+def _friction_formula(name: str, grip: Sequence[tuple[float, float]]) -> str:
     """The friction of one side of a road at the foot of a wheel."""
     text = repr(grip[0][1])
     for x, mu in grip[1:]:
@@ -303,19 +305,19 @@ def _add_plane(s: Builder, name: str, height: float, slope: float, x: Any, z: An
     s.define(f"{name}_nx", -slope / size)
     s.define(f"{name}_nz", 1 / size)
     s.define(f"{name}_above", (z - height - slope * x) / size)
-    s.define(f"{name}_distance", f"min({name}_above, {_text(limit)})")
+    s.define(f"{name}_distance", f"min({name}_above, {_formula_text(limit)})")
     s.define(f"{name}_foot", x + slope / size * Formula(to_syntax(f"{name}_distance")))
 
 
-def _given(value: Any) -> bool:
+def _is_nonzero(value: Any) -> bool:
     return value is not None and not (isinstance(value, int | float) and value == 0)
 
 
-def _text(value: Any) -> str:
+def _formula_text(value: Any) -> str:
     return repr(value) if isinstance(value, float) else f"({value})"
 
 
-def _point(s: Builder, name: str, reference: Any) -> Any:
+def _contact_point(s: Builder, name: str, reference: Any) -> Any:
     if isinstance(reference, BodyHandle):
         return reference.origin
     if isinstance(reference, PointHandle | str):

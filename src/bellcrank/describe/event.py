@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bellcrank.argument_checks import validate_arguments
 from bellcrank.choices import Crossing
-from bellcrank.describe.given import ScalarLike
-from bellcrank.errors import ModelError, mapping
-from bellcrank.expr.text import parse
-from bellcrank.kinds import checked
-from bellcrank.model.records import GivenEvent
-from bellcrank.numeric.real import displayed, real
+from bellcrank.describe.argument_types import ScalarLike
+from bellcrank.errors import ModelError, require_mapping
+from bellcrank.expr.formula_parser import parse_formula
+from bellcrank.model.records import EventRecord
+from bellcrank.numeric.real_numbers import display_text, to_float
 
 
-@checked
+@validate_arguments
 def event(
     expression: ScalarLike,
     *,
@@ -22,7 +22,7 @@ def event(
     action: Mapping[Any, ScalarLike] | None = None,
     stop: bool = False,
     name: str = "",
-) -> GivenEvent:
+) -> EventRecord:
     """Describe an event for `simulate(events=[...])`. `System.add_event` adds one to the model.
 
     Parameters
@@ -56,14 +56,14 @@ def event(
     >>> bc.event("q(ball)", direction=-1, action={"u(ball)": "-e*u(ball)"}, name="bounce").name
     'bounce'
     """
-    if isinstance(direction, bool) or real(direction) not in (-1, 0, 1):
-        raise ModelError(f"event: direction={displayed(direction)} must be -1, 0 or 1")
+    if isinstance(direction, bool) or to_float(direction) not in (-1, 0, 1):
+        raise ModelError(f"event: direction={display_text(direction)} must be -1, 0 or 1")
     text = str(expression)
     event_name = str(name or text)
-    settings = {_name_of(k): str(v) for k, v in mapping(action, f"event '{event_name}': action").items()}
+    settings = {_name_of(k): str(v) for k, v in require_mapping(action, f"event '{event_name}': action").items()}
     for formula in (text, *settings.values()):
-        parse(formula)
-    return GivenEvent(text, int(direction), settings, bool(stop), event_name)
+        parse_formula(formula)
+    return EventRecord(text, int(direction), settings, bool(stop), event_name)
 
 
 def _name_of(reference: Any) -> str:

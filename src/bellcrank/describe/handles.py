@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol
-from bellcrank.expr.text import AXES, Syntax
+from bellcrank.expr.formula_parser import AXES, SyntaxNode
 from bellcrank.model.formula import Formula
 from bellcrank.model.owner import OwnName
 
 
-class States:
+class StateHandles:
     """Coordinates or speeds of a body, counted from 1."""
 
     def __init__(self, symbols: list[Symbol], description: str) -> None:
@@ -46,8 +46,8 @@ class BodyHandle:
 
     def __init__(self, name: str, q: list[Symbol], u: list[Symbol], owner: tuple[int, str] | None = None) -> None:
         self.name = OwnName(name, owner)
-        self.q = States(q, f"{name}.q")
-        self.u = States(u, f"{name}.u")
+        self.q = StateHandles(q, f"{name}.q")
+        self.u = StateHandles(u, f"{name}.u")
         self.origin = PointHandle(OwnName(f"{name}.origin", owner))
         self.joint = PointHandle(OwnName(f"{name}.joint", owner))
         self.cm = PointHandle(OwnName(f"{name}.cm", owner))
@@ -56,7 +56,7 @@ class BodyHandle:
         number = AXES.get(axis) if isinstance(axis, str) else axis
         if number not in (1, 2, 3):
             raise IndexError(f"body '{self.name}' has unit vectors 1, 2, 3 or 'x', 'y', 'z', not {axis!r}")
-        return Formula(Syntax("unit", (self.name, number)))
+        return Formula(SyntaxNode("unit", (self.name, number)))
 
     @property
     def x(self) -> Formula:

@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 
 from bellcrank.describe.builder import Builder
-from bellcrank.describe.handles import BodyHandle, ForceHandle, PointHandle, States
+from bellcrank.describe.handles import BodyHandle, ForceHandle, PointHandle, StateHandles
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr, Symbol
-from bellcrank.expr.text import axis_number
+from bellcrank.expr.formula_parser import axis_number
 from bellcrank.linkage.chain import BASE
-from bellcrank.linkage.implicit import implicit
-from bellcrank.linkage.joint import ExactGuide, TableGuide
+from bellcrank.linkage.guided_linkage import ExactGuide, TableGuide
+from bellcrank.linkage.implicit_linkage import implicit_equations
 from bellcrank.linkage.linkage import Linkage
-from bellcrank.linkage.lookup import pose_lookup
-from bellcrank.linkage.table import Table
+from bellcrank.linkage.pose_lookup import pose_lookup
+from bellcrank.linkage.pose_table import Table
 from bellcrank.model.joints.guided import GuideRecord
 from bellcrank.model.owner import OwnName
 from bellcrank.model.records import BodyRecord
 from bellcrank.model.scope import NAME
-from bellcrank.program.implicit import ImplicitFormulas
-from bellcrank.program.lookup import LookupFormulas
+from bellcrank.program.grid_lookup import LookupFormulas
+from bellcrank.program.implicit_function import ImplicitFormulas
 from bellcrank.units import unit_system
 
 SPAN = {"rack": (-0.06, 0.06), "roll": (-0.15, 0.15)}  # of a second input in a table made for a joint, m or rad
@@ -45,12 +45,12 @@ class LinkageJoint:
         """The coordinate: travel of the wheel centre, up from the drawn position (of an axle: `carrier.q[2]` is the
         roll).
         """
-        return _states(self._bodies[self.linkage.chain.carrier], self._guided.own)[0][0]
+        return _carrier_states(self._bodies[self.linkage.chain.carrier], self._guided.coordinate_count)[0][0]
 
     @property
     def u(self) -> Expr:
         """The rate of travel."""
-        return _states(self._bodies[self.linkage.chain.carrier], self._guided.own)[1][0]
+        return _carrier_states(self._bodies[self.linkage.chain.carrier], self._guided.coordinate_count)[1][0]
 
     def link(
         self, name: str, *, mass: Any = 0, inertia: Any = 0, cm: Sequence[Any] | None = None, label: str | None = None
@@ -60,11 +60,11 @@ class LinkageJoint:
         """
         if name == self.linkage.chain.carrier:
             raise ModelError(f"'{name}' is the carrier itself: body '{self._bodies[name]}'", self._builder.name)
-        self._require(name, self.linkage.links, "link")
+        self._check_known(name, self.linkage.links, "link")
         link_origin = self.linkage.origins[name]
         body = f"{self.name}.{name}"
         if name not in self._bodies:
-            guide = replace(self._guided, part=name, own=0, drawn=_three(link_origin))
+            guide = replace(self._guided, part=name, coordinate_count=0, drawn=_as_float_triple(link_origin))
             self._builder.description.bodies.append(BodyRecord(body, self._base, label, 0, 0, joint=guide))
             self._bodies[name] = body
         record = next(b for b in self._builder.description.bodies if b.name == body)
@@ -72,11 +72,11 @@ class LinkageJoint:
             record.mass, record.inertia, record.cm = (
                 mass,
                 inertia,
-                tuple(self._place(link_origin) if cm is None else cm),
+                tuple(self._to_base_units(link_origin) if cm is None else cm),
             )
         return BodyHandle(body, [], [], self._builder.owner)
 
-    def _require(self, name: str, names: Collection[str], kind: str) -> None:
+    def _check_known(self, name: str, names: Collection[str], kind: str) -> None:
         if name not in names:
             raise ModelError(
                 f"linkage '{self.name}' has no {kind} '{name}'.{did_you_mean(name, names)} It has: {', '.join(names)}.",
@@ -87,21 +87,23 @@ class LinkageJoint:
     def _metre(self) -> float:
         """1 m in the length unit of the builder."""
         units = unit_system(self._builder.description.units)
-        return float(units.parse_unit("m").to_equation(1.0) / units.parse_unit(units.length).to_equation(1.0))
+        return float(
+            units.parse_unit("m").to_equation_units(1.0) / units.parse_unit(units.length).to_equation_units(1.0)
+        )
 
-    def _place(self, drawn: Sequence[float]) -> tuple[float, ...]:
+    def _to_base_units(self, drawn: Sequence[float]) -> tuple[float, ...]:
         """A drawn point in the base."""
         return tuple(float(x + y) * self._metre for x, y in zip(drawn, self._guided.at, strict=True))
 
     def point(self, name: str) -> PointHandle:
         """A hard point as a point of the system, `<joint>.<point>`, on the body it belongs to."""
         points = self.linkage.chain.points
-        self._require(name, points, "hard point")
+        self._check_known(name, points, "hard point")
         body, full = points[name].body, f"{self.name}.{name}"
         if all(p.name != full for p in self._builder.description.points):
             if body not in self._bodies:
                 self.link(body)
-            position = self._place(points[name].at)
+            position = self._to_base_units(points[name].at)
             self._builder.add_point(full, self._bodies[body], at=position, coordinates_of=self._base)
         return PointHandle(OwnName(full, self._builder.owner))
 
@@ -173,16 +175,17 @@ def add_linkage(
     """See `System.add_linkage`."""
     d = builder.description
     carrier_name = carrier if isinstance(carrier, str) else carrier.name
-    record = _body(builder, carrier_name)
+    record = _find_body_record(builder, carrier_name)
     if record is None:
         body_names = [b.name for b in d.bodies]
         raise ModelError(
             f"linkage '{name}': no body is called '{carrier_name}'.{did_you_mean(str(carrier_name), body_names)}",
             d.name,
         )
-    if _name(record.parent) != _name(base):
+    if _body_name(record.parent) != _body_name(base):
         raise ModelError(
-            f"linkage '{name}': the carrier '{record.name}' must be added with parent={_name(base)!r}, its base", d.name
+            f"linkage '{name}': the carrier '{record.name}' must be added with parent={_body_name(base)!r}, its base",
+            d.name,
         )
     if record.joint is not None:
         raise ModelError(f"linkage '{name}': the carrier '{record.name}' has a linkage already", d.name)
@@ -191,36 +194,38 @@ def add_linkage(
     kinds = [i.kind for i in linkage.chain.inputs]
     if rack is not None and "rack" not in kinds:
         raise ModelError(f"linkage '{name}': '{linkage.name}' has no rack; its inputs are {', '.join(kinds)}", d.name)
-    guide = _guide(name, linkage, exact, rack is not None or "roll" in kinds, accuracy, extend)
+    guide = _make_guide(name, linkage, exact, rack is not None or "roll" in kinds, accuracy, extend)
     own_count = 2 if "roll" in kinds else 1
     body = None if rack is None else _rack_body(builder, name, rack, linkage, base)
     leaders = tuple((record.name, i) for i in range(own_count)) + (() if body is None else ((body, 0),))
     drawn = linkage.chain.place(linkage.chain.wheel_centre)
-    start = guide.numbers(linkage.chain.carrier, [0.0] * len(guide.kinds()), 1.0)["p"]
-    nominal = _three(start) if max(abs(start - drawn)) > 1e-9 else drawn
+    start = guide.numeric_motion(linkage.chain.carrier, [0.0] * len(guide.coordinate_kinds()), 1.0)["p"]
+    nominal = _as_float_triple(start) if max(abs(start - drawn)) > 1e-9 else drawn
     rack_formula = rack if body is None else None
-    record.joint = GuideRecord(guide, linkage.chain.carrier, own_count, leaders, _three(at), nominal, rack_formula)
+    record.joint = GuideRecord(
+        guide, linkage.chain.carrier, own_count, leaders, _as_float_triple(at), nominal, rack_formula
+    )
     if isinstance(carrier, BodyHandle):
-        q, u = _states(record.name, own_count)
-        carrier.q, carrier.u = States(q, f"{record.name}.q"), States(u, f"{record.name}.u")
+        q, u = _carrier_states(record.name, own_count)
+        carrier.q, carrier.u = StateHandles(q, f"{record.name}.q"), StateHandles(u, f"{record.name}.u")
     return LinkageJoint(builder, name, linkage, base, record.name, record.joint)
 
 
-def _three(v: Sequence[float]) -> tuple[float, float, float]:
+def _as_float_triple(v: Sequence[float]) -> tuple[float, float, float]:
     return float(v[0]), float(v[1]), float(v[2])
 
 
-def _states(body: str, own_count: int) -> tuple[list[Symbol], list[Symbol]]:
+def _carrier_states(body: str, own_count: int) -> tuple[list[Symbol], list[Symbol]]:
     """Coordinates and speeds of a carrier."""
     names = [body] if own_count == 1 else [f"{body}, {i}" for i in range(1, own_count + 1)]
     return [Symbol(f"q({n})", "coordinate") for n in names], [Symbol(f"u({n})", "speed") for n in names]
 
 
-def _body(builder: Builder, name: Any) -> BodyRecord | None:
+def _find_body_record(builder: Builder, name: Any) -> BodyRecord | None:
     return next((b for b in builder.description.bodies if b.name == str(name)), None)
 
 
-def _name(body: Any) -> str:
+def _body_name(body: Any) -> str:
     return "n" if body is None else str(body if isinstance(body, str) else body.name)
 
 
@@ -228,7 +233,9 @@ def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) 
     """The body whose sliding is the rack travel: one translation in the base, along the linkage's rack axis. None if
     the rack is no body but a formula.
     """
-    record = _body(builder, rack.name if isinstance(rack, BodyHandle) else rack if isinstance(rack, str) else None)
+    record = _find_body_record(
+        builder, rack.name if isinstance(rack, BodyHandle) else rack if isinstance(rack, str) else None
+    )
     if record is None:
         formula = isinstance(rack, str | int | float | Expr) or hasattr(rack, "syntax")
         if isinstance(rack, BodyHandle | bool) or not formula:
@@ -253,9 +260,10 @@ def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) 
     number = axis_number(slide)
     vector = slide if number is None else tuple(1.0 if i == number else 0.0 for i in (1, 2, 3))
     rotates = record.rotate not in ((), None, [])
-    if _name(record.parent) != _name(base) or rotates or not isinstance(vector, tuple) or len(vector) != 3:
+    if _body_name(record.parent) != _body_name(base) or rotates or not isinstance(vector, tuple) or len(vector) != 3:
         raise ModelError(
-            f"linkage '{name}': the rack '{record.name}' must slide in '{_name(base)}' along one axis", builder.name
+            f"linkage '{name}': the rack '{record.name}' must slide in '{_body_name(base)}' along one axis",
+            builder.name,
         )
     if any(abs(float(a) - b) > 1e-9 for a, b in zip(vector, axis, strict=True)):
         raise ModelError(
@@ -265,13 +273,15 @@ def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) 
     return record.name
 
 
-def _guide(name: str, linkage: Linkage | Table, exact: bool, second: bool, accuracy: float | None, extend: bool) -> Any:
+def _make_guide(
+    name: str, linkage: Linkage | Table, exact: bool, second: bool, accuracy: float | None, extend: bool
+) -> Any:
     if isinstance(linkage, Linkage):
         if exact:
-            return ExactGuide(name, linkage, second, ImplicitFormulas(partial(implicit, linkage, second)))
+            return ExactGuide(name, linkage, second, ImplicitFormulas(partial(implicit_equations, linkage, second)))
         span = SPAN[linkage.inputs[1]] if second else None
         fine = ACCURACY[second] if accuracy is None else accuracy
-        return _guide(name, linkage.table(accuracy=fine, rack=span), False, second, accuracy, extend)
+        return _make_guide(name, linkage.table(accuracy=fine, rack=span), False, second, accuracy, extend)
     table = linkage
 
     def formulas(part: str) -> LookupFormulas:

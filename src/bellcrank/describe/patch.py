@@ -13,20 +13,21 @@ from typing import Any, Protocol, runtime_checkable
 
 from bellcrank.describe.builder import Builder
 from bellcrank.describe.handles import BodyHandle
-from bellcrank.expr.text import Syntax
+from bellcrank.expr.formula_parser import SyntaxNode
 from bellcrank.model.formula import Formula, cross, dot, rot, vel
 
-TINY = 1e-9  # force or length below which none has a direction
+MIN_MAGNITUDE = 1e-9  # force or length below which none has a direction
 WORDS = {"x": "along", "y": "across"}
 FORCES = {"x": "longitudinal", "y": "lateral"}
 
 
 @dataclass(frozen=True)
-class Patch:
+class ContactPatch:
     """The patch of a contact, as names for formulas.
 
-    `load`: normal force; `roll`: rolling speed (spin times distance to the ground); `slip`: velocity of the rim at the
-    ground, along ("x") and, in space, to the left ("y"); `road`: friction of the road over that of the law, or nothing.
+    `load_name`: normal force; `rolling_speed_name`: rolling speed (spin times distance to the ground); `slip_names`:
+    velocity of the rim at the ground, along ("x") and, in space, to the left ("y"); `road`: friction of the road over
+    that of the law, or nothing.
     """
 
     builder: Builder
@@ -35,15 +36,15 @@ class Patch:
     road: str = ""
 
     @property
-    def load(self) -> str:
+    def load_name(self) -> str:
         return f"{self.name}_load"
 
     @property
-    def roll(self) -> str:
+    def rolling_speed_name(self) -> str:
         return f"{self.name}_roll"
 
     @property
-    def slip(self) -> dict[str, str]:
+    def slip_names(self) -> dict[str, str]:
         return {side: f"{self.name}_slip{side}" for side in ("xy" if self.space else "x")}
 
     def define(self, part: str, formula: Any) -> str:
@@ -71,7 +72,7 @@ class SlipLaw(Protocol):
     """How a tyre holds the road."""
 
     @property
-    def space(self) -> bool:
+    def has_side_force(self) -> bool:
         """Has it a side force, so that the wheel may turn in space?"""
         ...
 
@@ -79,11 +80,11 @@ class SlipLaw(Protocol):
         """What is not allowed, as messages."""
         ...
 
-    def hold(self, patch: Patch) -> PatchForces:
+    def define_forces(self, patch: ContactPatch) -> PatchForces:
         """Writes states and definitions, and gives the forces. They must be zero where the load is."""
         ...
 
-    def named(self, parameter: Callable[[str, Any, str], str]) -> SlipLaw:
+    def with_parameters(self, parameter: Callable[[str, Any, str], str]) -> SlipLaw:
         """The same law with parameters, made of key, value and units, in place of its numbers."""
         ...
 
@@ -95,10 +96,10 @@ def is_law(candidate: Any) -> bool:
 
 def road_axes(s: Builder) -> tuple[Formula, Formula]:
     """Along the road, and up."""
-    return s.inertial[1], s.inertial[3] if upwards(s) else -s.inertial[3]
+    return s.inertial[1], s.inertial[3] if is_z_up(s) else -s.inertial[3]
 
 
-def upwards(s: Builder) -> bool:
+def is_z_up(s: Builder) -> bool:
     """Does the third axis of the ground point up?"""
     return str(s.description.axes).lower().startswith("iso")
 
@@ -110,15 +111,15 @@ def add_patch(
 
     Normal, distance and load of the contact are defined already.
     """
-    axes = wheel_motion(s, name, point, wheel, law.space)
+    axes = wheel_motion(s, name, point, wheel, law.has_side_force)
     _define_slip(s, name)
-    patch = Patch(s, name, law.space, road)
-    forces = law.hold(patch)
+    patch = ContactPatch(s, name, law.has_side_force, road)
+    forces = law.define_forces(patch)
     for side, formula in {"x": forces.along, "y": forces.across}.items():
         force = patch.define(f"f{side}", formula)
-        if side in patch.slip:
+        if side in patch.slip_names:
             s.add_output(force, force, label=f"{FORCES[side]} force of {name}", units="F")
-    _add_loads(s, name, point, wheel, axes, law.space, resistance)
+    _add_loads(s, name, point, wheel, axes, law.has_side_force, resistance)
     return patch.define("kept", forces.stored)
 
 
@@ -128,13 +129,13 @@ def wheel_motion(s: Builder, name: str, point: Any, wheel: Any, space: bool = Tr
     Gives the axes x along the road, y to the left and z up, on which their components are.
     """
     along, vertical = road_axes(s)
-    spin = Formula(Syntax("unit", (getattr(wheel, "name", wheel), 2)))
+    spin = Formula(SyntaxNode("unit", (getattr(wheel, "name", wheel), 2)))
     axes = {"x": along, "y": cross(vertical, along), "z": vertical}
     for axis, e in axes.items():
         s.define(f"{name}_v{axis}", dot(vel(point), e))
         s.define(f"{name}_w{axis}", dot(rot(wheel), e))
         if space:
-            s.define(f"{name}_a{axis}", dot(spin if upwards(s) else -spin, e))
+            s.define(f"{name}_a{axis}", dot(spin if is_z_up(s) else -spin, e))
     _define_heading(s, name, space)
     return axes
 
@@ -146,7 +147,7 @@ def _define_heading(s: Builder, name: str, space: bool) -> None:
         s.define(f"{n}_hx", f"{n}_ay*{n}_nz - {n}_az*{n}_ny")
         s.define(f"{n}_hy", f"{n}_az*{n}_nx - {n}_ax*{n}_nz")
         s.define(f"{n}_hz", f"{n}_ax*{n}_ny - {n}_ay*{n}_nx")
-        s.define(f"{n}_h", f"1/sqrt({n}_hx**2 + {n}_hy**2 + {n}_hz**2 + {TINY**2})")  # a wheel that lies flat
+        s.define(f"{n}_h", f"1/sqrt({n}_hx**2 + {n}_hy**2 + {n}_hz**2 + {MIN_MAGNITUDE**2})")  # a wheel that lies flat
         components = {f"t{i}": f"{n}_h{i}*{n}_h" for i in "xyz"}
         components |= {
             f"s{i}": f"{n}_n{j}*{n}_t{k} - {n}_n{k}*{n}_t{j}"
@@ -183,7 +184,7 @@ def _add_loads(
             s.add_moment(f"{n}.m{i}", magnitude=formula, direction=e, on=wheel, label=f"moment of the ground, {i}")
 
 
-def needs_of_slip(wheel: Any, drive: bool) -> list[str]:
+def missing_for_slip(wheel: Any, drive: bool) -> list[str]:
     """What a tyre with slip lacks: a body that turns. It is driven by a moment on that."""
     problems = []
     if not isinstance(wheel, BodyHandle | str):

@@ -10,8 +10,8 @@ import math
 from typing import Any
 
 from bellcrank.describe.builder import Builder
-from bellcrank.describe.contacts import Ground, _point
-from bellcrank.describe.patch import road_axes, upwards
+from bellcrank.describe.contacts import NearestGroundProvider, _contact_point
+from bellcrank.describe.patch import is_z_up, road_axes
 from bellcrank.errors import ModelError
 from bellcrank.model.formula import cross, dot, dxdt, pos, rot, vel
 from bellcrank.model.loads.contact import INPUTS, OUTPUTS, RigidContact
@@ -22,14 +22,14 @@ def add_rigid_contact(
     name: str,
     at: Any,
     rim: Any,
-    terrain: Ground,
+    terrain: NearestGroundProvider,
     restitution: Any,
     rolling_resistance: Any,
     wheel: Any,
     below: str,
 ) -> RigidContact:
     """A rigid wheel: inputs for what the ground exerts, outputs for what the run has to know."""
-    point = _point(s, name, at)
+    point = _contact_point(s, name, at)
     problems = []
     if not hasattr(terrain, "nearest") or not hasattr(terrain, "shape"):
         problems.append(f"terrain={terrain!r} is not one of bc.terrain")
@@ -71,6 +71,6 @@ def add_rigid_contact(
     s.set_run(inputs={f"{name}.{part}": 0.0 for part in input_names})
     e = (float(pair[0]), float(pair[1]))
     impact_options = e, below, float(rolling_resistance)
-    contact = RigidContact(name, point, float(rim), wheel, terrain, upwards(s), *impact_options)
+    contact = RigidContact(name, point, float(rim), wheel, terrain, is_z_up(s), *impact_options)
     s.description.wheels.append(contact)
     return contact

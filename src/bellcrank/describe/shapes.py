@@ -7,7 +7,7 @@ from typing import Any
 from bellcrank.describe.builder import Builder
 from bellcrank.errors import ModelError
 from bellcrank.files.stl import read_stl
-from bellcrank.files.text import one_line
+from bellcrank.files.text_files import to_one_line
 from bellcrank.model.records import ShapeRecord
 
 
@@ -30,5 +30,5 @@ def add_shape(
         message = "needs file=, an STL file" if kind == "mesh" else f"has no file: file={str(file)!r} is for a 'mesh'"
         raise ModelError(f"add_shape: a '{kind}' {message}", s.name)
     mesh = None if file is None else read_stl(file)
-    shape_label = None if label is None else one_line(label)
+    shape_label = None if label is None else to_one_line(label)
     s.description.shapes.append(ShapeRecord(kind, body, size, at, axis, color, shape_label, mesh, opacity))

@@ -1,8 +1,8 @@
 """What a tyre model has to be able to do: forces and moments of a rolling wheel as one text for arrays and formulas.
 
-`steady` is written with Python's operators and the functions of `Math`, so that the same lines give numbers over NumPy
-arrays and, with formulas in their place, a part of a model. Axes are those of ISO 8855 at the contact centre (ISO-W):
-x along the intersection of wheel plane and road, forward; y to the left; z along the normal of the road, up.
+`steady` is written with Python's operators and the functions of `MathFunctions`, so that the same lines give numbers
+over NumPy arrays and, with formulas in their place, a part of a model. Axes are those of ISO 8855 at the contact centre
+(ISO-W): x along the intersection of wheel plane and road, forward; y to the left; z along the normal of the road, up.
 Quantities are in N, m, s, rad and Pa.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 
-class Math(Protocol):
+class MathFunctions(Protocol):
     """Functions of the model language, over whatever the quantities are."""
 
     def sin(self, x: Any) -> Any: ...
@@ -54,7 +54,7 @@ class Rolling:
     mu: Any = 1.0
     tan: Any = None
 
-    def tangent(self, m: Math) -> Any:
+    def tangent(self, m: MathFunctions) -> Any:
         return m.tan(self.alpha) if self.tan is None else self.tan
 
 
@@ -93,7 +93,7 @@ class TyreModel(Protocol):
         ...
 
     @property
-    def space(self) -> bool:
+    def has_side_force(self) -> bool:
         """Has it a side force? All have."""
         ...
 
@@ -110,32 +110,32 @@ class TyreModel(Protocol):
         """What is not allowed, as messages."""
         ...
 
-    def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any]) -> dict[str, Any]:
+    def steady_state_forces(self, m: MathFunctions, at: Rolling, scales: Mapping[str, Any]) -> dict[str, Any]:
         """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x, sigma_y; `load`: Fz within the ranges; with nonlinear
         transients slope_x, slope_y: slopes of the forces over slip, over those without slip."""
         ...
 
-    def slow(self, m: Math, at: Rolling) -> Rolling:
+    def with_bounded_slips(self, m: MathFunctions, at: Rolling) -> Rolling:
         """The same wheel with slips that vanish at standstill."""
         ...
 
-    def carcass(self, m: Math, at: Rolling, scales: Mapping[str, Any]) -> tuple[Any, Any]:
+    def carcass_stiffness(self, m: MathFunctions, at: Rolling, scales: Mapping[str, Any]) -> tuple[Any, Any]:
         """Stiffness of the carcass at standstill along and across (N/m): the same at every load."""
         ...
 
-    def fades(self, m: Math, speed: Any) -> Any:
+    def standstill_weight(self, m: MathFunctions, speed: Any) -> Any:
         """`low` of `Rolling` at a speed."""
         ...
 
-    def free_radius(self, m: Math, omega: Any) -> Any:
+    def free_radius(self, m: MathFunctions, omega: Any) -> Any:
         """Radius of the turning wheel without load."""
         ...
 
-    def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
+    def rolling_radius(self, m: MathFunctions, Fz: Any, omega: Any, p: Any) -> Any:
         """Effective rolling radius."""
         ...
 
-    def press(self, m: Math, at: Rolling, Rl: Any) -> tuple[Any, Any]:
+    def radial_load(self, m: MathFunctions, at: Rolling, Rl: Any) -> tuple[Any, Any]:
         """Elastic load at a loaded radius, and the energy stored by it."""
         ...
 

@@ -43,19 +43,21 @@ from typing import Any
 
 from bellcrank.describe.builder import Builder
 from bellcrank.describe.patch import wheel_motion
-from bellcrank.describe.slip import FLOW
+from bellcrank.describe.slip import SLIDING_TIME_CONSTANT
 from bellcrank.describe.tyre_model import Rolling, TyreModel
 from bellcrank.expr.table import table
-from bellcrank.model.formula import SCALAR, Formula, call, to_syntax
+from bellcrank.model.formula import SCALAR, Formula, call_formula, to_syntax
 from bellcrank.model.records import RangeRecord
 from bellcrank.units import unit_system
 
 FORMULAS: Any = SimpleNamespace(**SCALAR)
-SLOW = 2.0  # m/s: until here the law of standstill fades (docs/tyres.md); sliding is slip relative to at least this
+STANDSTILL_SPEED = (
+    2.0  # m/s: until here the law of standstill fades (docs/tyres.md); sliding is slip relative to at least this
+)
 DAMPING = 0.004  # s, of the carcass: rubber with a loss factor of 0.12 at 5 Hz, where a car swings on it
 TINY, LEAST = 1e-6, 1e-6  # of a ratio; m, of a deflection that sticks
-SHORTEST = 0.05  # m, of a relaxation length: it vanishes with the load
-STEEPEST = 0.1  # of relaxation lengths that follow the slope of the force, over those of small slip
+MIN_RELAXATION_LENGTH = 0.05  # m, of a relaxation length: it vanishes with the load
+MIN_SLOPE_RATIO = 0.1  # of relaxation lengths that follow the slope of the force, over those of small slip
 CHANNELS = {
     "fx": ("Fx", "F", "longitudinal force"), "fy": ("Fy", "F", "lateral force"), "fz": ("Fz", "F", "vertical force"),
     "mx": ("Mx", "F*L", "overturning moment"), "my": ("My", "F*L", "rolling resistance"),
@@ -63,12 +65,12 @@ CHANNELS = {
 }  # fmt: skip
 
 
-def name_of(text: str) -> Formula:
+def formula_for_name(text: str) -> Formula:
     return Formula(to_syntax(text))
 
 
 @dataclass(frozen=True)
-class _Writing:
+class _WheelDefinitions:
     """Where the definitions of a wheel are written, with names that begin with its own."""
 
     s: Builder
@@ -87,11 +89,11 @@ class _Writing:
         return self.part(part)
 
     def part(self, word: str) -> Formula:
-        return name_of(f"{self.name}_{word}")
+        return formula_for_name(f"{self.name}_{word}")
 
 
 @dataclass(frozen=True)
-class _Wheel:
+class _WheelAttitude:
     """How a wheel stands and moves against the road: speeds in m/s, lengths in those of the equations."""
 
     gamma: Formula
@@ -105,7 +107,7 @@ class _Wheel:
 
 
 @dataclass(frozen=True)
-class _Held:
+class _ContactForces:
     """What the road does to a wheel, in N and m, the slips at which it does, and the energy kept by deflections (J)."""
 
     found: dict[str, Any]
@@ -130,19 +132,29 @@ def add_tyre(
     `spring`: stiffness and damping as formulas, where they are not those of the tyre; `mu`: friction of the road;
     `brake`: rolling resistance in addition to that of the tyre, force times time per length.
     """
-    m, w = FORMULAS, _Writing(s, name)
+    m, w = FORMULAS, _WheelDefinitions(s, name)
     metre, newton = w.metre, w.newton
     axes = wheel_motion(s, name, point, wheel)
     crown = getattr(tyre, "crown", 0.0) * metre
-    rolls = _wheel(w) if not crown else _torus(w, crown, lambda spin: _free(w, tyre, rim, spin))
-    scales = {key: name_of(scale_name) for key, scale_name in _scales(s, name, tyre).items()}
-    pressure: Any = _pressure(s, name, tyre)
+    rolls = (
+        _wheel_attitude(w) if not crown else _torus_attitude(w, crown, lambda spin: _free_radius(w, tyre, rim, spin))
+    )
+    scales = {key: formula_for_name(scale_name) for key, scale_name in _scale_factor_names(s, name, tyre).items()}
+    pressure: Any = _pressure_parameter(s, name, tyre)
     _add_ranges(w, tyre)
-    tyre = _with_data(s, name, tyre)
+    tyre = _with_table_data(s, name, tyre)
     rolling = Rolling(
-        0.0, 0.0, 0.0, rolls.gamma, pressure, rolls.speed, rolls.omega, low=tyre.fades(m, rolls.speed), mu=mu
-    )  # fmt: skip
-    load, stored = _load(w, tyre, rolling, rolls, rim, spring)
+        0.0,
+        0.0,
+        0.0,
+        rolls.gamma,
+        pressure,
+        rolls.speed,
+        rolls.omega,
+        low=tyre.standstill_weight(m, rolls.speed),
+        mu=mu,
+    )
+    load, stored = _define_load(w, tyre, rolling, rolls, rim, spring)
     rolling = replace(rolling, Fz=w.define("newtons", load / newton))
     radius = w.define(
         "rolling", tyre.rolling_radius(m, rolling.Fz, rolling.omega, pressure) if rim is None else rolls.below / metre
@@ -151,43 +163,43 @@ def add_tyre(
         radius = w.define("inclined", radius - crown / metre * (1 - w.part("upright")))
     slip = {"x": w.define("slipx", rolling.Vx - rolling.omega * radius), "y": w.define("slipy", rolls.across)}
     if tyre.transient == "none":
-        contact = _held_at_once(w, tyre, rolling, scales, slip)
+        contact = _steady_slip_forces(w, tyre, rolling, scales, slip)
     else:
-        contact = _held_by_deflection(
+        contact = _transient_slip_forces(
             w, tyre, rolling, scales, slip, load, None if rim is not None else radius - rolls.arm / metre
         )
     if brake is not None:
         resists = m.where(load > 0, brake * rolling.omega * rolls.height**2, 0.0) / (newton * metre)
         contact.found["My"] = contact.found["My"] - resists
-    _add_channels(w, contact, rolling)
+    _add_tyre_channels(w, contact, rolling)
     w.define("stored", stored + contact.kept * newton * metre)
     _add_wrench(s, name, point, wheel, axes, w.part, w.define, "crown_offset" if crown else "offset")
 
 
-def _wheel(w: _Writing) -> _Wheel:
+def _wheel_attitude(w: _WheelDefinitions) -> _WheelAttitude:
     """Defines how a wheel stands and moves, over its axes and velocities; `turning`: how fast its heading turns about
     the normal of the road, to the left."""
-    lean = w.define("lean", _dot(w.part, "a", "n"))  # sin gamma
+    lean = w.define("lean", _dot_by_name(w.part, "a", "n"))  # sin gamma
     upright = w.define("upright", 1 / w.part("h"))
     height = w.part("distance")
     below = w.define("below", height / upright)
     w.define("offset", below * lean)
-    w.define("turning", _dot(w.part, "w", "n") - lean * w.part("h") * _dot(w.part, "w", "s"))
-    return _Wheel(
+    w.define("turning", _dot_by_name(w.part, "w", "n") - lean * w.part("h") * _dot_by_name(w.part, "w", "s"))
+    return _WheelAttitude(
         gamma=w.define("inclination", FORMULAS.atan(lean * w.part("h"))),
         height=height,
         below=below,
-        speed=w.define("vlong", _dot(w.part, "v", "t") / w.metre),
-        omega=w.define("spin", _dot(w.part, "w", "a")),
-        across=w.define("vside", (_dot(w.part, "v", "s") + height * _dot(w.part, "w", "t")) / w.metre),
-        rising=w.define("rise", (_dot(w.part, "v", "n") - w.part("lifts")) / upright),
+        speed=w.define("vlong", _dot_by_name(w.part, "v", "t") / w.metre),
+        omega=w.define("spin", _dot_by_name(w.part, "w", "a")),
+        across=w.define("vside", (_dot_by_name(w.part, "v", "s") + height * _dot_by_name(w.part, "w", "t")) / w.metre),
+        rising=w.define("rise", (_dot_by_name(w.part, "v", "n") - w.part("lifts")) / upright),
         arm=below,
     )
 
 
-def _torus(w: _Writing, crown: float, free: Callable[[Formula], Any]) -> _Wheel:
+def _torus_attitude(w: _WheelDefinitions, crown: float, free: Callable[[Formula], Any]) -> _WheelAttitude:
     """The same of a wheel with a tyre of a crown radius."""
-    flat = _wheel(w)
+    flat = _wheel_attitude(w)
     lean, upright, height = w.part("lean"), w.part("upright"), flat.height
     ring = w.define("ring", free(flat.omega) - crown)
     offset = w.define("crown_offset", ring * lean)
@@ -196,19 +208,26 @@ def _torus(w: _Writing, crown: float, free: Callable[[Formula], Any]) -> _Wheel:
         flat,
         below=w.define("crown_below", height + ring * (1 - upright)),
         speed=w.define("crown_vlong", centre_speed),
-        rising=w.define("crown_rise", _dot(w.part, "v", "n") - w.part("lifts") + offset * _dot(w.part, "w", "t")),
+        rising=w.define(
+            "crown_rise", _dot_by_name(w.part, "v", "n") - w.part("lifts") + offset * _dot_by_name(w.part, "w", "t")
+        ),
         arm=w.define("crown_arm", height * upright + offset * lean),
     )
 
 
-def _load(
-    w: _Writing, tyre: TyreModel, rolling: Rolling, wheel: _Wheel, rim: Any, spring: tuple[Any, Any] | None
+def _define_load(
+    w: _WheelDefinitions,
+    tyre: TyreModel,
+    rolling: Rolling,
+    wheel: _WheelAttitude,
+    rim: Any,
+    spring: tuple[Any, Any] | None,
 ) -> tuple[Formula, Any]:
     """The load of a wheel on its tyre or on a given spring, and the energy stored by it."""
     m, metre, newton = FORMULAS, w.metre, w.newton
-    depth = w.define("depth", m.max(0.0, _free(w, tyre, rim, wheel.omega) - wheel.below))
+    depth = w.define("depth", m.max(0.0, _free_radius(w, tyre, rim, wheel.omega) - wheel.below))
     if spring is None:
-        pushes, energy = tyre.press(m, rolling, wheel.below / metre)
+        pushes, energy = tyre.radial_load(m, rolling, wheel.below / metre)
         elastic, damped = w.define("elastic", pushes * newton), tyre.vertical_damping * newton / metre
         stored = energy * newton * metre
     else:
@@ -217,38 +236,47 @@ def _load(
     return w.define("load", m.where(depth > 0, m.max(0.0, elastic - damped * wheel.rising), 0.0)), stored
 
 
-def _free(w: _Writing, tyre: TyreModel, rim: Any, omega: Formula) -> Any:
+def _free_radius(w: _WheelDefinitions, tyre: TyreModel, rim: Any, omega: Formula) -> Any:
     """The radius of a wheel without load."""
     return tyre.free_radius(FORMULAS, omega) * w.metre if rim is None else rim
 
 
-def _held_at_once(
-    w: _Writing, tyre: TyreModel, rolling: Rolling, scales: dict[str, Formula], slip: dict[str, Formula]
-) -> _Held:
+def _steady_slip_forces(
+    w: _WheelDefinitions, tyre: TyreModel, rolling: Rolling, scales: dict[str, Formula], slip: dict[str, Formula]
+) -> _ContactForces:
     """Without deflections: slips are those of the moment."""
     m = FORMULAS
     size = m.max(m.abs(rolling.Vx), TINY)
     kappa, alpha = w.define("kappa", -slip["x"] / size), w.define("alpha_seen", m.atan(slip["y"] / size))
-    return _Held(tyre.steady(m, tyre.slow(m, replace(rolling, kappa=kappa, alpha=alpha)), scales), kappa, alpha)
+    return _ContactForces(
+        tyre.steady_state_forces(m, tyre.with_bounded_slips(m, replace(rolling, kappa=kappa, alpha=alpha)), scales),
+        kappa,
+        alpha,
+    )
 
 
-def _held_by_deflection(
-    w: _Writing, tyre: TyreModel, rolling: Rolling, scales: dict[str, Formula], slip: dict[str, Formula], load: Formula,
+def _transient_slip_forces(
+    w: _WheelDefinitions,
+    tyre: TyreModel,
+    rolling: Rolling,
+    scales: dict[str, Formula],
+    slip: dict[str, Formula],
+    load: Formula,
     lever: Any,
-) -> _Held:  # fmt: skip
+) -> _ContactForces:
     """By two states, the deflections. `lever`: by how much the rolling radius is longer than that of the force, whose
     place it takes as the wheel rolls; None where they are one."""
     m, s, name = FORMULAS, w.s, w.name
-    standstill = tyre.steady(m, rolling, scales)
-    sigma = {i: w.define(f"sigma{i}", m.max(SHORTEST, standstill[f"sigma_{i}"])) for i in "xy"}
+    standstill = tyre.steady_state_forces(m, rolling, scales)
+    sigma = {i: w.define(f"sigma{i}", m.max(MIN_RELAXATION_LENGTH, standstill[f"sigma_{i}"])) for i in "xy"}
     limit = {i: w.define(f"limit{i}", standstill[f"mu{i}"] * standstill["load"]) for i in "xy"}
-    carcass = dict(zip("xy", tyre.carcass(m, rolling, scales), strict=True))
-    patch = _Standstill(w.define, w.part, rolling.Vx, sigma, limit, carcass, w.metre)
+    carcass = dict(zip("xy", tyre.carcass_stiffness(m, rolling, scales), strict=True))
+    patch = _StandstillDeflection(w.define, w.part, rolling.Vx, sigma, limit, carcass, w.metre)
     kappa, tan = w.define("kappa", patch.seen["x"]), w.define("tan", -patch.seen["y"])
     alpha = w.define("alpha_seen", m.atan(tan))
-    gamma = _lagging(w, rolling, sigma["y"]) if getattr(tyre, "lags_camber", False) else rolling.gamma
-    wrench = tyre.steady(m, replace(rolling, kappa=kappa, alpha=alpha, tan=tan, gamma=gamma), scales)
-    patch.move(w.define, load, w.part("turning"), slip, {i: wrench.get(f"slope_{i}") for i in "xy"})
+    gamma = _lagged_inclination(w, rolling, sigma["y"]) if getattr(tyre, "lags_camber", False) else rolling.gamma
+    wrench = tyre.steady_state_forces(m, replace(rolling, kappa=kappa, alpha=alpha, tan=tan, gamma=gamma), scales)
+    patch.define_rates(w.define, load, w.part("turning"), slip, {i: wrench.get(f"slope_{i}") for i in "xy"})
     for i, direction in {"x": "along", "y": "across"}.items():
         s.add_state(f"{name}_e{i}", rate=patch.rate[i] * w.metre, units="L", label=f"deflection of {name} {direction}")
     stiff = {"x": m.abs(standstill["Kxk"]) / sigma["x"], "y": m.abs(standstill["Kya"]) / sigma["y"]}
@@ -257,17 +285,17 @@ def _held_by_deflection(
     wrench["Mz"] = wrench["Mz"] + (1 - rolls) * (patch.e["x"] * wrench["Fy"] - patch.e["y"] * wrench["Fx"])
     if lever is not None:
         wrench["My"] = wrench["My"] - (1 - rolls) * wrench["Fx"] * lever
-    return _Held(wrench, kappa, alpha, patch.energy(limit, stiff))
+    return _ContactForces(wrench, kappa, alpha, patch.recoverable_energy(limit, stiff))
 
 
-def _lagging(w: _Writing, rolling: Rolling, sigma: Formula) -> Formula:
+def _lagged_inclination(w: _WheelDefinitions, rolling: Rolling, sigma: Formula) -> Formula:
     """The inclination as it acts: a state that follows over the relaxation length."""
     rate = FORMULAS.abs(rolling.Vx) / sigma * (rolling.gamma - w.part("camber"))
     w.s.add_state(f"{w.name}_camber", rate=rate, units="A", label=f"inclination that acts in the patch of {w.name}")
     return w.part("camber")
 
 
-def _add_channels(w: _Writing, contact: _Held, rolling: Rolling) -> None:
+def _add_tyre_channels(w: _WheelDefinitions, contact: _ContactForces, rolling: Rolling) -> None:
     """Outputs: the wrench, which is defined by them, and slips."""
     m, s, name, kappa = FORMULAS, w.s, w.name, contact.kappa
     values = {**contact.found, "Fz": rolling.Fz}
@@ -283,26 +311,26 @@ def _add_channels(w: _Writing, contact: _Held, rolling: Rolling) -> None:
         s.add_output(f"{name}.{channel}", formula, label=f"{label} of {name}", units=dimension)
 
 
-def _add_ranges(w: _Writing, tyre: TyreModel) -> None:
+def _add_ranges(w: _WheelDefinitions, tyre: TyreModel) -> None:
     """The ranges in which the tyre is known."""
     for key, (label, low, high) in tyre.ranges.items():
         factor = w.newton if key == "Fz" else 1.0
         w.s.description.ranges.append(RangeRecord(f"{w.name}.{key.lower()}", low * factor, high * factor, label))
 
 
-def _with_data(s: Builder, name: str, tyre: Any) -> Any:
+def _with_table_data(s: Builder, name: str, tyre: Any) -> Any:
     """The tyre with its coefficients as values of a table, so that the equations of another one are the same."""
-    if not hasattr(tyre, "over"):
+    if not hasattr(tyre, "with_formulas"):
         return tyre
     numbers, table_name = tyre.numbers, tyre.named_numbers or f"{name}_numbers"
     if table_name not in s.description.tables:
         s.define(table_name, table(range(len(numbers) + 1), [*numbers.values(), 0.0]))
         for i, key in enumerate(numbers):
-            s.define(f"{table_name}_{key}", call(table_name, i))
-    return tyre.over({key: name_of(f"{table_name}_{key}") for key in numbers})
+            s.define(f"{table_name}_{key}", call_formula(table_name, i))
+    return tyre.with_formulas({key: formula_for_name(f"{table_name}_{key}") for key in numbers})
 
 
-def _dot(part: Any, first: str, second: str) -> Formula:
+def _dot_by_name(part: Any, first: str, second: str) -> Formula:
     return (
         part(f"{first}x") * part(f"{second}x")
         + part(f"{first}y") * part(f"{second}y")
@@ -310,7 +338,7 @@ def _dot(part: Any, first: str, second: str) -> Formula:
     )
 
 
-def _scales(s: Builder, name: str, tyre: TyreModel) -> dict[str, str]:
+def _scale_factor_names(s: Builder, name: str, tyre: TyreModel) -> dict[str, str]:
     """Names of the parameters that stand for the scale factors of a tyre."""
     scale_names = dict(tyre.named_scales)
     for key, value in tyre.scales.items():
@@ -320,21 +348,21 @@ def _scales(s: Builder, name: str, tyre: TyreModel) -> dict[str, str]:
     return scale_names
 
 
-def _pressure(s: Builder, name: str, tyre: TyreModel) -> Any:
+def _pressure_parameter(s: Builder, name: str, tyre: TyreModel) -> Any:
     """The pressure in Pa: a parameter, where the tyre knows of one."""
     if not tyre.has_pressure:
         return tyre.usual[0]
     pascal = unit_system(s.description.units).parse_unit("Pa").factor
     s.add_parameter(f"{name}_pressure", tyre.usual[0], units="Pa", label=f"pressure of {name}")
-    return name_of(f"{name}_pressure") / pascal
+    return formula_for_name(f"{name}_pressure") / pascal
 
 
-def _rises(y: Any) -> Any:
+def _smoothstep(y: Any) -> Any:
     """From 0 to 1 as y does, flat at both ends."""
     return y**2 * (3 - 2 * y)
 
 
-class _Standstill:
+class _StandstillDeflection:
     """The deflection of the patch: its rates, the slips the tyre sees, and the forces of standstill in N."""
 
     def __init__(self, define: Any, part: Any, speed: Any, sigma: Any, limit: Any, carcass: Any, metre: float) -> None:
@@ -343,16 +371,16 @@ class _Standstill:
         self.carcass, self.e = carcass, {i: part(f"e{i}") / metre for i in "xy"}
         self.most = {i: define(f"most{i}", m.max(LEAST, limit[i] / carcass[i])) for i in "xy"}
         overload = define("over", m.sqrt(sum((self.e[i] / self.most[i]) ** 2 for i in "xy") + TINY**2))
-        rolling_ratio = define("goes", (speed / SLOW) ** 2)
-        beyond = define("beyond", m.max(1.0, overload / (1 + _rises(m.min(1.0, rolling_ratio)))))
+        rolling_ratio = define("goes", (speed / STANDSTILL_SPEED) ** 2)
+        beyond = define("beyond", m.max(1.0, overload / (1 + _smoothstep(m.min(1.0, rolling_ratio)))))
         self.stuck = {i: define(f"ec{i}", self.e[i] / beyond) for i in "xy"}
         self.once = define("once", m.max(1.0, overload))
-        self.flow = {i: define(f"flow{i}", (self.e[i] - self.stuck[i]) / FLOW) for i in "xy"}
-        self.seen = {i: self.stuck[i] / sigma[i] + self.flow[i] / m.max(m.abs(speed), SLOW) for i in "xy"}
-        slides = (self.flow["x"] ** 2 + self.flow["y"] ** 2) / SLOW**2
-        self.rolls = define("rolls", _rises(define("pace", m.min(1.0, rolling_ratio + slides))))
+        self.flow = {i: define(f"flow{i}", (self.e[i] - self.stuck[i]) / SLIDING_TIME_CONSTANT) for i in "xy"}
+        self.seen = {i: self.stuck[i] / sigma[i] + self.flow[i] / m.max(m.abs(speed), STANDSTILL_SPEED) for i in "xy"}
+        slides = (self.flow["x"] ** 2 + self.flow["y"] ** 2) / STANDSTILL_SPEED**2
+        self.rolls = define("rolls", _smoothstep(define("pace", m.min(1.0, rolling_ratio + slides))))
 
-    def move(self, define: Any, load: Any, turning: Any, slip: Any, slope: Any) -> None:
+    def define_rates(self, define: Any, load: Any, turning: Any, slip: Any, slope: Any) -> None:
         """Defines the rates, and with them the forces of standstill; `slope`: that of the force over slip, over the
         one without slip, where relaxation lengths follow it."""
         m = FORMULAS
@@ -362,10 +390,12 @@ class _Standstill:
         for i in "xy":
             moving = past[i] - slip[i] - m.abs(self.speed) * self.stuck[i] / self.sigma[i]
             if slope[i] is not None:
-                min_ratio = m.max(STEEPEST, SHORTEST / self.sigma[i])
+                min_ratio = m.max(MIN_SLOPE_RATIO, MIN_RELAXATION_LENGTH / self.sigma[i])
                 quicker = define(f"quicker{i}", 1 / m.max(min_ratio, m.min(1.0, slope[i])))
                 moving = moving * (1 + self.rolls * (quicker - 1))
-            self.rate[i] = define(f"e{i}_rate", m.where(load > 0, moving - self.flow[i], -self.e[i] / FLOW))
+            self.rate[i] = define(
+                f"e{i}_rate", m.where(load > 0, moving - self.flow[i], -self.e[i] / SLIDING_TIME_CONSTANT)
+            )
         relative_force = {
             i: define(f"push{i}", (self.e[i] / self.once + DAMPING * self.rate[i]) / self.most[i]) for i in "xy"
         }
@@ -374,7 +404,7 @@ class _Standstill:
         )
         self.force = {i: self.limit[i] * fraction * relative_force[i] for i in "xy"}
 
-    def energy(self, limit: Any, stiff: Any) -> Any:
+    def recoverable_energy(self, limit: Any, stiff: Any) -> Any:
         """What the deflection gives back (J): at standstill a spring up to the friction, rolling bristles."""
         m = FORMULAS
         spring_energy = sum(self.carcass[i] * (self.e[i] / self.once) ** 2 for i in "xy") * (self.once - 0.5)

@@ -7,21 +7,23 @@ ch. 6.
 
 from __future__ import annotations
 
-from bellcrank.dynamics.bias import BiasMotion, down, inertia_force, up
-from bellcrank.dynamics.factor import Matrix
-from bellcrank.dynamics.forces import Loads
-from bellcrank.dynamics.tree import Freedom, Link, Tree
+from bellcrank.dynamics.bias import BiasMotion, inertia_force, to_link_frame, to_parent_frame
+from bellcrank.dynamics.forces import AppliedLoads
+from bellcrank.dynamics.ldl_factorization import Matrix
+from bellcrank.dynamics.tree import DegreeOfFreedom, Link, Tree
 from bellcrank.expr import ZERO, Expr, add, mul, neg, sub
 from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3
-from bellcrank.vector.work import TRIANGLE, Work, full, is_zero
+from bellcrank.vector.derivation_workspace import TRIANGLE, DerivationWorkspace, is_zero, symmetric_matrix
 
 
-def composite(tree: Tree, motion: BiasMotion, loads: Loads, work: Work) -> tuple[Matrix, dict[int, Expr]]:
+def assemble_composite(
+    tree: Tree, motion: BiasMotion, loads: AppliedLoads, work: DerivationWorkspace
+) -> tuple[Matrix, dict[int, Expr]]:
     """Mass matrix and right-hand side of M y = rhs, by speed index."""
-    return mass_matrix(tree, motion, work), bias(tree, motion, loads, work)
+    return mass_matrix(tree, motion, work), bias_forces(tree, motion, loads, work)
 
 
-def bias(tree: Tree, motion: BiasMotion, loads: Loads, work: Work) -> dict[int, Expr]:
+def bias_forces(tree: Tree, motion: BiasMotion, loads: AppliedLoads, work: DerivationWorkspace) -> dict[int, Expr]:
     """tau - b: applied minus inertia forces of the bias motion, along every degree of freedom."""
     f: list[Vec3] = [NULL] * len(tree.links)
     n: list[Vec3] = [NULL] * len(tree.links)
@@ -30,12 +32,12 @@ def bias(tree: Tree, motion: BiasMotion, loads: Loads, work: Work) -> dict[int, 
         i = link.index
         f_own, n_own = inertia_force(link, motion, work)
         F, N = loads.wrench.get(i, (NULL, NULL))
-        f[i] = work.hold3(sub(add(f[i][c], f_own[c]), F[c]) for c in range(3))
-        n[i] = work.hold3(sub(add(n[i][c], n_own[c]), N[c]) for c in range(3))
+        f[i] = work.bind3(sub(add(f[i][c], f_own[c]), F[c]) for c in range(3))
+        n[i] = work.bind3(sub(add(n[i][c], n_own[c]), N[c]) for c in range(3))
         for freedom in link.freedoms:
-            along = work.dot(n[i] if freedom.rotational else f[i], axis_here(link, freedom, work))
+            along = work.dot(n[i] if freedom.rotational else f[i], axis_in_link(link, freedom, work))
             applied = rhs.get(freedom.index, loads.tau.get(freedom.index, ZERO))  # a guided speed moves several links
-            rhs[freedom.index] = work.hold(sub(applied, along))
+            rhs[freedom.index] = work.bind(sub(applied, along))
         moment = n[i]
         if link.spin:
             (freedom,) = link.freedoms
@@ -43,24 +45,26 @@ def bias(tree: Tree, motion: BiasMotion, loads: Loads, work: Work) -> dict[int, 
             tau = loads.tau.get(freedom.index, ZERO)
             moment = tuple(tau if axis[c] is not ZERO else moment[c] for c in range(3))  # type: ignore[assignment]
         if link.parent >= 0:
-            force, moment = _transmitted(link, motion, f[i], moment, work)
+            force, moment = _transmit_wrench(link, motion, f[i], moment, work)
             f[link.parent] = work.add(f[link.parent], force)
             n[link.parent] = work.add(n[link.parent], moment)
     for s, a in tree.armature.items():  # it resists u' = y + delta
-        rhs[s] = work.hold(sub(rhs[s], mul(a, motion.delta[s])))
+        rhs[s] = work.bind(sub(rhs[s], mul(a, motion.delta[s])))
     return rhs
 
 
-def _transmitted(link: Link, motion: BiasMotion, force: Vec3, moment: Vec3, work: Work) -> tuple[Vec3, Vec3]:
+def _transmit_wrench(
+    link: Link, motion: BiasMotion, force: Vec3, moment: Vec3, work: DerivationWorkspace
+) -> tuple[Vec3, Vec3]:
     """A force and moment at the link's origin as its parent's motion sees them, in the parent's frame and origin."""
-    moment = up(work, link, moment) if link.takes_rotation else NULL
+    moment = to_parent_frame(work, link, moment) if link.takes_rotation else NULL
     if not link.takes_translation:
         return NULL, moment
-    force = up(work, link, force)
+    force = to_parent_frame(work, link, force)
     return force, work.add_cross(moment, motion.p[link.index], force)
 
 
-def mass_matrix(tree: Tree, motion: BiasMotion, work: Work) -> Matrix:
+def mass_matrix(tree: Tree, motion: BiasMotion, work: DerivationWorkspace) -> Matrix:
     """The lower triangle of M, from composite inertias."""
     m: list[Expr] = [link.m for link in tree.links]
     h: list[Vec3] = [link.h for link in tree.links]
@@ -72,61 +76,71 @@ def mass_matrix(tree: Tree, motion: BiasMotion, work: Work) -> Matrix:
             if link.spin:
                 M[freedom.index, freedom.index] = link.spin_inertia
             else:
-                _column(tree, link, freedom, motion, m[i], h[i], J[i], M, work)
+                _mass_matrix_column(tree, link, freedom, motion, m[i], h[i], J[i], M, work)
         if link.parent >= 0:
-            _merge(link, motion, m, h, J, work)
+            _add_composite_to_parent(link, motion, m, h, J, work)
     for s, a in tree.armature.items():
-        M[s, s] = work.hold(add(M.get((s, s), ZERO), a))
+        M[s, s] = work.bind(add(M.get((s, s), ZERO), a))
     return {key: value for key, value in M.items() if value is not ZERO}
 
 
-def _column(
-    tree: Tree, link: Link, freedom: Freedom, motion: BiasMotion, m: Expr, h: Vec3, J: Mat3, M: Matrix, work: Work
+def _mass_matrix_column(
+    tree: Tree,
+    link: Link,
+    freedom: DegreeOfFreedom,
+    motion: BiasMotion,
+    m: Expr,
+    h: Vec3,
+    J: Mat3,
+    M: Matrix,
+    work: DerivationWorkspace,
 ) -> None:
     """Entries of M for one degree of freedom, its own link's and all below."""
-    e = axis_here(link, freedom, work)
+    e = axis_in_link(link, freedom, work)
     if freedom.rotational:
-        moment = work.hold3(add(*turning_terms(J, e, r)) for r in range(3))
+        moment = work.bind3(add(*turning_terms(J, e, r)) for r in range(3))
         force = work.cross(e, h)
     else:
-        force = work.hold3(mul(m, x) for x in e)
+        force = work.bind3(mul(m, x) for x in e)
         moment = work.cross(h, e)
     ancestor: Link | None = link
     while ancestor is not None:
         for partner in ancestor.freedoms:
             if partner.link == freedom.link and partner.index > freedom.index:
                 continue
-            value = work.dot(moment if partner.rotational else force, axis_here(ancestor, partner, work))
+            value = work.dot(moment if partner.rotational else force, axis_in_link(ancestor, partner, work))
             if value is not ZERO:
                 key = max(freedom.index, partner.index), min(freedom.index, partner.index)
-                M[key] = work.hold(add(M[key], value)) if key in M else value
+                M[key] = work.bind(add(M[key], value)) if key in M else value
         if ancestor.parent < 0:
             return
-        force, moment = _transmitted(ancestor, motion, force, moment, work)
+        force, moment = _transmit_wrench(ancestor, motion, force, moment, work)
         if is_zero(force) and is_zero(moment):
             return
         ancestor = tree.links[ancestor.parent]
 
 
-def axis_here(link: Link, freedom: Freedom, work: Work) -> Vec3:
+def axis_in_link(link: Link, freedom: DegreeOfFreedom, work: DerivationWorkspace) -> Vec3:
     """The axis of a degree of freedom in its link's axes; that of a guided translation stands in the parent's."""
-    return down(work, link, freedom.axis) if link.guided and not freedom.rotational else freedom.axis
+    return to_link_frame(work, link, freedom.axis) if link.guided and not freedom.rotational else freedom.axis
 
 
-def _merge(link: Link, motion: BiasMotion, m: list[Expr], h: list[Vec3], J: list[Mat3], work: Work) -> None:
+def _add_composite_to_parent(
+    link: Link, motion: BiasMotion, m: list[Expr], h: list[Vec3], J: list[Mat3], work: DerivationWorkspace
+) -> None:
     """Adds a link's composite inertia to its parent's, as far as the parent's motion moves it."""
     i, parent, p = link.index, link.parent, motion.p[link.index]
     mass, first, second = m[i], h[i], J[i]
     if not link.takes_rotation:
         first, second = NULL, ZEROS
     else:
-        first, second = up(work, link, first), up_tensor(work, link, second)
+        first, second = to_parent_frame(work, link, first), tensor_to_parent(work, link, second)
     if not link.takes_translation:
         mass, first, p = ZERO, NULL, NULL
-    m[parent] = work.hold(add(m[parent], mass))
-    h[parent] = work.hold3(add(h[parent][r], first[r], mul(mass, p[r])) for r in range(3))
-    J[parent] = full(
-        work.hold(add(J[parent][r][c], second[r][c], mul(first[r], p[c]), mul(p[r], first[c]), mul(mass, p[r], p[c])))
+    m[parent] = work.bind(add(m[parent], mass))
+    h[parent] = work.bind3(add(h[parent][r], first[r], mul(mass, p[r])) for r in range(3))
+    J[parent] = symmetric_matrix(
+        work.bind(add(J[parent][r][c], second[r][c], mul(first[r], p[c]), mul(p[r], first[c]), mul(mass, p[r], p[c])))
         for r, c in TRIANGLE
     )
 
@@ -137,12 +151,12 @@ def turning_terms(J: Mat3, e: Vec3, r: int) -> list[Expr]:
     return [mul(trace, e[r]), *(neg(mul(J[r][c], e[c])) for c in range(3) if c != r)]
 
 
-def up_tensor(work: Work, link: Link, m: Mat3) -> Mat3:
+def tensor_to_parent(work: DerivationWorkspace, link: Link, m: Mat3) -> Mat3:
     """A tensor of the link's frame in the parent's: R m R^T."""
     if all(is_zero(row) for row in m):
         return m
     if link.matrix is not None:
-        m = work.sandwich(link.matrix, m)
+        m = work.rotate_tensor(link.matrix, m)
     for k, c, s in reversed(link.turns):
-        m = work.turn_tensor(k, c, s, m)
-    return m if link.C is IDENTITY else work.sandwich(link.C, m)
+        m = work.rotate_tensor_about_axis(k, c, s, m)
+    return m if link.C is IDENTITY else work.rotate_tensor(link.C, m)

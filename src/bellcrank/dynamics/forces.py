@@ -1,25 +1,26 @@
 """Applied forces as the recursions want them: along joints where that is simple, as wrenches on links otherwise.
 
-In:  an `Analysis` (magnitude, direction vector, point, bodies of every load) and a `Tree`. Out: `Loads`.
-A force between two bodies does work only on the joints between them; when its effect on each is a constant, or there is
-one joint only, it is booked there. Every other force becomes a force and a moment on the links it touches.
+In:  an `KinematicAnalysis` (magnitude, direction vector, point, bodies of every load) and a `Tree`. Out:
+`AppliedLoads`. A force between two bodies does work only on the joints between them; when its effect on each is a
+constant, or there is one joint only, it is booked there. Every other force becomes a force and a moment on the links it
+touches.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bellcrank.dynamics.bias import down
-from bellcrank.dynamics.tree import Freedom, Tree
+from bellcrank.dynamics.bias import to_link_frame
+from bellcrank.dynamics.tree import DegreeOfFreedom, Tree
 from bellcrank.expr import ZERO, Expr, add, mul, neg
-from bellcrank.kinematics.analysis import Analysis
-from bellcrank.model.loads.load import Load, Point
+from bellcrank.kinematics.analysis import KinematicAnalysis
+from bellcrank.model.loads.load import BodyPoint, Load
 from bellcrank.vector.basis import NULL, Vec3, Vector, cross, dot
-from bellcrank.vector.work import Work
+from bellcrank.vector.derivation_workspace import DerivationWorkspace
 
 
 @dataclass
-class Loads:
+class AppliedLoads:
     """tau: by speed index, along relative degrees of freedom; wrench: by link, force and moment about its origin, link
     axes."""
 
@@ -27,9 +28,9 @@ class Loads:
     wrench: dict[int, tuple[Vec3, Vec3]] = field(default_factory=dict)
 
 
-def assemble(analysis: Analysis, tree: Tree, work: Work) -> Loads:
+def assemble_loads(analysis: KinematicAnalysis, tree: Tree, work: DerivationWorkspace) -> AppliedLoads:
     """All applied loads of a model."""
-    loads = Loads()
+    loads = AppliedLoads()
     for load in analysis.loads:
         if load.magnitude is ZERO:
             continue
@@ -37,16 +38,19 @@ def assemble(analysis: Analysis, tree: Tree, work: Work) -> Loads:
         if along is not None:
             for freedom, effect in along:
                 total = add(loads.tau.get(freedom.index, ZERO), mul(load.magnitude, effect))
-                loads.tau[freedom.index] = work.hold(total)
+                loads.tau[freedom.index] = work.bind(total)
         else:
-            for body, sign, point in load.sides:
-                _add_wrench(analysis, tree, loads, load, body, point, sign, work)
+            for body, sign, point in load.action_and_reaction:
+                _add_applied_wrench(analysis, tree, loads, load, body, point, sign, work)
     return loads
 
 
-def _joint_effects(analysis: Analysis, tree: Tree, load: Load) -> list[tuple[Freedom, Expr]] | None:
+def _joint_effects(analysis: KinematicAnalysis, tree: Tree, load: Load) -> list[tuple[DegreeOfFreedom, Expr]] | None:
     """Work of a unit load per unit speed of the joints between its bodies; None where a wrench is the better form."""
-    path_body, path_against = tree.path(tree.poses[load.body].link), tree.path(tree.poses[load.against].link)
+    path_body, path_against = (
+        tree.path_to_ground(tree.poses[load.body].link),
+        tree.path_to_ground(tree.poses[load.against].link),
+    )
     common = set(path_body) & set(path_against)
     signed_path = [(i, 1) for i in path_body if i not in common] + [(i, -1) for i in path_against if i not in common]
     links = [tree.links[i] for i, _ in signed_path]
@@ -57,7 +61,7 @@ def _joint_effects(analysis: Analysis, tree: Tree, load: Load) -> list[tuple[Fre
     for i, sign in signed_path:
         for freedom in tree.links[i].freedoms:
             axis, origin, rotational = axes[freedom.symbol.name]
-            effect = _effect(analysis, load, axis, origin, rotational)
+            effect = _generalized_force(analysis, load, axis, origin, rotational)
             effects.append((freedom, effect if sign > 0 else neg(effect)))
     effects = [(f, e) for f, e in effects if e is not ZERO and e.fingerprint != 0]
     if all(e.constant for _, e in effects) or len(signed_path) == 1:
@@ -65,7 +69,7 @@ def _joint_effects(analysis: Analysis, tree: Tree, load: Load) -> list[tuple[Fre
     return None
 
 
-def _effect(analysis: Analysis, load: Load, axis: Vector, origin: Vector, rotational: bool) -> Expr:
+def _generalized_force(analysis: KinematicAnalysis, load: Load, axis: Vector, origin: Vector, rotational: bool) -> Expr:
     if load.is_moment:
         return dot(load.direction, axis) if rotational else ZERO
     if not rotational:
@@ -75,7 +79,7 @@ def _effect(analysis: Analysis, load: Load, axis: Vector, origin: Vector, rotati
     return dot(load.direction, cross(axis, arm))
 
 
-def joint_axes(analysis: Analysis) -> dict[str, tuple[Vector, Vector, bool]]:
+def joint_axes(analysis: KinematicAnalysis) -> dict[str, tuple[Vector, Vector, bool]]:
     """Axis, a point on it, and whether it is rotational, for every relative speed."""
     k = analysis.kinematics
     return {
@@ -85,28 +89,35 @@ def joint_axes(analysis: Analysis) -> dict[str, tuple[Vector, Vector, bool]]:
     }
 
 
-def link_components(analysis: Analysis, tree: Tree, link: int, v: Vector, work: Work) -> Vec3:
+def link_components(analysis: KinematicAnalysis, tree: Tree, link: int, v: Vector, work: DerivationWorkspace) -> Vec3:
     """Components of a vector along a link's axes."""
     k = analysis.kinematics
     if link < 0:
-        return work.hold3(k.frames[-1].coordinates(v))
+        return work.bind3(k.frames[-1].coordinates(v))
     target = tree.links[link]
     for body, pose in tree.poses.items():
         if pose.link == link and not (target.axis is not None and not target.turns):
-            return work.apply(pose.R, work.hold3(k.frames[body].coordinates(v)))
+            return work.apply_matrix(pose.R, work.bind3(k.frames[body].coordinates(v)))
     # a link without a body of its own, or a rotor whose frame does not turn with it
-    return down(work, target, link_components(analysis, tree, target.parent, v, work))
+    return to_link_frame(work, target, link_components(analysis, tree, target.parent, v, work))
 
 
-def _add_wrench(
-    analysis: Analysis, tree: Tree, loads: Loads, load: Load, body: int, point: Point | None, sign: int, work: Work
+def _add_applied_wrench(
+    analysis: KinematicAnalysis,
+    tree: Tree,
+    loads: AppliedLoads,
+    load: Load,
+    body: int,
+    point: BodyPoint | None,
+    sign: int,
+    work: DerivationWorkspace,
 ) -> None:
     pose = tree.poses[body]
     if pose.link < 0:
         return
     unit = link_components(analysis, tree, pose.link, load.direction, work)
     size = load.magnitude if sign > 0 else neg(load.magnitude)
-    acting = work.hold3(mul(size, c) for c in unit)
+    acting = work.bind3(mul(size, c) for c in unit)
     force, moment = loads.wrench.get(pose.link, (NULL, NULL))
     if load.is_moment:
         moment = work.add(moment, acting)
@@ -114,7 +125,7 @@ def _add_wrench(
         assert point is not None
         link = tree.links[pose.link]
         if point.body == body and (link.axis is None or link.turns):
-            arm = work.add(pose.p, work.apply(pose.R, point.at))
+            arm = work.add(pose.p, work.apply_matrix(pose.R, point.coordinates))
         else:
             k = analysis.kinematics
             offset = k.position(point) - k.origin[body]

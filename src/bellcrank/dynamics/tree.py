@@ -17,12 +17,24 @@ from bellcrank.model.joints.functions import FunctionJoint
 from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.joints.rotation import Turn
 from bellcrank.model.mechanism import Body, Mechanism
-from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, cross3, matmul, neg3, plus3, scale3, transpose
-from bellcrank.vector.work import TRIANGLE, Work, full
+from bellcrank.vector.basis import (
+    IDENTITY,
+    NULL,
+    ZEROS,
+    Mat3,
+    Vec3,
+    add_scaled3,
+    cross3,
+    matmul,
+    neg3,
+    scale3,
+    transpose,
+)
+from bellcrank.vector.derivation_workspace import TRIANGLE, DerivationWorkspace, symmetric_matrix
 
 
 @dataclass(frozen=True)
-class Freedom:
+class DegreeOfFreedom:
     """One speed: a rotation about, or translation along, a constant unit vector of the link's frame."""
 
     link: int
@@ -49,7 +61,7 @@ class Link:
     matrix: Mat3 | None = None  # instead of turns: Euler parameters
     takes_rotation: bool = True  # inherits the parent's angular velocity
     takes_translation: bool = True
-    freedoms: list[Freedom] = field(default_factory=list)
+    freedoms: list[DegreeOfFreedom] = field(default_factory=list)
     m: Expr = ZERO
     h: Vec3 = NULL
     J: Mat3 = ZEROS
@@ -64,11 +76,11 @@ class Link:
     spin_inertia: Expr = ZERO  # about the axis, of a spin leaf
 
     @property
-    def rotations(self) -> list[Freedom]:
+    def rotations(self) -> list[DegreeOfFreedom]:
         return [f for f in self.freedoms if f.rotational]
 
     @property
-    def translations(self) -> list[Freedom]:
+    def translations(self) -> list[DegreeOfFreedom]:
         return [f for f in self.freedoms if not f.rotational]
 
 
@@ -91,7 +103,7 @@ class Tree:
     def children(self, index: int) -> list[Link]:
         return [link for link in self.links if link.parent == index]
 
-    def path(self, index: int) -> list[int]:
+    def path_to_ground(self, index: int) -> list[int]:
         """Links from the given one down to the ground."""
         result = []
         while index >= 0:
@@ -100,7 +112,7 @@ class Tree:
         return result
 
 
-def align(axis: Vec3) -> tuple[int, Mat3]:
+def align_axis(axis: Vec3) -> tuple[int, Mat3]:
     """A rotation E whose column k is the axis, and k: the coordinate axis if there is one."""
     for k in range(3):
         if axis[k] is ONE:
@@ -135,85 +147,97 @@ def second_moments(inertia: Mat3) -> Mat3:
 AddFreedom = Callable[[Link, Symbol, bool, Vec3], None]
 
 
-def build_tree(mechanism: Mechanism, work: Work, speed: dict[Symbol, Expr] | None = None) -> Tree:
+def build_tree(mechanism: Mechanism, work: DerivationWorkspace, speed: dict[Symbol, Expr] | None = None) -> Tree:
     """Links, poses and raw inertias of a mechanism; `speed` gives the speeds that constraints have replaced."""
     tree = Tree([], {-1: Pose(-1, IDENTITY, NULL)})
     order = {s: i for i, s in enumerate(mechanism.speeds)}
     for body in mechanism.bodies:
         _add_body(tree, body, order, speed or {}, work)
         if body.armature is not ZERO:
-            tree.armature[order[body.speeds[0]]] = work.hold(body.armature)
+            tree.armature[order[body.speeds[0]]] = work.bind(body.armature)
     return tree
 
 
-def _add_body(tree: Tree, body: Body, order: dict[Symbol, int], value: dict[Symbol, Expr], work: Work) -> None:
-    def freedom(link: Link, u: Symbol, rotational: bool, axis: Vec3) -> None:
-        link.freedoms.append(Freedom(link.index, order[u], u, value.get(u, u), rotational, axis))
+def _add_body(
+    tree: Tree, body: Body, order: dict[Symbol, int], value: dict[Symbol, Expr], work: DerivationWorkspace
+) -> None:
+    def add_dof(link: Link, u: Symbol, rotational: bool, axis: Vec3) -> None:
+        link.freedoms.append(DegreeOfFreedom(link.index, order[u], u, value.get(u, u), rotational, axis))
 
     home, joint = tree.poses[body.parent], body.joint
     if isinstance(joint, PlainJoint):
-        pose = _add_plain(tree, body.name, joint, home, freedom, work)
+        pose = _add_plain(tree, body.name, joint, home, add_dof, work)
     else:
         assert isinstance(joint, FunctionJoint)
-        pose = _add_moved(tree, body.name, joint, home, [value.get(u, u) for u in joint.moving], freedom, work)
+        pose = _add_function_joint(
+            tree, body.name, joint, home, [value.get(u, u) for u in joint.driving_speeds], add_dof, work
+        )
     tree.poses[body.index] = pose
     if pose.link >= 0:
         add_mass(tree.links[pose.link], body, pose, work)
 
 
-def _add_plain(tree: Tree, name: str, joint: PlainJoint, home: Pose, freedom: AddFreedom, work: Work) -> Pose:
+def _add_plain(
+    tree: Tree, name: str, joint: PlainJoint, home: Pose, freedom: AddFreedom, work: DerivationWorkspace
+) -> Pose:
     """Links for relative slides, then one for the rotation and absolute speeds."""
-    C = work.hold_matrix(matmul(home.R, joint.C))
-    p = work.add(home.p, work.apply(home.R, joint.at))
+    C = work.bind_matrix(matmul(home.R, joint.C))
+    p = work.add(home.p, work.apply_matrix(home.R, joint.at))
     parent, rotation = home.link, joint.rotation
-    if not joint.absolute:
+    if not joint.has_absolute_speeds:
         for slide, q, u in zip(joint.slides, joint.slide_coordinates, joint.slide_speeds, strict=True):
-            d = work.apply(home.R, slide)
+            d = work.apply_matrix(home.R, slide)
             link = _new_link(tree, name, parent, p=p, slide=d, q=q)
             freedom(link, u, False, d)
             parent, p = link.index, NULL
-    if not joint.absolute and not rotation.q:
+    if not joint.has_absolute_speeds and not rotation.q:
         return Pose(parent, C, p)
     link = _new_link(tree, name, parent, p=p, C=C)
     pose = Pose(link.index, IDENTITY, NULL)
-    if not joint.absolute:  # the link's origin is the point whose velocity the speeds are
+    if not joint.has_absolute_speeds:  # the link's origin is the point whose velocity the speeds are
         pose = Pose(link.index, IDENTITY, neg3(joint.speed_point))
-    if rotation.absolute:
+    if rotation.has_absolute_speeds:
         link.takes_rotation = False
-        link.turns, link.matrix = rotation.elementary(work)
+        link.turns, link.matrix = rotation.elementary_rotations(work)
         for k, u in enumerate(rotation.u):
             freedom(link, u, True, IDENTITY[k])
     elif rotation.axes:
-        k, E = align(rotation.axes[0])
+        k, E = align_axis(rotation.axes[0])
         link.axis, link.q = k, rotation.q[0]
-        link.C = work.hold_matrix(matmul(C, E))
-        link.turns = ((k, work.hold(cos(link.q)), work.hold(sin(link.q))),)
-        pose = Pose(link.index, work.hold_matrix(transpose(E)), NULL)
+        link.C = work.bind_matrix(matmul(C, E))
+        link.turns = ((k, work.bind(cos(link.q)), work.bind(sin(link.q))),)
+        pose = Pose(link.index, work.bind_matrix(transpose(E)), NULL)
         freedom(link, rotation.u[0], True, IDENTITY[k])
-    if joint.absolute:
+    if joint.has_absolute_speeds:
         link.takes_translation = False
-        link.speed_point = work.apply(pose.R, joint.speed_point)
+        link.speed_point = work.apply_matrix(pose.R, joint.speed_point)
         for k, u in zip(joint.speed_axes, joint.slide_speeds, strict=True):
-            freedom(link, u, False, work.apply(pose.R, IDENTITY[k]))
+            freedom(link, u, False, work.apply_matrix(pose.R, IDENTITY[k]))
     return pose
 
 
-def _add_moved(
-    tree: Tree, name: str, joint: FunctionJoint, home: Pose, speeds: list[Expr], freedom: AddFreedom, work: Work
+def _add_function_joint(
+    tree: Tree,
+    name: str,
+    joint: FunctionJoint,
+    home: Pose,
+    speeds: list[Expr],
+    freedom: AddFreedom,
+    work: DerivationWorkspace,
 ) -> Pose:
     """A body moved by functions: one link, each speed a rotation and a translation of it."""
     motion = joint.motion(speeds)
-    R = work.hold_matrix(motion.R)
-    origin = work.hold3(add(a, p) for a, p in zip(joint.datum, motion.p, strict=True))
-    link = _new_link(tree, name, home.link, p=work.add(home.p, work.apply(home.R, origin)), C=home.R, matrix=R)
+    R = work.bind_matrix(motion.R)
+    origin = work.bind3(add(a, p) for a, p in zip(joint.datum, motion.p, strict=True))
+    link = _new_link(tree, name, home.link, p=work.add(home.p, work.apply_matrix(home.R, origin)), C=home.R, matrix=R)
     link.guided = True
-    link.a = work.apply(home.R, work.hold3(motion.a))
-    link.alpha = work.apply_transposed(R, work.hold3(motion.alpha))
-    link.v = work.apply(home.R, work.hold3(motion.v))
-    link.w = work.apply_transposed(R, work.hold3(motion.w))
-    for u, d, delta in zip(joint.moving, motion.d, motion.delta, strict=True):
-        freedom(link, u, True, work.apply_transposed(R, work.hold3(delta)))
-        freedom(link, u, False, work.apply(home.R, work.hold3(d)))
+    link.a = work.apply_matrix(home.R, work.bind3(motion.a))
+    link.alpha = work.apply_transposed(R, work.bind3(motion.alpha))
+    link.v = work.apply_matrix(home.R, work.bind3(motion.v))
+    link.w = work.apply_transposed(R, work.bind3(motion.w))
+    for u, d, delta in zip(joint.driving_speeds, motion.d, motion.delta, strict=True):
+        freedom(link, u, True, work.apply_transposed(R, work.bind3(delta)))
+        freedom(link, u, False, work.apply_matrix(home.R, work.bind3(d)))
     return Pose(link.index, IDENTITY, joint.offset)
 
 
@@ -223,23 +247,23 @@ def _new_link(tree: Tree, name: str, parent: int, **data: object) -> Link:
     return link
 
 
-def add_mass(link: Link, body: Body, pose: Pose, work: Work) -> None:
+def add_mass(link: Link, body: Body, pose: Pose, work: DerivationWorkspace) -> None:
     """Adds a body's mass, first and second moments about the link's origin."""
     R = pose.R
     J_cm = second_moments(body.inertia)
     if R is not IDENTITY:
         J_cm = matmul(R, matmul(J_cm, transpose(R)))
-    r = work.add(pose.p, work.apply(R, body.cm))
+    r = work.add(pose.p, work.apply_matrix(R, body.cm))
     m = body.mass
-    include(link, m, work.hold3(mul(m, x) for x in r), add_matrices(J_cm, outer3(m, r, r)), work)
+    add_inertia(link, m, work.bind3(mul(m, x) for x in r), add_matrices(J_cm, outer3(m, r, r)), work)
 
 
-def include(link: Link, m: Expr, h: Vec3, J: Mat3, work: Work) -> None:
+def add_inertia(link: Link, m: Expr, h: Vec3, J: Mat3, work: DerivationWorkspace) -> None:
     """Adds inertia given about the link's origin."""
-    link.m = work.hold(add(link.m, m))
+    link.m = work.bind(add(link.m, m))
     link.h = work.add(link.h, h)
     total = add_matrices(link.J, J)
-    link.J = full(work.hold(total[r][c]) for r, c in TRIANGLE)
+    link.J = symmetric_matrix(work.bind(total[r][c]) for r, c in TRIANGLE)
 
 
 def outer3(k: Expr, a: Vec3, b: Vec3) -> Mat3:
@@ -250,18 +274,18 @@ def add_matrices(*ms: Mat3) -> Mat3:
     return tuple(tuple(add(*(m[i][j] for m in ms)) for j in range(3)) for i in range(3))  # type: ignore[return-value]
 
 
-def shifted(m: Expr, h: Vec3, J: Mat3, p: Vec3) -> tuple[Vec3, Mat3]:
+def shift_moments(m: Expr, h: Vec3, J: Mat3, p: Vec3) -> tuple[Vec3, Mat3]:
     """First and second moments about a point from which the old origin is at p."""
-    return plus3(h, m, p), add_matrices(J, outer3(ONE, h, p), outer3(ONE, p, h), outer3(m, p, p))
+    return add_scaled3(h, m, p), add_matrices(J, outer3(ONE, h, p), outer3(ONE, p, h), outer3(m, p, p))
 
 
-def shift_reference(tree: Tree, index: int, r: Vec3, work: Work) -> None:
+def shift_reference(tree: Tree, index: int, r: Vec3, work: DerivationWorkspace) -> None:
     """Moves the origin of a free link by r (constant, link axes)."""
     link = tree.links[index]
     reverse = neg3(r)
-    h, J = shifted(link.m, link.h, link.J, reverse)
-    link.h = work.hold3(h)
-    link.J = full(work.hold(J[r][c]) for r, c in TRIANGLE)
+    h, J = shift_moments(link.m, link.h, link.J, reverse)
+    link.h = work.bind3(h)
+    link.J = symmetric_matrix(work.bind(J[r][c]) for r, c in TRIANGLE)
     link.reference = work.add(link.reference, r)
     for child in tree.children(index):
         child.p = work.add(child.p, reverse)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from bellcrank.emit.c.functions import C_NAMES
-from bellcrank.emit.kernel_function import KernelFunction, digest_of
+from bellcrank.emit.kernel_function import KernelFunction, kernel_function_digest
 from bellcrank.emit.linkages import kernel_function
-from bellcrank.emit.memory import PAGE
-from bellcrank.emit.wasm.attached import Mirrored, attached_program
-from bellcrank.emit.wasm.placed import Course, Placed
+from bellcrank.emit.memory import WASM_PAGE_BYTES
+from bellcrank.emit.wasm.page_memory import PageMemory, PageRunSettings
+from bellcrank.emit.wasm.program_module import Mirrored, attached_program
 from bellcrank.errors import ModelError
 from bellcrank.kernel.layout import layout_of
-from bellcrank.program.program import Program
+from bellcrank.program.program import SimulationProgram
 
 PAGE_KERNELS = {  # those that pages choose from, the smallest first, and what they have besides fixed steps
     "page": (),
@@ -47,32 +47,32 @@ class BrowserProgram:
 
     def place_of(self, ground: KernelFunction) -> int | None:
         """The address of a ground, if the program has it."""
-        return self.routines.get(digest_of(ground))
+        return self.routines.get(kernel_function_digest(ground))
 
 
-def browser_program(program: Program, course: Course | None = None) -> BrowserProgram:
+def browser_program(program: SimulationProgram, course: PageRunSettings | None = None) -> BrowserProgram:
     """The functions of runs with fixed steps; rejects what browsers cannot call."""
     refuse_foreign(program)
     run_functions = [f for f in program.functions_of("minimal") if f.name != "constants"]
     sizes = {C_NAMES.get(f.name, f.name): len(f.section.results) for f in run_functions}
     result_counts = {name: n for name, n in sizes.items() if name in ("poses", "marks", "closure")}
-    course = course or Course()
-    page_memories: list[Placed] = []
+    course = course or PageRunSettings()
+    page_memories: list[PageMemory] = []
 
-    def behind(address: int, names: Sequence[str], grounds: Sequence[int]) -> bytes:
+    def page_memory(address: int, names: Sequence[str], grounds: Sequence[int]) -> bytes:
         functions = {name: TABLE + i for i, name in enumerate(names)}
-        page_memories.append(Placed(program, course, result_counts, address, functions, grounds))
+        page_memories.append(PageMemory(program, course, result_counts, address, functions, grounds))
         return bytes(page_memories[0].data)
 
-    wasm = attached_program(program, PAGE, TABLE, wheels=course.wheels, trailer=behind)
+    wasm = attached_program(program, WASM_PAGE_BYTES, TABLE, wheels=course.wheels, trailer=page_memory)
     addresses = {**page_memories[0].at, "sines": wasm.sines, "end": page_memories[0].end}
     job = layout_of("job.h", "Job").fields
-    kernel = files("bellcrank.kernel").joinpath(f"{_kernel(program, wasm.imports, course)}.wasm").read_bytes()
+    kernel = files("bellcrank.kernel").joinpath(f"{_page_kernel(program, wasm.imports, course)}.wasm").read_bytes()
     fields = {name: job[name][0] for name in FIELDS}
     return BrowserProgram(kernel, wasm.module, addresses, fields, sizes, wasm.routines, wasm.mirrored)
 
 
-def refuse_foreign(program: Program) -> None:
+def refuse_foreign(program: SimulationProgram) -> None:
     """Complains of user functions that are given as text of other languages, or as functions of Python."""
     foreign = [f"'{r.name}'" for r in program.externals if kernel_function(program, r) is None]
     if foreign:
@@ -84,7 +84,7 @@ def refuse_foreign(program: Program) -> None:
         )
 
 
-def _kernel(program: Program, imports: Sequence[str], course: Course) -> str:
+def _page_kernel(program: SimulationProgram, imports: Sequence[str], course: PageRunSettings) -> str:
     """The smallest kernel that has what a program needs."""
     loops = program.loops
     features = {"LOOPS": loops is not None, "BRIDGES": loops is not None and bool(loops.scales.blocks)}

@@ -17,14 +17,14 @@ class CEventPrinter:
         self.values = values
         self.used: set[str] = set()  # functions
 
-    def text(self, steps: Sequence[FormulaStep]) -> str:
+    def formula_source(self, steps: Sequence[FormulaStep]) -> str:
         """The text of a formula."""
         operand_texts: list[str] = []
         for step in steps:
-            operand_texts.append(self._step(step, [operand_texts[i] for i in step.parts]))
+            operand_texts.append(self._step_source(step, [operand_texts[i] for i in step.parts]))
         return operand_texts[-1]
 
-    def _step(self, step: FormulaStep, operands: list[str]) -> str:
+    def _step_source(self, step: FormulaStep, operands: list[str]) -> str:
         if step.op == "column":
             value = f"row[{step.column}]"
             return value if step.number == 1 else f"({value}/{step.number!r})"
@@ -40,13 +40,13 @@ class CEventPrinter:
             return f"(double)({operands[0]} {step.op} {operands[1]})"
         function = OPERATORS.get(step.op) or CALLED[step.op]
         self.used.add(function.name)
-        return self._call(function, operands)
+        return self._call_source(function, operands)
 
-    def _call(self, function: MathFunction, operands: list[str]) -> str:
+    def _call_source(self, function: MathFunction, operands: list[str]) -> str:
         """A function with its arguments; of any number of them, two at a time."""
         if function.name == "where":
             return f"({operands[0]} != 0.0 ? {operands[1]} : {operands[2]})"
-        name = function.text("c").name
+        name = function.translation("c").name
         if function.arity is None:  # nothing is known of the arguments
             return reduce(lambda a, b: f"{name}{CPrinter.ANY}({a}, {b})", operands)
         return f"{name}({', '.join(operands)})"

@@ -35,22 +35,22 @@ class KernelFunction:
     pivots: int = 0
 
     @property
-    def file(self) -> str:
+    def kernel_file(self) -> str:
         """The file of the kernel that has the function."""
-        return FILES.get(self.called, self.structure)
+        return FILES.get(self.called, self.structure_file)
 
     @property
-    def structure(self) -> str:
+    def structure_file(self) -> str:
         """That which has the structure."""
         return STRUCTURES[self.kind]
 
     @property
     def fields(self) -> tuple[tuple[str, str, int], ...]:
         """Name, type and length of each field of the structure."""
-        return structure_fields(self.structure, self.kind)
+        return structure_fields(self.structure_file, self.kind)
 
 
-def digest_of(f: KernelFunction) -> str:
+def kernel_function_digest(f: KernelFunction) -> str:
     """Names a function without formulas by what it is."""
     digest = hashlib.sha256(repr(sorted(f.numbers.items())).encode())
     for name in sorted(f.lists):
@@ -58,6 +58,6 @@ def digest_of(f: KernelFunction) -> str:
     return digest.hexdigest()[:12]
 
 
-def whole(values: Sequence[int]) -> np.ndarray[Any, Any]:
+def int_array(values: Sequence[int]) -> np.ndarray[Any, Any]:
     """A list of whole numbers."""
     return np.array(values, np.int32)

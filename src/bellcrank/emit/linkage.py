@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bellcrank.emit.kernel_function import KernelFunction, whole
+from bellcrank.emit.kernel_function import KernelFunction, int_array
 from bellcrank.expr import Symbol
-from bellcrank.names import routine_name
+from bellcrank.name_lookup import routine_name
 from bellcrank.numeric.tuning import IMPLICIT
-from bellcrank.program.implicit import Implicit
+from bellcrank.program.implicit_function import ImplicitFunction
 
 
 @dataclass(frozen=True)
-class Wording:
+class ImplicitSyntax:
     """How a language says it: the `first` entry's number and `real` numbers; entries of the `state`, of `rates` and of
     what is `solved` for; how an entry of the state is changed (`add`), four of them turned, and one held; how first and
     second derivatives are stored, and those `known`; what the `second` input adds to the start; how four entries are
@@ -41,7 +41,7 @@ class Wording:
     normal: str = ""
 
 
-def implicit_names(f: Implicit, syntax: Wording) -> dict[Symbol, str]:
+def implicit_names(f: ImplicitFunction, syntax: ImplicitSyntax) -> dict[Symbol, str]:
     """Names of everything in its rows."""
     names = {s: syntax.state.format(i) for i, s in enumerate(f.state, syntax.first)}
     names |= {s: s.name for s in f.inputs}
@@ -49,31 +49,37 @@ def implicit_names(f: Implicit, syntax: Wording) -> dict[Symbol, str]:
     return names | {s: syntax.rates.format(j, k) for j, k, s in rates}
 
 
-def implicit_pieces(name: str, f: Implicit, syntax: Wording) -> dict[str, str]:
+def implicit_template_values(name: str, f: ImplicitFunction, syntax: ImplicitSyntax) -> dict[str, str]:
     """What fills the source, by name."""
     first, real, size = syntax.first, syntax.real, len(f.state)
     column_of_unknown = {u: i for i, u in enumerate(f.free, first)}
     zero = real(0.0)
 
-    def change(u: int) -> str:
+    def delta_text(u: int) -> str:
         return syntax.solved.format(column_of_unknown[u]) if u in column_of_unknown else zero
 
     normal, updates = [], []
     for u in f.updates:
         if u.kind == "turn":
-            rotation = ", ".join(change(u.unknown + i) for i in range(3))
+            rotation = ", ".join(delta_text(u.unknown + i) for i in range(3))
             updates.append(syntax.turn.format(u.place + first, rotation))
             unturned = syntax.turn.format(u.place + first, f"{zero}, {zero}, {zero}")
             normal.append(syntax.normal.format(u.place + first) or unturned)
         elif u.unknown in column_of_unknown:
-            updates.append(syntax.add.format(u.place + first, change(u.unknown)))
+            updates.append(syntax.add.format(u.place + first, delta_text(u.unknown)))
     prescribed_lines = [
         syntax.hold.format(p.place + first, real(p.drawn), real(p.sign), f.inputs[p.given].name) for p in f.prescribed
     ]
     rates = [syntax.first_rate.format(u + first, i) for u, i in column_of_unknown.items()]
     rates += [syntax.known.format(p.given + first, p.unknown + first, real(p.sign)) for p in f.prescribed]
-    sizes = {"SIZE": size, "ROWS": len(f.residual), "UNKNOWNS": f.unknowns, "INPUTS": len(f.inputs), "PAIRS": f.pairs}
-    sizes |= {"VALUES": f.values, "NODES": len(f.start), "LAST": len(f.start) - 1, "TURNS": IMPLICIT.turns}
+    sizes = {
+        "SIZE": size,
+        "ROWS": len(f.residual),
+        "UNKNOWNS": f.unknowns,
+        "INPUTS": len(f.inputs),
+        "PAIRS": f.input_pair_count,
+    }
+    sizes |= {"VALUES": f.value_count, "NODES": len(f.start), "LAST": len(f.start) - 1, "TURNS": IMPLICIT.turns}
     return {
         **{key: str(n) for key, n in sizes.items()},
         "NAME": routine_name(name),
@@ -90,7 +96,7 @@ def implicit_pieces(name: str, f: Implicit, syntax: Wording) -> dict[str, str]:
     }
 
 
-def implicit_function(f: Implicit) -> KernelFunction:
+def implicit_function(f: ImplicitFunction) -> KernelFunction:
     """The function as the kernel knows it."""
     size, rows, column = len(f.state), len(f.residual), {u: i for i, u in enumerate(f.free)}
     rotations = [u for u in f.updates if u.kind == "turn"]
@@ -102,10 +108,12 @@ def implicit_function(f: Implicit) -> KernelFunction:
     }  # fmt: skip
     lists = {
         "start": np.array(f.start).ravel(),
-        "column": whole(f.free),
-        "turned": whole([x for u in rotations for x in (u.place, *(column.get(u.unknown + i, -1) for i in range(3)))]),
-        "moved": whole([x for u in translations for x in (u.place, column[u.unknown])]),
-        "held": whole([x for p in f.prescribed for x in (p.place, p.given, p.unknown)]),
+        "column": int_array(f.free),
+        "turned": int_array(
+            [x for u in rotations for x in (u.place, *(column.get(u.unknown + i, -1) for i in range(3)))]
+        ),
+        "moved": int_array([x for u in translations for x in (u.place, column[u.unknown])]),
+        "held": int_array([x for p in f.prescribed for x in (p.place, p.given, p.unknown)]),
         "drawn": np.array([x for p in f.prescribed for x in (p.drawn, p.sign)], float),
     }
     values = {
@@ -114,8 +122,8 @@ def implicit_function(f: Implicit) -> KernelFunction:
         "bias": [e for pair in f.bias for e in pair],
     }
     symbol_groups = (f.state, f.inputs, [s for group in f.rates for s in group])
-    scratch_size = size + rows * (rows + 1) + len(f.inputs) * f.unknowns + f.pairs * rows
+    scratch_size = size + rows * (rows + 1) + len(f.inputs) * f.unknowns + f.input_pair_count * rows
     formulas = {name: (symbol_groups, dict(enumerate(each))) for name, each in values.items()}
     return KernelFunction(
-        "Implicit", "implicit_values", numbers, lists, len(f.inputs), f.values, formulas, scratch_size, rows
+        "Implicit", "implicit_values", numbers, lists, len(f.inputs), f.value_count, formulas, scratch_size, rows
     )

@@ -8,16 +8,16 @@ from bellcrank.emit.linkage import implicit_function
 from bellcrank.emit.lookup import lookup_function
 from bellcrank.emit.python.linkage import python_implicit
 from bellcrank.emit.python.lookup import python_lookup
-from bellcrank.program.implicit import Implicit
-from bellcrank.program.lookup import wanted_values
-from bellcrank.program.program import Program
-from bellcrank.program.routine import Routine
+from bellcrank.program.grid_lookup import requested_values
+from bellcrank.program.implicit_function import ImplicitFunction
+from bellcrank.program.program import SimulationProgram
+from bellcrank.program.routine import CallableRoutine
 
 LOOKUPS = {"c": c_lookup, "python": python_lookup}
 IMPLICITS = {"c": c_implicit, "python": python_implicit}
 
 
-def routine_source(program: Program, routine: Routine, language: str) -> str:
+def routine_source(program: SimulationProgram, routine: CallableRoutine, language: str) -> str:
     """The text of a routine in "c", "python" or "fortran"."""
     if routine.formulas is None:
         return routine.given_in(language)
@@ -28,22 +28,22 @@ def routine_source(program: Program, routine: Routine, language: str) -> str:
 
         implicits, lookups = {language: fortran_implicit}, {language: fortran_lookup}
     function = routine.formulas.function
-    if isinstance(function, Implicit):
+    if isinstance(function, ImplicitFunction):
         return implicits[language](routine.name, function)
-    return lookups[language](routine.name, function, wanted_values(program, routine))
+    return lookups[language](routine.name, function, requested_values(program, routine))
 
 
-def kernel_function(program: Program, routine: Routine) -> KernelFunction | None:
+def kernel_function(program: SimulationProgram, routine: CallableRoutine) -> KernelFunction | None:
     """A routine as the kernel knows it; None of one that it does not evaluate."""
     if routine.formulas is None:
         given_kernel: KernelFunction | None = routine.kernel
         return given_kernel
     function = routine.formulas.function
-    if isinstance(function, Implicit):
+    if isinstance(function, ImplicitFunction):
         return implicit_function(function)
-    return lookup_function(function, wanted_values(program, routine))
+    return lookup_function(function, requested_values(program, routine))
 
 
-def solves_equations(program: Program) -> bool:
+def solves_equations(program: SimulationProgram) -> bool:
     """Is there a routine that solves equations by Newton's method?"""
-    return any(r.formulas is not None and isinstance(r.formulas.function, Implicit) for r in program.externals)
+    return any(r.formulas is not None and isinstance(r.formulas.function, ImplicitFunction) for r in program.externals)

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from bellcrank.emit.kernel_function import KernelFunction
-from bellcrank.emit.straight import straight_lines
+from bellcrank.emit.straight_line import straight_lines
 from bellcrank.expr import Symbol
-from bellcrank.names import routine_name
-from bellcrank.program.lookup import Lookup
+from bellcrank.name_lookup import routine_name
+from bellcrank.program.grid_lookup import GridLookup
 
 SLACK = 1e-9  # of a cell, by which an argument may lie outside
 
 
 @dataclass(frozen=True)
-class Wording:
+class LookupSyntax:
     """How a language says it: `entry` of an array, the `first` one's number, `real` numbers; of every argument x that
     it is `within` its grid (`both` joins two of these), how far it is `beyond` it, and the `cell` it is in."""
 
@@ -34,7 +34,7 @@ class Wording:
 
 
 @dataclass(frozen=True)
-class Filling:
+class LookupTemplateValues:
     """`rows` of numbers, one for every cell; `marks`: names of the place in a cell; `printer`: that of the lines; texts
     of the values that are wanted, by their number; and `pieces` of text by name."""
 
@@ -45,9 +45,11 @@ class Filling:
     pieces: dict[str, str]
 
 
-def lookup_filling(name: str, f: Lookup, value_indices: Sequence[int], syntax: Wording) -> Filling:
+def lookup_filling(
+    name: str, f: GridLookup, value_indices: Sequence[int], syntax: LookupSyntax
+) -> LookupTemplateValues:
     """NAME, GIVEN (arguments), VALUES (how many), PLACES, WITHIN, CELL and LINES."""
-    indices, values = f.cut(value_indices)
+    indices, values = f.restrict(value_indices)
     marks = [s.name for s in (*f.places, *f.beyond, *f.inside)]
     printer = syntax.printer(
         {f.numbers[k]: syntax.entry.format("a", i) for i, k in enumerate(indices, syntax.first)}
@@ -57,7 +59,7 @@ def lookup_filling(name: str, f: Lookup, value_indices: Sequence[int], syntax: W
     argument_names = ("z", "r")[: len(f.lows)]
     axes = []
     for k, x in enumerate(argument_names):
-        low, high, step, cells = f.lows[k], f.highs[k], f.steps[k], f.cells[k]
+        low, high, step, cells = f.lows[k], f.highs[k], f.steps[k], f.cell_counts[k]
         numbers = {"low": low, "high": high, "step": step, "per": 1 / step}
         numbers |= {"least": low - SLACK * step, "most": high + SLACK * step}
         axis_fields = {"x": x, "own": f"{x}_in" if f.beyond else x, "cells": str(cells), "last": str(cells - 1)}
@@ -74,19 +76,19 @@ def lookup_filling(name: str, f: Lookup, value_indices: Sequence[int], syntax: W
         "VALUES": str(len(f.values)),
         "PLACES": "\n".join(cell_lines),
         "WITHIN": syntax.both.join(syntax.within.format(**axis) for axis in axes),
-        "CELL": "z_cell" if len(argument_names) == 1 else f"z_cell*{f.cells[1]} + r_cell",
+        "CELL": "z_cell" if len(argument_names) == 1 else f"z_cell*{f.cell_counts[1]} + r_cell",
         "LINES": "\n".join(lines),
     }
     rows = f.rows[:, indices] if indices else np.zeros((len(f.rows), 1))
-    return Filling(rows, marks, printer, dict(zip(value_indices, value_texts, strict=True)), fields)
+    return LookupTemplateValues(rows, marks, printer, dict(zip(value_indices, value_texts, strict=True)), fields)
 
 
-def lookup_function(f: Lookup, value_indices: Sequence[int]) -> KernelFunction:
+def lookup_function(f: GridLookup, value_indices: Sequence[int]) -> KernelFunction:
     """The function as the kernel knows it, with those of the values that are wanted."""
-    indices, values = f.cut(value_indices)
+    indices, values = f.restrict(value_indices)
     axes, slack = len(f.lows), [SLACK * step for step in f.steps]
     numbers: dict[str, float | Sequence[float]] = {
-        "axes": axes, "beyond": int(bool(f.beyond)), "cells": f.cells, "low": f.lows, "high": f.highs,
+        "axes": axes, "beyond": int(bool(f.beyond)), "cells": f.cell_counts, "low": f.lows, "high": f.highs,
         "least": [x - margin for x, margin in zip(f.lows, slack, strict=True)],
         "most": [x + margin for x, margin in zip(f.highs, slack, strict=True)],
         "step": f.steps, "per": [1 / step for step in f.steps], "width": max(1, len(indices)), "values": len(f.values),

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bellcrank.program.functions import Function
-from bellcrank.program.statements import Call, Reduce, Solve, Statement
+from bellcrank.program.program_functions import ProgramFunction
+from bellcrank.program.statements import CallStatement, NullSpaceSolve, SolveStatement, Statement
 
-SIZE = 8  # bytes of a number
-PAGE = 65536  # bytes of a page of WebAssembly
+FLOAT64_BYTES = 8  # bytes of a number
+WASM_PAGE_BYTES = 65536  # bytes of a page of WebAssembly
 PARTS, ROWS = 64, 512  # of a radian; of the table of sines, from -4 rad on
 
 
-def room_of(functions: Iterable[Function]) -> int:
+def scratch_size(functions: Iterable[ProgramFunction]) -> int:
     """How many numbers the matrices and values of a statement are at most."""
-    return max((_room(s) for f in functions for s in f.section.statements), default=0)
+    return max((_statement_scratch_size(s) for f in functions for s in f.section.statements), default=0)
 
 
-def reduce_sizes(s: Reduce) -> tuple[int, int, int, int, int]:
+def reduce_sizes(s: NullSpaceSolve) -> tuple[int, int, int, int, int]:
     """How many numbers mass, force, rows, right and rates of a reduced system are."""
     return sum(map(len, s.mass)), len(s.force), sum(map(len, s.rows)), len(s.right), len(s.targets)
 
 
-def _room(s: Statement) -> int:
-    if isinstance(s, Solve):
+def _statement_scratch_size(s: Statement) -> int:
+    if isinstance(s, SolveStatement):
         return len(s.right) * (len(s.right) + 1)
-    if isinstance(s, Reduce):
+    if isinstance(s, NullSpaceSolve):
         return sum(reduce_sizes(s))
-    return len(s.arguments) + len(s.targets) if isinstance(s, Call) else 0
+    return len(s.arguments) + len(s.targets) if isinstance(s, CallStatement) else 0

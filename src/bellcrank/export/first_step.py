@@ -8,16 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from bellcrank.derive.derived import Derived
-from bellcrank.errors import BellcrankError, ModelWarning, warn
-from bellcrank.export.standalone.setup import Setup
+from bellcrank.derive.derived import DerivedModel
+from bellcrank.errors import BellcrankError, ModelWarning, issue_warning
+from bellcrank.export.standalone.setup import ProgramSetup
 from bellcrank.interface.interface import Interface
-from bellcrank.numeric.methods import METHODS
-from bellcrank.run.evaluate import assemble, rates
-from bellcrank.run.loaded import load
+from bellcrank.numeric.fixed_step_methods import METHODS
+from bellcrank.run.loaded import load_model
+from bellcrank.run.point_evaluation import assemble, state_derivatives
 
 
-def with_stable_step(setup: Setup, derived: Derived) -> Setup:
+def with_stable_step(setup: ProgramSetup, derived: DerivedModel) -> ProgramSetup:
     """The setup with a step that is small enough, where the model has none because it asks for an adaptive method."""
     run = setup.interface.run
     fixed = not run.method or run.method.lower() in METHODS
@@ -28,11 +28,13 @@ def with_stable_step(setup: Setup, derived: Derived) -> Setup:
         note = "The step follows from the fastest motion at the start."
         setup = replace(setup, step=step, notes=(*setup.notes, note))
     message = f"model '{setup.title}' asks for the method {run.method}"
-    warn(f"{message}, but fixed steps of {setup.step:g} s are taken by {setup.method} here: compare with a run")
+    issue_warning(
+        f"{message}, but fixed steps of {setup.step:g} s are taken by {setup.method} here: compare with a run"
+    )
     return setup
 
 
-def _stable_step(derived: Derived, interface: Interface) -> float:
+def _stable_step(derived: DerivedModel, interface: Interface) -> float:
     """A round step (s) with which rk4 is stable at the start: 1 over the largest eigenvalue of the rates.
 
     It is infinite if that cannot be reported.
@@ -40,14 +42,17 @@ def _stable_step(derived: Derived, interface: Interface) -> float:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
-            loaded = load(derived.analysis, interface, derived.program, "python", {})
+            loaded = load_model(derived.analysis, interface, derived.program, "python", {})
             q, u = assemble(loaded)
             y = np.concatenate([q, u])
             h = 1e-6 * np.maximum(np.abs(y), 1.0)
             columns = []
             for i in range(len(y)):
                 neighbours = [y + sign * h[i] * np.eye(len(y))[i] for sign in (1, -1)]
-                slopes = [np.concatenate(rates(loaded, 0.0, x[: len(q)], x[len(q) :], None, None)) for x in neighbours]
+                slopes = [
+                    np.concatenate(state_derivatives(loaded, 0.0, x[: len(q)], x[len(q) :], None, None))
+                    for x in neighbours
+                ]
                 columns.append((slopes[0] - slopes[1]) / (2 * h[i]))
             fastest = float(np.abs(np.linalg.eigvals(np.array(columns).T)).max(initial=0.0))
     except (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError):

@@ -8,23 +8,23 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from bellcrank.derive.derived import Derived
-from bellcrank.errors import ModelError, counted
-from bellcrank.export.standalone.setup import PLAIN, Keyed, Setup, Special
+from bellcrank.derive.derived import DerivedModel
+from bellcrank.errors import ModelError, pluralize
+from bellcrank.export.standalone.setup import PLAIN, KernelFeatures, KeyedQuantity, ProgramSetup
 from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
 from bellcrank.interface.interface import Interface, Quantity
-from bellcrank.model.guess import Guess
-from bellcrank.names import key_of
-from bellcrank.numeric.methods import DEFAULT, METHODS
-from bellcrank.run.assembly import slides_of
-from bellcrank.run.dae_methods import Dae, as_dae
+from bellcrank.model.guess import StateGuess
+from bellcrank.name_lookup import normalized_name
+from bellcrank.numeric.fixed_step_methods import DEFAULT, METHODS
+from bellcrank.run.dae_methods import Dae, to_dae
 from bellcrank.run.dae_runs import dae_problems
-from bellcrank.run.evaluate import assemble
-from bellcrank.run.inputs import as_signal
-from bellcrank.run.loaded import Loaded, load
+from bellcrank.run.initial_assembly import slide_mask
+from bellcrank.run.loaded import LoadedModel, load_model
+from bellcrank.run.point_evaluation import assemble
 from bellcrank.run.rigid import rigid_problems
-from bellcrank.run.rigid_layout import rigid_wheels
+from bellcrank.run.rigid_layout import rigid_wheel_layouts
+from bellcrank.run.signal_inputs import to_signal
 
 TAKEN = frozenset((
     "model", "program", "kernel", "main", "plain", "makefile", "all", "run", "clean", "routines", "arguments",
@@ -33,18 +33,18 @@ TAKEN = frozenset((
 ))  # files and targets next to it; a program in Python comes before the modules that others import  # fmt: skip
 
 
-def setup_of(
-    derived: Derived,
+def program_setup(
+    derived: DerivedModel,
     interface: Interface | None = None,
     methods: Collection[str] = tuple(METHODS),
-    special: Special = PLAIN,
-) -> Setup:
+    special: KernelFeatures = PLAIN,
+) -> ProgramSetup:
     """Keywords, units, words and defaults of everything in a model's program; `interface` with other defaults.
 
     `methods`: those that the program has; a model that asks for another one gets the usual one.
     `special`: what the kernel does besides plain steps.
     """
-    methods = special.methods([*methods])
+    methods = special.available_methods([*methods])
     interface = interface or derived.interface
     run, notes = interface.run, list[str]()
     t_end = float(run.t_end) if run.t_end is not None else 1.0
@@ -53,51 +53,51 @@ def setup_of(
         notes.append(f"The model asks for the method {run.method}; {DEFAULT} is used unless METHOD is given.")
         method = DEFAULT
     used_keywords = _ambiguous(interface)
-    parameters = tuple(Keyed(_keyword(x, used_keywords), x, x.default) for x in interface.parameters)
-    bases = list(dict.fromkeys(x.base for x in interface.inputs))
+    parameters = tuple(KeyedQuantity(_take_keyword(x, used_keywords), x, x.default) for x in interface.parameters)
+    bases = list(dict.fromkeys(x.base_input for x in interface.inputs))
     listed = short_names(["t", *(x.name for x in interface.channels)])[1:]
-    return Setup(
+    return ProgramSetup(
         interface,
         title=" ".join(interface.model.split()) or "model",
-        stem=stem_of(interface.model),
+        stem=program_stem(interface.model),
         parameters=parameters,
-        states=_states(derived, interface, used_keywords),
-        removed=tuple(_without_blanks(x) for x in interface.removed),
-        guessed=_guessed(derived, interface),
-        slides=tuple(slides_of(derived.analysis.mechanism, derived.program)),
-        signals=tuple(_signal(interface, base, used_keywords, notes) for base in bases),
-        inputs=tuple((bases.index(x.base), x.rate) for x in interface.inputs),
-        channels=tuple(Keyed(short, x) for short, x in zip(listed, interface.channels, strict=True)),
-        entered=tuple(Keyed(x.name, x) for x in interface.entered),
-        echoed=tuple(Keyed(x.name, x) for x in interface.echo),
+        states=_keyed_states(derived, interface, used_keywords),
+        removed=tuple(_without_blanks(x) for x in interface.dependent_speeds),
+        guessed=_guessed_flags(derived, interface),
+        slides=tuple(slide_mask(derived.analysis.mechanism, derived.program)),
+        signals=tuple(_keyed_input(interface, base, used_keywords, notes) for base in bases),
+        inputs=tuple((bases.index(x.base_input), x.rate) for x in interface.inputs),
+        channels=tuple(KeyedQuantity(short, x) for short, x in zip(listed, interface.channels, strict=True)),
+        entered=tuple(KeyedQuantity(x.name, x) for x in interface.function_parameters),
+        echoed=tuple(KeyedQuantity(x.name, x) for x in interface.echo),
         t_end=t_end,
         step=float(run.step) if run.step is not None else t_end / 1000,
         method=method,
         every=run.output_every or 1,
         notes=tuple(notes),
-        about=_about(derived),
+        about=_model_summary(derived),
         special=special,
     )
 
 
-def special_of(derived: Derived, dae: str | Dae | None = None) -> Special:
+def kernel_features(derived: DerivedModel, dae: str | Dae | None = None) -> KernelFeatures:
     """What the kernel does besides plain steps; raises an error if it cannot do that for this model."""
-    contacts, dae_method = derived.analysis.mechanism.description.contacts, None if dae is None else as_dae(dae)
+    contacts, dae_method = derived.analysis.mechanism.description.rigid_contacts, None if dae is None else to_dae(dae)
     problems = dae_problems(dae_method, derived.program) if dae_method is not None else []
     problems += rigid_problems(derived.program, dae_method is None or dae_method.usual) if contacts else []
     if problems:
         raise ModelError(problems, derived.name)
-    wheels = zip(rigid_wheels(contacts, derived.program), contacts, strict=True) if contacts else ()
-    return Special(tuple((w, c.below == "error") for w, c in wheels), dae_method)
+    wheels = zip(rigid_wheel_layouts(contacts, derived.program), contacts, strict=True) if contacts else ()
+    return KernelFeatures(tuple((w, c.below == "error") for w, c in wheels), dae_method)
 
 
-def _about(derived: Derived) -> tuple[str, ...]:
+def _model_summary(derived: DerivedModel) -> tuple[str, ...]:
     """Bodies, forces and constraints of a model for a reader of its program."""
     analysis = derived.analysis
     bodies = analysis.mechanism.bodies
     freedom, listed = len(analysis.independent_speeds), []
     names = ("the inertial reference", *(b.name for b in bodies))
-    listed.append(f"{counted(len(derived.bodies), 'body', 'bodies')}, {counted(freedom, 'degree')} of freedom")
+    listed.append(f"{pluralize(len(derived.bodies), 'body', 'bodies')}, {pluralize(freedom, 'degree')} of freedom")
     for b in bodies:
         label = f" ({b.label})" if b.label and b.label != b.name else ""
         joint = ", ".join(s.name for s in b.coordinates) or "fixed"
@@ -113,7 +113,7 @@ def _about(derived: Derived) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def stem_of(name: str) -> str:
+def program_stem(name: str) -> str:
     """The name of a model as that of a program: small letters, digits and underscores."""
     stem = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:60]
     if not stem or stem[0].isdigit() or stem in TAKEN:
@@ -121,7 +121,7 @@ def stem_of(name: str) -> str:
     return stem
 
 
-def _keyword(x: Quantity, used_keywords: list[str]) -> str:
+def _take_keyword(x: Quantity, used_keywords: list[str]) -> str:
     used_keywords.append(keyword_for(x.name, used_keywords))
     return used_keywords[-1]
 
@@ -132,65 +132,71 @@ def _without_blanks(x: Quantity) -> str:
 
 def _ambiguous(interface: Interface) -> list[str]:
     """Names that are several in a parameter file, where capitals do not count: none of them is a keyword."""
-    quantities = (*interface.parameters, *interface.signals, *interface.states, *interface.removed)
+    quantities = (*interface.parameters, *interface.signals, *interface.states, *interface.dependent_speeds)
     count = Counter(x.key.lower() for x in quantities)
     return [key for key, n in count.items() if n > 1]
 
 
-def _states(derived: Derived, interface: Interface, used_keywords: list[str]) -> tuple[Keyed, ...]:
-    initial, loops = _initial(derived, interface), derived.program.loops is not None
+def _keyed_states(derived: DerivedModel, interface: Interface, used_keywords: list[str]) -> tuple[KeyedQuantity, ...]:
+    initial, loops = _initial_values(derived, interface), derived.program.loops is not None
     states = []
     for x in interface.states:
         value = initial.get(x.key, x.default)
         plain = None if value is None else float(value)  # numbers of NumPy are printed with its name
-        states.append(Keyed(_state_keyword(x, used_keywords), x, plain, not loops or _is_kept(initial.get(x.key))))
+        states.append(
+            KeyedQuantity(
+                _state_keyword(x, used_keywords), x, plain, not loops or _is_initial_value(initial.get(x.key))
+            )
+        )
     return tuple(states)
 
 
-def _is_kept(value: float | None) -> bool:
+def _is_initial_value(value: float | None) -> bool:
     """Is it an initial value, not a guess?"""
-    return value is not None and not isinstance(value, Guess)
+    return value is not None and not isinstance(value, StateGuess)
 
 
 def _state_keyword(x: Quantity, used_keywords: list[str]) -> str:
     """The name of a state, or its number where capitals alone report it from another."""
     if x.key.lower() not in used_keywords:
         return x.key
-    return f"{x.key[0]}({x.place + 1})" if "(" in x.key else _keyword(x, used_keywords)
+    return f"{x.key[0]}({x.index + 1})" if "(" in x.key else _take_keyword(x, used_keywords)
 
 
-def _initial(derived: Derived, interface: Interface) -> Mapping[str, float]:
+def _initial_values(derived: DerivedModel, interface: Interface) -> Mapping[str, float]:
     """Initial values by state, in user units; for a speed that constraints determine, those that it leads to."""
-    quantities = {k: interface.get(k, ("coordinate", "speed")) for k in interface.run.initial}
+    quantities = {k: interface.find_or_none(k, ("coordinate", "speed")) for k in interface.run.initial}
     if None not in quantities.values():
         return {x.key: interface.run.initial[k] for k, x in quantities.items() if x is not None}
-    q, u = assemble(in_python(derived, interface))
-    return {x.key: float(x.unit.from_equation(value)) for x, value in zip(interface.states, (*q, *u), strict=True)}
+    q, u = assemble(load_in_python(derived, interface))
+    return {
+        x.key: float(x.unit.from_equation_units(value)) for x, value in zip(interface.states, (*q, *u), strict=True)
+    }
 
 
-def in_python(derived: Derived, interface: Interface | None = None) -> Loaded:
+def load_in_python(derived: DerivedModel, interface: Interface | None = None) -> LoadedModel:
     """The model as it runs in Python; routines that are not given there return zeros."""
     externals = derived.analysis.mechanism.description.externals
-    stubs = {e.name: _zeros(len(e.returns)) for e in externals if e.python is None}
-    return load(derived.analysis, interface or derived.interface, derived.program, "python", stubs)
+    stubs = {e.name: _zero_function(len(e.returns)) for e in externals if e.python is None}
+    return load_model(derived.analysis, interface or derived.interface, derived.program, "python", stubs)
 
 
-def _zeros(n: int) -> Callable[..., Any]:
+def _zero_function(n: int) -> Callable[..., Any]:
     return lambda *arguments: (0.0,) * n if n else 0.0
 
 
-def _guessed(derived: Derived, interface: Interface) -> tuple[bool, ...]:
-    independent = {key_of(u)[1:] for u in derived.analysis.independent_speeds}
+def _guessed_flags(derived: DerivedModel, interface: Interface) -> tuple[bool, ...]:
+    independent = {normalized_name(u)[1:] for u in derived.analysis.independent_speeds}
     return tuple(x.key[1:] not in independent for x in interface.coordinates)
 
 
-def _signal(interface: Interface, base: str, used_keywords: list[str], notes: list[str]) -> Keyed:
+def _keyed_input(interface: Interface, base: str, used_keywords: list[str], notes: list[str]) -> KeyedQuantity:
     """An input with what it is over time in runs of the model."""
-    x = interface.find(base, ("input",), "input")
-    keyword = _keyword(x, used_keywords)
-    signals = interface.given_inputs()
-    signal = as_signal(signals[x.key], x.name) if x.key in signals else None
+    x = interface.find_or_raise(base, ("input",), "input")
+    keyword = _take_keyword(x, used_keywords)
+    signals = interface.inputs_by_key()
+    signal = to_signal(signals[x.key], x.name) if x.key in signals else None
     if signal is not None and signal.name == "function":
         notes.append(f"The input {x.name} of the model is a function in Python: give another one here.")
         signal = None
-    return Keyed(keyword, x, signal=signal)
+    return KeyedQuantity(keyword, x, signal=signal)

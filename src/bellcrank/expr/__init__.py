@@ -4,16 +4,38 @@ import bellcrank.expr.operators  # noqa: F401  gives expressions their operators
 from bellcrank.expr.calculus import constant_part, derivative, expand, gradient, nominal, partial
 from bellcrank.expr.construct import add, div, expression, mul, neg, power, small_threshold, sub
 from bellcrank.expr.evaluate import evaluate
-from bellcrank.expr.exchange import from_sympy, to_sympy
-from bellcrank.expr.flat import dump, load
-from bellcrank.expr.functions import cos, function, sin, sqrt
-from bellcrank.expr.node import MINUS_ONE, ONE, PI, TWO, ZERO, Expr, Func, Held, Number, Product, Sum, Symbol
-from bellcrank.expr.show import latex
-from bellcrank.expr.walk import depends_on, hold, postorder, release, substitute, symbols, transform
+from bellcrank.expr.functions import apply_builtin, cos, sin, sqrt
+from bellcrank.expr.node import (
+    MINUS_ONE,
+    ONE,
+    PI,
+    TWO,
+    ZERO,
+    Expr,
+    Func,
+    NamedSubexpression,
+    Number,
+    Product,
+    Sum,
+    Symbol,
+)
+from bellcrank.expr.printing import to_latex
+from bellcrank.expr.serialization import dump_nodes, load_nodes
+from bellcrank.expr.sympy_exchange import from_sympy, to_sympy
+from bellcrank.expr.traversal import (
+    as_atom,
+    depends_on,
+    free_symbols,
+    inline_named,
+    postorder,
+    rewrite_nodes,
+    substitute,
+)
 
 __all__ = [
-    "MINUS_ONE", "ONE", "PI", "TWO", "ZERO", "Expr", "Func", "Held", "Number", "Product", "Sum", "Symbol", "add",
-    "constant_part", "cos", "depends_on", "derivative", "div", "dump", "evaluate", "expand", "expression",
-    "from_sympy", "function", "gradient", "hold", "latex", "load", "mul", "neg", "nominal", "partial", "postorder",
-    "power", "release", "sin", "small_threshold", "sqrt", "sub", "substitute", "symbols", "to_sympy", "transform",
+    "MINUS_ONE", "ONE", "PI", "TWO", "ZERO", "Expr", "Func", "NamedSubexpression", "Number", "Product", "Sum", "Symbol",
+    "add", "constant_part", "cos", "depends_on", "derivative", "div", "dump_nodes", "evaluate", "expand", "expression",
+    "from_sympy", "apply_builtin", "gradient", "as_atom", "to_latex", "load_nodes", "mul", "neg", "nominal", "partial",
+    "postorder", "power", "inline_named", "sin", "small_threshold", "sqrt", "sub", "substitute", "free_symbols",
+    "to_sympy", "rewrite_nodes",
 ]  # fmt: skip

@@ -8,11 +8,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from bellcrank.errors import ModelError
-from bellcrank.expr.construct import Terms, add, factors_of, leading, mul, power, pythagoras, small_threshold, split
+from bellcrank.expr.construct import (
+    Terms,
+    add,
+    apply_pythagoras,
+    leading_terms,
+    mul,
+    power,
+    small_threshold,
+    split_coefficient,
+    term_factors,
+)
 from bellcrank.expr.function_table import FUNCTIONS
-from bellcrank.expr.functions import function, written
-from bellcrank.expr.node import ONE, ZERO, Expr, Func, Held, Number, Product, Rational, Sum, Symbol, rational
-from bellcrank.expr.walk import postorder, substitute, symbols
+from bellcrank.expr.functions import apply_builtin, compile_rule
+from bellcrank.expr.node import (
+    ONE,
+    ZERO,
+    Expr,
+    Func,
+    NamedSubexpression,
+    Number,
+    Product,
+    Rational,
+    Sum,
+    Symbol,
+    to_rational,
+)
+from bellcrank.expr.traversal import free_symbols, postorder, substitute
 
 STATE_KINDS = frozenset({"coordinate", "speed"})
 
@@ -29,7 +51,7 @@ def derivative(root: Expr, of_symbol: Callable[[Symbol], Expr]) -> Expr:
             derivatives[node] = _product_rule(node, derivatives)
         elif isinstance(node, Func):
             derivatives[node] = _chain_rule(node, derivatives)
-        elif isinstance(node, Held):
+        elif isinstance(node, NamedSubexpression):
             derivatives[node] = derivatives[node.definition]
         else:
             derivatives[node] = ZERO
@@ -54,7 +76,7 @@ def _chain_rule(node: Func, derivatives: Mapping[Expr, Expr]) -> Expr:
     if node.function is not None:
         partials = [node.function.partial(i, node.args) for i in range(len(node.args))]
     elif (builtin := FUNCTIONS.get(node.name)) and builtin.chooses:  # the other argument's rate need not even exist
-        return function("where", written(builtin.chooses, builtin.names)(*node.args), *rates[-2:])
+        return apply_builtin("where", compile_rule(builtin.chooses, builtin.argument_names)(*node.args), *rates[-2:])
     else:
         partials = builtin_partials(node)
     return add(*(mul(p, r) for p, r in zip(partials, rates, strict=True) if r is not ZERO))
@@ -65,7 +87,7 @@ def builtin_partials(node: Func) -> list[Expr]:
     builtin = FUNCTIONS.get(node.name)
     if builtin is None:
         raise ModelError(f"the derivative of {node.name}() is not known")
-    return [written(slope, ("f", *builtin.names))(node, *node.args) for slope in builtin.slopes]
+    return [compile_rule(slope, ("f", *builtin.argument_names))(node, *node.args) for slope in builtin.slopes]
 
 
 def partial(root: Expr, x: Expr) -> Expr:
@@ -83,7 +105,7 @@ def gradient(root: Expr, variables: Iterable[Symbol]) -> list[Expr]:
 
 def nominal(root: Expr) -> Expr:
     """root with all coordinates and speeds at zero."""
-    states: dict[Expr, Expr] = {s: ZERO for s in symbols(root) if s.kind in STATE_KINDS}
+    states: dict[Expr, Expr] = {s: ZERO for s in free_symbols(root) if s.kind in STATE_KINDS}
     with small_threshold(10**9):
         return substitute(root, states) if states else root
 
@@ -104,51 +126,53 @@ def expand(root: Expr) -> Expr:
 
     Common factors and the sign stay with the terms, unlike in what the creators build. Held results are written out.
     """
-    return _plain(_expanded(root))
+    return _unfactored_sum(_expand_terms(root))
 
 
-def _expanded(root: Expr) -> Terms:
+def _expand_terms(root: Expr) -> Terms:
     expanded: dict[Expr, Terms] = {}
     for node in postorder((root,)):
         if isinstance(node, Sum):
-            expanded[node] = _joined((core, c * k) for term, c in node.terms for core, k in expanded[term].items())
+            expanded[node] = _collect_terms(
+                (core, c * k) for term, c in node.terms for core, k in expanded[term].items()
+            )
         elif isinstance(node, Product):
-            expanded[node] = _multiplied_out(node, expanded)
-        elif isinstance(node, Held):
+            expanded[node] = _expand_product(node, expanded)
+        elif isinstance(node, NamedSubexpression):
             expanded[node] = expanded[node.definition]
         elif isinstance(node, Func):
-            expanded[node] = _expanded_function(node, [_plain(expanded[a]) for a in node.args])
+            expanded[node] = _expanded_function(node, [_unfactored_sum(expanded[a]) for a in node.args])
         else:
-            expanded[node] = _joined((split(node)[::-1],))
+            expanded[node] = _collect_terms((split_coefficient(node)[::-1],))
     return expanded[root]
 
 
-def _multiplied_out(node: Product, expanded: Mapping[Expr, Terms]) -> Terms:
+def _expand_product(node: Product, expanded: Mapping[Expr, Terms]) -> Terms:
     result: Terms = {ONE: node.coefficient}
     for base, exponent in node.factors:
         terms = expanded[base]
         if isinstance(exponent, int) and exponent > 0 and len(terms) > 1:
             for _ in range(exponent):
-                result = _times(result, terms)
+                result = _multiply_terms(result, terms)
         else:
-            c, core = split(power(_plain(terms), Number(exponent)))
-            result = _times(result, {core: c})
+            c, core = split_coefficient(power(_unfactored_sum(terms), Number(exponent)))
+            result = _multiply_terms(result, {core: c})
     return result
 
 
-def _times(a: Terms, b: Terms) -> Terms:
+def _multiply_terms(a: Terms, b: Terms) -> Terms:
     products: list[tuple[Expr, Rational]] = []
     for x, c in a.items():
         for y, k in b.items():
-            n, core = split(mul(x, y))
-            if any(base.__class__ is Sum and _whole(p) for base, p in factors_of(core)):
-                products.extend((z, n * m * c * k) for z, m in _expanded(core).items())  # two roots made a sum
+            n, core = split_coefficient(mul(x, y))
+            if any(base.__class__ is Sum and _is_positive_integer(p) for base, p in term_factors(core)):
+                products.extend((z, n * m * c * k) for z, m in _expand_terms(core).items())  # two roots made a sum
             else:
                 products.append((core, n * c * k))
-    return _joined(products)
+    return _collect_terms(products)
 
 
-def _whole(exponent: Rational) -> bool:
+def _is_positive_integer(exponent: Rational) -> bool:
     return exponent.__class__ is int and exponent > 0
 
 
@@ -157,21 +181,21 @@ def _expanded_function(node: Func, args: list[Expr]) -> Terms:
         return {node: 1}
     if node.function is not None:
         return {Func(node.name, tuple(args), node.function): 1}
-    c, core = split(function(node.name, *args))
-    return {core: c} if isinstance(core, Func) else _expanded(mul(Number(c), core))
+    c, core = split_coefficient(apply_builtin(node.name, *args))
+    return {core: c} if isinstance(core, Func) else _expand_terms(mul(Number(c), core))
 
 
-def _joined(pairs: Iterable[tuple[Expr, Rational]]) -> Terms:
+def _collect_terms(pairs: Iterable[tuple[Expr, Rational]]) -> Terms:
     """Terms collected and simplified like those of any sum, but not factored."""
     merged: Terms = {}
     for core, c in pairs:
         merged[core] = merged.get(core, 0) + c
-    terms = leading({core: rational(c) for core, c in merged.items() if c != 0})
-    pythagoras(terms)
+    terms = leading_terms({core: to_rational(c) for core, c in merged.items() if c != 0})
+    apply_pythagoras(terms)
     return terms
 
 
-def _plain(terms: Terms) -> Expr:
+def _unfactored_sum(terms: Terms) -> Expr:
     """The sum of terms, without pulling out common factors."""
     items = sorted(terms.items(), key=lambda item: item[0].sort)
     if len(items) > 1:

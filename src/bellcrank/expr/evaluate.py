@@ -15,20 +15,20 @@ import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.expr.function_table import FUNCTIONS, OPERATORS
-from bellcrank.expr.node import PI, Expr, Func, Held, Number, Product, Rational, Sum, Symbol
-from bellcrank.expr.walk import postorder
+from bellcrank.expr.node import PI, Expr, Func, NamedSubexpression, Number, Product, Rational, Sum, Symbol
+from bellcrank.expr.traversal import postorder
 
 POWER = OPERATORS["**"].value
 
 
-def _float(value: Rational) -> float:
+def _to_float(value: Rational) -> float:
     try:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
 
 
-def _sum(terms: list[float]) -> float:
+def _sum_or_inf(terms: list[float]) -> float:
     try:
         return math.fsum(terms)
     except (OverflowError, ValueError):  # above the largest number, or inf - inf
@@ -38,11 +38,11 @@ def _sum(terms: list[float]) -> float:
 def node_value(node: Expr, value: Mapping[Expr, float], user: Mapping[str, Callable[..., float]]) -> float:
     """The value of one node from those of its parts."""
     if isinstance(node, Number):
-        return _float(node.value)
+        return _to_float(node.value)
     if isinstance(node, Sum):
-        return _sum([_float(c) * value[core] for core, c in node.terms])
+        return _sum_or_inf([_to_float(c) * value[core] for core, c in node.terms])
     if isinstance(node, Product):
-        result = _float(node.coefficient)
+        result = _to_float(node.coefficient)
         for base, exponent in node.factors:
             result *= value[base] if exponent == 1 else POWER(value[base], float(exponent))
         return result
@@ -52,7 +52,7 @@ def node_value(node: Expr, value: Mapping[Expr, float], user: Mapping[str, Calla
             raise ModelError(f"no value is known for the function {node.name}()")
         implementation = FUNCTIONS[node.name].value if node.function is None else user.get(node.name, node.function)
         return float(implementation(*args))
-    if isinstance(node, Held):
+    if isinstance(node, NamedSubexpression):
         return value[node.definition]
     if node is PI:
         return math.pi
@@ -76,7 +76,7 @@ def evaluate(
     return [value[r] for r in roots]
 
 
-def evaluate_on(
+def evaluate_with_cache(
     roots: Iterable[Expr], value: dict[Expr, float], user: Mapping[str, Callable[..., float]]
 ) -> list[float]:
     """Values of the roots from those known, to which all that are met are added: for one statement after another."""
@@ -86,7 +86,7 @@ def evaluate_on(
     return [value[r] for r in roots]
 
 
-def evaluate_all(roots: Iterable[Expr], samples: Mapping[str, np.ndarray], count: int) -> list[np.ndarray]:
+def evaluate_vectorized(roots: Iterable[Expr], samples: Mapping[str, np.ndarray], count: int) -> list[np.ndarray]:
     """Values of the roots for many sets of values of their symbols, each an array over the sets."""
     roots, value = list(roots), dict[Expr, np.ndarray]()
     with np.errstate(all="ignore"):
@@ -94,10 +94,10 @@ def evaluate_all(roots: Iterable[Expr], samples: Mapping[str, np.ndarray], count
             if isinstance(node, Symbol) and node.name in samples:
                 value[node] = samples[node.name]
             elif isinstance(node, Sum):
-                value[node] = reduce(operator.add, (_float(c) * value[core] for core, c in node.terms))
+                value[node] = reduce(operator.add, (_to_float(c) * value[core] for core, c in node.terms))
             elif isinstance(node, Product):
                 powers = (value[b] if n == 1 else np.power(value[b], float(n)) for b, n in node.factors)
-                value[node] = reduce(operator.mul, powers, np.full(count, _float(node.coefficient)))
+                value[node] = reduce(operator.mul, powers, np.full(count, _to_float(node.coefficient)))
             else:
                 operands = getattr(node, "parts", ())
                 rows = zip(*(value[x].tolist() for x in operands), strict=True) if operands else [()]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.expr.formula_parser import SyntaxNode, evaluate_syntax, parse_formula, syntax_to_text
 from bellcrank.expr.function_table import CALLED, OPERATORS, MathFunction
-from bellcrank.expr.text import Syntax, evaluate_syntax, parse, show
 
 ARITHMETIC = ("+", "-", "*", "/", "neg")
 COMPARISONS = ("<", "<=", ">", ">=")
@@ -27,53 +27,53 @@ class FormulaStep:
     name: str = ""  # of the parameter
 
 
-def steps_of(
-    syntax: Syntax, lookup: Callable[[str], FormulaStep | None], hints: Iterable[str], label: str
+def formula_steps(
+    syntax: SyntaxNode, lookup: Callable[[str], FormulaStep | None], hints: Iterable[str], label: str
 ) -> tuple[FormulaStep, ...]:
     """A formula step by step, the last one is its value. `lookup`: the step for a name, or for a call that is a name as
     well, such as q(body); `hints`: names that could be meant instead; `label` begins errors. Abbreviations are written
     out, so that all who read the steps compute alike."""
     steps: list[FormulaStep] = []
 
-    def nothing_called(name_text: str) -> ModelError:
+    def unknown_name_error(name_text: str) -> ModelError:
         return ModelError(
             f"{label}: no channel or parameter is called '{name_text}'.{did_you_mean(name_text, [*hints])}"
         )
 
-    def place(step: FormulaStep) -> int:
+    def append_step(step: FormulaStep) -> int:
         steps.append(step)
         return len(steps) - 1
 
-    def meaning(node: Syntax, operands: list[Any]) -> Any:
+    def visit_node(node: SyntaxNode, operands: list[Any]) -> Any:
         """The place of a part among the steps; a name that is no number is left as it is."""
-        step = lookup(show(node)) if node.op in ("name", "call") else None
+        step = lookup(syntax_to_text(node)) if node.op in ("name", "call") else None
         if step is not None:
-            return place(step)
+            return append_step(step)
         if node.op == "name":  # a body within q(body) is no number
-            return place(FormulaStep("number", number=math.pi)) if show(node).lower() == "pi" else node
-        unknown = next((p for p in operands if isinstance(p, Syntax)), node)
+            return append_step(FormulaStep("number", number=math.pi)) if syntax_to_text(node).lower() == "pi" else node
+        unknown = next((p for p in operands if isinstance(p, SyntaxNode)), node)
         if node.op == "number":
-            return place(FormulaStep("number", number=float(node.args[0])))
+            return append_step(FormulaStep("number", number=float(node.args[0])))
         name = str(node.args[0]).lower() if node.op == "call" else node.op
         if name not in (*ARITHMETIC, *OPERATORS, *CALLED):  # q(bdoy): of states it is the whole name that is unknown
-            raise nothing_called(show(node))
+            raise unknown_name_error(syntax_to_text(node))
         if unknown is not node:
-            raise nothing_called(show(unknown))
-        if node.op == "call" and not CALLED[name].takes(len(operands)):
-            raise node.fail(f"{label}: {show(node)} has {len(operands)} arguments")
+            raise unknown_name_error(syntax_to_text(unknown))
+        if node.op == "call" and not CALLED[name].accepts_count(len(operands)):
+            raise node.error_at_node(f"{label}: {syntax_to_text(node)} has {len(operands)} arguments")
         if node.op == "call" and CALLED[name].macro:
-            return written_out(CALLED[name], operands)
-        return place(FormulaStep(name, tuple(operands)))
+            return expand_macro(CALLED[name], operands)
+        return append_step(FormulaStep(name, tuple(operands)))
 
-    def written_out(macro: MathFunction, arguments: list[Any]) -> Any:
+    def expand_macro(macro: MathFunction, arguments: list[Any]) -> Any:
         """The place of what an abbreviation stands for."""
-        names = dict(zip(macro.names, arguments, strict=True))
+        names = dict(zip(macro.argument_names, arguments, strict=True))
         return evaluate_syntax(
-            parse(macro.in_terms),
-            lambda node, inner: names[show(node)] if node.op == "name" else meaning(node, inner),
+            parse_formula(macro.in_terms),
+            lambda node, inner: names[syntax_to_text(node)] if node.op == "name" else visit_node(node, inner),
         )
 
-    last = evaluate_syntax(syntax, meaning)
-    if isinstance(last, Syntax):
-        raise nothing_called(show(syntax))
+    last = evaluate_syntax(syntax, visit_node)
+    if isinstance(last, SyntaxNode):
+        raise unknown_name_error(syntax_to_text(syntax))
     return tuple(steps)

@@ -18,14 +18,15 @@ from bellcrank.expr.construct import (
     common_factors,
     div,
     expression,
-    factors_of,
-    from_factors,
     mul,
     neg,
     power,
-    split,
+    product_of_factors,
+    split_coefficient,
     sub,
+    term_factors,
 )
+from bellcrank.expr.formula_parser import SyntaxNode, parse_formula
 from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS, OPERATORS, MathFunction
 from bellcrank.expr.node import (
     NEVER_NEGATIVE,
@@ -34,19 +35,18 @@ from bellcrank.expr.node import (
     ZERO,
     Expr,
     Func,
-    Held,
+    NamedSubexpression,
     Number,
     Rational,
     Sum,
     Symbol,
-    rational,
+    abs_rational,
     sign_of_power,
-    size,
+    to_rational,
 )
-from bellcrank.expr.text import Syntax, parse
 
 
-def function(name: str, *args: Expr) -> Expr:
+def apply_builtin(name: str, *args: Expr) -> Expr:
     """A built-in function in simplest form."""
     rule = _RULES.get(name)
     if rule is not None:
@@ -55,28 +55,33 @@ def function(name: str, *args: Expr) -> Expr:
     if builtin is None:
         raise ModelError(f"'{name}' is not a built-in function.{did_you_mean(name, FUNCTIONS)}")
     if len(args) != builtin.arity:
-        raise ModelError(builtin.wrong_count(len(args)))
+        raise ModelError(builtin.argument_count_message(len(args)))
     if builtin.macro:
-        return written(builtin.in_terms, builtin.names)(*args)
+        return compile_rule(builtin.in_terms, builtin.argument_names)(*args)
     if len(args) == 1:
-        return _of_one(builtin, args[0])
+        return _simplify_unary(builtin, args[0])
     if all(a.__class__ is Number for a in args):
-        return _numeric(builtin, *args)
+        return _fold_numbers(builtin, *args)
     return Func(name, tuple(sorted(args, key=lambda a: a.sort)) if builtin.symmetric else args)
 
 
-def _of_one(builtin: MathFunction, x: Expr) -> Expr:
+def _simplify_unary(builtin: MathFunction, x: Expr) -> Expr:
     if x.order > 0 and builtin.series:
-        return _series(builtin, x)
-    inner = x.definition if x.__class__ is Held else x
-    if inner.__class__ is Func and inner.name == builtin.inverse and inner.function is None and _exists(inner):
+        return _taylor_series(builtin, x)
+    inner = x.definition if x.__class__ is NamedSubexpression else x
+    if (
+        inner.__class__ is Func
+        and inner.name == builtin.inverse
+        and inner.function is None
+        and _is_defined_everywhere(inner)
+    ):
         return inner.args[0]
-    c, core = split(x)
+    c, core = split_coefficient(x)
     if c < 0 and (builtin.odd or builtin.even):
-        mirrored = _of_one(builtin, neg(x))
+        mirrored = _simplify_unary(builtin, neg(x))
         return neg(mirrored) if builtin.odd else mirrored
     if x.__class__ is Number:
-        return _numeric(builtin, x)
+        return _fold_numbers(builtin, x)
     if builtin.quarter_turns and core is PI and Fraction(2 * c).denominator == 1:
         folded = builtin.quarter_turns[int(2 * c) % 4]
         if folded is not None:
@@ -84,13 +89,13 @@ def _of_one(builtin: MathFunction, x: Expr) -> Expr:
     return Func(builtin.name, (x,))
 
 
-def _exists(inner: Func) -> bool:
+def _is_defined_everywhere(inner: Func) -> bool:
     """Is a function defined whatever the value of its argument may be?"""
     domain = FUNCTIONS[inner.name].domain
     return not domain or (domain == "positive" and inner.args[0].sign >= NEVER_NEGATIVE)
 
 
-def _numeric(builtin: MathFunction, *args: Expr) -> Expr:
+def _fold_numbers(builtin: MathFunction, *args: Expr) -> Expr:
     values = [a.value for a in args if isinstance(a, Number)]
     try:
         result = builtin.exact(*values) if builtin.exact is not None else builtin.value(*map(float, values))
@@ -102,10 +107,10 @@ def _numeric(builtin: MathFunction, *args: Expr) -> Expr:
         raise ModelError(f"{builtin.name}({', '.join(map(str, values))}) is not defined")
     if result == math.inf:
         raise ModelError(f"{builtin.name}({', '.join(map(str, values))}) is too large a number")
-    return Number(rational(result))
+    return Number(to_rational(result))
 
 
-def _series(builtin: MathFunction, x: Expr) -> Expr:
+def _taylor_series(builtin: MathFunction, x: Expr) -> Expr:
     """Truncated Taylor series for a small argument."""
     return add(*(mul(Number(c), power(x, Number(k))) for k, c in enumerate(builtin.series) if c != 0))
 
@@ -114,17 +119,17 @@ CREATORS: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/": d
 
 
 @cache
-def written(text: str, names: tuple[str, ...]) -> Callable[..., Expr]:
+def compile_rule(text: str, names: tuple[str, ...]) -> Callable[..., Expr]:
     """The expression that a text of the function table stands for, as a function of what its names stand for."""
-    build = _written(parse(text), names)
+    build = _compile_rule_node(parse_formula(text), names)
     return lambda *args: build(args)
 
 
-def _written(node: Syntax, names: tuple[str, ...]) -> Callable[[tuple[Expr, ...]], Expr]:
-    operands = [_written(c, names) for c in node.children]
+def _compile_rule_node(node: SyntaxNode, names: tuple[str, ...]) -> Callable[[tuple[Expr, ...]], Expr]:
+    operands = [_compile_rule_node(c, names) for c in node.children]
     match node.op:
         case "number":
-            number = Number(rational(node.args[0]))
+            number = Number(to_rational(node.args[0]))
             return lambda args: number
         case "name":
             index = names.index(node.args[0])
@@ -132,48 +137,52 @@ def _written(node: Syntax, names: tuple[str, ...]) -> Callable[[tuple[Expr, ...]
         case "neg":
             return lambda args: neg(operands[0](args))
     function_name = node.args[0] if node.op == "call" else OPERATORS[node.op].name if node.op in OPERATORS else ""
-    create = CREATORS.get(node.op) or partial(function, function_name)
+    create = CREATORS.get(node.op) or partial(apply_builtin, function_name)
     return lambda args: create(*[p(args) for p in operands])
 
 
-def _sign(x: Expr) -> Expr:
-    c, core = split(x)
-    return _of_one(FUNCTIONS["sign"], x if c == 1 or x.__class__ is Number else core if c > 0 else neg(core))
+def _simplify_sign(x: Expr) -> Expr:
+    c, core = split_coefficient(x)
+    return _simplify_unary(FUNCTIONS["sign"], x if c == 1 or x.__class__ is Number else core if c > 0 else neg(core))
 
 
-def _atan2(y: Expr, x: Expr) -> Expr:
+def _simplify_atan2(y: Expr, x: Expr) -> Expr:
     """Angle of the point (x, y); factors that are known to be positive are cancelled."""
-    (cy, core_y), (cx, core_x) = split(y), split(x)
+    (cy, core_y), (cx, core_x) = split_coefficient(y), split_coefficient(x)
     if y is ZERO and core_x.sign >= NEVER_NEGATIVE:
         return PI if cx < 0 else ZERO
     common = {b: p for b, p in common_factors((core_y, core_x)).items() if sign_of_power(b, p) == POSITIVE}
     if common or abs(cx) == abs(cy) != 1:
-        g = mul(Number(size(cx)), from_factors(1, common)) if abs(cx) == abs(cy) else from_factors(1, common)
-        return _atan2(div(y, g), div(x, g))
-    if y.order > x.order and _ahead(x):
-        return _series(FUNCTIONS["atan"], div(y, x))
+        g = (
+            mul(Number(abs_rational(cx)), product_of_factors(1, common))
+            if abs(cx) == abs(cy)
+            else product_of_factors(1, common)
+        )
+        return _simplify_atan2(div(y, g), div(x, g))
+    if y.order > x.order and _is_small_angle(x):
+        return _taylor_series(FUNCTIONS["atan"], div(y, x))
     if y.__class__ is Number and x.__class__ is Number:
-        return Number(rational(math.atan2(y.value, x.value)))
+        return Number(to_rational(math.atan2(y.value, x.value)))
     if cy < 0:
         return neg(Func("atan2", (neg(y), x)))
     return Func("atan2", (y, x))
 
 
-def _ahead(x: Expr) -> bool:
+def _is_small_angle(x: Expr) -> bool:
     """Is the angle of a point whose y is small compared with x a small one? It is where the terms that count in x are
     positive: known to be, or parameters, speeds and large quantities, which small variables are small compared with."""
-    c, core = split(x)
+    c, core = split_coefficient(x)
     terms = core.terms if core.__class__ is Sum else ((core, 1),)
     leading = [(e, k) for e, k in terms if e.order == core.order]
-    return all(k * c > 0 and all(_forward(b, p) for b, p in factors_of(e)) for e, k in leading)
+    return all(k * c > 0 and all(_counts_as_positive(b, p) for b, p in term_factors(e)) for e, k in leading)
 
 
-def _forward(base: Expr, exponent: Rational) -> bool:
+def _counts_as_positive(base: Expr, exponent: Rational) -> bool:
     is_simple = base.__class__ is Symbol and (base.constant or base.kind == "speed" or base.order < 0)
     return is_simple or sign_of_power(base, exponent) == POSITIVE
 
 
-def _extremum(name: str, *args: Expr) -> Expr:
+def _simplify_extremum(name: str, *args: Expr) -> Expr:
     """The least or greatest of the arguments: repeated ones once, numbers first, the others in canonical order."""
     if not args:
         raise ModelError(f"{name}() needs at least one argument")
@@ -197,18 +206,18 @@ def _extremum(name: str, *args: Expr) -> Expr:
     return result
 
 
-def _compare(name: str, a: Expr, b: Expr) -> Expr:
+def _simplify_comparison(name: str, a: Expr, b: Expr) -> Expr:
     comparison = COMPARISONS[name]
     if a.__class__ is Number and b.__class__ is Number:
-        return _numeric(comparison, a, b)
+        return _fold_numbers(comparison, a, b)
     if a is b:
-        return _numeric(comparison, ZERO, ZERO)
+        return _fold_numbers(comparison, ZERO, ZERO)
     if a.sort < b.sort:  # the simpler one stands on the right: x > 0
         return Func(OPERATORS[comparison.operator.translate(_MIRROR)].name, (b, a))
     return Func(name, (a, b))
 
 
-def _where(condition: Expr, yes: Expr, no: Expr) -> Expr:
+def _simplify_where(condition: Expr, yes: Expr, no: Expr) -> Expr:
     """`yes` where the condition holds (a comparison, or a value that is not zero), else `no`."""
     if yes is no:
         return yes
@@ -221,19 +230,19 @@ _HALF = Number(Fraction(1, 2))
 _MIRROR = str.maketrans("<>", "><")
 _OF_POWERS: dict[str, Callable[..., Expr]] = {"pow": power, "sqrt": lambda x: power(x, _HALF), "abs": absolute}
 _RULES: dict[str, Callable[..., Expr]] = {  # the algebra of functions that have one of their own
-    **_OF_POWERS, "sign": _sign, "atan2": _atan2, "where": _where,
-    **{name: partial(_extremum, name) for name in ("min", "max")},
-    **{name: partial(_compare, name) for name in COMPARISONS},
+    **_OF_POWERS, "sign": _simplify_sign, "atan2": _simplify_atan2, "where": _simplify_where,
+    **{name: partial(_simplify_extremum, name) for name in ("min", "max")},
+    **{name: partial(_simplify_comparison, name) for name in COMPARISONS},
 }  # fmt: skip
 
 
 def sin(x: Any) -> Expr:
-    return function("sin", expression(x))
+    return apply_builtin("sin", expression(x))
 
 
 def cos(x: Any) -> Expr:
-    return function("cos", expression(x))
+    return apply_builtin("cos", expression(x))
 
 
 def sqrt(x: Any) -> Expr:
-    return function("sqrt", expression(x))
+    return apply_builtin("sqrt", expression(x))

@@ -37,29 +37,29 @@ CONSTANT_KINDS = frozenset({"parameter", "constant"})
 LONG = 20  # terms of a sum that is worth an index (`sum_index`)
 
 
-def digest(*items: object) -> int:
+def field_digest(*items: object) -> int:
     """A reproducible pseudo-random field element for the given parts."""
     text = "\x1f".join(map(str, items)).encode()
     return int.from_bytes(blake2b(text, digest_size=16).digest(), "big") % PRIME
 
 
-def residue(value: Rational) -> int:
+def field_residue(value: Rational) -> int:
     """A rational number as an element of the field."""
-    return value % PRIME if value.__class__ is int else _quotient(value.numerator, value.denominator)
+    return value % PRIME if value.__class__ is int else _field_quotient(value.numerator, value.denominator)
 
 
 @lru_cache(maxsize=65536)
-def _quotient(numerator: int, denominator: int) -> int:
+def _field_quotient(numerator: int, denominator: int) -> int:
     return numerator * pow(denominator, -1, PRIME) % PRIME
 
 
 @lru_cache(maxsize=65536)
-def circle(angle: int) -> tuple[int, int]:
+def field_cos_sin(angle: int) -> tuple[int, int]:
     """A rational point (cos, sin) of the unit circle over the field, for an angle given by its fingerprint."""
     if angle > PRIME // 2:  # the opposite angle
-        cosine, sine = circle(PRIME - angle)
+        cosine, sine = field_cos_sin(PRIME - angle)
         return cosine, -sine % PRIME
-    t = digest("angle", angle) if angle else 0
+    t = field_digest("angle", angle) if angle else 0
     inverse = pow(1 + t * t, -1, PRIME)
     return (1 - t * t) * inverse % PRIME, 2 * t * inverse % PRIME
 
@@ -90,7 +90,7 @@ class Expr:
     parts: tuple[Expr, ...] = ()
 
 
-class _Reference(ref[Expr]):
+class _NodeReference(ref[Expr]):
     """What the table of nodes holds of one: nodes go when nobody uses them any more."""
 
     __slots__ = ("key",)
@@ -98,22 +98,22 @@ class _Reference(ref[Expr]):
 
 
 # Fractions stand in keys as numerator and denominator: the hash of a fraction takes a microsecond or two, every time.
-_references: dict[tuple[Any, ...], Any] = {}  # of `_Reference`; a WeakValueDictionary would take twice the time
+_references: dict[tuple[Any, ...], Any] = {}  # of `_NodeReference`; a WeakValueDictionary would take twice the time
 
 
-def _interned(key: tuple[Any, ...], node: Expr) -> Expr:
+def _intern_node(key: tuple[Any, ...], node: Expr) -> Expr:
     """The one node of that key: another thread may have made it in the meantime."""
-    reference = _Reference(node, _gone)
+    reference = _NodeReference(node, _remove_dead_node)
     reference.key = key
     while (existing := _references.setdefault(key, reference)) is not reference:
         existing_node = existing()
         if existing_node is not None:
             return existing_node
-        _gone(existing)
+        _remove_dead_node(existing)
     return node
 
 
-def _gone(reference: ref[Expr], table: Any = _references, remove: Any = _remove_dead_weakref) -> None:
+def _remove_dead_node(reference: ref[Expr], table: Any = _references, remove: Any = _remove_dead_weakref) -> None:
     """Takes a node that is no more off the table, unless another has taken its place: a look and a removal at once, as
     the dictionaries of `weakref` do it. What it uses is bound: nodes go last when Python ends."""
     remove(table, reference.key)  # type: ignore[attr-defined]
@@ -128,17 +128,17 @@ class Number(Expr):
     def __new__(cls, value: Rational) -> Number:
         key: tuple[Any, ...] = (cls, value)
         if value.__class__ is Fraction:
-            value = normal(value)
+            value = normalize_rational(value)
             key = (cls, value.numerator, value.denominator) if value.__class__ is Fraction else (cls, value)
         reference = _references.get(key)
         if reference is None or (node := reference()) is None:
             node = object.__new__(cls)
-            node.value = value = rational(value)
+            node.value = value = to_rational(value)
             node.constant, node.order = True, 0
             node.sign = POSITIVE if value > 0 else UNKNOWN if value < 0 else NEVER_NEGATIVE
-            node.fingerprint = residue(value)
+            node.fingerprint = field_residue(value)
             node.sort = (RANK_NUMBER, value)
-            return _interned(key, node)  # type: ignore[return-value]
+            return _intern_node(key, node)  # type: ignore[return-value]
         return node
 
 
@@ -162,9 +162,9 @@ class Symbol(Expr):
             node.name, node.kind, node.order = name, kind, order
             node.constant = kind in CONSTANT_KINDS
             node.sign = POSITIVE if positive else UNKNOWN
-            node.fingerprint = digest("symbol", kind, name)
-            node.sort = (RANK_PARAMETER if node.constant else RANK_SYMBOL, (*_natural(name), (-1, 0, kind)))
-            return _interned(key, node)  # type: ignore[return-value]
+            node.fingerprint = field_digest("symbol", kind, name)
+            node.sort = (RANK_PARAMETER if node.constant else RANK_SYMBOL, (*_natural_sort_key(name), (-1, 0, kind)))
+            return _intern_node(key, node)  # type: ignore[return-value]
         return node
 
 
@@ -196,35 +196,35 @@ class Sum(Expr):
                     highest_sign = known
                 if core.order < order:
                     order = core.order
-                number = coefficient if coefficient.__class__ is int else residue(coefficient)
+                number = coefficient if coefficient.__class__ is int else field_residue(coefficient)
                 fingerprint += number * core.fingerprint
             node.constant, node.order, node.fingerprint = constant, order, fingerprint % PRIME
             node.sign = highest_sign if lowest_sign else UNKNOWN
             node.sort = (RANK_SUM, node.fingerprint)
-            return _interned(key, node)  # type: ignore[return-value]
+            return _intern_node(key, node)  # type: ignore[return-value]
         return node
 
-    def with_term(self, position: int, core: Expr, coefficient: Rational) -> Sum:
+    def insert_term(self, position: int, core: Expr, coefficient: Rational) -> Sum:
         """A long sum with one more term at a place; its index serves both."""
 
-        def inserted(items: tuple[Any, ...], item: Any) -> tuple[Any, ...]:
+        def insert_item(items: tuple[Any, ...], item: Any) -> tuple[Any, ...]:
             return (*items[:position], item, *items[position:])
 
         above, below = self.noted
-        noted = inserted(above, coefficient.numerator), inserted(below, coefficient.denominator)
-        cores = inserted(self.parts, core)
+        noted = insert_item(above, coefficient.numerator), insert_item(below, coefficient.denominator)
+        cores = insert_item(self.parts, core)
         key = (Sum, cores, *noted)
         reference = _references.get(key)
         if reference is None or (node := reference()) is None:
             node = object.__new__(Sum)
-            node.terms, node.noted, node.index = inserted(self.terms, (core, coefficient)), noted, self.index
+            node.terms, node.noted, node.index = insert_item(self.terms, (core, coefficient)), noted, self.index
             node.parts = cores
             sign = core.sign if coefficient.numerator > 0 else UNKNOWN
             node.constant, node.order = self.constant and core.constant, min(self.order, core.order)
-            node.fingerprint = (self.fingerprint + residue(coefficient) * core.fingerprint) % PRIME
+            node.fingerprint = (self.fingerprint + field_residue(coefficient) * core.fingerprint) % PRIME
             node.sign = max(self.sign, sign) if self.sign and sign else UNKNOWN
             node.sort = (RANK_SUM, node.fingerprint)
-            return _interned(key, node)  # type: ignore[return-value]
+            return _intern_node(key, node)  # type: ignore[return-value]
         return node
 
 
@@ -246,7 +246,7 @@ class Product(Expr):
             node = object.__new__(cls)
             node.coefficient, node.factors, node._core = coefficient, factors, None
             node.parts = next(zip(*factors, strict=True), ())
-            constant, order, fingerprint = True, 0, residue(coefficient)
+            constant, order, fingerprint = True, 0, field_residue(coefficient)
             sign = POSITIVE if coefficient.numerator > 0 else UNKNOWN
             for base, exponent in factors:
                 constant = constant and base.constant
@@ -263,7 +263,7 @@ class Product(Expr):
                 fingerprint = fingerprint * power_residue(base.fingerprint, exponent) % PRIME
             node.constant, node.order, node.fingerprint, node.sign = constant, order, fingerprint, sign
             node.sort = (RANK_PRODUCT, fingerprint)
-            return _interned(key, node)  # type: ignore[return-value]
+            return _intern_node(key, node)  # type: ignore[return-value]
         return node
 
 
@@ -286,30 +286,30 @@ class Func(Expr):
             node.order = _function_order(name, args)
             node.sign = _function_sign(name, args) if function is None else UNKNOWN
             # values that one routine returns, and tables of one name, are different functions
-            mark = getattr(function, "mark", "")
+            mark = getattr(function, "identity_key", "")
             node.fingerprint = _function_residue(f"{name} {mark}" if mark else name, args)
             node.sort = (RANK_FUNCTION, (name, node.fingerprint))
-            return _interned(key, node)  # type: ignore[return-value]
+            return _intern_node(key, node)  # type: ignore[return-value]
         return node
 
     def __bool__(self) -> bool:
         if self.function is None and self.name in COMPARISONS:
-            raise ModelError(undecided(str(self)))
+            raise ModelError(undecidable_message(str(self)))
         return True
 
 
-def undecided(comparison: str) -> str:
+def undecidable_message(comparison: str) -> str:
     """What is wrong with a comparison of expressions in `if`, `and`, `min()` or `max()` of Python."""
     return f"{comparison} is true or false only during a run: use bc.where(), bc.min() or bc.max()"
 
 
-class Held(Expr):
+class NamedSubexpression(Expr):
     """An intermediate result: an atom for the algebra, so that what is shared stays shared (AUTOSIM's Z variables)."""
 
     __slots__ = ("definition", "parts")
     definition: Expr
 
-    def __new__(cls, definition: Expr) -> Held:
+    def __new__(cls, definition: Expr) -> NamedSubexpression:
         key = (cls, definition)
         reference = _references.get(key)
         if reference is None or (node := reference()) is None:
@@ -319,7 +319,7 @@ class Held(Expr):
             node.constant, node.order, node.sign = definition.constant, definition.order, definition.sign
             node.fingerprint = definition.fingerprint
             node.sort = (RANK_HELD, definition.fingerprint)
-            return _interned(key, node)  # type: ignore[return-value]
+            return _intern_node(key, node)  # type: ignore[return-value]
         return node
 
 
@@ -333,28 +333,28 @@ def power_residue(base: int, exponent: Rational) -> int:
     integer_part = math.floor(exponent)
     result = pow(base, integer_part, PRIME)
     if isinstance(exponent, Fraction):
-        root = digest("root", base, exponent.denominator)
+        root = field_digest("root", base, exponent.denominator)
         result = result * pow(root, exponent.numerator - integer_part * exponent.denominator, PRIME) % PRIME
     return result
 
 
 def _function_residue(name: str, args: tuple[Expr, ...]) -> int:
     if name in ("sin", "cos", "tan"):
-        cosine, sine = circle(args[0].fingerprint)
+        cosine, sine = field_cos_sin(args[0].fingerprint)
         if name == "tan":
             return sine * pow(cosine, -1, PRIME) % PRIME
         return sine if name == "sin" else cosine
     if name == "sqrt":
         return power_residue(args[0].fingerprint, Fraction(1, 2))
-    return digest("function", name, *(a.fingerprint for a in args))
+    return field_digest("function", name, *(a.fingerprint for a in args))
 
 
 def _function_order(name: str, args: tuple[Expr, ...]) -> int:
     """Small order of a function that is not a series: that of its arguments where the value is one of them."""
     builtin = FUNCTIONS.get(name)
-    if builtin is None or builtin.grows_with is None:
+    if builtin is None or builtin.order_arguments is None:
         return 0
-    return min((a.order for a in args[builtin.grows_with] if a is not ZERO), default=0)
+    return min((a.order for a in args[builtin.order_arguments] if a is not ZERO), default=0)
 
 
 def sign_of_power(base: Expr, exponent: Rational) -> int:
@@ -374,18 +374,18 @@ def _function_sign(name: str, args: tuple[Expr, ...]) -> int:
     return POSITIVE if builtin.positive else NEVER_NEGATIVE if builtin.never_negative else UNKNOWN
 
 
-def _natural(name: str) -> tuple[Any, ...]:
+def _natural_sort_key(name: str) -> tuple[Any, ...]:
     """Parts of a sort key that puts q2 before q10."""
     runs = re.findall("[0-9]+|[^0-9]+", name)
     return tuple((0, len(p.lstrip("0")), p.lstrip("0"), p) if p[0] in "0123456789" else (1, 0, p) for p in runs)
 
 
-def normal(value: Rational) -> Rational:
+def normalize_rational(value: Rational) -> Rational:
     """A whole number as int."""
     return value.numerator if value.__class__ is Fraction and value.denominator == 1 else value
 
 
-def rational(value: int | float | Fraction) -> Rational:
+def to_rational(value: int | float | Fraction) -> Rational:
     """The exact rational a number stands for: 0.1 means 1/10."""
     if isinstance(value, int):
         return int(value)
@@ -394,23 +394,23 @@ def rational(value: int | float | Fraction) -> Rational:
         if not math.isfinite(value):
             raise ModelError(f"{value} is not a finite number")
         value = Fraction(repr(value))
-    return normal(value)
+    return normalize_rational(value)
 
 
-def size(value: Rational) -> Rational:
+def abs_rational(value: Rational) -> Rational:
     """Absolute value."""
     return value if value >= 0 else -value
 
 
-def operand(value: Any) -> Expr | None:
+def try_expression(value: Any) -> Expr | None:
     """An expression for a number; None for what the algebra does not know."""
     if isinstance(value, Expr):
         return value
     if isinstance(value, int | float | Fraction):
-        return Number(rational(value))
+        return Number(to_rational(value))
     if hasattr(value, "__float__") and getattr(value, "ndim", 1) == 0:  # NumPy scalars
         try:
-            return Number(rational(float(value)))
+            return Number(to_rational(float(value)))
         except TypeError:  # spans of time, of which NumPy makes other objects
             return None
     return None

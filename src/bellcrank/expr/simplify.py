@@ -11,9 +11,9 @@ from typing import Any
 from bellcrank.errors import ModelError
 from bellcrank.expr import calculus
 from bellcrank.expr.construct import add, expression, mul
-from bellcrank.expr.node import Expr, Held, Number, Product, Sum
-from bellcrank.expr.show import text
-from bellcrank.expr.walk import postorder, release
+from bellcrank.expr.node import Expr, NamedSubexpression, Number, Product, Sum
+from bellcrank.expr.printing import to_text
+from bellcrank.expr.traversal import inline_named, postorder
 
 LARGEST = 200  # terms; an expression that would have more when multiplied out stays as it is
 
@@ -38,7 +38,7 @@ def expand(given: Any) -> Any:
     >>> bc.expand(s.expr("(a + b)**2 - a**2 - 2*a*b"))
     b**2
     """
-    return _each(given, calculus.expand)
+    return _map_expressions(given, calculus.expand)
 
 
 def simplify(given: Any) -> Any:
@@ -61,32 +61,32 @@ def simplify(given: Any) -> Any:
     >>> bc.simplify(s.expr("a*(b + c) - a*b"))
     a*c
     """
-    return _each(given, _shortest)
+    return _map_expressions(given, _shortest_form)
 
 
-def _each(expressions: Any, rewrite: Callable[[Expr], Expr]) -> Any:
+def _map_expressions(expressions: Any, rewrite: Callable[[Expr], Expr]) -> Any:
     if isinstance(expressions, list | tuple):
-        return type(expressions)(_each(x, rewrite) for x in expressions)
+        return type(expressions)(_map_expressions(x, rewrite) for x in expressions)
     return rewrite(expression(expressions))
 
 
-def _shortest(e: Expr) -> Expr:
-    if _terms(e) > LARGEST:
+def _shortest_form(e: Expr) -> Expr:
+    if _expanded_term_count(e) > LARGEST:
         return e
-    plain = release(e)
+    plain = inline_named(e)
     try:
-        forms = plain, collected(calculus.expand(plain))
+        forms = plain, factor_common_terms(calculus.expand(plain))
     except ModelError:  # a zero below a fraction bar came to light: it stays where it was
         return plain
-    return min(forms, key=lambda x: len(text(x)))
+    return min(forms, key=lambda x: len(to_text(x)))
 
 
-def collected(plain: Expr) -> Expr:
+def factor_common_terms(plain: Expr) -> Expr:
     """A plain sum with its common factors in front."""
     return add(*(mul(Number(c), core) for core, c in plain.terms)) if isinstance(plain, Sum) else plain
 
 
-def _terms(root: Expr) -> int:
+def _expanded_term_count(root: Expr) -> int:
     """How many terms an expression has when it is multiplied out, if none of them cancel; those of arguments count."""
     count: dict[Expr, int] = {}
     for node in postorder((root,)):
@@ -97,6 +97,10 @@ def _terms(root: Expr) -> int:
             for base, exponent in node.factors:
                 total *= count[base] ** min(exponent, 20) if isinstance(exponent, int) and exponent > 0 else count[base]
         else:
-            total = count[node.definition] if isinstance(node, Held) else 1 + sum(count[a] - 1 for a in node.parts)
+            total = (
+                count[node.definition]
+                if isinstance(node, NamedSubexpression)
+                else 1 + sum(count[a] - 1 for a in node.parts)
+            )
         count[node] = min(total, LARGEST + 1)
     return count[root]

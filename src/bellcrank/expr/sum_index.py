@@ -25,7 +25,7 @@ class SumIndex:
         self.numbers: set[tuple[int, int, int]] = set()
         self.wanted: set[tuple[int, int, int]] = set()
 
-    def take(self, core: Expr, c: Rational, factors: Factors) -> bool:
+    def try_add_term(self, core: Expr, c: Rational, factors: Factors) -> bool:
         """Notes a term that surely joins with none that is noted; false, if that is not sure."""
         above, below, count = c.numerator, c.denominator, len(factors)
         powers = [(b, x) for b, x in factors if b.__class__ is Func and x >= 2]
@@ -44,11 +44,11 @@ class SumIndex:
         return True
 
 
-def index_of(terms: Iterable[tuple[Expr, Rational, Factors]]) -> SumIndex | None:
+def build_sum_index(terms: Iterable[tuple[Expr, Rational, Factors]]) -> SumIndex | None:
     """The index of a sum; None if its terms are not in order, or some might join."""
     index, last = SumIndex(), None
     for core, c, factors in terms:
-        if (last is not None and not last < core.sort) or not index.take(core, c, factors):
+        if (last is not None and not last < core.sort) or not index.try_add_term(core, c, factors):
             return None
         last = core.sort
     return index

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bellcrank.errors import ModelError
-from bellcrank.expr.node import Expr, Func, operand
+from bellcrank.expr.node import Expr, Func, try_expression
 
 FEW = 8  # points, or less, for which every program has room
 
@@ -62,7 +62,7 @@ class Table:
         return ""
 
     @cached_property
-    def mark(self) -> str:
+    def identity_key(self) -> str:
         """What distinguishes it from other tables of its name."""
         numbers = () if self.defined else (self.axes, self.values)
         return hashlib.sha256(repr((*numbers, self.order, self.derivative)).encode()).hexdigest()[:16]
@@ -77,14 +77,14 @@ class Table:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what follows from the points, which may be others where it is loaded (`kept_models`)."""
-        return {f.name: getattr(self, f.name) for f in fields(self)} | {"_derivatives": self._derivatives}
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {"_derivative_cache": self._derivative_cache}
 
     def __call__(self, *args: Any) -> Any:
         """A number for numbers, an expression for expressions."""
         if len(args) != len(self.axes):
             raise ModelError(f"table '{self.name}' takes {len(self.axes)} arguments, {len(args)} given")
         if any(isinstance(a, Expr) for a in args):
-            return Func(self.name, tuple(operand(a) for a in args), self)  # type: ignore[misc]
+            return Func(self.name, tuple(try_expression(a) for a in args), self)  # type: ignore[misc]
         if any(isinstance(a, str) for a in args):
             raise ModelError(
                 f"table '{self.name}' takes numbers and expressions, not text: name it with s.define('tab', table) and "
@@ -95,15 +95,15 @@ class Table:
     def value(self, *args: float) -> float:
         """The table's value at a point."""
         if len(self.axes) == 1:
-            return self._value_1(float(args[0]))
+            return self._evaluate_1d(float(args[0]))
         x = [min(max(float(a), axis[0]), axis[-1]) for a, axis in zip(args, self.axes, strict=True)]
         if any(n > 0 and clipped != a for n, clipped, a in zip(self.derivative, x, args, strict=True)):
             return 0.0  # outside, the end value holds
         if self.order == 1:
-            return self._bilinear(*x)
-        return float(self._spline_2.ev(*x, dx=self.derivative[0], dy=self.derivative[1]))
+            return self._evaluate_bilinear(*x)
+        return float(self._spline_2d.ev(*x, dx=self.derivative[0], dy=self.derivative[1]))
 
-    def _bilinear(self, x: float, y: float) -> float:
+    def _evaluate_bilinear(self, x: float, y: float) -> float:
         """Value or slope in the cell that holds (x, y)."""
         corner, fraction, size = [], [], []
         for axis, coordinate in zip(self.axes, (x, y), strict=True):
@@ -120,13 +120,13 @@ class Table:
                 total += weight * self.values[corner[0] + di][corner[1] + dj]
         return total
 
-    def _value_1(self, x: float) -> float:
+    def _evaluate_1d(self, x: float) -> float:
         axis = self.axes[0]
         clipped = min(max(x, axis[0]), axis[-1])
         n = self.derivative[0]
-        value = float(self._spline_1(clipped, n))
+        value = float(self._spline_1d(clipped, n))
         if x != clipped and n < 2:  # continues with the end slope
-            slope = float(self._spline_1(clipped, 1))
+            slope = float(self._spline_1d(clipped, 1))
             return value + slope * (x - clipped) if n == 0 else slope
         return 0.0 if x != clipped else value
 
@@ -134,20 +134,20 @@ class Table:
     def powers(self) -> np.ndarray:
         """Coefficients of the pieces of a table of one argument, highest power first."""
         if self.order == 3:
-            coefficients: np.ndarray = self._spline_1.c
+            coefficients: np.ndarray = self._spline_1d.c
             return coefficients
         x, y = np.array(self.axes[0]), np.array(self.values)
         return np.array([np.diff(y) / np.diff(x), y[:-1]])
 
     @cached_property
-    def _spline_1(self) -> Any:
+    def _spline_1d(self) -> Any:
         from scipy.interpolate import CubicSpline, PPoly
 
         x = np.array(self.axes[0])
         return CubicSpline(x, np.array(self.values)) if self.order == 3 else PPoly(self.powers, x)
 
     @cached_property
-    def _spline_2(self) -> Any:
+    def _spline_2d(self) -> Any:
         from scipy.interpolate import RectBivariateSpline
 
         x, y = self.axes
@@ -158,20 +158,20 @@ class Table:
         times = tuple(n + (i == index) for i, n in enumerate(self.derivative))
         if self.order == 1 and sum(times) > 1:
             raise ModelError(f"table '{self.name}' is made of straight lines and has no second derivative; use order=3")
-        derivatives = self._derivatives
+        derivatives = self._derivative_cache
         if times not in derivatives:
             name = f"{self.given.name}_d{''.join(map(str, times))}"
             derivatives[times] = replace(self, name=name, derivative=times)
-            derivatives[times].__dict__["_derivatives"] = derivatives
+            derivatives[times].__dict__["_derivative_cache"] = derivatives
         return Func(derivatives[times].name, tuple(args), derivatives[times])
 
     @property
     def given(self) -> Table:
         """The table of the points themselves, of which this may be a derivative."""
-        return next(iter(self._derivatives.values()))
+        return next(iter(self._derivative_cache.values()))
 
     @cached_property
-    def _derivatives(self) -> dict[tuple[int, ...], Table]:
+    def _derivative_cache(self) -> dict[tuple[int, ...], Table]:
         """Those taken of these points so far, kept with the points: in another order they are the same tables."""
         return {self.derivative: self}
 
@@ -224,7 +224,7 @@ def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "t
         raise ModelError(f"table: order={order!r} must be 1 (straight lines) or 3 (cubic)")
     axes = [x] if not extra else [x, y]
     values = y if not extra else extra[0]
-    checked = tuple(_axis(a, name) for a in axes)
+    checked = tuple(_check_axis(a, name) for a in axes)
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError, OverflowError):
@@ -240,7 +240,7 @@ def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "t
     return Table(name, checked, frozen, order, (0,) * len(axes))
 
 
-def _axis(values: Sequence[float], name: str) -> tuple[float, ...]:
+def _check_axis(values: Sequence[float], name: str) -> tuple[float, ...]:
     try:
         axis = tuple(float(v) for v in values)
     except (TypeError, ValueError):

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.files.format import Format
-from bellcrank.files.record import Channel, Contents, Record, Table
-from bellcrank.files.text import read_text
-from bellcrank.files.whole import Parts
+from bellcrank.files.atomic import AtomicWrite
+from bellcrank.files.file_format import FileFormat
+from bellcrank.files.record import FileChannel, FileContents, Record, Table
+from bellcrank.files.text_files import read_text
 
 _UNIT = re.compile(r"(.*\S)\s*\[([^\[\]]*)\]")  # name [unit]
 _SEPARATOR_LINE = re.compile(r"\A\s*sep=[,;\t]\r?\n", re.IGNORECASE)
@@ -24,41 +24,41 @@ SEPARATORS = ",;\t"
 TIME_LABEL = "time"
 
 
-def _write_csv(partial_files: Parts, path: Path, record: Record, labels: bool = False) -> None:
+def _write_csv(partial_files: AtomicWrite, path: Path, record: Record, labels: bool = False) -> None:
     """The first column is t in s; `labels` stand in a third line."""
     columns = [map(float, values) for values in (record.time, *(c.values for c in record.channels))]
     names, units = ["t", *(c.name for c in record.channels)], ["s", *(c.unit for c in record.channels)]
     heads = [names, units, [TIME_LABEL, *(c.label or c.name for c in record.channels)]]
-    _write_lines(partial_files.beside(path), heads if labels else heads[:2], zip(*columns, strict=True))
+    _write_lines(partial_files.path_for(path), heads if labels else heads[:2], zip(*columns, strict=True))
 
 
-def _write_table(partial_files: Parts, path: Path, table: Table) -> None:
+def _write_csv_table(partial_files: AtomicWrite, path: Path, table: Table) -> None:
     names, units = [c.name for c in table.columns], [c.unit for c in table.columns]
-    _write_lines(partial_files.beside(path), [names, units], zip(*(c.values for c in table.columns), strict=True))
+    _write_lines(partial_files.path_for(path), [names, units], zip(*(c.values for c in table.columns), strict=True))
 
 
 def write_lines(path: Path, heads: Iterable[Sequence[str]], rows: Iterable[Iterable[Any]]) -> None:
     """A file with lines of words, then rows; numbers with all their digits, nothing where there is no value."""
-    with Parts() as partial_files:
-        _write_lines(partial_files.beside(path), heads, rows)
+    with AtomicWrite() as partial_files:
+        _write_lines(partial_files.path_for(path), heads, rows)
 
 
 def _write_lines(path: Path, heads: Iterable[Sequence[str]], rows: Iterable[Iterable[Any]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as stream:
-        stream.writelines(",".join(map(_word, words)) + "\r\n" for words in heads)
-        csv.writer(stream).writerows([_cell(x) for x in row] for row in rows)
+        stream.writelines(",".join(map(_quoted_cell, words)) + "\r\n" for words in heads)
+        csv.writer(stream).writerows([_cell_text(x) for x in row] for row in rows)
 
 
-def _word(text: str) -> str:
+def _quoted_cell(text: str) -> str:
     """A name or a unit; in quotation marks if a reader could take some of it for what separates cells."""
     return '"' + text.replace('"', '""') + '"' if {*text} & {*SEPARATORS, '"', "\r", "\n"} else text
 
 
-def _cell(x: Any) -> str:
+def _cell_text(x: Any) -> str:
     return "" if x is None else repr(float(x)) if isinstance(x, float) else str(x)
 
 
-def read_csv(path: str | Path, is_wanted: Callable[[str], bool] | None = None) -> Contents:
+def read_csv(path: str | Path, is_wanted: Callable[[str], bool] | None = None) -> FileContents:
     """Columns of a text file with a line of names, perhaps one of units and one of labels, and lines of numbers.
 
     Cells are separated by commas, semicolons or tabs, whichever the line of names has most of; between semicolons or
@@ -79,8 +79,8 @@ def read_csv(path: str | Path, is_wanted: Callable[[str], bool] | None = None) -
         raise RunError(f"{path} is empty: a line of names and lines of numbers are needed")
     if all(len(row) == len(rows[0][1]) > 1 and not row[-1].strip() for _, row in rows):
         rows = [(line, row[:-1]) for line, row in rows]
-    names, units, start = *_names(rows[0][1]), 1
-    if len(rows) > 1 and _number(rows[1][1][0], delimiter) is None:  # brackets are then part of the names
+    names, units, start = *_names_and_units(rows[0][1]), 1
+    if len(rows) > 1 and _parse_cell(rows[1][1][0], delimiter) is None:  # brackets are then part of the names
         names, units, start = [c.strip() for c in rows[0][1]], [c.strip().strip("[]()") for c in rows[1][1]], 2
         if len(units) > len(names):  # a line break between units and numbers may be missing
             reason = f"{len(units)} units are given, but line {rows[0][0]} has {len(names)} names"
@@ -97,25 +97,25 @@ def read_csv(path: str | Path, is_wanted: Callable[[str], bool] | None = None) -
         if len(row) != len(names):
             raise RunError(f"{path}, line {line}: {len(names)} numbers are expected, {len(row)} found")
         for k, j in enumerate(columns):
-            value = _number(row[j], delimiter) if j == 0 or row[j].strip() else math.nan
+            value = _parse_cell(row[j], delimiter) if j == 0 or row[j].strip() else math.nan
             if value is None:
                 raise RunError(f"{path}, line {line}, column '{names[j]}': {row[j]!r} is not a number")
             data[k, i] = value
     unit_of = dict(zip(names, units, strict=False))
     words = dict(zip(names, labels, strict=False))
     channels = tuple(
-        Channel(n, data[k], unit_of.get(n, ""), words.get(n, "")) for k, n in enumerate(names[j] for j in columns)
+        FileChannel(n, data[k], unit_of.get(n, ""), words.get(n, "")) for k, n in enumerate(names[j] for j in columns)
     )
-    return Contents(path.stem, channels, omitted=tuple(n for j, n in enumerate(names) if j not in columns))
+    return FileContents(path.stem, channels, omitted=tuple(n for j, n in enumerate(names) if j not in columns))
 
 
-def _names(row: Sequence[str]) -> tuple[list[str], list[str]]:
+def _names_and_units(row: Sequence[str]) -> tuple[list[str], list[str]]:
     """Names of columns, and their units where they stand in square brackets behind the names."""
     matches = [_UNIT.fullmatch(cell.strip()) for cell in row]
     return [m[1] if m else cell.strip() for m, cell in zip(matches, row)], [m[2] if m else "" for m in matches]
 
 
-def _number(text: str, delimiter: str = ",") -> float | None:
+def _parse_cell(text: str, delimiter: str = ",") -> float | None:
     """The number in a cell; None where there is none. Underscores and digits of other scripts make no number."""
     text = text.strip()
     if delimiter != "," and text.count(",") == 1 and "." not in text:
@@ -126,4 +126,4 @@ def _number(text: str, delimiter: str = ",") -> float | None:
         return None
 
 
-FORMAT = Format("CSV", ".csv", _write_csv, read_csv, layouts=("labels",), write_table=_write_table)
+FORMAT = FileFormat("CSV", ".csv", _write_csv, read_csv, options=("labels",), write_table=_write_csv_table)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.files.text import one_line
+from bellcrank.files.text_files import to_one_line
 
 LEVELS = (3, 6)  # memory of zlib, little: the less, the sooner it takes other tables
 BITS, DIGITS = 13, 91  # two digits have so many bits
@@ -19,27 +19,27 @@ _AROUND = r"(?<![\w$+-]) | (?![\w$+-])|(?<=[\w$]) (?=[+-])|(?<=[+-]) (?=[\w$])" 
 _SPACE = re.compile(rf"({_STRINGS})|{_AROUND}|(?<=[;{{,])\n|\n(?=}})")
 
 
-def plain(text: Any) -> str:
+def page_text(text: Any) -> str:
     """Text for a page: one line without control characters."""
-    return "".join(ch if ch.isprintable() else "\N{REPLACEMENT CHARACTER}" for ch in one_line(text))
+    return "".join(ch if ch.isprintable() else "\N{REPLACEMENT CHARACTER}" for ch in to_one_line(text))
 
 
-def as_json(facts: Mapping[str, Any]) -> bytes:
+def to_json_bytes(facts: Mapping[str, Any]) -> bytes:
     """JSON, to be packed: of its text nothing stands in the page."""
     return json.dumps(facts, separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode()
 
 
-def packed(chunks: Sequence[bytes]) -> tuple[str, int]:
+def pack_text(chunks: Sequence[bytes]) -> tuple[str, int]:
     """Bytes as text, about a third as long for a program, and how many bytes it stands for: two characters for 13 bits
     (|, } and ~ in place of the three that mean something in a page)."""
-    small = b"".join(compressed(part, i == len(chunks)) for i, part in enumerate(chunks, 1))
+    small = b"".join(compress_part(part, i == len(chunks)) for i, part in enumerate(chunks, 1))
     bits = np.unpackbits(np.frombuffer(small + b"\0\0", np.uint8))
     pairs = bits[: len(bits) // BITS * BITS].reshape(-1, BITS) @ (1 << np.arange(BITS)[::-1])
     digits = np.stack(np.divmod(pairs, DIGITS), axis=1).ravel().astype(np.uint8) + 33
     return digits.tobytes().decode().translate(str.maketrans('"&<', "|}~")), len(small)
 
 
-def compressed(part: bytes, last: bool = False) -> bytes:
+def compress_part(part: bytes, last: bool = False) -> bytes:
     """A part of a stream of zlib."""
     results = []
     for level in LEVELS:
@@ -48,7 +48,7 @@ def compressed(part: bytes, last: bool = False) -> bytes:
     return min(results, key=len)
 
 
-def short_script(text: str) -> str:
+def minify_script(text: str) -> str:
     """Text of a program of the house without its comments, on lines of their own or two spaces behind one, and without
     space that says nothing."""
     lines = (line.split("  // ")[0].strip() for line in text.splitlines())
@@ -56,6 +56,6 @@ def short_script(text: str) -> str:
     return _SPACE.sub(lambda found: found[1] or "", code)
 
 
-def short_style(text: str) -> str:
+def minify_style(text: str) -> str:
     """A style sheet without the space that says nothing: about braces, semicolons and commas, and after colons."""
     return re.sub(r"\s*([{};,])\s*|(?<=:) ", lambda found: found[1] or "", text)

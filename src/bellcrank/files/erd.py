@@ -21,11 +21,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bellcrank.errors import RunError, warn
-from bellcrank.files.format import Format
-from bellcrank.files.record import Channel, Contents, Record, guarded, short_names, time_factor
-from bellcrank.files.text import one_line, read_text
-from bellcrank.files.whole import Parts
+from bellcrank.errors import RunError, issue_warning
+from bellcrank.files.atomic import AtomicWrite
+from bellcrank.files.file_format import FileFormat
+from bellcrank.files.record import FileChannel, FileContents, Record, report_io_errors, short_names, time_factor
+from bellcrank.files.text_files import read_text, to_one_line
 from bellcrank.numeric.tuning import PLANS
 
 MAGIC = "ERDFILEV2.00"
@@ -34,14 +34,16 @@ BESIDE = {FLOAT_64: ".bin", FLOAT_32: ".BIN"}  # ending of the file of samples
 FIELDS = {"SHORTNAM": 8, "LONGNAME": 32, "UNITSNAM": 8, "GENNAME": 32, "RIGIBODY": 32}
 
 
-def _write(partial_files: Parts, path: Path, record: Record, binary: bool = False, classic: bool = False) -> None:
+def _write_erd(
+    partial_files: AtomicWrite, path: Path, record: Record, binary: bool = False, classic: bool = False
+) -> None:
     """`binary` puts the samples next to the header with 64 bit, `classic` with 32 bit in the layout of 1990."""
-    record = _even(record, path) if classic else record
-    time = Channel("t", record.time, "s", "Time", "Time")
+    record = _evenly_spaced(record, path) if classic else record
+    time = FileChannel("t", record.time, "s", "Time", "Time")
     channels = record.channels if classic else (time, *record.channels)
     data = np.array([c.values for c in channels], dtype=float).reshape(len(channels), len(record.time)).T
-    header = "\n".join(_header(record, channels, binary, classic)) + "\n"
-    with partial_files.beside(path).open("w", encoding="utf-8", newline="\n") as stream:
+    header = "\n".join(_header_lines(record, channels, binary, classic)) + "\n"
+    with partial_files.path_for(path).open("w", encoding="utf-8", newline="\n") as stream:
         stream.write(header)
         if not (binary or classic):
             for row in data.tolist():
@@ -49,47 +51,49 @@ def _write(partial_files: Parts, path: Path, record: Record, binary: bool = Fals
     for ending in BESIDE.values():  # of an earlier file of this name
         partial_files.remove(path.with_name(path.name + ending))
     if classic:
-        partial_files.beside(path.with_name(path.name + BESIDE[FLOAT_32])).write_bytes(_sequential(data).tobytes())
+        partial_files.path_for(path.with_name(path.name + BESIDE[FLOAT_32])).write_bytes(
+            _fortran_records(data).tobytes()
+        )
     elif binary:
-        partial_files.beside(path.with_name(path.name + BESIDE[FLOAT_64])).write_bytes(data.astype("<f8").tobytes())
+        partial_files.path_for(path.with_name(path.name + BESIDE[FLOAT_64])).write_bytes(data.astype("<f8").tobytes())
 
 
-def _header(record: Record, channels: Sequence[Channel], binary: bool, classic: bool) -> Iterator[str]:
+def _header_lines(record: Record, channels: Sequence[FileChannel], binary: bool, classic: bool) -> Iterator[str]:
     n, samples = len(channels), len(record.time)
     step = float(record.time[1] - record.time[0]) if samples > 1 else 0.0
     yield MAGIC
     if classic:
-        yield f"{n:6},{samples:6},{samples:6},{4 * n:6},{FLOAT_32:6},{fortran_g(step)}"
+        yield f"{n:6},{samples:6},{samples:6},{4 * n:6},{FLOAT_32:6},{format_g13(step)}"
     elif binary:
         yield f"{n:6},{samples:6},{samples:6},{8 * n:6},{FLOAT_64:6},{step!r}"
     else:
         yield f"{n:6},{samples:6},{-1:6},{1:6},{TEXT:6},{step!r}"
-    yield f"TITLE {one_line(record.title)}"
+    yield f"TITLE {to_one_line(record.title)}"
     texts = (
         ("SHORTNAM", short_names(c.name for c in channels)),
         ("LONGNAME", [c.label or c.name for c in channels]),
         ("UNITSNAM", [c.unit for c in channels]),
-        ("GENNAME ", [c.generic for c in channels]),
+        ("GENNAME ", [c.generic_name for c in channels]),
         ("RIGIBODY", [c.body for c in channels]),
     )
     for keyword, fields in texts:
-        yield keyword + "".join(f"{one_line(text):{w}.{w}}" for w in (FIELDS[keyword.strip()],) for text in fields)
+        yield keyword + "".join(f"{to_one_line(text):{w}.{w}}" for w in (FIELDS[keyword.strip()],) for text in fields)
     yield "XLABEL Time"
     yield "XUNITS sec"
     if not classic:
         for c in channels:
-            yield "CHANNEL " + quoted((c.name, c.unit, c.label, c.generic, c.body))
+            yield "CHANNEL " + quote_fields((c.name, c.unit, c.label, c.generic_name, c.body))
     for sentence in record.history:
-        yield f"HISTORY {one_line(sentence)}"
+        yield f"HISTORY {to_one_line(sentence)}"
     yield "END"
 
 
-def quoted(fields: Sequence[str]) -> str:
+def quote_fields(fields: Sequence[str]) -> str:
     """Fields in quotation marks, each of one line."""
-    return " ".join('"' + one_line(f).replace('"', '""') + '"' for f in fields)
+    return " ".join('"' + to_one_line(f).replace('"', '""') + '"' for f in fields)
 
 
-def _even(record: Record, path: Path) -> Record:
+def _evenly_spaced(record: Record, path: Path) -> Record:
     """Evenly spaced samples, as the classic layout has them; a last sample off the raster is omitted."""
     t = record.time
     if len(t) > 2:
@@ -103,7 +107,7 @@ def _even(record: Record, path: Path) -> Record:
     return record
 
 
-def _sequential(data: np.ndarray) -> np.ndarray:
+def _fortran_records(data: np.ndarray) -> np.ndarray:
     """Rows as unformatted sequential records of Fortran: the length in bytes before and after each."""
     rows, n = data.shape
     kind = np.dtype([("before", "<i4"), ("row", "<f4", (n,)), ("after", "<i4")])
@@ -114,7 +118,7 @@ def _sequential(data: np.ndarray) -> np.ndarray:
     return records
 
 
-def fortran_g(x: float, width: int = 13, digits: int = 6) -> str:
+def format_g13(x: float, width: int = 13, digits: int = 6) -> str:
     """A number as Fortran's G13.6 prints it."""
     if x == 0 or 0.1 <= abs(float(f"{x:.{digits - 1}e}")) < 10**digits:
         leading_digits = 1 if x == 0 else max(int(f"{abs(x):.{digits - 1}e}".partition("e")[2]) + 1, 0)
@@ -130,33 +134,35 @@ def fortran_g(x: float, width: int = 13, digits: int = 6) -> str:
 # ---- reading
 
 
-def _read(path: Path) -> Contents:
+def _read_erd(path: Path) -> FileContents:
     """Text, 64 bit or 32 bit, with the data in the same file or next to it."""
     lines = read_text(path).split("\n")
     if not lines or lines[0].strip() != MAGIC:
         raise RunError(f"{path}, line 1: an ERD file begins with {MAGIC}")
-    n, samples, kind, step = _sizes(lines[1] if len(lines) > 1 else "", path)
+    n, samples, kind, step = _read_sizes(lines[1] if len(lines) > 1 else "", path)
     end = next((i for i, line in enumerate(lines) if i > 1 and line.strip() == "END"), None)
     if end is None:
         raise RunError(f"{path}: the header of an ERD file ends with a line END, which is missing")
     head = _keywords(lines[2:end])
     if kind == TEXT:
-        data = _text_data(lines[end + 1 :], end + 2, n, samples, path)
+        data = _read_text_data(lines[end + 1 :], end + 2, n, samples, path)
     else:
-        data = _binary_data(path, n, samples, kind)
-    channels = _channels(head, n, data, path)
+        data = _read_binary_data(path, n, samples, kind)
+    channels = _read_channels(head, n, data, path)
     title = " ".join(head.get("TITLE", [""])[0].split())
     history = tuple(" ".join(h.split()) for h in head.get("HISTORY", []))
-    if channels and channels[0].name == "t" and channels[0].generic == "Time":
-        return Contents(title, channels, history)
+    if channels and channels[0].name == "t" and channels[0].generic_name == "Time":
+        return FileContents(title, channels, history)
     unit = head.get("XUNITS", ["s"])[0].strip()
     if not time_factor(unit):
-        warn(f"{path}: its samples are over a coordinate in {unit}, not over time; the result gives it as time")
-    time = Channel("t", step * np.arange(samples), unit if time_factor(unit) else "s")
-    return Contents(title, (time, *channels), history)
+        issue_warning(
+            f"{path}: its samples are over a coordinate in {unit}, not over time; the result gives it as time"
+        )
+    time = FileChannel("t", step * np.arange(samples), unit if time_factor(unit) else "s")
+    return FileContents(title, (time, *channels), history)
 
 
-def _sizes(line: str, path: Path) -> tuple[int, int, int, float]:
+def _read_sizes(line: str, path: Path) -> tuple[int, int, int, float]:
     fields = [f.strip() for f in line.split(",")]
     try:
         n, samples, _, _, kind = (int(f) for f in fields[:5])
@@ -189,7 +195,7 @@ def _keywords(lines: Sequence[str]) -> dict[str, list[str]]:
     return values
 
 
-def _channels(head: dict[str, list[str]], n: int, data: np.ndarray, path: Path) -> tuple[Channel, ...]:
+def _read_channels(head: dict[str, list[str]], n: int, data: np.ndarray, path: Path) -> tuple[FileChannel, ...]:
     if len(head.get("CHANNEL", ())) == n:
         result = []
         for i, line in enumerate(head["CHANNEL"]):
@@ -200,7 +206,7 @@ def _channels(head: dict[str, list[str]], n: int, data: np.ndarray, path: Path) 
             if len(fields) != 5:
                 raise RunError(f"{path}: the line CHANNEL of channel {i + 1} must hold five texts in quotation marks")
             name, *words = fields
-            result.append(Channel(name, data[:, i], *words))
+            result.append(FileChannel(name, data[:, i], *words))
         return tuple(result)
     texts = []
     for keyword, width in FIELDS.items():
@@ -210,10 +216,10 @@ def _channels(head: dict[str, list[str]], n: int, data: np.ndarray, path: Path) 
     names = [name or f"channel {i + 1}" for i, name in enumerate(short)]
     if len({x.lower() for x in names}) < n:
         raise RunError(f"{path}: two channels of this file have the same name")
-    return tuple(map(Channel, names, data.T, units, labels, generics, bodies))
+    return tuple(map(FileChannel, names, data.T, units, labels, generics, bodies))
 
 
-def _text_data(lines: Sequence[str], first: int, n: int, samples: int, path: Path) -> np.ndarray:
+def _read_text_data(lines: Sequence[str], first: int, n: int, samples: int, path: Path) -> np.ndarray:
     rows = []
     for number, line in enumerate(lines, first):
         if not line.strip():
@@ -232,14 +238,14 @@ def _text_data(lines: Sequence[str], first: int, n: int, samples: int, path: Pat
     return np.array(rows, dtype=float).reshape(samples, n)
 
 
-def _binary_data(path: Path, n: int, samples: int, kind: int) -> np.ndarray:
+def _read_binary_data(path: Path, n: int, samples: int, kind: int) -> np.ndarray:
     candidates = [path.with_name(path.name + BESIDE[k]) for k in (kind, FLOAT_64 + FLOAT_32 - kind)]
     data_path = next((p for p in candidates if p.is_file()), None)
     if data_path is None:
         raise RunError(
             f"cannot read {path}: its data should be next to it in {candidates[0].name} or {candidates[1].name}"
         )
-    raw = guarded("read", data_path, data_path.read_bytes)
+    raw = report_io_errors("read", data_path, data_path.read_bytes)
     size = 4 if kind == FLOAT_32 else 8
     if len(raw) == samples * (n * size + 8):  # records of Fortran
         fields = np.dtype([("before", "<i4"), ("row", f"<f{size}", (n,)), ("after", "<i4")])
@@ -251,4 +257,4 @@ def _binary_data(path: Path, n: int, samples: int, kind: int) -> np.ndarray:
     return np.frombuffer(raw, f"<f{size}").astype(float).reshape(samples, n)
 
 
-FORMAT = Format("ERD", ".erd", _write, _read, layouts=("binary", "classic"))
+FORMAT = FileFormat("ERD", ".erd", _write_erd, _read_erd, options=("binary", "classic"))

@@ -7,63 +7,65 @@ from html import escape
 from pathlib import Path
 
 from bellcrank.errors import RunError
-from bellcrank.files.record import guarded
-from bellcrank.files.text import one_line
-from bellcrank.files.whole import write_text
+from bellcrank.files.atomic import write_text
+from bellcrank.files.record import report_io_errors
+from bellcrank.files.text_files import to_one_line
 
 PAGES = (".html", ".htm")
 
 
-class Raw(str):
+class HtmlText(str):
     """Text that is HTML already."""
 
     __slots__ = ()
 
 
-def shown(cell: object) -> str:
+def cell_html(cell: object) -> str:
     """A cell as HTML; text is made plain."""
-    if isinstance(cell, Raw):
+    if isinstance(cell, HtmlText):
         return cell
     if isinstance(cell, float):
         return f"{cell:.6g}"
-    return escape(one_line(cell)) if cell is not None else ""
+    return escape(to_one_line(cell)) if cell is not None else ""
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[int] = ()) -> Raw:
+def html_table(head: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[int] = ()) -> HtmlText:
     """A table; `right` are the columns of numbers."""
     listed = list(rows)
     if not listed:
-        return Raw("<p>none</p>")
+        return HtmlText("<p>none</p>")
 
     def line(cells: Sequence[object], tag: str) -> str:
         marks = [' class="number"' if i in right else "" for i in range(len(cells))]
-        return "<tr>" + "".join(f"<{tag}{m}>{shown(c)}</{tag}>" for m, c in zip(marks, cells, strict=True)) + "</tr>"
+        return (
+            "<tr>" + "".join(f"<{tag}{m}>{cell_html(c)}</{tag}>" for m, c in zip(marks, cells, strict=True)) + "</tr>"
+        )
 
     body = "\n".join(line(r, "td") for r in listed)
-    return Raw(f"<table>\n<thead>{line(head, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>")
+    return HtmlText(f"<table>\n<thead>{line(head, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>")
 
 
-def section(key: str, title: str, *bodies: str) -> Raw:
+def html_section(key: str, title: str, *bodies: str) -> HtmlText:
     """A section with its heading."""
-    return Raw(f'<section id="{key}">\n<h2>{escape(title)}</h2>\n' + "\n".join(bodies) + "\n</section>")
+    return HtmlText(f'<section id="{key}">\n<h2>{escape(title)}</h2>\n' + "\n".join(bodies) + "\n</section>")
 
 
-def paragraph(text: str) -> Raw:
-    return Raw(f"<p>{shown(text)}</p>")
+def paragraph(text: str) -> HtmlText:
+    return HtmlText(f"<p>{cell_html(text)}</p>")
 
 
-def folded(title: str, content: str, is_open: bool) -> Raw:
+def details(title: str, content: str, is_open: bool) -> HtmlText:
     """Content that can be folded away."""
-    return Raw(f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>\n{content}\n</details>")
+    return HtmlText(f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>\n{content}\n</details>")
 
 
-def verbatim(text: str) -> Raw:
+def preformatted(text: str) -> HtmlText:
     """Text that is aligned by blanks."""
-    return Raw(f"<pre>{escape(text)}</pre>")
+    return HtmlText(f"<pre>{escape(text)}</pre>")
 
 
-def heading(text: str) -> Raw:
-    return Raw(f"<p><strong>{shown(text)}</strong></p>")
+def heading(text: str) -> HtmlText:
+    return HtmlText(f"<p><strong>{cell_html(text)}</strong></p>")
 
 
 def page_path(path: str | Path) -> Path:
@@ -76,5 +78,5 @@ def page_path(path: str | Path) -> Path:
 def save_page(path: str | Path, text: str) -> Path:
     """Writes a page."""
     target = page_path(path)
-    guarded("write", target, lambda: write_text(target, text))
+    report_io_errors("write", target, lambda: write_text(target, text))
     return target

@@ -11,49 +11,53 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.files.format import Format
-from bellcrank.files.record import WORDS, Channel, Column, Contents, Record, Table
-from bellcrank.files.text import json_of, read_text
-from bellcrank.files.whole import Parts
+from bellcrank.files.atomic import AtomicWrite
+from bellcrank.files.file_format import FileFormat
+from bellcrank.files.record import TEXT_KEYS, FileChannel, FileContents, Record, Table, TableColumn, channel_texts
+from bellcrank.files.text_files import parse_json, read_text
 
 
-def _write(partial_files: Parts, path: Path, record: Record) -> None:
-    time = Channel("t", record.time, "s", "Time", "Time")
+def _write_json(partial_files: AtomicWrite, path: Path, record: Record) -> None:
+    time = FileChannel("t", record.time, "s", "Time", "Time")
     head = {"title": record.title, "history": record.history}
-    _store(partial_files.beside(path), head, "channels", [(c, map(float, c.values)) for c in (time, *record.channels)])
+    _write_columns(
+        partial_files.path_for(path), head, "channels", [(c, map(float, c.values)) for c in (time, *record.channels)]
+    )
 
 
-def _write_table(partial_files: Parts, path: Path, table: Table) -> None:
-    _store(partial_files.beside(path), {"title": table.title}, "columns", [(c, c.values) for c in table.columns])
+def _write_json_table(partial_files: AtomicWrite, path: Path, table: Table) -> None:
+    _write_columns(
+        partial_files.path_for(path), {"title": table.title}, "columns", [(c, c.values) for c in table.columns]
+    )
 
 
-def _store(
-    path: Path, head: dict[str, Any], member: str, columns: Sequence[tuple[Channel | Column, Iterable[Any]]]
+def _write_columns(
+    path: Path, head: dict[str, Any], member: str, columns: Sequence[tuple[FileChannel | TableColumn, Iterable[Any]]]
 ) -> None:
     """An object whose last member is a list of columns, one to a line."""
     lines = []
     for c, values in columns:
-        words = {"name": c.name, **{k: getattr(c, k) for k in WORDS if hasattr(c, k)}}
-        lines.append(f'{_text(words)[:-1]}, "values": [{", ".join(map(_value, values))}]}}')
+        words = {"name": c.name, **channel_texts(c)}
+        lines.append(f'{_json_text(words)[:-1]}, "values": [{", ".join(map(_json_value, values))}]}}')
     body = ",\n".join(lines)
-    path.write_text(f'{_text(head)[:-1]}, "{member}": [\n{body}\n]}}\n', encoding="utf-8")
+    path.write_text(f'{_json_text(head)[:-1]}, "{member}": [\n{body}\n]}}\n', encoding="utf-8")
 
 
-def _text(x: Any) -> str:
+def _json_text(x: Any) -> str:
     return json.dumps(x, ensure_ascii=False)
 
 
-def _value(x: Any) -> str:
+def _json_value(x: Any) -> str:
     """JSON knows neither nan, which is null here, nor infinity, which is a number that is too large."""
     if isinstance(x, float) and not math.isfinite(x):
         return "null" if math.isnan(x) else "1e999" if x > 0 else "-1e999"
-    return _text(x)
+    return _json_text(x)
 
 
-def _read(path: Path) -> Contents:
-    document = json_of(read_text(path), path)
+def _read_json(path: Path) -> FileContents:
+    document = parse_json(read_text(path), path)
     try:
-        columns = [_channel(c) for c in document["channels"]]
+        columns = [_channel_of_object(c) for c in document["channels"]]
         history = tuple(map(str, document.get("history", ())))
         title = str(document.get("title", path.stem))
     except (TypeError, ValueError, KeyError, AttributeError):
@@ -63,12 +67,12 @@ def _read(path: Path) -> Contents:
     for c in columns:
         if len(c.values) != len(columns[0].values):
             raise RunError(f"{path}: channel '{c.name}' has {len(c.values)} values, t {len(columns[0].values)}")
-    return Contents(title, tuple(columns), history)
+    return FileContents(title, tuple(columns), history)
 
 
-def _channel(c: dict[str, Any]) -> Channel:
+def _channel_of_object(c: dict[str, Any]) -> FileChannel:
     values = np.array([math.nan if x is None else float(x) for x in c["values"]])
-    return Channel(str(c["name"]), values, *(str(c.get(k, "")) for k in WORDS))
+    return FileChannel(str(c["name"]), values, *(str(c.get(k, "")) for k in TEXT_KEYS))
 
 
-FORMAT = Format("JSON", ".json", _write, _read, write_table=_write_table)
+FORMAT = FileFormat("JSON", ".json", _write_json, _read_json, write_table=_write_json_table)

@@ -10,7 +10,7 @@ except ImportError:  # Windows
     LOCKS = False
 
 
-def locked(descriptor: int, wait: bool = False) -> bool | None:
+def try_lock(descriptor: int, wait: bool = False) -> bool | None:
     """Locks what was opened: False if another has it, None where there are no locks."""
     if not LOCKS:
         return None

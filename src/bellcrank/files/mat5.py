@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.files.text import most_unpacked
+from bellcrank.files.text_files import max_unpacked_size
 
 NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}  # types of data
 MATRIX, COMPRESSED = 14, 15
@@ -27,19 +27,19 @@ def read_mat5(data: bytes) -> dict[str, Any]:
     order = {b"IM": "<", b"MI": ">"}.get(data[126:128])
     if len(data) < HEADER or order is None:
         raise ValueError("its header is none")
-    reader, variables, room = _Reader(order), dict[str, Any](), most_unpacked(len(data))
-    for kind, content in reader.elements(data[HEADER:]):
+    reader, variables, room = _Mat5Reader(order), dict[str, Any](), max_unpacked_size(len(data))
+    for kind, content in reader.split_elements(data[HEADER:]):
         if kind == COMPRESSED:
-            content = _unpacked(content, room)
+            content = _decompress(content, room)
             room -= len(content)
-            ((kind, content),) = reader.elements(content)
+            ((kind, content),) = reader.split_elements(content)
         if kind == MATRIX:
-            name, value = reader.matrix(content, 0)
+            name, value = reader.read_matrix(content, 0)
             variables[name] = value
     return variables
 
 
-def _unpacked(content: bytes, limit: int) -> bytes:
+def _decompress(content: bytes, limit: int) -> bytes:
     unpacker = zlib.decompressobj()
     try:
         data = unpacker.decompress(content, limit + 1)
@@ -50,11 +50,11 @@ def _unpacked(content: bytes, limit: int) -> bytes:
     return data
 
 
-class _Reader:
+class _Mat5Reader:
     def __init__(self, order: str) -> None:
         self.order = order
 
-    def elements(self, data: bytes) -> list[tuple[int, bytes]]:
+    def split_elements(self, data: bytes) -> list[tuple[int, bytes]]:
         """The elements that follow each other: type and content."""
         elements, position = [], 0
         while position + 8 <= len(data):
@@ -72,46 +72,50 @@ class _Reader:
             position = following
         return elements
 
-    def numbers(self, element: tuple[int, bytes]) -> np.ndarray:
+    def read_numbers(self, element: tuple[int, bytes]) -> np.ndarray:
         kind, content = element
         if kind not in NUMBERS:
             raise ValueError(f"data of type {kind} are no numbers")
         return np.frombuffer(content, np.dtype(self.order + NUMBERS[kind]))
 
-    def matrix(self, content: bytes, depth: int) -> tuple[str, Any]:
+    def read_matrix(self, content: bytes, depth: int) -> tuple[str, Any]:
         """Name and value of an array."""
-        elements = self.elements(content)
+        elements = self.split_elements(content)
         if len(elements) < 3 or depth > DEEPEST:
             return "", None
-        flags, shape, name = self.numbers(elements[0]), self.numbers(elements[1]), elements[2][1].decode("latin-1")
+        flags, shape, name = (
+            self.read_numbers(elements[0]),
+            self.read_numbers(elements[1]),
+            elements[2][1].decode("latin-1"),
+        )
         if len(flags) < 1 or len(shape) < 2 or min(shape) < 0:
             raise ValueError("an array has no size")
         kind, count = int(flags[0]) & 0xFF, int(np.prod(shape.astype(float)))
         if kind in NUMERIC and len(elements) > 3 and not int(flags[0]) & COMPLEX:
-            values = self.numbers(elements[3])
+            values = self.read_numbers(elements[3])
             if len(values) != count:
                 raise ValueError(f"'{name}' should hold {count} numbers, not {len(values)}")
             return name, values.astype(float).reshape([int(n) for n in shape], order="F")
         if kind == TEXT and len(elements) > 3:
-            return name, self.text(elements[3])
+            return name, self.read_text(elements[3])
         if kind == STRUCTURE and len(elements) > 4 and count == 1:
-            return name, self.fields(elements[3:], depth)
+            return name, self.read_fields(elements[3:], depth)
         return name, None
 
-    def text(self, element: tuple[int, bytes]) -> str:
+    def read_text(self, element: tuple[int, bytes]) -> str:
         kind, content = element
         codes = {16: "utf-8", 17: "utf-16", 18: "utf-32"}
         if kind in codes:
             ending = "" if kind == 16 else "-le" if self.order == "<" else "-be"
             return content.decode(codes[kind] + ending, "replace")
-        return "".join(map(chr, self.numbers(element)))
+        return "".join(map(chr, self.read_numbers(element)))
 
-    def fields(self, elements: list[tuple[int, bytes]], depth: int) -> dict[str, Any]:
-        (width, *_), names = self.numbers(elements[0]), elements[1][1]
+    def read_fields(self, elements: list[tuple[int, bytes]], depth: int) -> dict[str, Any]:
+        (width, *_), names = self.read_numbers(elements[0]), elements[1][1]
         if not 0 < width <= len(names) + 1:
             raise ValueError("a structure has no names")
         listed = [names[i : i + int(width)].split(b"\0")[0].decode("latin-1") for i in range(0, len(names), int(width))]
         contents = [content for kind, content in elements[2:] if kind == MATRIX]
         if len(contents) != len(listed):
             raise ValueError(f"a structure should have {len(listed)} fields, not {len(contents)}")
-        return {name: self.matrix(content, depth + 1)[1] for name, content in zip(listed, contents, strict=True)}
+        return {name: self.read_matrix(content, depth + 1)[1] for name, content in zip(listed, contents, strict=True)}

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.files.format import Format
+from bellcrank.files.atomic import AtomicWrite
+from bellcrank.files.file_format import FileFormat
 from bellcrank.files.mat5 import read_mat5
-from bellcrank.files.record import WORDS, Channel, Contents, Record
-from bellcrank.files.whole import Parts
+from bellcrank.files.record import TEXT_KEYS, FileChannel, FileContents, Record, channel_texts
 
 LONGEST = 63  # letters of a name
 OWN = ("t", "about", "title", "history")
@@ -24,7 +24,7 @@ KEYWORDS = frozenset((
 ))  # fmt: skip
 
 
-def _write(partial_files: Parts, path: Path, record: Record) -> None:
+def _write_matlab(partial_files: AtomicWrite, path: Path, record: Record) -> None:
     from scipy.io import savemat
 
     names = valid_names(c.name for c in record.channels)
@@ -32,9 +32,9 @@ def _write(partial_files: Parts, path: Path, record: Record) -> None:
     about = {}
     for name, c in zip(names, record.channels, strict=True):
         variables[name] = c.values
-        about[name] = {"name": c.name, **{k: getattr(c, k) for k in WORDS}}
+        about[name] = {"name": c.name, **channel_texts(c)}
     variables |= {"about": about, "title": record.title, "history": "\n".join(record.history)}
-    with partial_files.beside(path).open("wb") as stream:
+    with partial_files.path_for(path).open("wb") as stream:
         savemat(stream, variables, long_field_names=True, oned_as="column")
 
 
@@ -56,7 +56,7 @@ def valid_names(names: Iterable[str]) -> list[str]:
     return valid
 
 
-def _read(path: Path) -> Contents:
+def _read_matlab(path: Path) -> FileContents:
     """Vectors as long as the variable t, or time in a file of another program."""
     data = path.read_bytes()
     if data[124:126] in (b"\x00\x02", b"\x02\x00"):
@@ -70,23 +70,23 @@ def _read(path: Path) -> Contents:
     if time is None or not _is_vector(time):
         raise RunError(f"{path} holds no vector t or time")
     about = variables.get("about")
-    channels: list[Channel] = []
+    channels: list[FileChannel] = []
     for name, values in [("t", time), *variables.items()]:
         if not channels or (name not in (*OWN, clock) and _is_vector(values) and values.size == time.size):
             words = about.get(name) if isinstance(about, Mapping) else None
             words = words if isinstance(words, Mapping) else {}
-            texts = (_text(words.get(k)) for k in WORDS)
-            channels.append(Channel(_text(words.get("name")) or name, values.ravel(), *texts))
-    history = tuple(h for h in _text(variables.get("history")).split("\n") if h)
-    return Contents(_text(variables.get("title")) or path.stem, tuple(channels), history)
+            texts = (_text_or_empty(words.get(k)) for k in TEXT_KEYS)
+            channels.append(FileChannel(_text_or_empty(words.get("name")) or name, values.ravel(), *texts))
+    history = tuple(h for h in _text_or_empty(variables.get("history")).split("\n") if h)
+    return FileContents(_text_or_empty(variables.get("title")) or path.stem, tuple(channels), history)
 
 
 def _is_vector(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.size in x.shape
 
 
-def _text(x: Any) -> str:
+def _text_or_empty(x: Any) -> str:
     return x if isinstance(x, str) else ""
 
 
-FORMAT = Format("MATLAB", ".mat", _write, _read)
+FORMAT = FileFormat("MATLAB", ".mat", _write_matlab, _read_matlab)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.files.format import Format
-from bellcrank.files.record import WORDS, Channel, Contents, Record
-from bellcrank.files.whole import Parts
+from bellcrank.files.atomic import AtomicWrite
+from bellcrank.files.file_format import FileFormat
+from bellcrank.files.record import FileChannel, FileContents, Record, channel_texts
 
 VERSION = "4.10"
 
 
-def _write(partial_files: Parts, path: Path, record: Record) -> None:
+def _write_mdf(partial_files: AtomicWrite, path: Path, record: Record) -> None:
     from io import BytesIO
 
     from asammdf import MDF, Signal
@@ -24,7 +24,7 @@ def _write(partial_files: Parts, path: Path, record: Record) -> None:
     signals = [
         Signal(
             samples=np.ascontiguousarray(c.values, dtype=float), timestamps=record.time, name=c.name, unit=c.unit,
-            comment=_words(c),
+            comment=_comment(c),
         )
         for c in record.channels
     ]  # fmt: skip
@@ -33,27 +33,27 @@ def _write(partial_files: Parts, path: Path, record: Record) -> None:
         file.header.comment = json.dumps({"title": record.title, "history": record.history})
         file.append(signals, comment=record.title, common_timebase=True)
         file.save(buffer, overwrite=True)
-    partial_files.beside(path).write_bytes(buffer.getvalue())
+    partial_files.path_for(path).write_bytes(buffer.getvalue())
 
 
-def _words(c: Channel) -> str:
+def _comment(c: FileChannel) -> str:
     """The label, which other programs show; and what else there is."""
-    metadata = {k: getattr(c, k) for k in WORDS[2:] if getattr(c, k)}
+    metadata = {k: text for k, text in channel_texts(c).items() if text and k not in ("unit", "label")}
     return f"{c.label} {json.dumps(metadata)}" if metadata else c.label
 
 
-def _read(path: Path) -> Contents:
+def _read_mdf(path: Path) -> FileContents:
     """The first group of channels of numbers."""
-    return _groups(path)[0]
+    return _read_mdf_groups(path)[0]
 
 
-def _groups(path: Path) -> list[Contents]:
+def _read_mdf_groups(path: Path) -> list[FileContents]:
     """All groups of channels of numbers, each over its own times."""
     from asammdf import MDF
 
     try:
         with path.open("rb") as stream, MDF(stream) as file:
-            return _records(file, path)
+            return _group_records(file, path)
     except RunError:
         raise
     except OSError:
@@ -62,8 +62,8 @@ def _groups(path: Path) -> list[Contents]:
         raise RunError(f"cannot read {path}: it is no MDF file ({error})") from None
 
 
-def _records(file: Any, path: Path) -> list[Contents]:
-    title, history = _header(getattr(file.header, "description", "") or file.header.comment)
+def _group_records(file: Any, path: Path) -> list[FileContents]:
+    title, history = _read_header(getattr(file.header, "description", "") or file.header.comment)
     records = []
     for index, group in enumerate(file.groups):
         channels, time = [], None
@@ -74,18 +74,18 @@ def _records(file: Any, path: Path) -> list[Contents]:
             if signal.samples.ndim != 1 or signal.samples.dtype.kind not in "fiub":
                 continue
             time = np.asarray(signal.timestamps, dtype=float)
-            label, words = _split(signal.comment)
+            label, words = _split_comment(signal.comment)
             values = np.asarray(signal.samples, dtype=float)
             metadata = words.get("generic", ""), words.get("body", "")
-            channels.append(Channel(channel.name, values, signal.unit or "", label, *metadata))
+            channels.append(FileChannel(channel.name, values, signal.unit or "", label, *metadata))
         if time is not None:
-            records.append(Contents(title or path.stem, (Channel("t", time, "s"), *channels), history))
+            records.append(FileContents(title or path.stem, (FileChannel("t", time, "s"), *channels), history))
     if not records:
         raise RunError(f"{path} holds no channels of numbers")
     return records
 
 
-def _split(comment: str) -> tuple[str, dict[str, str]]:
+def _split_comment(comment: str) -> tuple[str, dict[str, str]]:
     label, brace, json_text = (comment or "").partition(" {")
     if brace:
         try:
@@ -95,7 +95,7 @@ def _split(comment: str) -> tuple[str, dict[str, str]]:
     return comment or "", {}
 
 
-def _header(comment: str) -> tuple[str, tuple[str, ...]]:
+def _read_header(comment: str) -> tuple[str, tuple[str, ...]]:
     try:
         words = json.loads(comment)
         return str(words["title"]), tuple(map(str, words["history"]))
@@ -103,4 +103,6 @@ def _header(comment: str) -> tuple[str, tuple[str, ...]]:
         return "", ()
 
 
-FORMAT = Format("MDF 4", ".mf4", _write, _read, needs="asammdf", extra="mdf", groups=_groups)
+FORMAT = FileFormat(
+    "MDF 4", ".mf4", _write_mdf, _read_mdf, package="asammdf", extra="mdf", read_groups=_read_mdf_groups
+)

@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.files.format import Format
-from bellcrank.files.record import WORDS, Channel, Contents, Record, Table
-from bellcrank.files.whole import Parts
+from bellcrank.files.atomic import AtomicWrite
+from bellcrank.files.file_format import FileFormat
+from bellcrank.files.record import TEXT_KEYS, FileChannel, FileContents, Record, Table, channel_texts
 
 
-def _write(partial_files: Parts, path: Path, record: Record) -> None:
+def _write_parquet(partial_files: AtomicWrite, path: Path, record: Record) -> None:
     import pyarrow as arrow
 
-    time = Channel("t", record.time, "s")
-    fields = [(c.name, arrow.float64(), {k: getattr(c, k) for k in WORDS}) for c in (time, *record.channels)]
+    time = FileChannel("t", record.time, "s")
+    fields = [(c.name, arrow.float64(), channel_texts(c)) for c in (time, *record.channels)]
     arrays = [arrow.array(np.ascontiguousarray(c.values)) for c in (time, *record.channels)]
     words = {"title": record.title, "history": json.dumps(record.history)}
-    _store(partial_files.beside(path), fields, arrays, words)
+    _write_arrow_table(partial_files.path_for(path), fields, arrays, words)
 
 
-def _write_table(partial_files: Parts, path: Path, table: Table) -> None:
+def _write_parquet_table(partial_files: AtomicWrite, path: Path, table: Table) -> None:
     import pyarrow as arrow
 
     fields, arrays = [], []
@@ -35,10 +35,12 @@ def _write_table(partial_files: Parts, path: Path, table: Table) -> None:
         values = [x if x is None else str(x) if words else float(x) for x in c.values]
         fields.append((c.name, kind, {"unit": c.unit, "label": c.label}))
         arrays.append(arrow.array(values, type=kind))
-    _store(partial_files.beside(path), fields, arrays, {"title": table.title})
+    _write_arrow_table(partial_files.path_for(path), fields, arrays, {"title": table.title})
 
 
-def _store(path: Path, fields: Iterable[tuple[Any, ...]], arrays: list[Any], words: Mapping[str, str]) -> None:
+def _write_arrow_table(
+    path: Path, fields: Iterable[tuple[Any, ...]], arrays: list[Any], words: Mapping[str, str]
+) -> None:
     import pyarrow as arrow
     from pyarrow import parquet
 
@@ -46,7 +48,7 @@ def _store(path: Path, fields: Iterable[tuple[Any, ...]], arrays: list[Any], wor
     parquet.write_table(arrow.table(arrays, schema=schema), str(path))
 
 
-def _read(path: Path) -> Contents:
+def _read_parquet(path: Path) -> FileContents:
     import pyarrow as arrow
     from pyarrow import parquet
 
@@ -64,22 +66,24 @@ def _read(path: Path) -> Contents:
     if not columns:
         raise RunError(f"{path} has no columns")
     first = "t" if "t" in columns else next(iter(columns))
-    meta = {f.name: _decoded(f.metadata) for f in table.schema}
+    meta = {f.name: _decode_metadata(f.metadata) for f in table.schema}
     names = [first, *(n for n in columns if n != first)]
-    channels = tuple(Channel(n, columns[n], *(meta[n].get(k, "") for k in WORDS)) for n in names)
-    words = _decoded(table.schema.metadata)
-    return Contents(words.get("title", path.stem), channels, _history(words.get("history", "")))
+    channels = tuple(FileChannel(n, columns[n], *(meta[n].get(k, "") for k in TEXT_KEYS)) for n in names)
+    words = _decode_metadata(table.schema.metadata)
+    return FileContents(words.get("title", path.stem), channels, _decode_history(words.get("history", "")))
 
 
-def _decoded(metadata: dict[bytes, bytes] | None) -> dict[str, str]:
+def _decode_metadata(metadata: dict[bytes, bytes] | None) -> dict[str, str]:
     return {k.decode("utf-8", "replace"): v.decode("utf-8", "replace") for k, v in (metadata or {}).items()}
 
 
-def _history(text: str) -> tuple[str, ...]:
+def _decode_history(text: str) -> tuple[str, ...]:
     try:
         return tuple(map(str, json.loads(text))) if text else ()
     except (ValueError, TypeError):
         return ()
 
 
-FORMAT = Format("Parquet", ".parquet", _write, _read, write_table=_write_table, needs="pyarrow")
+FORMAT = FileFormat(
+    "Parquet", ".parquet", _write_parquet, _read_parquet, write_table=_write_parquet_table, package="pyarrow"
+)

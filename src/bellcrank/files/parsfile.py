@@ -19,20 +19,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from bellcrank.argument_checks import validate_arguments
 from bellcrank.errors import RunError
-from bellcrank.files.text import one_line, read_text
-from bellcrank.kinds import checked
-from bellcrank.signals import KINDS
+from bellcrank.files.text_files import read_text, to_one_line
+from bellcrank.signals import SIGNAL_KINDS
 
 DEEPEST = 20  # files within files
 RUN_KEYWORDS = ("stopt", "step", "iprint", "method", "rtol", "atol")
 RESERVED = ("parsfile", "title", "end", *RUN_KEYWORDS)
-SIGNALS = {name: len(kind.numbers) for name, kind in KINDS.items()} | {"file": 0}
+SIGNALS = {name: len(kind.numbers) for name, kind in SIGNAL_KINDS.items()} | {"file": 0}
 """Kinds of inputs and how many numbers each takes."""
 
 
 @dataclass(frozen=True)
-class Entry:
+class ParsEntry:
     """One line: `keyword` without blanks and in small letters, the words after it, and where it stands."""
 
     keyword: str
@@ -41,7 +41,7 @@ class Entry:
     line: int
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return f"{self.path}, line {self.line}"
 
 
@@ -72,10 +72,10 @@ class ParsFile:
     """
 
     title: str
-    entries: tuple[Entry, ...]
+    entries: tuple[ParsEntry, ...]
 
     @classmethod
-    @checked
+    @validate_arguments
     def read(cls, path: str | Path) -> ParsFile:
         """Read a parameter file and those it names.
 
@@ -102,12 +102,12 @@ class ParsFile:
             ...
         bellcrank.errors.RunError: cannot read missing.par: No such file or directory
         """
-        entries: list[Entry] = []
-        title = _read(Path(path), entries, "", 0)
+        entries: list[ParsEntry] = []
+        title = _read_entries(Path(path), entries, "", 0)
         return cls(title, tuple(entries))
 
 
-def _read(path: Path, entries: list[Entry], title: str, depth: int) -> str:
+def _read_entries(path: Path, entries: list[ParsEntry], title: str, depth: int) -> str:
     if depth >= DEEPEST:
         raise RunError(f"{path}: parameter files name each other more than {DEEPEST} deep")
     text = read_text(path)
@@ -129,9 +129,9 @@ def _read(path: Path, entries: list[Entry], title: str, depth: int) -> str:
         elif keyword == "parsfile":
             if not value_text:
                 raise RunError(f"{path}, line {number}: PARSFILE needs the name of a file")
-            title = _read(path.parent / value_text, entries, title, depth + 1)
+            title = _read_entries(path.parent / value_text, entries, title, depth + 1)
         else:
-            entries.append(Entry(keyword, tuple(value_text.split()), path, number))
+            entries.append(ParsEntry(keyword, tuple(value_text.split()), path, number))
     if not has_head:
         raise RunError(f"{path}: a parameter file begins with the line PARSFILE; this one is empty")
     return title
@@ -147,7 +147,7 @@ def split_keyword(content: str) -> tuple[str, str]:
     return "".join(content[:end].split()).lower(), content[end:].strip()
 
 
-def number_of(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """A finite number as C and Fortran write it (1.5, 2E-3, 1D0), or None."""
     if not text or any(ch not in "0123456789+-.eEdD" for ch in text):
         return None
@@ -169,4 +169,4 @@ def keyword_for(name: str, keywords: Iterable[str] = ()) -> str:
 
 def parsfile_line(keyword: str, value: str, *words: str) -> str:
     """A line with its value and words in columns."""
-    return f"{keyword:<15} {value:<24} {'  '.join(one_line(w) for w in words if w)}".rstrip()
+    return f"{keyword:<15} {value:<24} {'  '.join(to_one_line(w) for w in words if w)}".rstrip()

@@ -11,23 +11,24 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bellcrank.errors import BellcrankError, RunError
-from bellcrank.files.text import one_line
+from bellcrank.files.text_files import to_one_line
 from bellcrank.units import TIME, UNIT_SYSTEMS
 
 T = TypeVar("T")
 TIME_NAME = "t"  # of the first channel of a file
-WORDS = ("unit", "label", "generic", "body")  # of a channel, next to its name and values
+# texts of a channel next to its name and values: key in files, and attribute
+TEXT_KEYS = {"unit": "unit", "label": "label", "generic": "generic_name", "body": "body"}
 
 
 @dataclass(frozen=True)
-class Channel:
+class FileChannel:
     """One time history: values in `unit`, with the words a person reads and the body it belongs to."""
 
     name: str
     values: np.ndarray
     unit: str = ""
     label: str = ""
-    generic: str = ""
+    generic_name: str = ""
     body: str = ""
 
 
@@ -37,23 +38,23 @@ class Record:
 
     title: str
     time: np.ndarray
-    channels: tuple[Channel, ...]
+    channels: tuple[FileChannel, ...]
     history: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Contents:
+class FileContents:
     """Channels as a file holds them, in its own units; the first is time if they are a record over time."""
 
     title: str
-    channels: tuple[Channel, ...]
+    channels: tuple[FileChannel, ...]
     history: tuple[str, ...] = ()
     omitted: tuple[str, ...] = ()
     """Names of columns that were not asked for."""
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """One column of a table: numbers or words, None where there is no value."""
 
     name: str
@@ -67,13 +68,18 @@ class Table:
     """Columns of the same length."""
 
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
 
 
-def named(contents: Contents, path: str | Path) -> Contents:
+def channel_texts(channel: FileChannel | TableColumn) -> dict[str, str]:
+    """Return unit, label, generic name and body of a channel, as far as it has them, by their keys in files."""
+    return {key: getattr(channel, name) for key, name in TEXT_KEYS.items() if hasattr(channel, name)}
+
+
+def check_channel_names(contents: FileContents, path: str | Path) -> FileContents:
     """What a file holds, if every channel has a name that stands once, without control characters; with single blanks,
     as names are written."""
-    names = [one_line(c.name) for c in contents.channels]
+    names = [to_one_line(c.name) for c in contents.channels]
     for number, name in enumerate((c.name for c in contents.channels), 1):
         if not names[number - 1]:
             raise RunError(f"{path}: channel {number} has no name")
@@ -81,16 +87,16 @@ def named(contents: Contents, path: str | Path) -> Contents:
             raise RunError(f"{path}: the name {name!r} of channel {number} holds control characters")
         if names[number - 1] in names[: number - 1]:
             raise RunError(f"{path}: the name {names[number - 1]!r} stands there twice")
-    words = ([one_line(getattr(c, k)) for k in WORDS] for c in contents.channels)
-    channels = tuple(Channel(n, c.values, *w) for n, c, w in zip(names, contents.channels, words, strict=True))
-    history = tuple(map(one_line, contents.history))
-    return replace(contents, title=one_line(contents.title), channels=channels, history=history)
+    words = (map(to_one_line, channel_texts(c).values()) for c in contents.channels)
+    channels = tuple(FileChannel(n, c.values, *w) for n, c, w in zip(names, contents.channels, words, strict=True))
+    history = tuple(map(to_one_line, contents.history))
+    return replace(contents, title=to_one_line(contents.title), channels=channels, history=history)
 
 
-def over_time(contents: Contents, path: str | Path) -> Record:
+def to_time_record(contents: FileContents, path: str | Path) -> Record:
     """The record of a file whose first channel is time: in seconds, whatever its unit; it may not decrease."""
     time, *channels = contents.channels
-    seconds = time.values * _seconds(time, path)
+    seconds = time.values * _time_scale(time, path)
     not_finite = np.flatnonzero(~np.isfinite(seconds))
     if not_finite.size:
         raise RunError(f"{path}: time '{time.name}' is {time.values[not_finite[0]]} in sample {not_finite[0] + 1}")
@@ -104,7 +110,7 @@ def over_time(contents: Contents, path: str | Path) -> Record:
     return Record(contents.title, seconds, tuple(channels), contents.history)
 
 
-def _seconds(time: Channel, path: str | Path) -> float:
+def _time_scale(time: FileChannel, path: str | Path) -> float:
     """Seconds in one unit of a channel that should be time."""
     text = time.unit.strip().strip("[]()").replace("µ", "u").replace("μ", "u")
     if text in ("", "-"):
@@ -128,10 +134,11 @@ def time_factor(text: str) -> float:
     return unit.factor if unit.dimension == TIME else 0.0
 
 
-def cleaned(record: Record, path: str | Path) -> Record:
+def clean_texts(record: Record, path: str | Path) -> Record:
     """A record whose texts each fit on one line; an error if two names would be read back as one."""
     channels = tuple(
-        Channel(one_line(c.name), c.values, *(one_line(getattr(c, k)) for k in WORDS)) for c in record.channels
+        FileChannel(to_one_line(c.name), c.values, *map(to_one_line, channel_texts(c).values()))
+        for c in record.channels
     )
     first: dict[str, str] = {TIME_NAME: "time"}
     for c, original in zip(channels, record.channels, strict=True):
@@ -141,8 +148,8 @@ def cleaned(record: Record, path: str | Path) -> Record:
                 f"cannot write {path}: the channel {original.name!r} {reason} in a file; give it another name"
             )
         first[c.name] = repr(original.name)
-    history = tuple(map(one_line, record.history))
-    return replace(record, title=one_line(record.title), channels=channels, history=history)
+    history = tuple(map(to_one_line, record.history))
+    return replace(record, title=to_one_line(record.title), channels=channels, history=history)
 
 
 def short_names(names: Iterable[str], width: int = 8) -> list[str]:
@@ -160,7 +167,7 @@ def short_names(names: Iterable[str], width: int = 8) -> list[str]:
     return result
 
 
-def guarded(action: str, path: Path, work: Callable[[], T]) -> T:
+def report_io_errors(action: str, path: Path, work: Callable[[], T]) -> T:
     """Does the work; a file that cannot be opened, read or written is reported as such."""
     try:
         return work()

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from bellcrank.errors import BellcrankError, ModelError
-from bellcrank.files.text import not_a_pipe
+from bellcrank.files.text_files import reject_pipe
 
 LARGEST = 200_000  # triangles that a picture takes
 Point = tuple[float, float, float]
@@ -27,13 +27,13 @@ class Mesh:
 
 def read_stl(path: str | Path, error: type[BellcrankError] = ModelError) -> Mesh:
     """The triangles of a file; corners that several share are one."""
-    not_a_pipe(path, error)
+    reject_pipe(path, error)
     try:
         with Path(path).open("rb") as stream:
             data = stream.read(84 + 50 * LARGEST * 8 + 1)  # text takes some 250 bytes for each
     except (OSError, ValueError) as found:
         raise error(f"cannot read {path}: {getattr(found, 'strerror', None) or found}") from None
-    corners = _binary(data) if _is_binary(data) else _text(data)
+    corners = _parse_binary(data) if _is_binary(data) else _parse_ascii(data)
     if corners is None or not len(corners):
         raise error(f"cannot read {path}: it is no STL file with triangles")
     if len(corners) > LARGEST:
@@ -50,12 +50,12 @@ def _is_binary(data: bytes) -> bool:
     return len(data) >= 84 and len(data) == 84 + 50 * struct.unpack_from("<I", data, 80)[0]
 
 
-def _binary(data: bytes) -> np.ndarray:
+def _parse_binary(data: bytes) -> np.ndarray:
     record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")])
     return np.frombuffer(data, record, offset=84)["corners"].astype(float)
 
 
-def _text(data: bytes) -> np.ndarray | None:
+def _parse_ascii(data: bytes) -> np.ndarray | None:
     vertices = re.findall(rb"vertex\s+(\S{1,40})\s+(\S{1,40})\s+(\S{1,40})", data)
     if not data.lstrip().startswith(b"solid") or len(vertices) % 3:
         return None

@@ -22,20 +22,20 @@ _CHOICE = re.compile(r"^@IF ([A-Z][A-Z0-9_]*)@\n(.*?)(?:^@ELSE@\n(.*?))?^@END@\n
 
 
 @cache
-def template(folder: str, name: str) -> str:
+def template_text(folder: str, name: str) -> str:
     """The text of a file; `folder` as "bellcrank.emit/c/runtime": a package, and folders in it."""
     package, *inner = folder.split("/")
     return files(package).joinpath(*inner, name).read_text(encoding="utf-8")
 
 
-def filled(text: str, fields: Mapping[str, str], common: Mapping[str, str] | None = None) -> str:
+def fill_template(text: str, fields: Mapping[str, str], common: Mapping[str, str] | None = None) -> str:
     """A text with its places filled; pieces of `common` may be left over."""
     values = {**(common or {}), **fields}
     conditions = {name for name, _, _ in _CHOICE.findall(text)}
     selected = _CHOICE.sub(lambda found: found[2] if values.get(found[1]) else found[3] or "", text)
     for names, complaint in (
-        (conditions.union(_places(selected)).difference(values), "nothing fills"),
-        ({*fields}.difference(conditions, _places(text)), "there is no place for"),
+        (conditions.union(_field_names(selected)).difference(values), "nothing fills"),
+        ({*fields}.difference(conditions, _field_names(text)), "there is no place for"),
     ):
         if names:
             start = text.strip().partition("\n")[0][:60]
@@ -43,12 +43,12 @@ def filled(text: str, fields: Mapping[str, str], common: Mapping[str, str] | Non
                 f"{complaint} {', '.join(f'@{name}@' for name in sorted(names))} in the template '{start}'"
             )
 
-    def put(match: re.Match[str]) -> str:
+    def replace_field(match: re.Match[str]) -> str:
         margin, lines, part = match.groups()
         return values[part] if part else indent(values[lines].rstrip("\n") + "\n", margin) if values[lines] else ""
 
-    return _PLACE.sub(put, selected)
+    return _PLACE.sub(replace_field, selected)
 
 
-def _places(text: str) -> set[str]:
+def _field_names(text: str) -> set[str]:
     return {lines or part for _, lines, part in _PLACE.findall(text)}

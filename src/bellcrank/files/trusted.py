@@ -16,7 +16,7 @@ _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _OPEN = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"))
 
 
-def why_open(folder: Path, above: bool = True) -> str:
+def folder_access_problem(folder: Path, above: bool = True) -> str:
     """Why others could put files of theirs into a folder, or exchange it; "" if they cannot.
 
     The folder must be a resolved path: a link on the way could be exchanged. `above`: look at the folders above, too.
@@ -34,13 +34,14 @@ def why_open(folder: Path, above: bool = True) -> str:
         status = os.lstat(parent)
         if status.st_uid not in (0, os.geteuid()):
             return f"{parent} above it belongs to another user"
-        if status.st_mode & _OTHERS and not status.st_mode & stat.S_ISVTX and not _ours_alone(status):
+        if status.st_mode & _OTHERS and not status.st_mode & stat.S_ISVTX and not _is_private_group(status):
             return f"others can write to {parent} above it"
     return ""
 
 
 def read_trusted(path: Path) -> bytes | None:
-    """The content of a file in a folder that `why_open` found closed; None if it is missing or not trusted.
+    """The content of a file in a folder that `folder_access_problem` found closed; None if it is missing or not
+    trusted.
 
     Owner and mode are those of the file that is read, not of what its name stands for a moment before or after.
     """
@@ -61,7 +62,7 @@ def read_trusted(path: Path) -> bytes | None:
         os.close(descriptor)
 
 
-def _ours_alone(status: os.stat_result) -> bool:
+def _is_private_group(status: os.stat_result) -> bool:
     """Is a folder writable by a group in which nobody is but its owner? Many systems give each user one."""
     import grp
     import pwd

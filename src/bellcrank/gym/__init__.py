@@ -13,7 +13,7 @@ from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.choices import Method
 from bellcrank.errors import ModelError, optional_package
-from bellcrank.gym.task import Actions, Done, Observations, Reward, Task
+from bellcrank.gym.task import Actions, ControlTask, Done, Observations, Reward
 
 __all__ = ["make"]
 
@@ -101,20 +101,20 @@ def make(
     optional_package("gymnasium", "gym")
     from bellcrank.gym import env, vector
 
-    sim = _simulation(model)
+    sim = _compile_model(model)
     options: dict[str, Any] = {
         "actions": actions, "observations": observations, "reward": reward, "done": done, "t_end": t_end, "step": step,
         "action_every": action_every, "parameters": parameters, "initial": initial, "inputs": inputs, "method": method,
         "guess": guess,
     }  # fmt: skip
-    task = Task.of(sim.interface, **options)
+    task = ControlTask.from_options(sim.interface, **options)
     if n is not None:
         return vector.ModelVectorEnv(sim, task, n, render_mode, size)
 
-    def again(render_mode: str | None = None) -> Any:
+    def env_factory(render_mode: str | None = None) -> Any:
         return make(sim, **options, render_mode=render_mode, size=size)
 
-    return env.ModelEnv(sim, task, render_mode, size, again)
+    return env.ModelEnv(sim, task, render_mode, size, env_factory)
 
 
 def stable_baselines(envs: Any) -> Any:
@@ -137,12 +137,12 @@ def stable_baselines(envs: Any) -> Any:
         If the package stable-baselines3 is missing.
     """
     optional_package("stable_baselines3", "rl")
-    from bellcrank.gym.stable_baselines import SameStepEnvs
+    from bellcrank.gym.stable_baselines import StableBaselinesVecEnv
 
-    return SameStepEnvs(envs)
+    return StableBaselinesVecEnv(envs)
 
 
-def _simulation(model: Any) -> Simulation:
+def _compile_model(model: Any) -> Simulation:
     """A model in any of its forms, compiled."""
     if isinstance(model, str | Path):
         model = System.read(model)

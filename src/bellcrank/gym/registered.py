@@ -22,7 +22,7 @@ FREE = 1e6  # bounds of what is not limited by the end of an episode
 
 
 @dataclass(frozen=True)
-class Registered:
+class RegisteredEnv:
     """An environment by name: how its model is described, and the task as `make` takes it."""
 
     model: Callable[[], System]
@@ -76,7 +76,7 @@ def active_suspension() -> System:
 
 
 ENVIRONMENTS = {
-    "CartPole-v0": Registered(cart_pole, {
+    "CartPole-v0": RegisteredEnv(cart_pole, {
         "actions": {"force": (-20, 20)},
         "observations": {"q(cart)": (-6, 6), "q(pole)": (-1.4, 1.4), "u(cart)": (-FREE, FREE),
                          "u(pole)": (-FREE, FREE)},
@@ -85,14 +85,14 @@ ENVIRONMENTS = {
         "initial": {"q(pole)": uniform(-0.1, 0.1), "q(cart)": uniform(-0.5, 0.5)},
         "action_every": 4,
     }),
-    "Pendulum-v0": Registered(pendulum, {
+    "Pendulum-v0": RegisteredEnv(pendulum, {
         "actions": {"torque": (-2, 2)},
         "observations": {"sin(q(rod))": (-1, 1), "cos(q(rod))": (-1, 1), "u(rod)": (-FREE, FREE)},
         "reward": "cos(q(rod)) - 0.02*u(rod)**2 - 0.001*torque**2",
         "initial": {"q(rod)": uniform(2.64, 3.64)},
         "action_every": 5,
     }),
-    "ActiveSuspension-v0": Registered(active_suspension, {
+    "ActiveSuspension-v0": RegisteredEnv(active_suspension, {
         "actions": {"actuator": (-1500, 1500)},
         "observations": {"q(body)": (-1, 1), "u(body)": (-FREE, FREE), "q(wheel)": (-1, 1), "u(wheel)": (-FREE, FREE),
                          "tyre_deflection": (-1, 1)},
@@ -106,25 +106,25 @@ ENVIRONMENTS = {
 
 
 @cache
-def _compiled(name: str) -> Simulation:
+def _compiled_model(name: str) -> Simulation:
     """A model, compiled once for all environments."""
     return ENVIRONMENTS[name].model().equations().compile()
 
 
-def environment(name: str, render_mode: str | None = None, **task_options: Any) -> Any:
+def make_env(name: str, render_mode: str | None = None, **task_options: Any) -> Any:
     """An environment by its name behind "bellcrank/"; keywords replace those of its task."""
     if name not in ENVIRONMENTS:
         raise ModelError(f"no environment is called {name!r}; there are {', '.join(ENVIRONMENTS)}")
-    return make(_compiled(name), **{**ENVIRONMENTS[name].task, **task_options}, render_mode=render_mode)
+    return make(_compiled_model(name), **{**ENVIRONMENTS[name].task, **task_options}, render_mode=render_mode)
 
 
-def vector(name: str, num_envs: int = 1, render_mode: str | None = None, **task_options: Any) -> Any:
+def make_vector_env(name: str, num_envs: int = 1, render_mode: str | None = None, **task_options: Any) -> Any:
     """A vector of such environments: `gymnasium.make_vec(..., vectorization_mode="vector_entry_point")`."""
-    return environment(name, render_mode, **task_options, n=num_envs)
+    return make_env(name, render_mode, **task_options, n=num_envs)
 
 
 for _name in ENVIRONMENTS:
     gymnasium.register(
-        f"bellcrank/{_name}", entry_point=f"{__name__}:environment", vector_entry_point=f"{__name__}:vector",
+        f"bellcrank/{_name}", entry_point=f"{__name__}:make_env", vector_entry_point=f"{__name__}:make_vector_env",
         kwargs={"name": _name},
     )  # fmt: skip

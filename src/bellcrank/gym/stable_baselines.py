@@ -12,7 +12,7 @@ from bellcrank.errors import ModelError
 from bellcrank.gym.vector import ModelVectorEnv
 
 
-class SameStepEnvs(VecEnv):
+class StableBaselinesVecEnv(VecEnv):
     """An episode that is over is followed by the next one at once: observations are its first ones, and
     `infos[i]["terminal_observation"]` has the last ones of the episode before."""
 
@@ -47,7 +47,7 @@ class SameStepEnvs(VecEnv):
             for i in finished:
                 infos[i]["terminal_observation"] = observations[i].copy()
                 infos[i]["TimeLimit.truncated"] = bool(late[i] and not terminated[i])
-            self.envs.begin(finished, {})
+            self.envs.begin_episodes(finished, {})
             observations = self.envs.task.observe(self.envs.steppers.rows)
         return np.array(observations), reward.astype(np.float32), dones, infos
 
@@ -61,23 +61,23 @@ class SameStepEnvs(VecEnv):
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """An attribute, the same for each of them."""
-        return [getattr(self.envs, attr_name) for _ in self._places(indices)]
+        return [getattr(self.envs, attr_name) for _ in self._env_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Sets an attribute, of all of them together."""
-        if len(self._places(indices)) < self.num_envs:
+        if len(self._env_indices(indices)) < self.num_envs:
             raise ModelError("set_attr: environments of one model share their attributes; give indices=None")
         setattr(self.envs, attr_name, value)
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **options: Any) -> list[Any]:
         """Calls a method of all together; what it returns, for each of them."""
         result = getattr(self.envs, method_name)(*args, **options)
-        return [result for _ in self._places(indices)]
+        return [result for _ in self._env_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
         """None of them is."""
-        return [False for _ in self._places(indices)]
+        return [False for _ in self._env_indices(indices)]
 
-    def _places(self, indices: Any) -> list[int]:
+    def _env_indices(self, indices: Any) -> list[int]:
         positions: Iterable[int] = self._get_indices(indices)
         return list(positions)

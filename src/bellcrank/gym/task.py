@@ -1,6 +1,7 @@
 """What a controller is asked to do: actions, observations, rewards and ends, read from what a user gives.
 
-In:  the interface of a model. Out: `Task`, over rows of results (time, states, outputs, inputs), one row for each run.
+In:  the interface of a model. Out: `ControlTask`, over rows of results (time, states, outputs, inputs), one row for
+each run.
 """
 
 from __future__ import annotations
@@ -14,29 +15,35 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, RunError, mapping
+from bellcrank.errors import ModelError, RunError, require_mapping
 from bellcrank.expr.formula_steps import FormulaStep
 from bellcrank.interface.interface import Interface
 from bellcrank.many.random import Spread
-from bellcrank.many.sampling import values_at
+from bellcrank.many.sample_plans import quantiles
 from bellcrank.model.guess import with_guess
-from bellcrank.names import find_name, key_of, one_each
-from bellcrank.numeric.real import displayed
-from bellcrank.run.actions import columns_of
-from bellcrank.run.events import Numbers, as_function, as_number_function, comparison_of, condition_steps
-from bellcrank.run.named import Layout, Values
+from bellcrank.name_lookup import find_name, normalized_name, one_each
+from bellcrank.numeric.real_numbers import display_text
+from bellcrank.run.event_conditions import (
+    Numbers,
+    comparison_operator,
+    compile_condition,
+    formula_function,
+    scalar_formula_function,
+)
+from bellcrank.run.event_specs import columns_by_name
+from bellcrank.run.named_values import ChannelLayout, NamedValues
 
 Actions = Mapping[str, Sequence[float]] | Sequence[Mapping[str, float]]
 Observations = Sequence[str] | Mapping[str, Sequence[float]] | None
-Reward = str | float | Callable[[Values], Any]
-Done = str | Sequence[str] | Callable[[Values], Any]
+Reward = str | float | Callable[[NamedValues], Any]
+Done = str | Sequence[str] | Callable[[NamedValues], Any]
 Rows = Callable[[np.ndarray], np.ndarray]
 Look = tuple[list[float], float, bool]  # observations, reward, is it over?
 LATE = 1e-9  # steps that end so near to the end of an episode, against it, end it
 
 
 @dataclass(frozen=True, eq=False)
-class Single:
+class ScalarTask:
     """What a task says of one run, from its row as a list: a function of the observations, the reward and what ends an
     episode, None where formulas have no such form; how many are observed; whether equal values do not end it."""
 
@@ -44,7 +51,7 @@ class Single:
     count: int
     strict: tuple[bool, ...]
 
-    def look(self, row: list[float]) -> Look | None:
+    def evaluate_row(self, row: list[float]) -> Look | None:
         """Observations, reward and end; None where arrays must be asked."""
         if self.function is None:
             return None
@@ -59,7 +66,7 @@ class Single:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class ControlTask:
     """Actions are inputs with bounds, or `choices`, rows of their values to choose from; observations, `reward` and
     `is_over` functions of rows, `single` the same of one row. `values` of parameters that formulas name, an array where
     they differ."""
@@ -67,25 +74,30 @@ class Task:
     inputs: tuple[str, ...]
     bounds: tuple[np.ndarray, np.ndarray]
     choices: np.ndarray | None
-    observed: tuple[str, ...]
-    observed_bounds: tuple[np.ndarray, np.ndarray]
+    observation_names: tuple[str, ...]
+    observation_bounds: tuple[np.ndarray, np.ndarray]
     observe: Rows
     reward: Rows
     is_over: Rows
-    single: Single
+    single: ScalarTask
     values: dict[str, Any]
-    usual_values: Mapping[str, float]
+    default_parameters: Mapping[str, float]
     t_end: float
     every: int
     begin: Mapping[str, Any]
-    drawn: Mapping[tuple[str, Any], Spread]
+    distributions: Mapping[tuple[str, Any], Spread]
 
     @classmethod
-    def of(cls, interface: Interface, **options: Any) -> Task:
+    def from_options(cls, interface: Interface, **options: Any) -> ControlTask:
         """What a user gives, checked."""
-        inputs, bounds, choices = _actions(interface, options["actions"])
-        columns = columns_of(interface)
-        quantities = (*interface.parameters, *interface.entered, *interface.idle, *interface.unused)
+        inputs, bounds, choices = _read_actions(interface, options["actions"])
+        columns = columns_by_name(interface)
+        quantities = (
+            *interface.parameters,
+            *interface.function_parameters,
+            *interface.unused_parameters,
+            *interface.unreferenced_parameters,
+        )
         values: dict[str, Any] = {x.name: float(x.default) for x in quantities if x.default is not None}
         t_end = interface.run.t_end if options["t_end"] is None else options["t_end"]
         every = options["action_every"]
@@ -93,28 +105,35 @@ class Task:
             raise ModelError(f"action_every={every!r} must be a whole number of at least 1", interface.model)
         if t_end is not None and not (isinstance(t_end, int | float) and t_end > 0):
             raise ModelError(f"t_end={t_end!r} s must be a positive number", interface.model)
-        groups = {k: mapping(options[k], k) for k in ("parameters", "initial")}
+        groups = {k: require_mapping(options[k], k) for k in ("parameters", "initial")}
         drawn = {(k, name): x for k, group in groups.items() for name, x in group.items() if isinstance(x, Spread)}
         plain = {k: {name: x for name, x in v.items() if not isinstance(x, Spread)} for k, v in groups.items()}
         with_guess(groups["initial"], options["guess"])  # none of what is drawn either
         plain["initial"] = with_guess(plain["initial"], options["guess"])
-        values |= {_spelled(values, name): x for name, x in plain["parameters"].items()}
+        values |= {_spelled_as_known(values, name): x for name, x in plain["parameters"].items()}
         low, high = bounds
         first_action = np.clip(0.0, low, high) if choices is None else choices[0]
         start_options = {
-            "inputs": {**dict(zip(inputs, first_action.tolist(), strict=True)), **mapping(options["inputs"], "inputs")},
-            "step": options["step"], "method": options["method"], **plain,
-        }  # fmt: skip
-        observed = _observed(interface, options["observations"])
-        read = [condition_steps(text, columns, values, f"observation '{text}'") for text in observed]
-        functions = [as_function(steps, columns, values) for steps in read]
+            "inputs": {
+                **dict(zip(inputs, first_action.tolist(), strict=True)),
+                **require_mapping(options["inputs"], "inputs"),
+            },
+            "step": options["step"],
+            "method": options["method"],
+            **plain,
+        }
+        observed = _read_observations(interface, options["observations"])
+        read = [compile_condition(text, columns, values, f"observation '{text}'") for text in observed]
+        functions = [formula_function(steps, columns, values) for steps in read]
         reward, done_conditions = options["reward"], options["done"]
-        end_conditions = [] if callable(done_conditions) else _ends(done_conditions, interface, columns, values)
-        paid = None if callable(reward) else condition_steps(str(reward), columns, values, "reward")
+        end_conditions = (
+            [] if callable(done_conditions) else _read_done_formulas(done_conditions, interface, columns, values)
+        )
+        paid = None if callable(reward) else compile_condition(str(reward), columns, values, "reward")
         plain_forms = paid is not None and not callable(done_conditions)
         formulas = [*read, *([paid] if paid is not None else []), *(steps for steps, _ in end_conditions)]
-        single = Single(
-            as_number_function(formulas, values) if plain_forms else None,
+        single = ScalarTask(
+            scalar_formula_function(formulas, values) if plain_forms else None,
             len(read),
             tuple(strict for _, strict in end_conditions),
         )
@@ -126,64 +145,66 @@ class Task:
             return observations
 
         return cls(
-            inputs, bounds, choices, tuple(observed), _bounds(list(observed.items())), observe,
-            _called(reward, interface, "reward") if paid is None else as_function(paid, columns, values),
-            _done(done_conditions, end_conditions, interface, columns, values), single, values, dict(values),
+            inputs, bounds, choices, tuple(observed), _read_bounds(list(observed.items())), observe,
+            _user_function(reward, interface, "reward") if paid is None else formula_function(paid, columns, values),
+            _done_function(done_conditions, end_conditions, interface, columns, values), single, values, dict(values),
             math.inf if t_end is None else float(t_end), int(every), start_options, drawn,
         )  # fmt: skip
 
     @property
-    def usual(self) -> dict[str, Any]:
+    def median_values(self) -> dict[str, Any]:
         """What runs begin with before the first episode: the medians of what is drawn."""
         start_options = {k: dict(v) if isinstance(v, dict) else v for k, v in self.begin.items()}
-        for (group, name), spread in self.drawn.items():
-            start_options[group][name] = _at(spread, 0.5)
+        for (group, name), spread in self.distributions.items():
+            start_options[group][name] = _quantile(spread, 0.5)
         return start_options
 
-    def take(self, parameters: Mapping[str, Any]) -> None:
+    def use_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Takes the parameters of an episode, for formulas; of several, arrays."""
-        self.values.update(self.usual_values)
-        self.values.update({_spelled(self.values, k): v for k, v in parameters.items()})
+        self.values.update(self.default_parameters)
+        self.values.update({_spelled_as_known(self.values, k): v for k, v in parameters.items()})
 
-    def usual_value(self, name: str) -> float:
+    def default_parameter(self, name: str) -> float:
         """Of a parameter, where no episode has another."""
-        return self.usual_values.get(_spelled(self.usual_values, name), math.nan)
+        return self.default_parameters.get(_spelled_as_known(self.default_parameters, name), math.nan)
 
-    def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
+    def draw_episode(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
         """Initial values and parameters of an episode: those given, else drawn ones."""
         unknown = [k for k in options if k not in ("initial", "parameters")]
         if unknown:
             raise ModelError(f"options={{'{unknown[0]}': ...}}: they may hold 'initial' and 'parameters'")
         drawn_values: dict[str, dict[Any, Any]] = {"initial": {}, "parameters": {}}
-        for (group, name), spread in self.drawn.items():
-            drawn_values[group][name] = _at(spread, rng.random())
+        for (group, name), spread in self.distributions.items():
+            drawn_values[group][name] = _quantile(spread, rng.random())
         for group, group_values in drawn_values.items():
-            group_values.update({_spelled(group_values, k): v for k, v in mapping(options.get(group), group).items()})
+            group_values.update(
+                {_spelled_as_known(group_values, k): v for k, v in require_mapping(options.get(group), group).items()}
+            )
         return drawn_values
 
     @cached_property
-    def late_from(self) -> float:
+    def truncation_time(self) -> float:
         """The time from which on an episode is at its end."""
         return self.t_end - LATE * max(1.0, self.t_end) if self.t_end < math.inf else math.inf
 
-    def setting(self, action: Any) -> list[float]:
-        """Values of the inputs for one action, as `settings` has them."""
+    def input_values(self, action: Any) -> list[float]:
+        """Values of the inputs for one action, as `input_value_rows` has them."""
         if type(action) is np.ndarray:
-            shape, low, high = self.limits
+            shape, low, high = self.action_limits
             if action.shape == shape and action.dtype.kind == "f":
                 values: list[float] = action.tolist()
                 if all(map(le, low, values)) and all(map(le, values, high)):
                     return values
-        setting: list[float] = self.settings(action)[0].tolist()
+        setting: list[float] = self.input_value_rows(action)[0].tolist()
         return setting
 
     @cached_property
-    def limits(self) -> tuple[tuple[int, ...], list[float], list[float]]:
+    def action_limits(self) -> tuple[tuple[int, ...], list[float], list[float]]:
         """The shape of actions that are numbers, and their bounds as lists."""
         low, high = self.bounds
         return (-1,) if self.choices is not None else low.shape, low.tolist(), high.tolist()
 
-    def settings(self, actions: Any) -> np.ndarray:
+    def input_value_rows(self, actions: Any) -> np.ndarray:
         """Values of the inputs, a row for each action; outside its bounds an input stays at them."""
         if self.choices is not None:
             indices = np.asarray(actions)
@@ -200,17 +221,17 @@ class Task:
         return np.clip(values, *self.bounds)
 
 
-def _at(spread: Spread, share: float) -> float:
+def _quantile(spread: Spread, share: float) -> float:
     """The value of a distribution below which a fraction of all lies."""
-    return float(values_at(spread.kind, spread.numbers, np.asarray(share)))
+    return float(quantiles(spread.kind, spread.numbers, np.asarray(share)))
 
 
-def _spelled(names: Mapping[str, Any], name: Any) -> Any:
+def _spelled_as_known(names: Mapping[str, Any], name: Any) -> Any:
     """A name as it stands in a dictionary, however it is spelled."""
     return find_name(name, names) or name
 
 
-def _actions(interface: Interface, actions: Any) -> tuple[tuple[str, ...], tuple[np.ndarray, np.ndarray], Any]:
+def _read_actions(interface: Interface, actions: Any) -> tuple[tuple[str, ...], tuple[np.ndarray, np.ndarray], Any]:
     """Inputs, their bounds, and rows of values to choose from, if there are such."""
     choices = None if isinstance(actions, Mapping) else actions
     if choices is not None:
@@ -218,7 +239,11 @@ def _actions(interface: Interface, actions: Any) -> tuple[tuple[str, ...], tuple
             isinstance(choices, list | tuple) and len(choices) > 1 and all(isinstance(x, Mapping) for x in choices)
         )
         names = list(choices[0]) if is_valid else []
-        if not is_valid or not names or any({key_of(k) for k in x} != {key_of(k) for k in names} for x in choices):
+        if (
+            not is_valid
+            or not names
+            or any({normalized_name(k) for k in x} != {normalized_name(k) for k in names} for x in choices)
+        ):
             expected = 'inputs with bounds, {"force": (-1, 1)}, or a list of at least two settings of the same inputs'
             raise ModelError(f"actions={actions!r} must be {expected}", interface.model)
     else:
@@ -232,13 +257,16 @@ def _actions(interface: Interface, actions: Any) -> tuple[tuple[str, ...], tuple
         raise ModelError(f"actions: the model has no input '{name}'. Inputs: {input_list}.", interface.model)
     inputs = tuple(one_each(matches, {name: str(x) for name, x in matches.items()}, "actions"))
     if choices is None:
-        low, high = _bounds([(k, actions[k]) for k in names])
+        low, high = _read_bounds([(k, actions[k]) for k in names])
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise ModelError("actions: bounds must be finite", interface.model)
         return inputs, (low, high), None
     try:
         rows = np.array(
-            [[float({key_of(k): v for k, v in x.items()}[key_of(name)]) for name in names] for x in choices]
+            [
+                [float({normalized_name(k): v for k, v in x.items()}[normalized_name(name)]) for name in names]
+                for x in choices
+            ]
         )
     except (TypeError, ValueError):
         rows = np.array([[math.nan]])
@@ -247,7 +275,7 @@ def _actions(interface: Interface, actions: Any) -> tuple[tuple[str, ...], tuple
     return inputs, (rows.min(axis=0), rows.max(axis=0)), rows
 
 
-def _observed(interface: Interface, observations: Any) -> dict[str, Any]:
+def _read_observations(interface: Interface, observations: Any) -> dict[str, Any]:
     """What is observed, with bounds."""
     free = (-math.inf, math.inf)
     if observations is None:
@@ -259,7 +287,7 @@ def _observed(interface: Interface, observations: Any) -> dict[str, Any]:
     return {str(name): free for name in observations}
 
 
-def _bounds(ranges: Sequence[tuple[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
+def _read_bounds(ranges: Sequence[tuple[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
     pairs = []
     for name, pair in ranges:
         try:
@@ -272,26 +300,26 @@ def _bounds(ranges: Sequence[tuple[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([a for a, _ in pairs]), np.array([b for _, b in pairs])
 
 
-def _ends(
+def _read_done_formulas(
     comparisons: Any, interface: Interface, columns: Any, values: Any
 ) -> list[tuple[tuple[FormulaStep, ...], bool]]:
     """Comparisons that end an episode: the formula that becomes positive, and whether zero does not count."""
     end_conditions = []
     for text in [comparisons] if isinstance(comparisons, str) else comparisons:
-        sign = comparison_of(text)
+        sign = comparison_operator(text)
         if not sign:
             raise ModelError(f"done={text!r} must be a comparison, such as 'abs(q(pole)) > 0.2'", interface.model)
-        end_conditions.append((condition_steps(text, columns, values, "done"), sign in ("<", ">")))
+        end_conditions.append((compile_condition(text, columns, values, "done"), sign in ("<", ">")))
     return end_conditions
 
 
-def _done(
+def _done_function(
     condition: Any, end_conditions: Sequence[tuple[Any, bool]], interface: Interface, columns: Any, values: Any
 ) -> Rows:
     if callable(condition):
-        function = _called(condition, interface, "done")
+        function = _user_function(condition, interface, "done")
         return lambda rows: function(rows) != 0
-    tests = [(as_function(steps, columns, values), strict) for steps, strict in end_conditions]
+    tests = [(formula_function(steps, columns, values), strict) for steps, strict in end_conditions]
 
     def is_over(rows: np.ndarray) -> np.ndarray:
         is_done = np.zeros(len(rows), dtype=bool)
@@ -303,15 +331,15 @@ def _done(
     return is_over
 
 
-def _called(function: Callable[[Values], Any], interface: Interface, label: str) -> Rows:
+def _user_function(function: Callable[[NamedValues], Any], interface: Interface, label: str) -> Rows:
     """A user's function of the channels by name, each an array over the runs."""
-    layout = Layout(interface, interface.channels)
+    layout = ChannelLayout(interface, interface.channels)
 
     def value(rows: np.ndarray) -> np.ndarray:
         returned = np.asarray(function(layout.values(rows)))
         if returned.dtype.kind not in "biuf" or (np.isnan(returned).any() and np.isfinite(rows).all()):
             raise RunError(
-                f"{label}() returned {displayed(returned.tolist())}, not a number for each of {len(rows)} runs"
+                f"{label}() returned {display_text(returned.tolist())}, not a number for each of {len(rows)} runs"
             )
         values = returned.astype(float)
         if values.shape not in ((), (len(rows),)):

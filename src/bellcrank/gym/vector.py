@@ -11,8 +11,8 @@ from gymnasium.vector import AutoresetMode
 
 from bellcrank.api.simulation import Simulation
 from bellcrank.errors import ModelError
-from bellcrank.gym.env import RENDER_MODES, checked_mode, metadata_of, spaces_of
-from bellcrank.gym.task import Task
+from bellcrank.gym.env import RENDER_MODES, check_render_mode, make_metadata, make_spaces
+from bellcrank.gym.task import ControlTask
 
 
 class ModelVectorEnv(gymnasium.vector.VectorEnv):
@@ -24,7 +24,7 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
     def __init__(
         self,
         sim: Simulation,
-        task: Task,
+        task: ControlTask,
         n: int,
         render_mode: str | None = None,
         size: tuple[int, int] = (640, 400),
@@ -33,14 +33,14 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
             raise ModelError(f"n={n!r} must be a whole number of at least 1")
         if render_mode == "human":
             raise ModelError("render_mode='human' shows one environment; of several take 'rgb_array'")
-        self.num_envs, self.task, self.size, self.render_mode = int(n), task, size, checked_mode(render_mode)
-        self.single_observation_space, self.single_action_space = spaces_of(task)
+        self.num_envs, self.task, self.size, self.render_mode = int(n), task, size, check_render_mode(render_mode)
+        self.single_observation_space, self.single_action_space = make_spaces(task)
         self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, self.num_envs)
         self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, self.num_envs)
-        self.steppers = sim.steppers(self.num_envs, **task.usual)
-        self.metadata = metadata_of(self.steppers.h, task, **ModelVectorEnv.metadata)
+        self.steppers = sim.steppers(self.num_envs, **task.median_values)
+        self.metadata = make_metadata(self.steppers.h, task, **ModelVectorEnv.metadata)
         self._rngs: list[np.random.Generator] = [np_random(None)[0] for _ in range(self.num_envs)]
-        self._over = np.zeros(self.num_envs, dtype=bool)
+        self._is_over = np.zeros(self.num_envs, dtype=bool)
         self._varied: dict[str, np.ndarray] = {}  # parameters that episodes have drawn or were given
 
     def reset(
@@ -51,27 +51,27 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
         for i, one in enumerate(seed or []):
             if one is not None:
                 self._rngs[i] = np_random(one)[0]
-        self.begin(np.arange(self.num_envs), options or {})
+        self.begin_episodes(np.arange(self.num_envs), options or {})
         return self.task.observe(self.steppers.rows), {"t": self.steppers.t}
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        task, st, settings = self.task, self.steppers, self.task.settings(actions)
+        task, st, settings = self.task, self.steppers, self.task.input_value_rows(actions)
         if len(settings) != self.num_envs:
             raise ModelError(f"{len(settings)} actions for {self.num_envs} environments")
         st.set({name: settings[:, k] for k, name in enumerate(task.inputs)})
         st.step(task.every)
-        finished_before, problems = np.flatnonzero(self._over), st.problems
+        finished_before, problems = np.flatnonzero(self._is_over), st.problems
         if len(finished_before):  # what these did in this step does not count
-            self.begin(finished_before, {})
+            self.begin_episodes(finished_before, {})
             problems = {i: message for i, message in problems.items() if i not in finished_before}
         rows = st.rows
         terminated = task.is_over(rows)
         terminated[list(problems)] = True
-        late = rows[:, 0] >= task.late_from
+        late = rows[:, 0] >= task.truncation_time
         reward = np.empty(self.num_envs)
         reward[:] = task.reward(rows)
         reward[finished_before], terminated[finished_before], late[finished_before] = 0.0, False, False
-        self._over = terminated | late
+        self._is_over = terminated | late
         info: dict[str, Any] = {"t": rows[:, 0].copy()}
         if problems:
             info["problem"] = np.array([problems.get(i, "") for i in range(self.num_envs)], dtype=object)
@@ -82,16 +82,16 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
         """The present states as images, (height, width, 3) each."""
         return tuple(self.steppers.images(*self.size)) if self.render_mode == "rgb_array" else None
 
-    def begin(self, indices: np.ndarray, options: dict[str, Any]) -> None:
+    def begin_episodes(self, indices: np.ndarray, options: dict[str, Any]) -> None:
         """Begins episodes of some environments."""
-        self._over[indices] = False
-        drawn = [self.task.draw(self._rngs[i], options) for i in indices]
+        self._is_over[indices] = False
+        drawn = [self.task.draw_episode(self._rngs[i], options) for i in indices]
         groups = {
             group: {name: np.array([d[group][name] for d in drawn]) for name in drawn[0][group]} for group in drawn[0]
         }
         self.steppers.reset(indices, **groups)
         for name in groups["parameters"]:
-            self._varied.setdefault(name, np.full(self.num_envs, self.task.usual_value(name)))
+            self._varied.setdefault(name, np.full(self.num_envs, self.task.default_parameter(name)))
         for name, column in self._varied.items():
-            column[indices] = groups["parameters"].get(name, self.task.usual_value(name))
-        self.task.take(self._varied)
+            column[indices] = groups["parameters"].get(name, self.task.default_parameter(name))
+        self.task.use_parameters(self._varied)

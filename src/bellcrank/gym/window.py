@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bellcrank.errors import warn
+from bellcrank.errors import issue_warning
 
 if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 
-class Window:
+class ImageWindow:
     """Images in a window of matplotlib, each for `period` seconds of real time; without a display it warns, and is not
     `visible`."""
 
@@ -22,9 +22,9 @@ class Window:
         from matplotlib import pyplot
 
         backend = matplotlib.get_backend()
-        self.visible = backend.lower() in _interactive()
+        self.visible = backend.lower() in _interactive_backends()
         if not self.visible:
-            warn(
+            issue_warning(
                 f"render_mode='human' shows nothing: the backend '{backend}' of matplotlib has no windows. Choose "
                 "another (MPLBACKEND=TkAgg or QtAgg), or take render_mode='rgb_array' for images."
             )
@@ -36,7 +36,7 @@ class Window:
         self._axes, self._next = axes, time.perf_counter()
         self._image: AxesImage | None = None
 
-    def show(self, image: np.ndarray) -> None:
+    def show_image(self, image: np.ndarray) -> None:
         """Shows an image, no sooner than the one before has had its time."""
         if self._image is None:
             self._image = self._axes.imshow(image, interpolation="none")
@@ -53,7 +53,7 @@ class Window:
             self._pyplot.close(self._figure)
 
 
-def _interactive() -> list[str]:
+def _interactive_backends() -> list[str]:
     """Backends of matplotlib that have windows, in small letters."""
     from matplotlib.backends import BackendFilter, backend_registry
 

@@ -19,7 +19,7 @@ RUN = {
 
 
 @dataclass(frozen=True)
-class Row:
+class ParameterRow:
     """A parameter: its default value in its user unit, and in equation units."""
 
     name: str
@@ -29,37 +29,37 @@ class Row:
     label: str
 
 
-def parameter_rows(interface: Interface) -> list[Row]:
+def parameter_rows(interface: Interface) -> list[ParameterRow]:
     """All parameters of equations and run in alphabetical order."""
     run = interface.run
     t_end = run.t_end or 1.0
     usual = {"t_end": t_end, "step": t_end / 1000, "output_every": 1}
-    rows: dict[str, Row] = {}
+    rows: dict[str, ParameterRow] = {}
     for key, (option, unit, label) in RUN.items():
         value = getattr(run, option) or usual[option]
-        rows[key] = Row(key, value, unit, value, label)
+        rows[key] = ParameterRow(key, value, unit, value, label)
     for x in interface.parameters:
-        equation_value = None if x.default is None else float(x.unit.to_equation(x.default))
-        rows[x.name] = Row(x.name, x.default, x.unit.text, equation_value, x.own_label)
+        equation_value = None if x.default is None else float(x.unit.to_equation_units(x.default))
+        rows[x.name] = ParameterRow(x.name, x.default, x.unit.text, equation_value, x.distinct_label)
     return [rows[key] for key in sorted(rows, key=lambda name: (name.lower(), name))]
 
 
 def describe(interface: Interface) -> str:
     """Tables: parameters (value, unit, value in equation units, label); inputs, states and outputs (unit, label)."""
 
-    def number(x: float | None) -> str:
+    def number_text(x: float | None) -> str:
         return "-" if x is None else f"{x:g}"
 
     lines = [
         f"{interface.model} ({interface.units})",
         "parameters (user value, unit, equation value, label)",
         *(
-            f"  {r.name:12} {number(r.value):>12} {r.unit:12} {number(r.equation_value):>14}  {r.label}".rstrip()
+            f"  {r.name:12} {number_text(r.value):>12} {r.unit:12} {number_text(r.equation_value):>14}  {r.label}".rstrip()
             for r in parameter_rows(interface)
         ),
     ]
     inputs = [x for x in interface.inputs if not x.rate]
     for title, quantities in (("inputs", inputs), ("states", interface.states), ("outputs", interface.outputs)):
         lines += [title] if quantities else []
-        lines += [f"  {x.name:12} {x.unit.text:8} {x.own_label}".rstrip() for x in quantities]
+        lines += [f"  {x.name:12} {x.unit.text:8} {x.distinct_label}".rstrip() for x in quantities]
     return "\n".join(lines)

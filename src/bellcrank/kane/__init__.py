@@ -4,8 +4,8 @@ from bellcrank.kane import euler
 from bellcrank.kane.derivation import Derivation
 from bellcrank.kane.dynamics import Body
 from bellcrank.kane.frames import DirectionCosines, Frame
-from bellcrank.kane.linear import Linear
-from bellcrank.kane.missing import MissingError
+from bellcrank.kane.linearized_equations import Linear
+from bellcrank.kane.missing_quantities import MissingError
 from bellcrank.kane.motion import Point
 
 __all__ = ["Body", "Derivation", "DirectionCosines", "Frame", "Linear", "MissingError", "Point", "euler"]

@@ -13,10 +13,10 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, sub
-from bellcrank.expr.walk import symbols
-from bellcrank.kane.frames import Frame, connected, frames_of
-from bellcrank.kane.motion import NOTHING, Motion
-from bellcrank.kane.same import same_value
+from bellcrank.expr.traversal import free_symbols
+from bellcrank.kane.equality import are_equal
+from bellcrank.kane.frames import Frame, are_connected, frames_of
+from bellcrank.kane.motion import NOTHING, KaneMotion
 from bellcrank.vector.basis import IDENTITY, Vector, dot, matmul, transpose
 
 
@@ -41,14 +41,14 @@ class Contradiction:
         return f"{subject} {prefix}velocity, which is {self.derived}"
 
 
-def contradictions(motion: Motion, euler: Collection[Frame]) -> Iterator[Contradiction]:
+def find_contradictions(motion: KaneMotion, euler: Collection[Frame]) -> Iterator[Contradiction]:
     """All that can be reported by now. What was found to agree is remembered and not looked at again."""
     autoz, motion.scalars.autoz = motion.scalars.autoz, False  # a comparison leaves no intermediate symbols
     try:
-        for kind, subject, frame, entered in _givens(motion):
+        for kind, subject, frame, entered in _given_motions(motion):
             try:
-                derived = _derived(motion, kind, subject, frame, euler)
-                differs = None if derived is None else _differ(motion, entered, derived)
+                derived = _derived_vector(motion, kind, subject, frame, euler)
+                differs = None if derived is None else _vectors_differ(motion, entered, derived)
             except ModelError:  # a rate that is not known yet
                 continue
             if differs and derived is not None:
@@ -59,44 +59,46 @@ def contradictions(motion: Motion, euler: Collection[Frame]) -> Iterator[Contrad
         motion.scalars.autoz = autoz
 
 
-def _givens(motion: Motion) -> list[tuple[str, Any, Frame, Vector]]:
+def _given_motions(motion: KaneMotion) -> list[tuple[str, Any, Frame, Vector]]:
     tables: list[tuple[str, dict[Any, Vector]]] = [("w", motion.w), ("alf", motion.alf), ("a", motion.a)]
     listed = [(kind, subject, frame, entered) for kind, table in tables for (subject, frame), entered in table.items()]
     return [x for x in listed if x[:3] not in motion.agreed]
 
 
-def _derived(motion: Motion, kind: str, subject: Any, frame: Frame, euler: Collection[Frame]) -> Vector | None:
+def _derived_vector(
+    motion: KaneMotion, kind: str, subject: Any, frame: Frame, euler: Collection[Frame]
+) -> Vector | None:
     if kind == "w":
-        return _turned(motion, subject, frame, euler)
+        return _angular_velocity_from_rotation(motion, subject, frame, euler)
     rate = motion.w.get((subject, frame)) if kind == "alf" else motion.v.get((subject, frame))
     return None if rate is None else motion.derivative(rate, frame)
 
 
-def _differ(motion: Motion, a: Vector, b: Vector) -> bool | None:
+def _vectors_differ(motion: KaneMotion, a: Vector, b: Vector) -> bool | None:
     """Do two vectors differ? None: that cannot be reported yet."""
     frames = frames_of(a, b)
     if not frames:
         return False
-    if not connected(*frames):
+    if not are_connected(*frames):
         return None
     components = motion.scalars.resolve(dot(e, a - b) for e in frames[0].axes)
-    if any(s.kind in ("rate", "control", "defined") for s in symbols(*components)):
+    if any(s.kind in ("rate", "control", "defined") for s in free_symbols(*components)):
         return None
-    return not all(same_value(x, ZERO) for x in components)
+    return not all(are_equal(x, ZERO) for x in components)
 
 
-def _turned(motion: Motion, b: Frame, a: Frame, euler: Collection[Frame]) -> Vector | None:
+def _angular_velocity_from_rotation(motion: KaneMotion, b: Frame, a: Frame, euler: Collection[Frame]) -> Vector | None:
     """The angular velocity of B in A from the rates of the orientation alone."""
-    if not connected(a, b):
+    if not are_connected(a, b):
         return None
-    frame_chain, base_chain = _ancestry(b), _ancestry(a)
+    frame_chain, base_chain = _frame_ancestors(b), _frame_ancestors(a)
     links = [(f, 1) for f in frame_chain if f not in base_chain] + [(f, -1) for f in base_chain if f not in frame_chain]
-    if any(f in euler or f.parent in euler or not _orthogonal(motion, f) for f, _ in links):
+    if any(f in euler or f.parent in euler or not _is_orthogonal(motion, f) for f, _ in links):
         return None
     return sum((motion.link_w(f) * sign for f, sign in links), NOTHING)
 
 
-def _ancestry(frame: Frame | None) -> list[Frame]:
+def _frame_ancestors(frame: Frame | None) -> list[Frame]:
     chain: list[Frame] = []
     while frame is not None:
         chain.append(frame)
@@ -104,10 +106,10 @@ def _ancestry(frame: Frame | None) -> list[Frame]:
     return chain
 
 
-def _orthogonal(motion: Motion, frame: Frame) -> bool:
+def _is_orthogonal(motion: KaneMotion, frame: Frame) -> bool:
     """Are direction cosines a rotation whatever the values of their symbols?"""
     if frame.turn is not None:
         return True
     square = matmul(frame.R, transpose(frame.R))
     residuals = [sub(square[i][j], IDENTITY[i][j]) for i in range(3) for j in range(i + 1)]
-    return all(same_value(x, ZERO) for x in motion.scalars.resolve(residuals))
+    return all(are_equal(x, ZERO) for x in motion.scalars.resolve(residuals))

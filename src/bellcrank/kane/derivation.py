@@ -11,15 +11,15 @@ from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr
-from bellcrank.kane.declared import RUN
-from bellcrank.kane.derived import derive_by_hand
+from bellcrank.kane.declarations import RUN
+from bellcrank.kane.derived import derive_hand_led
 from bellcrank.kane.equations import KaneEquations
-from bellcrank.kane.linear import Linear, linearized
-from bellcrank.kane.steps import Steps
-from bellcrank.names import find_name
+from bellcrank.kane.linearized_equations import Linear, linearize_derivation
+from bellcrank.kane.steps import DerivationSteps
+from bellcrank.name_lookup import find_name
 
 
-class Derivation(Steps):
+class Derivation(DerivationSteps):
     """A derivation of equations of motion by Kane's method, step by step.
 
     Arguments take objects or their names; vectors and expressions also as text ("la*u1*A2"). The newtonian frame is
@@ -56,7 +56,7 @@ class Derivation(Steps):
     """
 
     def __repr__(self) -> str:
-        u, q = len(self.scalars.independent), len(self.scalars.coordinates)
+        u, q = len(self.scalars.independent_speeds), len(self.scalars.coordinates)
         return f"Derivation({self.name!r}: {len(self.machine.bodies)} bodies, {q} coordinates, {u} independent speeds)"
 
     def set_potential_energy(self, value: Any) -> Expr:
@@ -171,7 +171,7 @@ class Derivation(Steps):
         KaneEquations
             An `Equations` object: counts, code, runs.
         """
-        return KaneEquations(derive_by_hand(self, solve, optimise))
+        return KaneEquations(derive_hand_led(self, solve, optimise))
 
     def linearize(self, at: Mapping[Any, Any] | None = None, *, wrt: Iterable[Any] | None = None) -> Linear:
         """Derive equations for small deviations from a state, in symbols.
@@ -188,4 +188,4 @@ class Derivation(Steps):
         Linear
             The matrices.
         """
-        return linearized(self, at or {}, wrt)
+        return linearize_derivation(self, at or {}, wrt)

@@ -9,33 +9,33 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from bellcrank.derive.derived import Derived
+from bellcrank.derive.derived import DerivedModel
 from bellcrank.derive.matrices import Matrices
-from bellcrank.derive.pipeline import OPTIMISE, SOLVE, Clock
-from bellcrank.derive.results import Results, constraint_rows
-from bellcrank.dynamics.accelerations import LONG
-from bellcrank.dynamics.factor import best_order
-from bellcrank.dynamics.factor import solve as factored
+from bellcrank.derive.pipeline import OPTIMISE, SOLVE, StageTimer
+from bellcrank.derive.results import DifferentiableResults, constraint_rows
+from bellcrank.dynamics.accelerations import MAX_DOF_FACTORIZATION
+from bellcrank.dynamics.ldl_factorization import best_order
+from bellcrank.dynamics.ldl_factorization import solve_ldl as factored
 from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, Symbol, add, mul, release, substitute
+from bellcrank.expr import ZERO, Expr, Symbol, add, inline_named, mul, substitute
 from bellcrank.expr.simplify import simplify
 from bellcrank.interface.interface import Interface
-from bellcrank.kane.channels import channels_of, hand_interface
-from bellcrank.kane.configuration import closed, closed_rates, program_rows
-from bellcrank.kane.linear_solution import poles
-from bellcrank.kane.steps import Steps
+from bellcrank.kane.channels import hand_interface, make_channels
+from bellcrank.kane.linear_solution import possible_poles
+from bellcrank.kane.loop_constraints import closed_rates, program_rows, select_kane_constraints
+from bellcrank.kane.steps import DerivationSteps
 from bellcrank.kane.system import KaneSystem, kane_system
 from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.dimensions import Quantities
-from bellcrank.kinematics.results import Analysis, Output
+from bellcrank.kinematics.results import KinematicAnalysis, OutputChannel
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.records import Description
-from bellcrank.program.build import Parts, build_program
-from bellcrank.program.count import count
-from bellcrank.program.idle import drop_idle_parameters
-from bellcrank.program.optimise import optimise
-from bellcrank.program.program import Program
-from bellcrank.vector.work import Work
+from bellcrank.program.build import ProgramParts, build_program
+from bellcrank.program.operation_count import count_operations
+from bellcrank.program.optimize import optimize_operations
+from bellcrank.program.program import SimulationProgram
+from bellcrank.program.unused_parameters import drop_idle_parameters
+from bellcrank.vector.derivation_workspace import DerivationWorkspace
 
 FEW = 60  # intermediate results up to which equations are also tried written out
 
@@ -57,15 +57,15 @@ class HandMechanism(Mechanism):
         return self.u
 
     @property
-    def norms(self) -> list[tuple[str, Expr]]:
+    def normalization_constraints(self) -> list[tuple[str, Expr]]:
         return list(self.bound)
 
 
 @dataclass(frozen=True)
-class HandDerived(Derived):
+class HandDerived(DerivedModel):
     """A hand-led derivation as data."""
 
-    derivation: Steps
+    derivation: DerivationSteps
     system: KaneSystem
 
     @property
@@ -81,50 +81,53 @@ class HandDerived(Derived):
         return simplify(self.system.M), simplify(self.system.f)
 
     @cached_property
-    def results(self) -> Results:
+    def results(self) -> DifferentiableResults:
         """All that may be differentiated: rates and outputs, and the unit size of Euler parameters."""
         s, system = self.derivation.scalars, self.system
         states = [*s.coordinates, *system.speeds]
         loops, k = self.analysis.loops, self.analysis.kinematics
         if loops is None:
-            rates = _solved(self.derivation, system)
+            rates = _symbolic_rates(self.derivation, system)
         else:
-            udot = closed_rates(system, loops, k, Work([*s.coordinates, *system.speeds]))
+            udot = closed_rates(system, loops, k, DerivationWorkspace([*s.coordinates, *system.speeds]))
             rates = [*system.rates, *(udot[i] for i in range(len(system.speeds)))]
-        outputs = tuple(_named(system, rates, self.analysis.outputs))
+        outputs = tuple(_named_outputs(system, rates, self.analysis.outputs))
         constants = tuple(sorted(s.constants, key=lambda c: c.name.lower()))
         named_rates = tuple((f"{x.name}'", rate) for x, rate in zip(states, rates, strict=True))
-        return Results(named_rates, outputs, *constraint_rows(self.analysis), constants, tuple(s.inputs))
+        return DifferentiableResults(named_rates, outputs, *constraint_rows(self.analysis), constants, tuple(s.inputs))
 
 
-def derive_by_hand(d: Steps, solve: str = "auto", level: str = "default") -> HandDerived:
+def derive_hand_led(d: DerivationSteps, solve: str = "auto", level: str = "default") -> HandDerived:
     """The equations of motion of a derivation."""
     if solve not in SOLVE or solve == "order-n":
         methods_allowed = "a hand-led derivation can be solved 'auto', 'explicit' or 'implicit'"
         raise ModelError(f"solve={solve!r}: {methods_allowed}", d.name)
     if level not in OPTIMISE:
         raise ModelError(f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", d.name)
-    clock = Clock()
+    clock = StageTimer()
     with clock.stage("derive"):
         system = kane_system(d)
-        implicit = solve == "implicit" or (solve == "auto" and len(system.speeds) > LONG)
-        outputs = channels_of(d, system)
-        analysis = _analysis(d, outputs)
+        implicit = solve == "implicit" or (solve == "auto" and len(system.speeds) > MAX_DOF_FACTORIZATION)
+        outputs = make_channels(d, system)
+        analysis = _make_analysis(d, outputs)
         if d.bound:
             if solve != "auto":
                 message = (
                     f"solve={solve!r} is not available with constraints that leave all speeds as states; leave it out"
                 )
                 raise ModelError(message, d.name)
-            program, method = _closed(d, system, analysis), "Kane's method by hand, with constraints"
+            program, method = _loop_program(d, system, analysis), "Kane's method by hand, with constraints"
         elif implicit:
-            program, method = _implicit(d, system, outputs), "Kane's method by hand, mass matrix solved numerically"
+            program, method = (
+                _implicit_kane_program(d, system, outputs),
+                "Kane's method by hand, mass matrix solved numerically",
+            )
         else:
-            program, method = _explicit(d, system, outputs, level), "Kane's method by hand"
+            program, method = _explicit_program(d, system, outputs, level), "Kane's method by hand"
     return HandDerived(analysis, Quantities(), program, method, dict(clock.seconds), solve, d, system)
 
 
-def _analysis(d: Steps, outputs: list[Output]) -> Analysis:
+def _make_analysis(d: DerivationSteps, outputs: list[OutputChannel]) -> KinematicAnalysis:
     """What later stages ask of an analysis: dependent speeds, and outputs."""
     s = d.scalars
     sizes = [
@@ -134,86 +137,96 @@ def _analysis(d: Steps, outputs: list[Output]) -> Analysis:
     q, u = tuple(s.coordinates), tuple(s.speeds)
     mechanism = HandMechanism(d.name, (), Description(d.name), q=q, u=u, bound=tuple(sizes))
     dependent = {u: e for u, e in zip(s.speeds, s.resolve(s.speeds), strict=True) if u in s.definitions}
-    kinematics = Kinematics(mechanism, Work(), dict(dependent), rates=dict(s.rates))
+    kinematics = Kinematics(mechanism, DerivationWorkspace(), dict(dependent), rates=dict(s.rates))
     removed = [d.removed[u] for u in dependent]
-    result = Analysis(mechanism, kinematics, {}, removed=removed, outputs=outputs, notes=_poles(d, dependent))
+    result = KinematicAnalysis(
+        mechanism, kinematics, {}, removed=removed, outputs=outputs, notes=_pole_notes(d, dependent)
+    )
     if d.bound:
-        rows = closed(s, d.configuration, d.unsolved, d.name)
+        rows = select_kane_constraints(s, d.configuration, d.unsolved, d.name)
         reason = "has no coefficient that cannot vanish in motion: all speeds stay states"
         unsolved_notes = [f"the constraint {v} = 0 {reason}" for v in d.unsolved]
         result.loops, result.notes = rows.elimination, [*result.notes, *unsolved_notes, *rows.notes]
     return result
 
 
-def _closed(d: Steps, system: KaneSystem, analysis: Analysis) -> Program:
+def _loop_program(d: DerivationSteps, system: KaneSystem, analysis: KinematicAnalysis) -> SimulationProgram:
     """The program of a model whose speeds all stay states."""
     loops, k, q = analysis.loops, analysis.kinematics, d.scalars.coordinates
     assert loops is not None
-    udot = closed_rates(system, loops, k, Work([*q, *system.speeds]))
+    udot = closed_rates(system, loops, k, DerivationWorkspace([*q, *system.speeds]))
     rates = [*system.rates, *(udot[i] for i in range(len(system.speeds)))]
-    rows = program_rows(system, loops, k, q, analysis.mechanism.norms, d.notes.values)
+    rows = program_rows(system, loops, k, q, analysis.mechanism.normalization_constraints, d.notes.values)
     values = [(o.name, o.value) for o in analysis.outputs]
     accelerations = system.accelerations
-    s, short = d.scalars, optimise(drop_idle_parameters(rates))
-    return build_program(Parts(
+    s, short = d.scalars, optimize_operations(drop_idle_parameters(rates))
+    return build_program(ProgramParts(
         d.name, s.constants, q, system.speeds, short, values, s.inputs, loops=rows, accelerations=accelerations,
     ))  # fmt: skip
 
 
-def _poles(d: Steps, dependent: dict[Symbol, Expr]) -> list[str]:
+def _pole_notes(d: DerivationSteps, dependent: dict[Symbol, Expr]) -> list[str]:
     """Notes on positions in which rates of coordinates, or dependent speeds, are not determined."""
     s = d.scalars
     rates = zip(s.coordinates, s.resolve(s.rates[q] for q in s.coordinates), strict=True)
     names_by_pole: dict[Expr, list[str]] = {}
     for name, value in [*((f"{q}'", rate) for q, rate in rates), *((u.name, e) for u, e in dependent.items())]:
-        for pole in poles([value]):
+        for pole in possible_poles([value]):
             names_by_pole.setdefault(pole, []).append(name)
     return [f"{', '.join(names)} cannot be found where {pole} = 0" for pole, names in names_by_pole.items()]
 
 
-def _explicit(d: Steps, system: KaneSystem, outputs: list[Output], level: str) -> Program:
+def _explicit_program(
+    d: DerivationSteps, system: KaneSystem, outputs: list[OutputChannel], level: str
+) -> SimulationProgram:
     """The rates in symbols. Intermediate results are kept, or written out where that comes out cheaper."""
-    ways = [_solved(d, system)]
+    ways = [_symbolic_rates(d, system)]
     if 0 < len(d.scalars.intermediate) <= FEW:
-        plain = [release(x) for x in (*system.f, *(x for row in system.M for x in row))]
+        plain = [inline_named(x) for x in (*system.f, *(x for row in system.M for x in row))]
         n = len(system.f)
         rows = [plain[n * (i + 1) : n * (i + 2)] for i in range(n)]
-        ways.append(_solved(d, replace(system, f=plain[:n], M=rows)))
-    raw = [count(roots).total for roots in ways]
+        ways.append(_symbolic_rates(d, replace(system, f=plain[:n], M=rows)))
+    raw = [count_operations(roots).total for roots in ways]
     clean = [drop_idle_parameters(roots) for roots in ways]
     if level == "none":
         best = raw.index(min(raw))
-        return _build(d, system, clean[best], outputs, stages=[("formulation", raw[best])])
-    short = [optimise(x, thorough=level == "thorough") for x in clean]
-    totals = [count(x).total for x in short]
+        return _build_kane_program(d, system, clean[best], outputs, stages=[("formulation", raw[best])])
+    short = [optimize_operations(x, thorough=level == "thorough") for x in clean]
+    totals = [count_operations(x).total for x in short]
     best = totals.index(min(totals))
-    return _build(d, system, short[best], outputs, stages=[("formulation", raw[best]), ("extraction", totals[best])])
+    return _build_kane_program(
+        d, system, short[best], outputs, stages=[("formulation", raw[best]), ("extraction", totals[best])]
+    )
 
 
-def _solved(d: Steps, system: KaneSystem) -> list[Expr]:
+def _symbolic_rates(d: DerivationSteps, system: KaneSystem) -> list[Expr]:
     """Rates of coordinates and speeds, M factored in symbols."""
-    work = Work([*d.scalars.coordinates, *system.speeds])
+    work = DerivationWorkspace([*d.scalars.coordinates, *system.speeds])
     n = len(system.speeds)
-    M = {(i, j): x for i in range(n) for j in range(i + 1) if (x := work.hold(system.M[i][j])) is not ZERO}
+    M = {(i, j): x for i in range(n) for j in range(i + 1) if (x := work.bind(system.M[i][j])) is not ZERO}
     order = best_order(M, range(n))
     names = {i: f"the speed {u}" for i, u in enumerate(system.speeds)}
-    udot = factored(M, {i: work.hold(x) for i, x in enumerate(system.f)}, order, names, work)
+    udot = factored(M, {i: work.bind(x) for i, x in enumerate(system.f)}, order, names, work)
     return [*system.rates, *(udot[i] for i in range(n))]
 
 
-def _implicit(d: Steps, system: KaneSystem, outputs: list[Output]) -> Program:
+def _implicit_kane_program(d: DerivationSteps, system: KaneSystem, outputs: list[OutputChannel]) -> SimulationProgram:
     unknowns = [Symbol(f"x{i + 1}", "intermediate") for i in range(len(system.speeds))]
     matrix = [[system.M[max(i, j)][min(i, j)] for j in range(len(unknowns))] for i in range(len(unknowns))]
-    return _build(d, system, [*system.rates, *unknowns], outputs, solve=(matrix, system.f), unknowns=unknowns)
+    return _build_kane_program(
+        d, system, [*system.rates, *unknowns], outputs, solve=(matrix, system.f), unknowns=unknowns
+    )
 
 
-def _build(d: Steps, system: KaneSystem, rates: list[Expr], outputs: list[Output], **options: Any) -> Program:
-    s, values = d.scalars, _named(system, rates, outputs)
-    description = Parts(d.name, s.constants, s.coordinates, system.speeds, rates, values, s.inputs, **options)
+def _build_kane_program(
+    d: DerivationSteps, system: KaneSystem, rates: list[Expr], outputs: list[OutputChannel], **options: Any
+) -> SimulationProgram:
+    s, values = d.scalars, _named_outputs(system, rates, outputs)
+    description = ProgramParts(d.name, s.constants, s.coordinates, system.speeds, rates, values, s.inputs, **options)
     return build_program(description)
 
 
-def _named(system: KaneSystem, rates: list[Expr], outputs: list[Output]) -> list[tuple[str, Expr]]:
+def _named_outputs(system: KaneSystem, rates: list[Expr], outputs: list[OutputChannel]) -> list[tuple[str, Expr]]:
     """Outputs by name, accelerations in them written out."""
     accelerations: dict[Expr, Expr] = dict(zip(system.accelerations, rates[len(system.rates) :], strict=True))
     return [(o.name, substitute(o.value, accelerations)) for o in outputs]

@@ -11,10 +11,10 @@ from functools import partial
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Number, Symbol, add, derivative, div, expand, mul, neg, sub, substitute
+from bellcrank.kane.equality import are_equal
 from bellcrank.kane.frames import Frame
-from bellcrank.kane.missing import MissingError, Need, attempt
-from bellcrank.kane.motion import NOTHING, Motion, Point
-from bellcrank.kane.same import same_value
+from bellcrank.kane.missing_quantities import MissingError, MissingQuantity, run_steps
+from bellcrank.kane.motion import NOTHING, KaneMotion, Point
 from bellcrank.vector.basis import Mat3, Vector, cross, dot
 
 HALF = div(ONE, Number(2))
@@ -63,7 +63,7 @@ class Body(Frame):
 
 
 @dataclass(frozen=True)
-class Load:
+class KaneLoad:
     """A force on a point or a torque on a frame, and the opposite on `by` if that is given."""
 
     kind: str
@@ -73,42 +73,44 @@ class Load:
 
 
 @dataclass
-class Machine:
+class MassSystem:
     """What has mass, and what acts on it."""
 
-    motion: Motion
+    motion: KaneMotion
     newtonian: Frame
     bodies: list[Body] = field(default_factory=list)
     masses: dict[Point, Expr] = field(default_factory=dict)  # particles
-    loads: list[Load] = field(default_factory=list)
+    loads: list[KaneLoad] = field(default_factory=list)
 
     # ---- partial velocities
 
     def partial_velocity(self, p: Point, u: Symbol) -> Vector:
-        return self._linear(self.motion.velocity(p, self.newtonian), u, f"the velocity of {p}")
+        return self._speed_coefficient(self.motion.velocity(p, self.newtonian), u, f"the velocity of {p}")
 
     def partial_angular_velocity(self, b: Frame, u: Symbol) -> Vector:
-        return self._linear(self.motion.angular_velocity(b, self.newtonian), u, f"the angular velocity of {b}")
+        return self._speed_coefficient(
+            self.motion.angular_velocity(b, self.newtonian), u, f"the angular velocity of {b}"
+        )
 
-    def _linear(self, v: Vector, u: Symbol, label: str) -> Vector:
+    def _speed_coefficient(self, v: Vector, u: Symbol, label: str) -> Vector:
         """The coefficient of a speed in a motion that is linear in the speeds."""
         coefficient = self.motion.scalars.partial_vector(v, u)
-        if any(self.motion.scalars.moves(c) for c in coefficient.terms.values()):
+        if any(self.motion.scalars.depends_on_speeds(c) for c in coefficient.terms.values()):
             raise ModelError(f"{label} is not linear in the generalized speeds: {v}")
         return coefficient
 
     # ---- generalized forces
 
-    def active(self, u: Symbol) -> Expr:
+    def active_force(self, u: Symbol) -> Expr:
         """F_r, the generalized active force for a speed."""
         terms = []
         for load in self.loads:
-            terms.append(self.motion.dot(self._moved(load.on, u), load.value))
+            terms.append(self.motion.dot(self._partial_velocity_of(load.on, u), load.value))
             if load.by is not None:
-                terms.append(neg(self.motion.dot(self._moved(load.by, u), load.value)))
-        return self.motion.scalars.settled(add(*terms)) if terms else ZERO
+                terms.append(neg(self.motion.dot(self._partial_velocity_of(load.by, u), load.value)))
+        return self.motion.scalars.without_auxiliary_speeds(add(*terms)) if terms else ZERO
 
-    def _moved(self, subject: Point | Frame, u: Symbol) -> Vector:
+    def _partial_velocity_of(self, subject: Point | Frame, u: Symbol) -> Vector:
         if subject is self.newtonian:
             return NOTHING
         if isinstance(subject, Frame):
@@ -122,7 +124,7 @@ class Machine:
         w, alf = (b.vector(m.components(x, b)) for x in rotation)
         return m.scalars.tidy_vector(-b.spin(alf) - cross(w, b.spin(w)))
 
-    def inertia(self, u: Symbol, torques: dict[Body, Vector]) -> Expr:
+    def inertia_force(self, u: Symbol, torques: dict[Body, Vector]) -> Expr:
         """F_r*, the generalized inertia force for a speed; `torques` are the inertia torques of turning bodies."""
         m, n = self.motion, self.newtonian
         terms = []
@@ -130,7 +132,7 @@ class Machine:
             terms.append(neg(mul(mass, m.dot(self.partial_velocity(p, u), m.acceleration(p, n)))))
         for b, torque in torques.items():
             terms.append(m.dot(self.partial_angular_velocity(b, u), torque))
-        return m.scalars.tidy(m.scalars.settled(add(*terms))) if terms else ZERO
+        return m.scalars.name_intermediate_terms(m.scalars.without_auxiliary_speeds(add(*terms))) if terms else ZERO
 
     def heavy_points(self) -> list[tuple[Point, Expr]]:
         listed = [(b.cm, b.mass) for b in self.bodies if b.mass is not ZERO]
@@ -139,7 +141,7 @@ class Machine:
     def turning_bodies(self) -> list[Body]:
         return [b for b in self.bodies if any(x is not ZERO for row in b.inertia for x in row)]
 
-    def needs(self, accelerations: bool) -> list[Need]:
+    def missing_for_inertia(self, accelerations: bool) -> list[MissingQuantity]:
         """What is missing for the inertia forces (or energy, without accelerations), all at once."""
         m, n, kinds = self.motion, self.newtonian, 1 + accelerations
         steps = [
@@ -148,16 +150,16 @@ class Machine:
             for motion_of in (m.velocity, m.acceleration)[:kinds]
         ]
         angular_motions = (m.angular_velocity, m.angular_acceleration)[:kinds]
-        return attempt(
+        return run_steps(
             [*steps, *(partial(motion_of, b, n) for b in self.turning_bodies() for motion_of in angular_motions)]
         )[1]
 
-    def load_needs(self) -> list[Need]:
+    def missing_for_loads(self) -> list[MissingQuantity]:
         """What is missing for the active forces."""
         m, n = self.motion, self.newtonian
         subjects = [on for load in self.loads for on in (load.on, load.by) if on is not None and on is not n]
         angular_velocity, velocity = m.angular_velocity, m.velocity
-        return attempt(
+        return run_steps(
             partial(angular_velocity, x, n) if isinstance(x, Frame) else partial(velocity, x, n) for x in subjects
         )[1]
 
@@ -165,7 +167,7 @@ class Machine:
 
     def kinetic_parts(self) -> list[Expr]:
         """m v.v + w.I.w of every body and m v.v of every particle: twice their kinetic energies."""
-        if missing := self.needs(accelerations=False):
+        if missing := self.missing_for_inertia(accelerations=False):
             raise MissingError(missing, "the kinetic energy")
         m, n = self.motion, self.newtonian
         energies = []
@@ -187,18 +189,18 @@ class Machine:
     def kinetic_energy(self) -> Expr:
         return mul(HALF, add(*self.kinetic_parts()))
 
-    def by_degree(self, e: Expr) -> tuple[Expr, Expr, Expr]:
+    def split_by_degree(self, e: Expr) -> tuple[Expr, Expr, Expr]:
         """The parts of a quadratic expression that are of degree 0, 1 and 2 in the independent speeds.
 
         By Euler's theorem the sum of u de/du is K1 + 2 K2. Where nothing is of degree 0 and 1, e is the last part.
         """
         s = self.motion.scalars
         (resolved,) = s.resolve((e,))
-        constant_part = substitute(resolved, dict.fromkeys(s.independent, ZERO))
+        constant_part = substitute(resolved, dict.fromkeys(s.independent_speeds, ZERO))
         moving = sub(resolved, constant_part)
-        scaled = derivative(resolved, lambda x: x if x in s.independent else ZERO)
+        scaled = derivative(resolved, lambda x: x if x in s.independent_speeds else ZERO)
         first = sub(mul(Number(2), moving), scaled)
-        constant_part, first = (ZERO if same_value(x, ZERO) else x for x in (constant_part, first))
+        constant_part, first = (ZERO if are_equal(x, ZERO) else x for x in (constant_part, first))
         if constant_part is ZERO and first is ZERO:
             return ZERO, ZERO, e
         return constant_part, expand(first), expand(sub(moving, first))

@@ -17,7 +17,7 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, evaluate
 from bellcrank.kane.derived import HandDerived
 from bellcrank.kane.scalars import TIME
-from bellcrank.names import key_of
+from bellcrank.name_lookup import normalized_name
 from bellcrank.run.result import Run
 
 
@@ -30,17 +30,17 @@ class KaneSimulation(Simulation):
         """As `Simulation.simulate`; initial Euler parameters may be given in any size."""
         arguments = inspect.signature(super().simulate).bind(*args, **options).arguments
         if arguments.get("start") is None or arguments.get("initial") is not None:
-            arguments["initial"] = self.unit_size(self.interface.start_values(arguments.get("initial") or {}))
+            arguments["initial"] = self.unit_size(self.interface.initial_values(arguments.get("initial") or {}))
         return super().simulate(**arguments)
 
     def unit_size(self, given: Mapping[Any, float]) -> dict[Any, float]:
         """Initial values with Euler parameters of size 1."""
-        values = {key_of(k): (k, v) for k, v in given.items()}
+        values = {normalized_name(k): (k, v) for k, v in given.items()}
         result = dict(given)
         for four in self.derived.derivation.euler.values():
-            keys = [values.get(key_of(e), (e, 0.0)) for e in four]
+            keys = [values.get(normalized_name(e), (e, 0.0)) for e in four]
             size = math.sqrt(sum(float(v) ** 2 for _, v in keys))
-            if any(key_of(e) in values for e in four):
+            if any(normalized_name(e) in values for e in four):
                 if not size > 0:
                     listed = ", ".join(e.name for e in four)
                     raise ModelError(f"the Euler parameters {listed} are all zero", self.interface.model)

@@ -30,7 +30,7 @@ def scalar_last(e: Sequence) -> tuple:
     return (e[1], e[2], e[3], e[0])
 
 
-def rotation(e: Sequence[Any]) -> Mat3:
+def euler_rotation_matrix(e: Sequence[Any]) -> Mat3:
     """R_AB for (e0, e1, e2, e3) whose squares add up to 1 (Kane, Likins & Levinson 1983, 1.3.6 to 1.3.14)."""
     e0, e1, e2, e3 = e
     return (
@@ -45,14 +45,14 @@ def body_rates(e: Sequence[Expr], w: Vec3) -> tuple[Expr, Expr, Expr, Expr]:
     e0, e1, e2, e3 = e
     w1, w2, w3 = w
 
-    def half(*terms: Expr) -> Expr:
+    def half_sum(*terms: Expr) -> Expr:
         return mul(HALF, add(*terms))
 
     return (
-        half(neg(mul(e1, w1)), neg(mul(e2, w2)), neg(mul(e3, w3))),
-        half(mul(e0, w1), mul(e2, w3), neg(mul(e3, w2))),
-        half(mul(e0, w2), mul(e3, w1), neg(mul(e1, w3))),
-        half(mul(e0, w3), mul(e1, w2), neg(mul(e2, w1))),
+        half_sum(neg(mul(e1, w1)), neg(mul(e2, w2)), neg(mul(e3, w3))),
+        half_sum(mul(e0, w1), mul(e2, w3), neg(mul(e3, w2))),
+        half_sum(mul(e0, w2), mul(e3, w1), neg(mul(e1, w3))),
+        half_sum(mul(e0, w3), mul(e1, w2), neg(mul(e2, w1))),
     )
 
 
@@ -68,7 +68,7 @@ def from_axis_angle(axis: Sequence[float], angle: float) -> tuple[float, float, 
 
 def to_axis_angle(e: Sequence[float]) -> tuple[tuple[float, float, float], float]:
     """Axis (unit vector) and angle (rad, 0 to pi) of (e0, e1, e2, e3)."""
-    e0, *vector = _unit(e)
+    e0, *vector = _normalized(e)
     sign = -1.0 if e0 < 0 else 1.0
     size = math.sqrt(sum(x * x for x in vector))
     angle = 2 * math.atan2(size, abs(e0))
@@ -78,7 +78,7 @@ def to_axis_angle(e: Sequence[float]) -> tuple[tuple[float, float, float], float
 
 def to_matrix(e: Sequence[float]) -> np.ndarray:
     """R_AB of (e0, e1, e2, e3)."""
-    return np.array(rotation(_unit(e)))
+    return np.array(euler_rotation_matrix(_normalized(e)))
 
 
 def from_matrix(R: Sequence[Sequence[float]] | np.ndarray) -> tuple[float, float, float, float]:
@@ -92,7 +92,7 @@ def from_matrix(R: Sequence[Sequence[float]] | np.ndarray) -> tuple[float, float
     return tuple(-x for x in e) if e[0] < 0 else e
 
 
-def _unit(e: Sequence[float]) -> list[float]:
+def _normalized(e: Sequence[float]) -> list[float]:
     size = math.sqrt(sum(float(x) ** 2 for x in e))
     if len(e) != 4 or not size > 0:
         raise ModelError(f"Euler parameters are four numbers that are not all zero, not {e!r}")

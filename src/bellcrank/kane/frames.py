@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, Expr, add, mul, neg
-from bellcrank.expr.text import axis_number
-from bellcrank.kane.statement import Shown, latex_matrix
+from bellcrank.expr.formula_parser import axis_number
+from bellcrank.kane.printed_results import PrintedResult, latex_matrix
 from bellcrank.vector import basis
 from bellcrank.vector.basis import Mat3, UnitVector, Vector, axis_rotation, dot_units, transpose
 
@@ -21,7 +21,7 @@ AnyFrame = TypeVar("AnyFrame", bound=basis.Frame)
 
 
 @dataclass(frozen=True, eq=False)
-class Axis(UnitVector):
+class KaneUnitVector(UnitVector):
     """A unit vector of a frame, written A1, A2 or A3."""
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ class Frame(basis.Frame):
     def __post_init__(self) -> None:
         self.depth = 0
         self.turn = None
-        self.axes = (Axis(self, 0), Axis(self, 1), Axis(self, 2))
+        self.axes = (KaneUnitVector(self, 0), KaneUnitVector(self, 1), KaneUnitVector(self, 2))
 
     def __getitem__(self, i: int | str) -> Vector:
         number = axis_number(i)
@@ -81,22 +81,24 @@ class Frame(basis.Frame):
         return self.name
 
 
-def join(parent: Frame, child: Frame, R: Mat3, rotation: tuple[int, Expr] | None, everything: Iterable[Frame]) -> None:
+def join_frames(
+    parent: Frame, child: Frame, R: Mat3, rotation: tuple[int, Expr] | None, everything: Iterable[Frame]
+) -> None:
     """Gives the child its orientation in the parent; trees of frames that were apart become one."""
     _make_root(child)
     child.parent, child.R, child.turn = parent, R, rotation
     for frame in everything:
-        frame.depth = len(_ancestry(frame)) - 1
+        frame.depth = len(_ancestor_chain(frame)) - 1
     for frame in everything:
         _add_turns(frame)
 
 
-def connected(*frames: basis.Frame) -> bool:
+def are_connected(*frames: basis.Frame) -> bool:
     """Is the orientation of all frames in each other known?"""
-    return len({_ancestry(f)[-1] for f in frames}) <= 1
+    return len({_ancestor_chain(f)[-1] for f in frames}) <= 1
 
 
-def cosines(a: Frame, b: Frame) -> Mat3:
+def direction_cosines(a: Frame, b: Frame) -> Mat3:
     """R_AB[i][j] = a_i . b_j of connected frames."""
     rows = [tuple(dot_units(e, f) for f in b.axes) for e in a.axes]
     return rows[0], rows[1], rows[2]  # type: ignore[return-value]
@@ -108,7 +110,7 @@ def frames_of(*vectors: Vector) -> list[basis.Frame]:
 
 
 @dataclass(frozen=True, repr=False)
-class DirectionCosines(Shown):
+class DirectionCosines(PrintedResult):
     """Direction cosines `R[i][j] = a_i . b_j` of two frames, which print as a table.
 
     Attributes
@@ -152,7 +154,7 @@ class DirectionCosines(Shown):
         return latex_matrix(self.R)
 
 
-def _ancestry(frame: AnyFrame) -> list[AnyFrame]:
+def _ancestor_chain(frame: AnyFrame) -> list[AnyFrame]:
     """A frame, its parent and so on to the root of its tree."""
     chain = [frame]
     while (parent := chain[-1].parent) is not None:
@@ -162,7 +164,7 @@ def _ancestry(frame: AnyFrame) -> list[AnyFrame]:
 
 def _make_root(frame: Frame) -> None:
     """Turns the links from a frame to the root of its tree around."""
-    chain = _ancestry(frame)
+    chain = _ancestor_chain(frame)
     links = [(f.R, f.turn) for f in chain]
     frame.parent, frame.R, frame.turn = None, basis.IDENTITY, None
     for child, parent, (R, rotation) in zip(chain, chain[1:], links, strict=False):
@@ -193,9 +195,9 @@ def name_cosines(f: basis.Frame, g: basis.Frame, name: Callable[[Expr], Expr]) -
         if f.depth < g.depth:
             f, g = g, f
         parent = f.parent
-        if parent is None or _ready(f, g):
+        if parent is None or _has_known_cosines(f, g):
             continue
-        if not _ready(parent, g):
+        if not _has_known_cosines(parent, g):
             pending += [(f, g), (parent, g)]
             continue
         for e in f.axes:
@@ -204,7 +206,7 @@ def name_cosines(f: basis.Frame, g: basis.Frame, name: Callable[[Expr], Expr]) -
                 f._dots[(e, k)] = name(add(*terms))
 
 
-def _ready(f: basis.Frame, g: basis.Frame) -> bool:
+def _has_known_cosines(f: basis.Frame, g: basis.Frame) -> bool:
     """Are the cosines of two frames known, or those of neighbours?"""
     if f is g or f.parent is g or g.parent is f:
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from bellcrank.expr import ONE, ZERO, Expr, Held, Number, Product, Sum, Symbol, add, mul, postorder, power
+from bellcrank.expr import ONE, ZERO, Expr, NamedSubexpression, Number, Product, Sum, Symbol, add, mul, postorder, power
 
 Form = tuple[dict[Symbol, Expr], Expr]  # coefficients by symbol, and what is left
 
@@ -16,7 +16,7 @@ def linear_form(root: Expr, base: Collection[Symbol]) -> Form | None:
     for node in postorder((root,)):
         if node in variables:
             forms[node] = ({node: ONE}, ZERO)
-        elif isinstance(node, Held):
+        elif isinstance(node, NamedSubexpression):
             if node.definition in forms:
                 forms[node] = forms[node.definition]
         elif any(part in forms for part in node.parts):

@@ -11,20 +11,20 @@ from collections.abc import Iterable
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Number, Product, Symbol, add, div, expand, mul, neg, postorder, sub
-from bellcrank.expr.simplify import collected
+from bellcrank.expr.simplify import factor_common_terms
 
 Row = dict[Symbol, Expr]  # coefficients, or values, of unknowns
 LARGEST = 6  # unknowns that are solved for by cofactors
 Minors = dict[tuple[tuple[int, ...], tuple[Symbol, ...]], Expr]
 
 
-def solved(matrix: list[Row], rhs: list[Expr], unknowns: list[Symbol], complaint: str) -> Row:
+def solve_linear(matrix: list[Row], rhs: list[Expr], unknowns: list[Symbol], complaint: str) -> Row:
     """The solution; `complaint` if there is none, or more than one."""
     rows, rhs = [dict(row) for row in matrix], list(rhs)
     steps: list[tuple[Symbol, int]] = []
     rows_left, unsolved = list(range(len(rows))), list(unknowns)
 
-    def eliminate(i: int, x: Symbol) -> None:
+    def eliminate_unknown(i: int, x: Symbol) -> None:
         steps.append((x, i))
         rows_left.remove(i)
         unsolved.remove(x)
@@ -34,18 +34,18 @@ def solved(matrix: list[Row], rhs: list[Expr], unknowns: list[Symbol], complaint
                 rows[k] = {y: sub(a, mul(ratio, rows[i][y])) for y, a in rows[k].items()}
                 rhs[k] = sub(rhs[k], mul(ratio, rhs[i]))
 
-    while unsolved and (pivot := _pivot(rows, rows_left, unsolved, len(unsolved) > LARGEST)):
-        eliminate(*pivot)
+    while unsolved and (pivot := _choose_pivot(rows, rows_left, unsolved, len(unsolved) > LARGEST)):
+        eliminate_unknown(*pivot)
     solution: Row = {}
-    for block_rows, columns in _blocks(rows, rows_left, unsolved):
-        solution |= _by_cofactors(rows, rhs, block_rows, columns, complaint)
+    for block_rows, columns in _independent_blocks(rows, rows_left, unsolved):
+        solution |= _solve_by_cofactors(rows, rhs, block_rows, columns, complaint)
     for x, i in reversed(steps):
         terms = [neg(mul(rows[i][y], value)) for y, value in solution.items()]
         solution[x] = div(add(rhs[i], *terms), rows[i][x])
     return {x: solution[x] for x in unknowns}
 
 
-def _pivot(
+def _choose_pivot(
     rows: list[Row], rows_left: list[int], unsolved: list[Symbol], any_coefficient: bool
 ) -> tuple[int, Symbol] | None:
     """The shortest constant coefficient; or, if there are too many unknowns, the shortest one."""
@@ -58,7 +58,9 @@ def _pivot(
     return min(choices, key=lambda c: c[:4])[3:] if choices else None
 
 
-def _blocks(rows: list[Row], rows_left: list[int], columns: list[Symbol]) -> list[tuple[list[int], list[Symbol]]]:
+def _independent_blocks(
+    rows: list[Row], rows_left: list[int], columns: list[Symbol]
+) -> list[tuple[list[int], list[Symbol]]]:
     """The rows and unknowns that have nothing to do with each other, apart."""
     blocks: list[tuple[list[int], list[Symbol]]] = []
     for i in rows_left:
@@ -70,12 +72,12 @@ def _blocks(rows: list[Row], rows_left: list[int], columns: list[Symbol]) -> lis
     return blocks
 
 
-def _by_cofactors(
+def _solve_by_cofactors(
     rows: list[Row], rhs: list[Expr], row_indices: list[int], columns: list[Symbol], complaint: str
 ) -> Row:
     minors: Minors = {}
     everything = tuple(row_indices), tuple(columns)
-    determinant = _minor(rows, *everything, minors) if len(row_indices) == len(columns) else ZERO
+    determinant = _minor_determinant(rows, *everything, minors) if len(row_indices) == len(columns) else ZERO
     if determinant.fingerprint == 0:
         raise ModelError(complaint)
     solution: Row = {}
@@ -83,13 +85,15 @@ def _by_cofactors(
         terms = []
         for k, i in enumerate(row_indices):
             reduced = tuple(j for j in row_indices if j != i), tuple(y for y in columns if y is not x)
-            minor = _minor(rows, *reduced, minors)
+            minor = _minor_determinant(rows, *reduced, minors)
             terms.append(mul(Number((-1) ** (n + k)), div(minor, determinant), rhs[i]))
         solution[x] = add(*terms)
     return solution
 
 
-def _minor(rows: list[Row], row_indices: tuple[int, ...], columns: tuple[Symbol, ...], cache: Minors) -> Expr:
+def _minor_determinant(
+    rows: list[Row], row_indices: tuple[int, ...], columns: tuple[Symbol, ...], cache: Minors
+) -> Expr:
     """The determinant of some rows and columns, by the first of the rows, in simplest form."""
     if not row_indices:
         return ONE
@@ -98,13 +102,13 @@ def _minor(rows: list[Row], row_indices: tuple[int, ...], columns: tuple[Symbol,
         for n, x in enumerate(columns):
             a = rows[row_indices[0]][x]
             if a.fingerprint != 0:
-                minor = _minor(rows, row_indices[1:], (*columns[:n], *columns[n + 1 :]), cache)
+                minor = _minor_determinant(rows, row_indices[1:], (*columns[:n], *columns[n + 1 :]), cache)
                 terms.append(mul(Number((-1) ** n), a, minor))
-        cache[row_indices, columns] = collected(expand(add(*terms)))
+        cache[row_indices, columns] = factor_common_terms(expand(add(*terms)))
     return cache[row_indices, columns]
 
 
-def poles(values: Iterable[Expr]) -> list[Expr]:
+def possible_poles(values: Iterable[Expr]) -> list[Expr]:
     """What values are divided by that may become zero in the course of a motion."""
     below = [
         base

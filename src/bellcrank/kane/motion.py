@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, add, mul
-from bellcrank.kane.frames import Frame, connected, frames_of, name_cosines
-from bellcrank.kane.missing import MissingError, Need, attempt
-from bellcrank.kane.scalars import Scalars
+from bellcrank.kane.frames import Frame, are_connected, frames_of, name_cosines
+from bellcrank.kane.missing_quantities import MissingError, MissingQuantity, run_steps
+from bellcrank.kane.scalars import DerivationScalars
 from bellcrank.vector.basis import Frame as AnyFrame
 from bellcrank.vector.basis import Vec3, Vector, cross, dot
 
@@ -45,10 +45,10 @@ class Point:
         return self.name
 
 
-class Motion:
+class KaneMotion:
     """What is known of the motion of frames and points."""
 
-    def __init__(self, scalars: Scalars) -> None:
+    def __init__(self, scalars: DerivationScalars) -> None:
         self.scalars = scalars
         self.frames: list[Frame] = []
         self.w: dict[tuple[Frame, Frame], Vector] = {}
@@ -63,7 +63,7 @@ class Motion:
         self._derived: dict[tuple[object, ...], Vector] = {}
         self._stamp: tuple[int, ...] = ()
 
-    def _once(self, key: tuple[object, ...], compute: Callable[[], Vector]) -> Vector:
+    def _cached_vector(self, key: tuple[object, ...], compute: Callable[[], Vector]) -> Vector:
         """A derived vector, kept until something new is given."""
         stamp = (self.scalars.version, len(self.w), len(self.alf), len(self.p), len(self.v), len(self.a))
         if stamp != self._stamp:
@@ -73,7 +73,7 @@ class Motion:
             self._derived[key] = compute()
         return self._derived[key]
 
-    def changed(self) -> None:
+    def clear_cache(self) -> None:
         """Forgets what was derived: a quantity was given in another form."""
         self._stamp = ()
 
@@ -83,24 +83,24 @@ class Motion:
         """w of B in A: as given, by addition along frames, or from the rates of the direction cosines."""
         if (b, a) in self.w:
             return self.w[b, a]
-        return self._once(("w", b, a), lambda: self._added_w(b, a))
+        return self._cached_vector(("w", b, a), lambda: self._added_w(b, a))
 
     def _added_w(self, b: Frame, a: Frame) -> Vector:
-        path = _path(b, a, self._turning)
-        if path is None and self.derive_w and connected(a, b):
+        path = _shortest_path(b, a, self._angular_velocity_links)
+        if path is None and self.derive_w and are_connected(a, b):
             path = self._chain_of_links(b, a)
         if path is None:
-            raise MissingError([Need("w", b.name, a.name, self._likely_w(b, a))])
+            raise MissingError([MissingQuantity("w", b.name, a.name, self._likely_w(b, a))])
         return self.scalars.tidy_vector(sum(path[::-1], NOTHING)) if len(path) > 1 else sum(path, NOTHING)
 
     def given_w(self, b: Frame, a: Frame) -> Vector:
         """w of B in A, put together from what was given, never from orientations."""
-        path = _path(b, a, self._turning)
+        path = _shortest_path(b, a, self._angular_velocity_links)
         if path is None:
-            raise MissingError([Need("w", b.name, a.name)])
+            raise MissingError([MissingQuantity("w", b.name, a.name)])
         return sum(path, NOTHING)
 
-    def _turning(self, b: Frame) -> Iterable[tuple[Frame, Vector]]:
+    def _angular_velocity_links(self, b: Frame) -> Iterable[tuple[Frame, Vector]]:
         """Frames in which, or in terms of which, the angular velocity of B is given."""
         for (x, y), w in self.w.items():
             if x is b:
@@ -110,15 +110,15 @@ class Motion:
 
     def _chain_of_links(self, b: Frame, a: Frame) -> list[Vector] | None:
         def neighbours(f: Frame) -> Iterable[tuple[Frame, Vector]]:
-            yield from self._turning(f)
-            given_frames = {y for y, _ in self._turning(f)}
+            yield from self._angular_velocity_links(f)
+            given_frames = {y for y, _ in self._angular_velocity_links(f)}
             for child in self.frames:
                 if child.parent is f and child not in given_frames:
                     yield child, -self.link_w(child)
             if f.parent is not None and f.parent not in given_frames:
                 yield f.parent, self.link_w(f)
 
-        return _path(b, a, neighbours)
+        return _shortest_path(b, a, neighbours)
 
     def link_w(self, child: Frame) -> Vector:
         """Angular velocity of a frame in the one its orientation was given in, from the rates of that orientation."""
@@ -127,7 +127,7 @@ class Motion:
         rate = self.scalars.rate
         if child.turn is not None:
             axis, angle = child.turn
-            return Vector.of([(parent.axes[axis], rate(angle))])
+            return Vector.from_pairs([(parent.axes[axis], rate(angle))])
         R = child.R
         D = [[rate(x) for x in row] for row in R]
 
@@ -137,7 +137,7 @@ class Motion:
         return child.vector((product(1, 2), product(2, 0), product(0, 1)))
 
     def _likely_w(self, b: Frame, a: Frame) -> str:
-        if not connected(a, b):
+        if not are_connected(a, b):
             return ""
         try:
             path = self._chain_of_links(b, a)
@@ -147,7 +147,7 @@ class Motion:
 
     def derivative(self, v: Vector, frame: Frame) -> Vector:
         """Time derivative of a vector in a frame: components' rates, and w x e for each unit vector."""
-        result = Vector.of((e, self.scalars.rate(c)) for e, c in v.terms.items())
+        result = Vector.from_pairs((e, self.scalars.rate(c)) for e, c in v.terms.items())
         for f in frames_of(v):
             if f is not frame:
                 assert isinstance(f, Frame)
@@ -160,8 +160,8 @@ class Motion:
         if (b, a) in self.alf:
             return self.alf[b, a]
         if not self.derive_v:
-            raise MissingError([Need("alf", b.name, a.name)])
-        return self._once(("alf", b, a), lambda: self.derivative(self.angular_velocity(b, a), a))
+            raise MissingError([MissingQuantity("alf", b.name, a.name)])
+        return self._cached_vector(("alf", b, a), lambda: self.derivative(self.angular_velocity(b, a), a))
 
     # ---- points
 
@@ -179,16 +179,16 @@ class Motion:
                 elif b is x:
                     yield a, -r
 
-        path = _path(p, q, neighbours)
+        path = _shortest_path(p, q, neighbours)
         if path is None:
-            raise MissingError([Need("p", p.name, q.name)])
+            raise MissingError([MissingQuantity("p", p.name, q.name)])
         return sum(path, NOTHING)
 
     def velocity(self, p: Point, frame: Frame) -> Vector:
         """v of P in a frame: as given, or that of a known point and the rate of the position from it."""
         if (p, frame) in self.v:
             return self.v[p, frame]
-        return self._once(("v", p, frame), lambda: self._derived_v(p, frame))
+        return self._cached_vector(("v", p, frame), lambda: self._derived_v(p, frame))
 
     def _derived_v(self, p: Point, frame: Frame) -> Vector:
         for x, f in self.v if self.derive_v else ():
@@ -198,24 +198,24 @@ class Motion:
                 except MissingError:
                     continue
                 return self.scalars.tidy_vector(self.v[x, f] + self.derivative(r, frame))
-        raise MissingError([Need("v", p.name, frame.name)])
+        raise MissingError([MissingQuantity("v", p.name, frame.name)])
 
     def acceleration(self, p: Point, frame: Frame) -> Vector:
         """a of P in a frame, as given or the derivative of its velocity."""
         if (p, frame) in self.a:
             return self.a[p, frame]
         if not self.derive_v:
-            raise MissingError([Need("a", p.name, frame.name)])
-        return self._once(("a", p, frame), lambda: self.derivative(self.velocity(p, frame), frame))
+            raise MissingError([MissingQuantity("a", p.name, frame.name)])
+        return self._cached_vector(("a", p, frame), lambda: self.derivative(self.velocity(p, frame), frame))
 
     def two_points(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
         """v of Q in a frame from that of P, both fixed in a body: v_Q = v_P + w x p_PQ (as above, 2.7.1)."""
-        v, w, r = self._known("velocity", "two-point", frame, body, p, q)
-        if self._moves_in(r, body):
+        v, w, r = self._two_point_quantities("velocity", "two-point", frame, body, p, q)
+        if self._is_moving_in(r, body):
             self.instant.add((p, q))
         return self.scalars.tidy_vector(v + self.cross(w, r))
 
-    def _moves_in(self, r: Vector, body: Frame) -> bool:
+    def _is_moving_in(self, r: Vector, body: Frame) -> bool:
         """Does a vector change in a body? Then its ends, as on a rolling wheel, belong to it for an instant only."""
         autoz, self.scalars.autoz = self.scalars.autoz, False
         try:
@@ -227,13 +227,13 @@ class Motion:
 
     def one_point(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
         """v of Q in a frame, Q moving on a body with the fixed point P (Kane & Levinson 1985, 2.8.1)."""
-        v, w, r = self._known("velocity", "one-point", frame, body, p, q)
+        v, w, r = self._two_point_quantities("velocity", "one-point", frame, body, p, q)
         relative = self.v[q, body] if (q, body) in self.v else self.derivative(r, body)
         return self.scalars.tidy_vector(relative + v + self.cross(w, r))
 
     def two_points_acceleration(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
         """a of Q from that of P, both fixed in a body (Kane & Levinson 1985, 2.7.2)."""
-        a, alf, w, r = self._known("acceleration", "two-point", frame, body, p, q)
+        a, alf, w, r = self._two_point_quantities("acceleration", "two-point", frame, body, p, q)
         return self.scalars.tidy_vector(a + self.cross(alf, r) + self.cross(w, self.cross(w, r)))
 
     def one_point_acceleration(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
@@ -247,37 +247,39 @@ class Motion:
     # ---- products
 
     def cross(self, a: Vector, b: Vector) -> Vector:
-        self._meet(a, b)
+        self._require_orientations(a, b)
         return cross(a, b)
 
     def dot(self, a: Vector, b: Vector) -> Expr:
-        self._meet(a, b)
+        self._require_orientations(a, b)
         return dot(a, b)
 
     def components(self, v: Vector, frame: Frame) -> Vec3:
         """Components of a vector along the axes of a frame."""
-        self._meet(v, frame[1])
+        self._require_orientations(v, frame[1])
         return frame.coordinates(v)
 
-    def _meet(self, *vectors: Vector) -> None:
+    def _require_orientations(self, *vectors: Vector) -> None:
         """Before a product: orientations must be known; with AUTOZ, cosines of distant frames get names."""
         require_connected(*vectors)
         if self.scalars.autoz:
             frames = frames_of(*vectors)
             for i, f in enumerate(frames):
                 for g in frames[:i]:
-                    name_cosines(f, g, self.scalars.named)
+                    name_cosines(f, g, self.scalars.intermediate_symbol)
 
     def express(self, v: Vector, frame: Frame) -> Vector:
         """The vector with components along the axes of one frame."""
         return self.scalars.tidy_vector(frame.vector(self.components(v, frame)))
 
-    def _known(self, quantity: str, theorem: str, frame: Frame, body: Frame, p: Point, q: Point) -> list[Vector]:
+    def _two_point_quantities(
+        self, quantity: str, theorem: str, frame: Frame, body: Frame, p: Point, q: Point
+    ) -> list[Vector]:
         """v of P and w of the body (before them a and alpha), p_PQ; what any of them misses is reported at once."""
         steps = [lambda: self.velocity(p, frame), lambda: self.angular_velocity(body, frame)]
         if quantity == "acceleration":
             steps[:1] = [lambda: self.acceleration(p, frame), lambda: self.angular_acceleration(body, frame)]
-        vectors, missing = attempt([*steps, lambda: self.position(p, q)])
+        vectors, missing = run_steps([*steps, lambda: self.position(p, q)])
         if missing:
             raise MissingError(missing, f"the {quantity} of {q} by the {theorem} theorem")
         return vectors
@@ -287,11 +289,13 @@ def require_connected(*vectors: Vector) -> None:
     """Complains where the orientation of the frames of vectors in each other is not known."""
     frames: list[AnyFrame] = frames_of(*vectors)
     for f in frames[1:]:
-        if not connected(frames[0], f):
-            raise MissingError([Need("orientation", frames[0].name, f.name)])
+        if not are_connected(frames[0], f):
+            raise MissingError([MissingQuantity("orientation", frames[0].name, f.name)])
 
 
-def _path(start: Node, end: Node, neighbours: Callable[[Node], Iterable[tuple[Node, Vector]]]) -> list[Vector] | None:
+def _shortest_path(
+    start: Node, end: Node, neighbours: Callable[[Node], Iterable[tuple[Node, Vector]]]
+) -> list[Vector] | None:
     """Vectors along the shortest way from start to end."""
     paths: dict[Node, list[Vector]] = {start: []}
     queue = deque([start])

@@ -9,18 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Held, Number, Product, Sum, Symbol, add, derivative, mul, neg, transform
-from bellcrank.expr.construct import split
+from bellcrank.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    NamedSubexpression,
+    Number,
+    Product,
+    Sum,
+    Symbol,
+    add,
+    derivative,
+    mul,
+    neg,
+    rewrite_nodes,
+)
+from bellcrank.expr.construct import split_coefficient
 from bellcrank.expr.node import PRIME
-from bellcrank.expr.walk import symbols
+from bellcrank.expr.traversal import free_symbols
 from bellcrank.kane.linear_form import linear_form
-from bellcrank.kane.missing import MissingError, Need
+from bellcrank.kane.missing_quantities import MissingError, MissingQuantity
 from bellcrank.vector.basis import Vector
 
 TIME = Symbol("t", "time")
 
 
-class Scalars:
+class DerivationScalars:
     """The symbols of one derivation, their rates and definitions."""
 
     def __init__(self) -> None:
@@ -43,14 +57,14 @@ class Scalars:
     # ---- what there is
 
     @property
-    def independent(self) -> list[Symbol]:
+    def independent_speeds(self) -> list[Symbol]:
         """The speeds that are states."""
         return [u for u in self.speeds if u not in self.definitions]
 
     @property
-    def moving(self) -> list[Symbol]:
+    def speeds_with_equations(self) -> list[Symbol]:
         """The speeds that have an equation: independent and auxiliary ones."""
-        return [*self.independent, *self.auxiliary]
+        return [*self.independent_speeds, *self.auxiliary]
 
     def acceleration(self, u: Symbol) -> Symbol:
         return Symbol(f"{u.name}'", "acceleration")
@@ -77,11 +91,11 @@ class Scalars:
         self._uses.clear()
         self.version += 1
 
-    def order(self, roots: Iterable[Expr]) -> list[Symbol]:
+    def definition_order(self, roots: Iterable[Expr]) -> list[Symbol]:
         """The defined symbols behind expressions, each after those it is made of."""
         ordered: dict[Symbol, None] = {}
         entered: set[Symbol] = set()
-        stack = [(s, False) for r in roots for s in symbols(r) if s in self.definitions]
+        stack = [(s, False) for r in roots for s in free_symbols(r) if s in self.definitions]
         while stack:
             s, is_finished = stack.pop()
             if is_finished:
@@ -89,34 +103,34 @@ class Scalars:
             elif s not in entered:
                 entered.add(s)
                 stack.append((s, True))
-                stack.extend((x, False) for x in self._made_of(s))
+                stack.extend((x, False) for x in self._direct_definitions(s))
         return list(ordered)
 
-    def _made_of(self, s: Symbol) -> list[Symbol]:
+    def _direct_definitions(self, s: Symbol) -> list[Symbol]:
         if s not in self._uses:
-            self._uses[s] = [x for x in symbols(self.definitions[s]) if x in self.definitions]
+            self._uses[s] = [x for x in free_symbols(self.definitions[s]) if x in self.definitions]
         return self._uses[s]
 
     # ---- calculus through definitions
 
     def partial(self, e: Expr, x: Symbol) -> Expr:
         """Partial derivative, definitions looked through."""
-        return self._chain(e, x, lambda s: ONE if s is x else ZERO)
+        return self._chain_rule(e, x, lambda s: ONE if s is x else ZERO)
 
     def rate(self, e: Expr) -> Expr:
         """Time derivative; coordinates by their kinematical equations, speeds by u'."""
-        return self._chain(e, TIME, self._rate_of)
+        return self._chain_rule(e, TIME, self._rate_of)
 
-    def _chain(self, e: Expr, key: Symbol, basic: Callable[[Symbol], Expr]) -> Expr:
+    def _chain_rule(self, e: Expr, key: Symbol, basic: Callable[[Symbol], Expr]) -> Expr:
         memory = self._slopes.setdefault(key, {})
 
-        def of(s: Symbol) -> Expr:
+        def partial_of_symbol(s: Symbol) -> Expr:
             return memory[s] if s in memory else basic(s)
 
-        for s in self.order((e,)):
+        for s in self.definition_order((e,)):
             if s not in memory:
-                memory[s] = derivative(self.definitions[s], of)
-        return derivative(e, of)
+                memory[s] = derivative(self.definitions[s], partial_of_symbol)
+        return derivative(e, partial_of_symbol)
 
     def _rate_of(self, s: Symbol) -> Expr:
         if s is TIME:
@@ -130,26 +144,29 @@ class Scalars:
         if s.kind == "coordinate":
             if self.open_rates:
                 return self.rate_symbol(s)
-            raise MissingError([Need("rate", s.name)])
+            raise MissingError([MissingQuantity("rate", s.name)])
         if s.kind == "rate":
-            raise MissingError([Need("rate", s.name.removesuffix("'"))])
+            raise MissingError([MissingQuantity("rate", s.name.removesuffix("'"))])
         if s.kind == "acceleration":
             raise ModelError(f"the derivative of {s.name} is of third order and does not occur in equations of motion")
         if s.kind == "control":
             raise ModelError(f"{s.name} has no definition yet, so its time derivative is not known")
         raise ModelError(f"the time derivative of {s.name}, which is given at run time, is not known")
 
-    def moves(self, e: Expr) -> bool:
+    def depends_on_speeds(self, e: Expr) -> bool:
         """Does an expression depend on the speeds?"""
-        return any(s.kind == "speed" and s not in self.definitions for s in (*symbols(e), *self._behind(e)))
+        return any(
+            s.kind == "speed" and s not in self.definitions
+            for s in (*free_symbols(e), *self._symbols_in_definitions(e))
+        )
 
-    def _behind(self, e: Expr) -> list[Symbol]:
-        return [x for s in self.order((e,)) for x in symbols(self.definitions[s])]
+    def _symbols_in_definitions(self, e: Expr) -> list[Symbol]:
+        return [x for s in self.definition_order((e,)) for x in free_symbols(self.definitions[s])]
 
     def require_linear(self, e: Expr, label: str) -> None:
         """Complains about a motion that is not linear in the speeds."""
-        for u in self.moving:
-            if self.moves(self.partial(e, u)):
+        for u in self.speeds_with_equations:
+            if self.depends_on_speeds(self.partial(e, u)):
                 reason = f"its slope for {u} depends on them"
                 raise ModelError(f"{label} = {e} is not linear in the generalized speeds: {reason}")
 
@@ -160,34 +177,38 @@ class Scalars:
         roots = list(roots)
         zero_symbols = (*self.auxiliary, *map(self.acceleration, self.auxiliary)) if settle else ()
         substitutions: dict[Expr, Expr] = dict.fromkeys(zero_symbols, ZERO)
-        for s in self.order(roots):
-            value = transform((self.definitions[s],), substitutions.get)[0]
-            substitutions[s] = value if isinstance(value, Number | Symbol | Held) else Held(value)
-        return transform(roots, substitutions.get) if substitutions else roots
+        for s in self.definition_order(roots):
+            value = rewrite_nodes((self.definitions[s],), substitutions.get)[0]
+            substitutions[s] = (
+                value if isinstance(value, Number | Symbol | NamedSubexpression) else NamedSubexpression(value)
+            )
+        return rewrite_nodes(roots, substitutions.get) if substitutions else roots
 
-    def settled(self, e: Expr) -> Expr:
+    def without_auxiliary_speeds(self, e: Expr) -> Expr:
         """An expression with auxiliary speeds at zero, once partial velocities have been taken."""
         zero: dict[Expr, Expr] = dict.fromkeys(self.auxiliary, ZERO)
-        return transform((e,), zero.get)[0] if zero else e
+        return rewrite_nodes((e,), zero.get)[0] if zero else e
 
     # ---- intermediate variables
 
-    def tidy(self, e: Expr) -> Expr:
+    def name_intermediate_terms(self, e: Expr) -> Expr:
         """With AUTOZ on: coefficients of u' (or of u) and the rest become Z1, Z2, ...; else the expression as it is."""
         if not self.autoz:
             return e
-        present = symbols(e)
+        present = free_symbols(e)
         base = [s for s in present if s.kind == "acceleration" and s not in self.definitions]
         base = base or [s for s in present if s.kind == "speed" and s not in self.definitions]
         form = linear_form(e, base)
         if form is None:
-            return self.named(e)
+            return self.intermediate_symbol(e)
         slopes, remainder = form
-        return add(*(mul(self.named(c), s) for s, c in slopes.items()), self.named(remainder))
+        return add(
+            *(mul(self.intermediate_symbol(c), s) for s, c in slopes.items()), self.intermediate_symbol(remainder)
+        )
 
-    def named(self, e: Expr) -> Expr:
+    def intermediate_symbol(self, e: Expr) -> Expr:
         """The intermediate symbol for an expression, one for each value; atoms stay as they are."""
-        c, core = split(e)
+        c, core = split_coefficient(e)
         if not isinstance(core, Product | Sum):
             return e
         if e.fingerprint in self._by_value:
@@ -203,7 +224,7 @@ class Scalars:
     # ---- vectors
 
     def tidy_vector(self, v: Vector) -> Vector:
-        return Vector.of((e, self.tidy(c)) for e, c in v.terms.items())
+        return Vector.from_pairs((e, self.name_intermediate_terms(c)) for e, c in v.terms.items())
 
     def partial_vector(self, v: Vector, x: Symbol) -> Vector:
-        return Vector.of((e, self.partial(c, x)) for e, c in v.terms.items())
+        return Vector.from_pairs((e, self.partial(c, x)) for e, c in v.terms.items())

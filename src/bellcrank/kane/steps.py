@@ -10,21 +10,21 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, Symbol
-from bellcrank.expr.text import axis_number
-from bellcrank.expr.walk import symbols
+from bellcrank.expr.formula_parser import axis_number
+from bellcrank.expr.traversal import free_symbols
 from bellcrank.kane import euler
-from bellcrank.kane.contradictions import contradictions
-from bellcrank.kane.declared import Declared
-from bellcrank.kane.dynamics import Load
-from bellcrank.kane.frames import DirectionCosines, Frame, connected, cosines, join
-from bellcrank.kane.missing import MissingError, Need
+from bellcrank.kane.contradictions import find_contradictions
+from bellcrank.kane.declarations import DeclaredNames
+from bellcrank.kane.dynamics import KaneLoad
+from bellcrank.kane.frames import DirectionCosines, Frame, are_connected, direction_cosines, join_frames
+from bellcrank.kane.missing_quantities import MissingError, MissingQuantity
 from bellcrank.kane.motion import Point
-from bellcrank.kane.speeds import constrained, solved_rates
-from bellcrank.kane.statement import KaneStatement, Listed
+from bellcrank.kane.printed_results import KaneStatement, Listed
+from bellcrank.kane.speeds import solve_motion_constraint, solved_rates
 from bellcrank.vector.basis import Mat3, Vector, axis_rotation
 
 
-class Steps(Declared):
+class DerivationSteps(DeclaredNames):
     """What has been said so far, and the questions that can be asked of it."""
 
     # ---- orientation
@@ -50,7 +50,7 @@ class Steps(Declared):
         if number is None:
             raise ModelError(f"axis={axis!r} must be 'x', 'y', 'z' or 1, 2, 3")
         angle = self.scalar(angle)
-        return self._orient(a, b, axis_rotation(number - 1, angle), (number - 1, angle))
+        return self._set_orientation(a, b, axis_rotation(number - 1, angle), (number - 1, angle))
 
     def dircos(self, a: Frame | str, b: Frame | str, matrix: Sequence[Sequence[Any]] | None = None) -> DirectionCosines:
         """Define or compute direction cosines of two frames.
@@ -72,10 +72,10 @@ class Steps(Declared):
             rows = [tuple(self.scalar(x) for x in row) for row in matrix]
             if len(rows) != 3 or any(len(row) != 3 for row in rows):
                 raise ModelError("direction cosines are a 3 x 3 array")
-            return self._orient(a, b, (rows[0], rows[1], rows[2]), None)  # type: ignore[arg-type]
-        if not connected(a, b):
-            raise MissingError([Need("orientation", a.name, b.name)])
-        return DirectionCosines(a, b, cosines(a, b))
+            return self._set_orientation(a, b, (rows[0], rows[1], rows[2]), None)  # type: ignore[arg-type]
+        if not are_connected(a, b):
+            raise MissingError([MissingQuantity("orientation", a.name, b.name)])
+        return DirectionCosines(a, b, direction_cosines(a, b))
 
     def euler_parameters(self, a: Frame | str, b: Frame | str, names: Sequence[str] = ()) -> tuple[Symbol, ...]:
         """Define the orientation of B in A by Euler parameters (e0, e1, e2, e3), e0 = cos(half angle).
@@ -96,10 +96,10 @@ class Steps(Declared):
         """
         a, b = self.frame(a), self.frame(b)
         listed = list(names or (f"e{b.name}{i}" for i in range(4)))
-        self.scalar_names.check(listed)
+        self.scalar_names.check_names(listed)
         self._require_apart(a, b)
         e = self.coordinates(*listed)
-        self._orient(a, b, euler.rotation(e), None)
+        self._set_orientation(a, b, euler.euler_rotation_matrix(e), None)
         self.euler[b] = e
         return e
 
@@ -122,37 +122,41 @@ class Steps(Declared):
         if self.scalars.rates.keys() & set(self.euler[b]):
             raise ModelError(f"the rates of {self.euler[b][0]} ... are already defined")
         w = self.motion.given_w(b, a)
-        components = [self.scalars.tidy(x) for x in b.coordinates(w)]
+        components = [self.scalars.name_intermediate_terms(x) for x in b.coordinates(w)]
         rates = euler.body_rates(self.euler[b], (components[0], components[1], components[2]))
         for q, rate in zip(self.euler[b], rates, strict=True):
             self.scalars.set_rate(q, rate)
         return rates
 
-    def _orient(self, a: Frame | str, b: Frame | str, R: Mat3, rotation: tuple[int, Expr] | None) -> DirectionCosines:
+    def _set_orientation(
+        self, a: Frame | str, b: Frame | str, R: Mat3, rotation: tuple[int, Expr] | None
+    ) -> DirectionCosines:
         a, b = self.frame(a), self.frame(b)
         self._require_apart(a, b)
         saved = [(f, vars(f) | {"_dots": dict(f._dots)}) for f in self.motion.frames]
-        join(a, b, R, rotation, self.motion.frames)
-        self.motion.changed()
+        join_frames(a, b, R, rotation, self.motion.frames)
+        self.motion.clear_cache()
         try:
             self._refuse_contradictions()
         except ModelError:
             for f, attributes in saved:
                 vars(f).update(attributes)
-            self.motion.changed()
+            self.motion.clear_cache()
             raise
         return DirectionCosines(a, b, R)
 
     def _refuse_contradictions(self) -> None:
         """Complains where what was given last contradicts what was given before."""
-        for contradiction in contradictions(self.motion, self.euler):
+        for contradiction in find_contradictions(self.motion, self.euler):
             raise ModelError(str(contradiction))
 
     def _require_apart(self, a: Frame, b: Frame) -> None:
         if a is b:
             raise ModelError(f"{a} is given twice: an orientation is that of one frame in another")
-        if connected(a, b):
-            earlier = "\n".join(f"  {line}" for line in str(DirectionCosines(a, b, cosines(a, b))).splitlines())
+        if are_connected(a, b):
+            earlier = "\n".join(
+                f"  {line}" for line in str(DirectionCosines(a, b, direction_cosines(a, b))).splitlines()
+            )
             raise ModelError(f"the orientation of {b} in {a} is already defined:\n{earlier}")
 
     # ---- speeds
@@ -230,7 +234,7 @@ class Steps(Declared):
         """
         residual, dependent_speed = self.scalar(expression), None if dependent is None else self.symbol(dependent)
         (settled,) = self.scalars.resolve((residual,))
-        kinds = {s.kind for s in symbols(settled)}
+        kinds = {s.kind for s in free_symbols(settled)}
         if "coordinate" in kinds and not kinds & {"speed", "rate", "acceleration"}:
             if dependent_speed is not None:
                 raise ModelError(f"the constraint {residual} = 0 holds positions; it makes no speed dependent")
@@ -239,7 +243,7 @@ class Steps(Declared):
             self.configuration.append(residual)
             self.scalars.version += 1
             return self.scalars.rate(residual)
-        removed = constrained(self.scalars, residual, dependent_speed)
+        removed = solve_motion_constraint(self.scalars, residual, dependent_speed)
         if removed is None:
             self.unsolved.append(residual)
             self.scalars.version += 1
@@ -285,7 +289,7 @@ class Steps(Declared):
         Vector
             The same.
         """
-        return self._set(self.motion.w, (self.frame(b), self.frame(a)), value, "angular velocity")
+        return self._store_given(self.motion.w, (self.frame(b), self.frame(a)), value, "angular velocity")
 
     def angular_velocity(self, b: Frame | str, a: Frame | str | None = None) -> Vector:
         """Give the angular velocity of a frame: as it was defined, as a sum, or from the orientation.
@@ -302,7 +306,7 @@ class Steps(Declared):
         Vector
             The angular velocity of B in A in rad/s.
         """
-        return self.motion.angular_velocity(self.frame(b), self._in(a))
+        return self.motion.angular_velocity(self.frame(b), self._frame_or_newtonian(a))
 
     def set_angular_acceleration(self, b: Frame | str, a: Frame | str, value: Any) -> Vector:
         """Define the angular acceleration of a frame.
@@ -319,7 +323,7 @@ class Steps(Declared):
         Vector
             The same.
         """
-        return self._set(self.motion.alf, (self.frame(b), self.frame(a)), value, "angular acceleration")
+        return self._store_given(self.motion.alf, (self.frame(b), self.frame(a)), value, "angular acceleration")
 
     def angular_acceleration(self, b: Frame | str, a: Frame | str | None = None) -> Vector:
         """Give the angular acceleration of a frame: as it was defined, or from the angular velocity.
@@ -336,7 +340,7 @@ class Steps(Declared):
         Vector
             The angular acceleration of B in A in rad/s^2.
         """
-        return self.motion.angular_acceleration(self.frame(b), self._in(a))
+        return self.motion.angular_acceleration(self.frame(b), self._frame_or_newtonian(a))
 
     def set_position(self, p: Point | str, q: Point | str, value: Any) -> Vector:
         """Define the position vector from one point to another.
@@ -353,7 +357,7 @@ class Steps(Declared):
         Vector
             The same.
         """
-        return self._set(self.motion.p, (self.point(p), self.point(q)), value, "position")
+        return self._store_given(self.motion.p, (self.point(p), self.point(q)), value, "position")
 
     def position(self, p: Point | str, q: Point | str) -> Vector:
         """Give the position vector from one point to another.
@@ -387,7 +391,7 @@ class Steps(Declared):
         Vector
             The same.
         """
-        return self._set(self.motion.v, (self.point(p), self.frame(a)), value, "velocity")
+        return self._store_given(self.motion.v, (self.point(p), self.frame(a)), value, "velocity")
 
     def velocity(self, p: Point | str, a: Frame | str | None = None) -> Vector:
         """Give the velocity of a point: as it was defined, or from another point and the position from it.
@@ -409,7 +413,7 @@ class Steps(Declared):
         MissingError
             If something is missing; the message lists it.
         """
-        return self.motion.velocity(self.point(p), self._in(a))
+        return self.motion.velocity(self.point(p), self._frame_or_newtonian(a))
 
     def set_acceleration(self, p: Point | str, a: Frame | str, value: Any) -> Vector:
         """Define the acceleration of a point.
@@ -428,7 +432,7 @@ class Steps(Declared):
         Vector
             The same.
         """
-        return self._set(self.motion.a, (self.point(p), self.frame(a)), value, "acceleration")
+        return self._store_given(self.motion.a, (self.point(p), self.frame(a)), value, "acceleration")
 
     def acceleration(self, p: Point | str, a: Frame | str | None = None) -> Vector:
         """Give the acceleration of a point: as it was defined, or from the velocity.
@@ -445,7 +449,7 @@ class Steps(Declared):
         Vector
             The acceleration.
         """
-        return self.motion.acceleration(self.point(p), self._in(a))
+        return self.motion.acceleration(self.point(p), self._frame_or_newtonian(a))
 
     def v2pts(self, a: Frame | str, b: Frame | str, p: Point | str, q: Point | str) -> Vector:
         """Compute the velocity of a point Q from that of P, both fixed in a frame B, and keep it.
@@ -465,7 +469,7 @@ class Steps(Declared):
             The velocity of Q in A.
         """
         a, b, p, q = self.frame(a), self.frame(b), self.point(p), self.point(q)
-        return self._set(self.motion.v, (q, a), lambda: self.motion.two_points(a, b, p, q), "velocity")
+        return self._store_given(self.motion.v, (q, a), lambda: self.motion.two_points(a, b, p, q), "velocity")
 
     def v1pt(self, a: Frame | str, b: Frame | str, p: Point | str, q: Point | str) -> Vector:
         """Compute the velocity of a point Q that moves on a frame B, in which P is fixed, and keep it.
@@ -485,7 +489,7 @@ class Steps(Declared):
             The velocity of Q in A.
         """
         a, b, p, q = self.frame(a), self.frame(b), self.point(p), self.point(q)
-        return self._set(self.motion.v, (q, a), lambda: self.motion.one_point(a, b, p, q), "velocity")
+        return self._store_given(self.motion.v, (q, a), lambda: self.motion.one_point(a, b, p, q), "velocity")
 
     def a2pts(self, a: Frame | str, b: Frame | str, p: Point | str, q: Point | str) -> Vector:
         """Compute the acceleration of a point Q from that of P, both fixed in a frame B, and keep it.
@@ -505,7 +509,9 @@ class Steps(Declared):
             The acceleration of Q in A.
         """
         a, b, p, q = self.frame(a), self.frame(b), self.point(p), self.point(q)
-        return self._set(self.motion.a, (q, a), lambda: self.motion.two_points_acceleration(a, b, p, q), "acceleration")
+        return self._store_given(
+            self.motion.a, (q, a), lambda: self.motion.two_points_acceleration(a, b, p, q), "acceleration"
+        )
 
     def a1pt(self, a: Frame | str, b: Frame | str, p: Point | str, q: Point | str) -> Vector:
         """Compute the acceleration of a point Q that moves on a frame B, in which P is fixed, and keep it.
@@ -525,7 +531,9 @@ class Steps(Declared):
             The acceleration of Q in A.
         """
         a, b, p, q = self.frame(a), self.frame(b), self.point(p), self.point(q)
-        return self._set(self.motion.a, (q, a), lambda: self.motion.one_point_acceleration(a, b, p, q), "acceleration")
+        return self._store_given(
+            self.motion.a, (q, a), lambda: self.motion.one_point_acceleration(a, b, p, q), "acceleration"
+        )
 
     def express(self, v: Vector | str, frame: Frame | str) -> Vector:
         """Express a vector along the axes of one frame.
@@ -574,10 +582,10 @@ class Steps(Declared):
         """
         return self.motion.cross(self.vector(a), self.vector(b))
 
-    def _in(self, a: Frame | str | None) -> Frame:
+    def _frame_or_newtonian(self, a: Frame | str | None) -> Frame:
         return self.newtonian if a is None else self.frame(a)
 
-    def _set(self, table: dict[Any, Vector], key: tuple[Any, Any], value: Any, quantity: str) -> Vector:
+    def _store_given(self, table: dict[Any, Vector], key: tuple[Any, Any], value: Any, quantity: str) -> Vector:
         if key[0] is key[1]:
             raise ModelError(f"the {quantity} of {key[0]} in itself is zero and is not given")
         for pair in (key, key[::-1]):
@@ -608,7 +616,7 @@ class Steps(Declared):
             One for each independent speed.
         """
         p = self.point(p)
-        return Listed({f"v_{u}({p})": self.machine.partial_velocity(p, u) for u in self.scalars.moving})
+        return Listed({f"v_{u}({p})": self.machine.partial_velocity(p, u) for u in self.scalars.speeds_with_equations})
 
     def partial_angular_velocities(self, b: Frame | str) -> Listed:
         """Compute the partial angular velocities of a frame in N.
@@ -624,7 +632,9 @@ class Steps(Declared):
             One for each independent speed.
         """
         b = self.frame(b)
-        return Listed({f"w_{u}({b})": self.machine.partial_angular_velocity(b, u) for u in self.scalars.moving})
+        return Listed(
+            {f"w_{u}({b})": self.machine.partial_angular_velocity(b, u) for u in self.scalars.speeds_with_equations}
+        )
 
     def force(self, p: Point | str, value: Any, by: Point | str | None = None) -> Vector:
         """Apply a force to a point.
@@ -643,7 +653,7 @@ class Steps(Declared):
         Vector
             The force.
         """
-        return self._load("force", self.point(p), value, None if by is None else self.point(by))
+        return self._add_load("force", self.point(p), value, None if by is None else self.point(by))
 
     def torque(self, b: Frame | str, value: Any, by: Frame | str | None = None) -> Vector:
         """Apply a torque to a frame.
@@ -662,7 +672,7 @@ class Steps(Declared):
         Vector
             The torque.
         """
-        return self._load("torque", self.frame(b), value, None if by is None else self.frame(by))
+        return self._add_load("torque", self.frame(b), value, None if by is None else self.frame(by))
 
     def gravity(self, g: Any) -> None:
         """Apply the weight of each body and particle declared so far.
@@ -674,12 +684,12 @@ class Steps(Declared):
         """
         field = self.vector(g)
         for p, mass in self.machine.heavy_points():
-            self._load("force", p, field * mass, None)
+            self._add_load("force", p, field * mass, None)
 
-    def _load(self, kind: str, target: Any, value: Any, reaction_on: Any) -> Vector:
+    def _add_load(self, kind: str, target: Any, value: Any, reaction_on: Any) -> Vector:
         if target is reaction_on:
             raise ModelError(f"a {kind} that {target} exerts on itself does nothing")
-        self.machine.loads.append(Load(kind, target, self.vector(value), reaction_on))
+        self.machine.loads.append(KaneLoad(kind, target, self.vector(value), reaction_on))
         self.scalars.version += 1
         return self.machine.loads[-1].value
 
@@ -691,9 +701,9 @@ class Steps(Declared):
         Listed
             One for each independent and auxiliary speed.
         """
-        if missing := self.machine.load_needs():
+        if missing := self.machine.missing_for_loads():
             raise MissingError(missing, "the generalized active forces")
-        return Listed({f"F_{u}": self.machine.active(u) for u in self._all_speeds()})
+        return Listed({f"F_{u}": self.machine.active_force(u) for u in self._all_speeds()})
 
     def frstar(self) -> Listed:
         """Compute the generalized inertia forces F_r*.
@@ -703,10 +713,10 @@ class Steps(Declared):
         Listed
             One for each independent and auxiliary speed.
         """
-        if missing := self.machine.needs(accelerations=True):
+        if missing := self.machine.missing_for_inertia(accelerations=True):
             raise MissingError(missing, "the generalized inertia forces")
         torques = {b: self.machine.inertia_torque(b) for b in self.machine.turning_bodies()}
-        return Listed({f"F*_{u}": self.machine.inertia(u, torques) for u in self._all_speeds()})
+        return Listed({f"F*_{u}": self.machine.inertia_force(u, torques) for u in self._all_speeds()})
 
     def kane(self) -> KaneStatement:
         """Write Kane's equations F_r + F_r* = 0.
@@ -721,7 +731,7 @@ class Steps(Declared):
     def _all_speeds(self) -> list[Symbol]:
         if not self.scalars.speeds:
             raise ModelError("there are no generalized speeds yet: d.speeds('u1 u2')")
-        return self.scalars.moving
+        return self.scalars.speeds_with_equations
 
     def kinetic_energy(self) -> Expr:
         """Compute the kinetic energy of the system in N.

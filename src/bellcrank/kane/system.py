@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Held, Symbol, add, mul, neg, partial, substitute
-from bellcrank.expr.walk import symbols
-from bellcrank.kane.contradictions import contradictions
+from bellcrank.expr import ONE, ZERO, Expr, NamedSubexpression, Symbol, add, mul, neg, partial, substitute
+from bellcrank.expr.traversal import free_symbols
+from bellcrank.kane.contradictions import find_contradictions
+from bellcrank.kane.equality import are_equal
 from bellcrank.kane.linear_form import linear_form
-from bellcrank.kane.linear_solution import solved
-from bellcrank.kane.missing import MissingError, Need
-from bellcrank.kane.same import same_value
-from bellcrank.kane.steps import Steps
+from bellcrank.kane.linear_solution import solve_linear
+from bellcrank.kane.missing_quantities import MissingError, MissingQuantity
+from bellcrank.kane.steps import DerivationSteps
 
 REAL = ("parameter", "constant", "coordinate", "speed", "time", "variable")  # kinds of symbols a program may hold
 
@@ -37,19 +37,19 @@ class KaneSystem:
         return [Symbol(f"{u.name}'", "acceleration") for u in self.speeds]
 
 
-def kane_system(d: Steps) -> KaneSystem:
+def kane_system(d: DerivationSteps) -> KaneSystem:
     """M and f from the residuals F_r + F_r* = 0."""
     s = d.scalars
-    missing = [Need("rate", q.name) for q in s.coordinates if q not in s.rates]
+    missing = [MissingQuantity("rate", q.name) for q in s.coordinates if q not in s.rates]
     if missing:
         raise MissingError(missing, "the equations of motion")
     statement = d.kane()
     residuals = dict(zip(statement.speeds, s.resolve(statement.residuals.values()), strict=True))
-    speeds = s.independent
+    speeds = s.independent_speeds
     accelerations = [s.acceleration(u) for u in speeds]
     rows = [residuals[u] for u in speeds]
     for u, row in zip(speeds, rows, strict=True):
-        if acting := [x.name for x in s.unknown if x in symbols(row)]:
+        if acting := [x.name for x in s.unknown if x in free_symbols(row)]:
             reason = "a force that an auxiliary speed measures must do no work in the real motion"
             raise ModelError(f"{', '.join(acting)} acts in the equation of {u}: {reason}", d.name)
     M, f = [], []
@@ -59,15 +59,15 @@ def kane_system(d: Steps) -> KaneSystem:
             raise ModelError(f"the equation of {u} is not linear in the accelerations: {row}", d.name)
         M.append([neg(form[0].get(a, ZERO)) for a in accelerations])
         f.append(form[1])
-    _require_known(d, [*f, *(x for row in M for x in row)])
+    _check_symbols_known(d, [*f, *(x for row in M for x in row)])
     _require_symmetric(d, speeds, M)
-    reactions = _reactions(d, {u: residuals[u] for u in s.auxiliary})
-    rates = _with_unit_size(d, s.resolve(s.rates[q] for q in s.coordinates))
-    _require_known(d, rates)
+    reactions = _solve_reactions(d, {u: residuals[u] for u in s.auxiliary})
+    rates = _stabilized_rates(d, s.resolve(s.rates[q] for q in s.coordinates))
+    _check_symbols_known(d, rates)
     return KaneSystem(speeds, M, f, reactions, rates)
 
 
-def _reactions(d: Steps, residuals: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
+def _solve_reactions(d: DerivationSteps, residuals: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
     """The unknown components, from the equations of the auxiliary speeds."""
     unknowns = d.scalars.unknown
     if not unknowns:
@@ -79,35 +79,35 @@ def _reactions(d: Steps, residuals: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]
             raise ModelError(f"{x} does not enter the equation of any auxiliary speed: {remedy}", d.name)
     zero: dict[Expr, Expr] = dict.fromkeys(unknowns, ZERO)
     rhs = [neg(substitute(e, zero)) for e in residuals.values()]
-    return solved(rows, rhs, unknowns, "the auxiliary speeds do not determine the components they should measure")
+    return solve_linear(rows, rhs, unknowns, "the auxiliary speeds do not determine the components they should measure")
 
 
-def _require_known(d: Steps, roots: Iterable[Expr]) -> None:
-    for s in symbols(*roots):
+def _check_symbols_known(d: DerivationSteps, roots: Iterable[Expr]) -> None:
+    for s in free_symbols(*roots):
         if s.kind not in REAL:
             reason = "has no definition yet" if s.kind in ("control", "defined") else f"is left over ({s.kind})"
             raise ModelError(f"{s.name} stands in the equations of motion but {reason}", d.name)
 
 
-def _require_symmetric(d: Steps, speeds: Sequence[Symbol], M: list[list[Expr]]) -> None:
+def _require_symmetric(d: DerivationSteps, speeds: Sequence[Symbol], M: list[list[Expr]]) -> None:
     for i in range(len(M)):
         for j in range(i):
-            if not same_value(M[i][j], M[j][i]):
+            if not are_equal(M[i][j], M[j][i]):
                 u, v = speeds[i], speeds[j]
                 message = f"{v}' in the equation of {u} and {u}' in that of {v} have different coefficients"
-                raise ModelError(f"the mass matrix is not symmetric: {message}.{_contradictions(d)}", d.name)
+                raise ModelError(f"the mass matrix is not symmetric: {message}.{_contradiction_message(d)}", d.name)
 
 
-def _contradictions(d: Steps) -> str:
+def _contradiction_message(d: DerivationSteps) -> str:
     """Which of the givens contradict each other."""
-    messages = [str(x) for x in contradictions(d.motion, d.euler)]
+    messages = [str(x) for x in find_contradictions(d.motion, d.euler)]
     return " " + "; ".join(messages) if messages else " A given acceleration does not belong to its velocity."
 
 
-def _with_unit_size(d: Steps, rates: list[Expr]) -> list[Expr]:
+def _stabilized_rates(d: DerivationSteps, rates: list[Expr]) -> list[Expr]:
     """Rates of the coordinates; those of Euler parameters get (1 - e.e) e: it keeps their size at 1, turns nothing."""
     rate_of = dict(zip(d.scalars.coordinates, rates, strict=True))
     for four in d.euler.values():
-        lack = Held(add(ONE, *(neg(mul(e, e)) for e in four)))
+        lack = NamedSubexpression(add(ONE, *(neg(mul(e, e)) for e in four)))
         rate_of |= {e: add(rate_of[e], mul(lack, e)) for e in four}
     return list(rate_of.values())

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from bellcrank.files.template import template
+from bellcrank.files.template import template_text
 
 _INCLUDE = re.compile(r'#include "([\w/.]+)"')
 _BRANCH = re.compile(r"#(if|elif) (!?)(\w+)|#(else|endif)\b|#(ifn?def)\b")
@@ -20,7 +20,7 @@ _WORD = re.compile(r"#define (\w+)(?:\(([\w, ]+)\))?(?: (.+))?")
 
 @cache
 def kernel_file(name: str) -> str:
-    return template("bellcrank.kernel", name)
+    return template_text("bellcrank.kernel", name)
 
 
 @cache

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, derivative, expression, nominal, substitute
-from bellcrank.kinematics.mounts import mounts
-from bellcrank.model.joints.guided import given_rate
-from bellcrank.model.joints.joint import FrameMotion, Velocity
-from bellcrank.model.loads.load import Point
+from bellcrank.kinematics.mounts import shared_frames
+from bellcrank.model.joints.guided import prescribed_rate
+from bellcrank.model.joints.joint import FrameMotion, LazyVelocity
+from bellcrank.model.loads.load import BodyPoint
 from bellcrank.model.mechanism import Mechanism
-from bellcrank.vector.basis import Frame, Vector, cross, rate
-from bellcrank.vector.work import Work
+from bellcrank.vector.basis import Frame, Vector, cross, time_derivative
+from bellcrank.vector.derivation_workspace import DerivationWorkspace
 
 
 @dataclass
@@ -26,31 +26,31 @@ class Kinematics:
     """Motion of all bodies. Index -1 is the ground."""
 
     mechanism: Mechanism
-    work: Work
+    work: DerivationWorkspace
     speed: dict[Symbol, Expr]
     frames: dict[int, Frame] = field(default_factory=dict)
     w: dict[int, Vector] = field(default_factory=dict)
     origin: dict[int, Vector] = field(default_factory=dict)
-    v_origin: dict[int, Velocity] = field(default_factory=dict)
+    v_origin: dict[int, LazyVelocity] = field(default_factory=dict)
     rates: dict[Symbol, Expr] = field(default_factory=dict)  # of coordinates
 
-    def of(self, body: int) -> FrameMotion:
+    def frame_motion(self, body: int) -> FrameMotion:
         return FrameMotion(self.frames[body], self.w[body], self.origin[body], self.v_origin[body])
 
-    def take(self, body: int, m: FrameMotion) -> None:
+    def set_frame_motion(self, body: int, m: FrameMotion) -> None:
         self.frames[body], self.w[body], self.origin[body], self.v_origin[body] = m.frame, m.w, m.origin, m.velocity
 
-    def position(self, p: Point) -> Vector:
+    def position(self, p: BodyPoint) -> Vector:
         """Vector from the fixed origin."""
-        return self.origin[p.body] + self.frames[p.body].vector(p.at)
+        return self.origin[p.body] + self.frames[p.body].vector(p.coordinates)
 
-    def velocity(self, p: Point) -> Vector:
+    def velocity(self, p: BodyPoint) -> Vector:
         """Absolute velocity: that of the body's origin plus w x r."""
-        r = self.frames[p.body].vector(p.at)
-        v = self.v_origin[p.body].find()
+        r = self.frames[p.body].vector(p.coordinates)
+        v = self.v_origin[p.body].evaluate()
         return v + cross(self.w[p.body], r) if r else v
 
-    def rate_of(self, s: Symbol) -> Expr:
+    def symbol_derivative(self, s: Symbol) -> Expr:
         """Time derivative of a symbol."""
         match s.kind:
             case "coordinate" if s in self.rates:
@@ -61,33 +61,35 @@ class Kinematics:
                 return Symbol(s.name.replace("u(", "up(", 1), "acceleration", s.order)
             case kind if kind == "acceleration" or (kind == "rate" and s.name.startswith("dxdt(dxdt(")):
                 raise ModelError(f"the time derivative of {s.name} is not available")
-        return given_rate(s)
+        return prescribed_rate(s)
 
-    def drift(self, e: Expr) -> Expr:
+    def derivative_without_udot(self, e: Expr) -> Expr:
         """Time derivative of e with all accelerations zero."""
-        return derivative(e, lambda s: ZERO if s.kind == "speed" else self.rate_of(s))
+        return derivative(e, lambda s: ZERO if s.kind == "speed" else self.symbol_derivative(s))
 
-    def nominal(self, e: Expr) -> Expr:
+    def with_drawn_values(self, e: Expr) -> Expr:
         """e with all states at zero; the scalar part of Euler parameters is then 1."""
-        upright: dict[Expr, Expr] = {q: expression(x) for q, x in self.mechanism.start.items()}
+        upright: dict[Expr, Expr] = {q: expression(x) for q, x in self.mechanism.nonzero_reference_values.items()}
         joints = [b.joint for b in self.mechanism.bodies]
         for functions in dict.fromkeys(j.functions for j in joints if j.functions is not None):
-            e = functions.nominal(e)
+            e = functions.with_drawn_values(e)
         return nominal(substitute(e, upright)) if upright else nominal(e)
 
     def derivative(self, v: Vector) -> Vector:
         """Time derivative of a vector in the inertial frame."""
-        return rate(v, self.rate_of)
+        return time_derivative(v, self.symbol_derivative)
 
 
-def motion_of(mechanism: Mechanism, speed: dict[Symbol, Expr] | None = None, work: Work | None = None) -> Kinematics:
+def build_kinematics(
+    mechanism: Mechanism, speed: dict[Symbol, Expr] | None = None, work: DerivationWorkspace | None = None
+) -> Kinematics:
     """The kinematics of a mechanism."""
-    k = Kinematics(mechanism, work or Work([*mechanism.coordinates, *mechanism.speeds]), speed or {})
-    k.take(-1, FrameMotion(Frame("n"), Vector({}), Vector({}), Velocity(lambda v: v)))
-    shared = mounts(mechanism)
+    k = Kinematics(mechanism, work or DerivationWorkspace([*mechanism.coordinates, *mechanism.speeds]), speed or {})
+    k.set_frame_motion(-1, FrameMotion(Frame("n"), Vector({}), Vector({}), LazyVelocity(lambda v: v)))
+    shared = shared_frames(mechanism)
     mount_frames: dict[int, Frame] = {}
     for body in mechanism.bodies:
-        parent, joint = k.of(body.parent), body.joint
+        parent, joint = k.frame_motion(body.parent), body.joint
         if mount := shared.get(body.index):
             joint = mount.joint
             if mount.first not in mount_frames:
@@ -95,9 +97,9 @@ def motion_of(mechanism: Mechanism, speed: dict[Symbol, Expr] | None = None, wor
                 mount_frames[mount.first].omega = parent.w
             parent = replace(parent, frame=mount_frames[mount.first])
         motion = joint.place(body.name, parent, k.speed, k.work)
-        k.take(body.index, motion)
+        k.set_frame_motion(body.index, motion)
         k.rates.update(joint.rates(parent, motion, k.speed, k.work))
     if mechanism.orders:  # velocities too, while the threshold of small terms holds
         for velocity in k.v_origin.values():
-            velocity.find()
+            velocity.evaluate()
     return k

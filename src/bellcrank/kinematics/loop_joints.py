@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ONE, Expr, div, evaluate, expression, function, mul, sub, symbols
-from bellcrank.kinematics.language import Language
-from bellcrank.model.loads.load import Point
+from bellcrank.expr import ONE, Expr, apply_builtin, div, evaluate, expression, free_symbols, mul, sub
+from bellcrank.kinematics.language import FormulaLanguage
+from bellcrank.model.loads.load import BodyPoint
 from bellcrank.model.records import LoopRecord
 from bellcrank.numeric.tuning import RANKS
 from bellcrank.vector.basis import Frame, Vector, cross, dot, magnitude
@@ -38,8 +38,8 @@ class LoopRow:
     text: str
     g: Expr
     loop: str
-    p: Point
-    r: Point
+    p: BodyPoint
+    r: BodyPoint
     a: Vector
     b: Vector | None
     turns: bool = False
@@ -49,14 +49,14 @@ class LoopRow:
     axis: Vector | None = None  # of the joint
 
 
-def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
+def loop_joint_rows(record: LoopRecord, language: FormulaLanguage) -> list[LoopRow]:
     """The equations of one loop."""
     k = language.k
     p, r = language.point(record.first), language.point(record.second)
     name = record.label or f"{p.name} to {r.name}"
     if p.body == r.body:
         raise ModelError(f"the loop {name} closes on one body: its points {p.name} and {r.name} both belong to it")
-    if _carrier(p.body, language) == _carrier(r.body, language):
+    if _moving_ancestor(p.body, language) == _moving_ancestor(r.body, language):
         raise ModelError(f"the loop {name} closes between {p.name} and {r.name}, whose bodies are rigidly joined")
     offset = k.position(p) - k.position(r)
     if record.joint is None:
@@ -67,7 +67,7 @@ def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
         return [LoopRow(text, dot(offset, v), name, p, r, offset, v, directed=True) for text, v in texts]
     joint = str(record.joint).lower()
     if joint == "distance":
-        length = k.nominal(magnitude(offset)) if record.length is None else language.scalar(record.length)
+        length = k.with_drawn_values(magnitude(offset)) if record.length is None else language.to_scalar(record.length)
         g = sub(dot(offset, offset), mul(length, length))
         return [LoopRow(f"rod {name}", g, name, p, r, offset, None, joint=joint)]
     if joint not in JOINTS:
@@ -77,7 +77,7 @@ def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
     return _joint_rows(record, joint, name, offset, p, r, language)
 
 
-def _carrier(body: int, language: Language) -> int:
+def _moving_ancestor(body: int, language: FormulaLanguage) -> int:
     """The first body towards the ground that can move against its parent."""
     bodies = language.k.mechanism.bodies
     while body >= 0 and not bodies[body].coordinates:
@@ -86,9 +86,9 @@ def _carrier(body: int, language: Language) -> int:
 
 
 def _joint_rows(
-    record: LoopRecord, joint: str, name: str, offset: Vector, p: Point, r: Point, language: Language
+    record: LoopRecord, joint: str, name: str, offset: Vector, p: BodyPoint, r: BodyPoint, language: FormulaLanguage
 ) -> list[LoopRow]:
-    def row(text: str, a: Vector, b: Vector, drawn: Vector | None = None) -> LoopRow:
+    def direction_row(text: str, a: Vector, b: Vector, drawn: Vector | None = None) -> LoopRow:
         """Of directions a and b; where a body may not turn, a is to point as `drawn`."""
         side = None if drawn is None else div(dot(a, drawn), mul(magnitude(a), magnitude(drawn)))
         is_rotational = a is not offset
@@ -99,40 +99,44 @@ def _joint_rows(
     frames = language.k.frames
     base, moving = frames[r.body], frames[p.body]
     if joint == "spherical":
-        return [row(f"axis {i + 1}", offset, Vector({e: ONE})) for i, e in enumerate(base.axes)]
+        return [direction_row(f"axis {i + 1}", offset, Vector({e: ONE})) for i, e in enumerate(base.axes)]
     if record.axis is None:
         raise ModelError(f"the loop {name}: a {joint} joint needs axis=, a vector fixed in the body of {p.name}")
     axis = _without_rounding(language.vector(record.axis))
-    base_axis = _nominal_in(axis, base, language)
-    first, second = _normals(base_axis, base)
+    base_axis = _fixed_vector_at_reference(axis, base, language)
+    first, second = _normal_directions(base_axis, base)
     rows: list[LoopRow] = []
     if blocks_along:
-        rows.append(row("along the axis", offset, base_axis))
+        rows.append(direction_row("along the axis", offset, base_axis))
     if blocks_across:
-        rows += [row("across the axis", offset, e) for e in (first, second)]
+        rows += [direction_row("across the axis", offset, e) for e in (first, second)]
     if blocks_tilt:
-        rows += [row("tilt of the axis", axis, e, drawn=base_axis) for e in (first, second)]
+        rows += [direction_row("tilt of the axis", axis, e, drawn=base_axis) for e in (first, second)]
     if blocks_rotation:
-        rows.append(row("turn about the axis", _nominal_in(first, moving, language), second, drawn=first))
+        rows.append(
+            direction_row(
+                "turn about the axis", _fixed_vector_at_reference(first, moving, language), second, drawn=first
+            )
+        )
     if joint == "universal":
-        rows.append(row("turn about the axis", axis, first))
+        rows.append(direction_row("turn about the axis", axis, first))
     return rows
 
 
-def _nominal_in(v: Vector, target: Frame, language: Language) -> Vector:
+def _fixed_vector_at_reference(v: Vector, target: Frame, language: FormulaLanguage) -> Vector:
     """The vector fixed in the target frame that coincides with v in the reference configuration."""
-    return _without_rounding(target.vector(language.k.nominal(c) for c in target.coordinates(v)))
+    return _without_rounding(target.vector(language.k.with_drawn_values(c) for c in target.coordinates(v)))
 
 
 def _without_rounding(v: Vector) -> Vector:
     """The vector without components that are rounding compared with others, where all are numbers."""
-    if any(s.kind != "constant" for c in v.terms.values() for s in symbols(c)):
+    if any(s.kind != "constant" for c in v.terms.values() for s in free_symbols(c)):
         return v
     sizes = dict(zip(v.terms, map(abs, evaluate(v.terms.values(), {})), strict=True))
     return Vector({e: c for e, c in v.terms.items() if sizes[e] > RANKS.digits * max(sizes.values())})
 
 
-def _normals(axis: Vector, frame: Frame) -> tuple[Vector, Vector]:
+def _normal_directions(axis: Vector, frame: Frame) -> tuple[Vector, Vector]:
     """Two directions of a frame normal to an axis and to each other; their lengths do not matter.
 
     The first is normal to the axis of the frame that has the smallest component along it; a component that depends on
@@ -140,13 +144,13 @@ def _normals(axis: Vector, frame: Frame) -> tuple[Vector, Vector]:
     are known.
     """
     c = frame.coordinates(axis)
-    fixed = [all(s.kind == "constant" for s in symbols(x)) for x in c]
+    fixed = [all(s.kind == "constant" for s in free_symbols(x)) for x in c]
     fractions = [abs(evaluate([x], {})[0]) if is_constant else 0.5 for x, is_constant in zip(c, fixed, strict=True)]
     k = next(i for i in range(3) if fractions[i] <= min(fractions) + RANKS.rounding * max(fractions))
     first = cross(axis, Vector({frame.axes[k]: ONE}))
     if not fixed[k]:
         alternative = cross(axis, Vector({frame.axes[(k + 1) % 3]: ONE}))
-        usual = function("lt", mul(c[k], c[k]), mul(NEAR, dot(axis, axis)))
+        usual = apply_builtin("lt", mul(c[k], c[k]), mul(NEAR, dot(axis, axis)))
         pairs = zip(frame.coordinates(first), frame.coordinates(alternative), strict=True)
-        first = frame.vector(function("where", usual, a, b) for a, b in pairs)
+        first = frame.vector(apply_builtin("where", usual, a, b) for a, b in pairs)
     return first, cross(axis, first)

@@ -20,7 +20,7 @@ from bellcrank.vector.basis import IDENTITY, Mat3, Vec3
 
 
 @dataclass(frozen=True)
-class Mount:
+class SharedFrame:
     """Where a body is placed: the number of the body whose nominal frame it shares, the axes of that frame in those
     of the parent, and the joint as seen from there."""
 
@@ -29,25 +29,25 @@ class Mount:
     joint: Joint
 
 
-def mounts(mechanism: Mechanism) -> dict[int, Mount]:
+def shared_frames(mechanism: Mechanism) -> dict[int, SharedFrame]:
     """The bodies that are placed in a common frame of several."""
     groups: dict[int, dict[int, list[int]]] = {}
-    frames = {b.index: C for b in mechanism.bodies if (C := _numbers(b.joint)) is not None}
+    frames = {b.index: C for b in mechanism.bodies if (C := _numeric_frame(b.joint)) is not None}
     for b in mechanism.bodies:
         if b.index in frames:
             frame_groups = groups.setdefault(b.parent, {})
             first = next((i for i in frame_groups if _shares_axis(frames[i].T @ frames[b.index])), b.index)
             frame_groups.setdefault(first, []).append(b.index)
-    mounts_by_body: dict[int, Mount] = {}
+    mounts_by_body: dict[int, SharedFrame] = {}
     for frame_groups in groups.values():
         for first, members in ((i, x) for i, x in frame_groups.items() if len(x) > 1):
-            R, rotate = mechanism.bodies[first].joint.C, partial(_turned, frames[first])
+            R, rotate = mechanism.bodies[first].joint.C, partial(_rotate_and_snap, frames[first])
             joints = {i: joint for i in members if (joint := mechanism.bodies[i].joint.seen_from(rotate)) is not None}
-            mounts_by_body |= {i: Mount(first, R, joint) for i, joint in joints.items()}
+            mounts_by_body |= {i: SharedFrame(first, R, joint) for i, joint in joints.items()}
     return mounts_by_body
 
 
-def _numbers(joint: Joint) -> np.ndarray | None:
+def _numeric_frame(joint: Joint) -> np.ndarray | None:
     """The nominal frame of a joint that is given by numbers and is not parallel to that of the parent; else None."""
     if joint.C is IDENTITY or joint.seen_from(lambda v: v) is None:
         return None
@@ -61,7 +61,7 @@ def _shares_axis(D: np.ndarray) -> bool:
     return any(tiny[i].sum() == 2 and tiny[:, int(np.argmin(tiny[i]))].sum() == 2 for i in range(3))
 
 
-def _turned(K: np.ndarray, v: Vec3) -> Vec3:
+def _rotate_and_snap(K: np.ndarray, v: Vec3) -> Vec3:
     """A vector of numbers in the axes K, without what is rounding compared with its largest component or next to 1."""
     components = K.T @ np.array(evaluate(v, {}))
     small = 10 * RANKS.digits

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from bellcrank.expr import Expr
 from bellcrank.kinematics.body_motion import Kinematics
-from bellcrank.vector.basis import IDENTITY, NULL, Frame, Mat3, Vec3, Vector, matmul, plus3, transpose
-from bellcrank.vector.work import Work
+from bellcrank.vector.basis import IDENTITY, NULL, Frame, Mat3, Vec3, Vector, add_scaled3, matmul, transpose
+from bellcrank.vector.derivation_workspace import DerivationWorkspace
 
 
 @dataclass(frozen=True)
-class Part:
+class AttachedPart:
     """Something that moves with a body (-1: the ground) and is none: R and p are its pose in that body."""
 
     name: str
@@ -25,25 +25,25 @@ class Part:
     p: Vec3
 
 
-def pose_expressions(k: Kinematics, attached_parts: Sequence[Part] = ()) -> list[Expr]:
+def pose_expressions(k: Kinematics, attached_parts: Sequence[AttachedPart] = ()) -> list[Expr]:
     """12 expressions for every body, then for every part."""
-    work = Work()
+    work = DerivationWorkspace()
     attitudes: dict[Frame, Mat3] = {k.frames[-1]: IDENTITY}
     origins: dict[int, Vec3] = {-1: NULL}
     expressions: list[Expr] = []
     for b in k.mechanism.bodies:
-        R = _attitude(k.frames[b.index], attitudes, work)
+        R = _frame_rotation(k.frames[b.index], attitudes, work)
         displacement = k.origin[b.index] - k.origin[b.parent]
-        origins[b.index] = work.hold3(_along(origins[b.parent], displacement, attitudes, work))
+        origins[b.index] = work.bind3(_add_in_inertial_axes(origins[b.parent], displacement, attitudes, work))
         expressions += [*origins[b.index], *(x for row in R for x in row)]
     for part in attached_parts:
         R = attitudes[k.frames[part.body]]
-        p = work.hold3(_along(origins[part.body], k.frames[part.body].vector(part.p), attitudes, work))
+        p = work.bind3(_add_in_inertial_axes(origins[part.body], k.frames[part.body].vector(part.p), attitudes, work))
         expressions += [*p, *(x for row in matmul(R, part.R) for x in row)]
     return expressions
 
 
-def _attitude(frame: Frame, attitudes: dict[Frame, Mat3], work: Work) -> Mat3:
+def _frame_rotation(frame: Frame, attitudes: dict[Frame, Mat3], work: DerivationWorkspace) -> Mat3:
     """R_NB of a frame; frames below it first, as there may be some between a body and its parent."""
     pending = []
     ancestor = frame
@@ -53,12 +53,14 @@ def _attitude(frame: Frame, attitudes: dict[Frame, Mat3], work: Work) -> Mat3:
         ancestor = ancestor.parent
     for child in reversed(pending):
         assert child.parent is not None
-        attitudes[child] = work.hold_matrix(matmul(attitudes[child.parent], child.R))
+        attitudes[child] = work.bind_matrix(matmul(attitudes[child.parent], child.R))
     return attitudes[frame]
 
 
-def _along(start: Vec3, displacement: Vector, attitudes: dict[Frame, Mat3], work: Work) -> Vec3:
+def _add_in_inertial_axes(
+    start: Vec3, displacement: Vector, attitudes: dict[Frame, Mat3], work: DerivationWorkspace
+) -> Vec3:
     """start + moved, in inertial axes."""
     for e, c in displacement.terms.items():
-        start = plus3(start, c, transpose(_attitude(e.frame, attitudes, work))[e.axis])
+        start = add_scaled3(start, c, transpose(_frame_rotation(e.frame, attitudes, work))[e.axis])
     return start

@@ -8,19 +8,19 @@ from enum import StrEnum
 
 from bellcrank.expr import Expr, Symbol
 from bellcrank.kinematics.body_motion import Kinematics
-from bellcrank.kinematics.rows import Row
-from bellcrank.kinematics.speed_constraints import Removed
+from bellcrank.kinematics.constraint_rows import ConstraintRow
+from bellcrank.kinematics.speed_constraints import DependentSpeed
 from bellcrank.model.loads.contact import Wheel
-from bellcrank.model.loads.load import Load, Point
+from bellcrank.model.loads.load import BodyPoint, Load
 from bellcrank.model.mechanism import Mechanism
-from bellcrank.model.records import External
-from bellcrank.model.scope import symbol_of
+from bellcrank.model.records import UserFunction
+from bellcrank.model.scope import make_symbol
 from bellcrank.model.shapes import Shape
 from bellcrank.vector.basis import Vector
 
 
 @dataclass(frozen=True)
-class Output:
+class OutputChannel:
     """A channel: an expression in equation units."""
 
     name: str
@@ -41,50 +41,52 @@ class ConstraintForm(StrEnum):
 
 
 @dataclass(frozen=True)
-class Elimination:
+class LoopElimination:
     """Constraints of a model with closed loops, where all speeds are states: rows, positions first, and what they give.
 
-    `used` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the loops
-    are closed. `open` says what is wrong with some of these if they do not.
+    `used_rows` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the
+    loops are closed. `unresolved_rows` says what is wrong with some of these if they do not.
     """
 
-    rows: tuple[Row, ...]
-    used: tuple[Row, ...]
+    rows: tuple[ConstraintRow, ...]
+    used_rows: tuple[ConstraintRow, ...]
     pivots: tuple[Symbol, ...]
-    open: tuple[str, ...] = ()
+    unresolved_rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Kept:
+class SampledCall:
     """A call of a user function whose values are kept over a step, or over the run, or are parameters."""
 
     symbols: tuple[Symbol, ...]
-    routine: External
+    routine: UserFunction
     arguments: tuple[Expr, ...]
 
 
 @dataclass
-class Analysis:
+class KinematicAnalysis:
     """Everything the derivation needs, as expressions."""
 
     mechanism: Mechanism
     kinematics: Kinematics
-    points: dict[str, Point]
+    points: dict[str, BodyPoint]
     shapes: tuple[Shape, ...] = ()
     wheels: tuple[Wheel, ...] = ()
     loads: list[Load] = field(default_factory=list)
     body_forces: list[Load] = field(default_factory=list)  # gravity, which acts on all bodies
-    removed: list[Removed] = field(default_factory=list)  # speeds that are no states
-    solved: list[Row] = field(default_factory=list)  # the rows that determine them
-    loops: Elimination | None = None
-    spare: list[Row] = field(default_factory=list)  # redundant constraints that are not among those of the loops
-    loose: list[Removed] = field(default_factory=list)  # solutions for a speed that fail in some motions
-    outputs: list[Output] = field(default_factory=list)
-    reactions: Callable[[], list[Output]] | None = None  # those among them that depend on which rows are used
+    removed: list[DependentSpeed] = field(default_factory=list)  # speeds that are no states
+    solved: list[ConstraintRow] = field(default_factory=list)  # the rows that determine them
+    loops: LoopElimination | None = None
+    spare: list[ConstraintRow] = field(
+        default_factory=list
+    )  # redundant constraints that are not among those of the loops
+    loose: list[DependentSpeed] = field(default_factory=list)  # solutions for a speed that fail in some motions
+    outputs: list[OutputChannel] = field(default_factory=list)
+    reactions: Callable[[], list[OutputChannel]] | None = None  # those among them that depend on which rows are used
     multipliers: tuple[Expr, ...] = ()  # of the rows used, as they stand in reactions
-    kept: list[Kept] = field(default_factory=list)
-    entered: list[Kept] = field(default_factory=list)  # parameters that routines give, in the order of the calls
-    echo: list[Output] = field(default_factory=list)  # what user functions give to the echo
+    kept: list[SampledCall] = field(default_factory=list)
+    entered: list[SampledCall] = field(default_factory=list)  # parameters that routines give, in the order of the calls
+    echo: list[OutputChannel] = field(default_factory=list)  # what user functions give to the echo
     notes: list[str] = field(default_factory=list)
     parameters: tuple[str, ...] = ()  # names met, in that order
 
@@ -93,7 +95,7 @@ class Analysis:
         """The acceleration of free fall."""
         return sum((x.direction * x.magnitude for x in self.body_forces), Vector({}))
 
-    def eliminate(self, loops: Elimination) -> None:
+    def set_elimination(self, loops: LoopElimination) -> None:
         """Takes another elimination of the loops."""
         self.loops = loops
         if self.reactions is not None:
@@ -111,7 +113,7 @@ class Analysis:
         return self._symbols("variable", [v.name for v in self.mechanism.description.variables])
 
     def _symbols(self, kind: str, names: list[str]) -> list[Symbol]:
-        return [symbol_of(self.mechanism.description, self.mechanism.orders, n, kind) for n in names]
+        return [make_symbol(self.mechanism.description, self.mechanism.orders, n, kind) for n in names]
 
     @property
     def independent_speeds(self) -> list[Symbol]:

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, add, div, mul, neg, sub
 from bellcrank.expr.calculus import constant_part, nominal
-from bellcrank.expr.walk import substitute
+from bellcrank.expr.traversal import substitute
+from bellcrank.kinematics.constraint_rows import partials_of
 from bellcrank.kinematics.pivots import never_zero
-from bellcrank.kinematics.rows import partials_of
-from bellcrank.vector.work import Work
+from bellcrank.vector.derivation_workspace import DerivationWorkspace
 
 Acting = Callable[[Mapping[Symbol, Expr]], list[Symbol]]
 
 
 @dataclass(frozen=True)
-class Removed:
+class DependentSpeed:
     """A dependent speed: speed = rest + sum of coefficient * speed over independent speeds and speeds removed later.
 
     `pivot` is its coefficient in the constraint, by which the others are divided.
@@ -34,12 +34,12 @@ class Removed:
     pivot: Expr
 
     @property
-    def text(self) -> str:
+    def quoted_name(self) -> str:
         """The name of its constraint in messages."""
         return f"'{self.name}'"
 
     @property
-    def holds_everywhere(self) -> bool:
+    def is_always_solvable(self) -> bool:
         """Is there no motion in which it cannot be found?"""
         return never_zero(self.pivot)
 
@@ -51,12 +51,12 @@ class Removed:
 
 def solve_speed_constraint(
     residual: Expr,
-    removed: list[Removed],
+    removed: list[DependentSpeed],
     speeds: list[Symbol],
     preferred: Symbol | None,
     name: str,
     acting: Acting = list,
-) -> Removed | None:
+) -> DependentSpeed | None:
     """The speed a constraint removes and its replacement; None when the constraint holds already."""
     for r in removed:
         residual = substitute(residual, {r.speed: r.relation})
@@ -72,7 +72,7 @@ def solve_speed_constraint(
     drift = sub(residual, add(*(mul(a, u) for u, a in coefficients.items())))
     drift = ZERO if drift.fingerprint == 0 else substitute(residual, dict.fromkeys(coefficients, ZERO))
     coefficients_solved = {u: neg(div(a, coefficient)) for u, a in coefficients.items() if u is not speed}
-    return Removed(speed, coefficients_solved, neg(div(drift, coefficient)), name, coefficient)
+    return DependentSpeed(speed, coefficients_solved, neg(div(drift, coefficient)), name, coefficient)
 
 
 def choose_speed(
@@ -87,12 +87,12 @@ def choose_speed(
     order = {u: i for i, u in enumerate(speeds)}
     coefficients = {u: coefficients[u] for u in acting(coefficients)}
     regular = [u for u, a in coefficients.items() if constant_part(a).fingerprint != 0]
-    regular = regular or [u for u, a in coefficients.items() if _acts_at_rest(a)] or list(coefficients)
+    regular = regular or [u for u, a in coefficients.items() if _is_nonzero_at_reference(a)] or list(coefficients)
     constant = [u for u in regular if coefficients[u].constant]
     return max(constant or regular, key=lambda u: order[u])
 
 
-def _acts_at_rest(coefficient: Expr) -> bool:
+def _is_nonzero_at_reference(coefficient: Expr) -> bool:
     """Is the coefficient other than zero in the reference configuration?"""
     try:
         return nominal(coefficient).fingerprint != 0
@@ -100,15 +100,15 @@ def _acts_at_rest(coefficient: Expr) -> bool:
         return False
 
 
-def not_everywhere(r: Removed) -> str:
+def not_everywhere(r: DependentSpeed) -> str:
     """The note on a speed that was removed although it cannot be found in every motion."""
-    return f"{r.speed} follows from the constraint {r.text} by division by {r.pivot}: results are wrong near its zeros"
+    return f"{r.speed} follows from the constraint {r.quoted_name} by division by {r.pivot}: results are wrong near its zeros"
 
 
-def speed_values(removed: list[Removed], work: Work) -> dict[Symbol, Expr]:
+def speed_values(removed: list[DependentSpeed], work: DerivationWorkspace) -> dict[Symbol, Expr]:
     """The removed speeds in terms of the independent ones, built from the last removed to the first."""
     values: dict[Symbol, Expr] = {}
     for r in reversed(removed):
-        terms = [mul(work.hold(a), values.get(u, u)) for u, a in r.coefficients.items()]
-        values[r.speed] = work.hold(add(r.rest, *terms))
+        terms = [mul(work.bind(a), values.get(u, u)) for u, a in r.coefficients.items()]
+        values[r.speed] = work.bind(add(r.rest, *terms))
     return values

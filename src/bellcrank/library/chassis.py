@@ -17,11 +17,26 @@ from bellcrank.describe.handles import BodyHandle
 from bellcrank.describe.patch import SlipLaw
 from bellcrank.describe.tyre_model import TyreModel, is_tyre
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.library.driven import add_knuckle, add_rack, add_wheel, driven_problems, named_slip, set_driven, slips_of
-from bellcrank.library.labels import plain_labels
-from bellcrank.library.parts import PartialVehicle, is_number, on_tyre, problems_of, set_springs, strut
+from bellcrank.library.driver_inputs import (
+    add_driver_inputs,
+    add_knuckle,
+    add_steering_lag,
+    add_wheel,
+    slip_per_axle,
+    slip_with_parameters,
+    spin_and_brake_problems,
+)
+from bellcrank.library.labels import write_plain_labels
 from bellcrank.library.terrain import Terrain
-from bellcrank.model.formula import call, cross, direction, dot, dxdt, pos, project, rot, vel
+from bellcrank.library.vehicle_parts import (
+    PartialVehicle,
+    add_tyre_contact,
+    is_number,
+    mass_and_pair_problems,
+    set_suspension_defaults,
+    strut_force_formula,
+)
+from bellcrank.model.formula import call_formula, cross, direction, dot, dxdt, pos, project, rot, vel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,23 +112,25 @@ class Design:
         list of str
             Messages; empty if the design is valid.
         """
-        problems = problems_of({"rim": self.rim, "mass": self.mass}, {"k": self.k, "c": self.c, "length": self.length})
-        if not _numbers(self.axles) or len(self.axles) < 2 or len(set(self.axles)) < len(self.axles):
+        problems = mass_and_pair_problems(
+            {"rim": self.rim, "mass": self.mass}, {"k": self.k, "c": self.c, "length": self.length}
+        )
+        if not _are_numbers(self.axles) or len(self.axles) < 2 or len(set(self.axles)) < len(self.axles):
             return [*problems, f"axles={self.axles!r} must be at least two different numbers"]
-        if not _numbers(self.inertia) or len(self.inertia) != 3 or not all(i > 0 for i in self.inertia):
+        if not _are_numbers(self.inertia) or len(self.inertia) != 3 or not all(i > 0 for i in self.inertia):
             problems.append(f"inertia={self.inertia!r} must be three positive moments")
         for key, value in (("track", self.track), ("height", self.height)):
             if not is_number(value) or not value > 0:
                 problems.append(f"{key}={value!r} must be positive")
         if not is_number(self.speed) or not math.isfinite(self.speed):
             problems.append(f"speed={self.speed!r} must be a finite number")
-        return problems + (self._driven() if self.slip is not None else [])
+        return problems + (self._driveline_problems() if self.slip is not None else [])
 
-    def _driven(self) -> list[str]:
+    def _driveline_problems(self) -> list[str]:
         n = len(self.axles)
         is_loaded = all(is_number(x) and x > 0 for x in self.k)
         problems = [] if is_loaded else [f"k={self.k!r} must be positive to carry its weight"]
-        problems += slips_of(self.slip, n, space=True)[1] + driven_problems(self.spin, self.shares, n)
+        problems += slip_per_axle(self.slip, n, space=True)[1] + spin_and_brake_problems(self.spin, self.shares, n)
         for key in ("steered", "driven"):
             value = getattr(self, key)
             axles = value if isinstance(value, tuple | list) else (0,)
@@ -129,7 +146,7 @@ class Design:
         return [1 / len(self.axles)] * len(self.axles) if self.brakes is None else self.brakes
 
 
-def _numbers(values: Any) -> bool:
+def _are_numbers(values: Any) -> bool:
     return isinstance(values, tuple | list) and all(is_number(x) for x in values)
 
 
@@ -144,7 +161,9 @@ CAR = Design(
 )  # fmt: skip
 
 
-def rigid_vehicle(name: str, usual: Design, axles: Any, overrides: dict[str, Any], axes_label: str = "axles") -> System:
+def make_rigid_vehicle(
+    name: str, usual: Design, axles: Any, overrides: dict[str, Any], axes_label: str = "axles"
+) -> System:
     """The vehicle of a design with its axles, which were `axes_label`, and some of its other fields changed."""
     field_names = [f.name for f in fields(Design) if f.name != "axles"]
     unknown = [
@@ -165,13 +184,17 @@ def rigid_vehicle(name: str, usual: Design, axles: Any, overrides: dict[str, Any
     s = System(name, axes="ISO 8855")
     i_roll, i_pitch, i_yaw = design.inertia
     s.set_defaults(m=design.mass, i_roll=i_roll, i_pitch=i_pitch, i_yaw=i_yaw, track=design.track, h=design.height)
-    set_springs(s, design.rim, design.k, design.c, design.length, design.rolling_resistance)
+    set_suspension_defaults(s, design.rim, design.k, design.c, design.length, design.rolling_resistance)
     s.set_defaults({f"x_{i}": float(x) for i, x in enumerate(design.axles, 1)})
     s.add_gravity()
     joint_options: dict[str, Any] = {"translate": (1, 2, 3), "rotate": (3, 2, 1), "joint_at": (0, 0, "h")}
     chassis = s.add_body("chassis", mass="m", inertia=("i_roll", "i_pitch", "i_yaw"), **joint_options)
-    _add_shapes(s, chassis, len(design.axles))
-    corners = _driven_corners(s, chassis, design) if design.slip is not None else _gliding_corners(s, chassis, design)
+    _add_body_shapes(s, chassis, len(design.axles))
+    corners = (
+        _add_rolling_wheels(s, chassis, design)
+        if design.slip is not None
+        else _add_frictionless_wheels(s, chassis, design)
+    )
     height = dot(pos(chassis.origin), s.inertial[3])
     s.add_output("height", height, label="height of the mass centre", units="L", body=chassis)
     strain = " + ".join(f"{w.contact.stored} + k_strut*(l_strut - {w.name}.stroke)**2/2" for w in corners)
@@ -179,11 +202,11 @@ def rigid_vehicle(name: str, usual: Design, axles: Any, overrides: dict[str, Any
     s.add_outputs("energy")
     s.set_run(t_end=3, step=0.001, method="rk4")
     sides = {"l": "left", "r": "right"}
-    plain_labels(s, {w.name: f"the {sides[w.name[-1]]} {{}} of axle {w.name[1:-1]}" for w in corners})
+    write_plain_labels(s, {w.name: f"the {sides[w.name[-1]]} {{}} of axle {w.name[1:-1]}" for w in corners})
     return s
 
 
-def _add_shapes(s: System, chassis: BodyHandle, axles: int) -> None:
+def _add_body_shapes(s: System, chassis: BodyHandle, axles: int) -> None:
     """The body as pictures show it: of a car, or a floor over all axles and a cabin; heights above the ground, from
     that of the wheels at rest."""
     first, last = "x_1", f"x_{axles}"
@@ -201,29 +224,31 @@ def _add_shapes(s: System, chassis: BodyHandle, axles: int) -> None:
     s.add_shape(body=chassis, kind="box", size=cabin, at=(cabin_x, 0, "2.4*l_tyre - h"), color="#7d99b8", label="cabin")
 
 
-def _gliding_corners(s: System, chassis: BodyHandle, design: Design) -> list[PartialVehicle]:
+def _add_frictionless_wheels(s: System, chassis: BodyHandle, design: Design) -> list[PartialVehicle]:
     """Wheels without slip, each pushed by a force."""
     corners = []
-    for _, name, x, y in _places(design):
+    for _, name, x, y in _wheel_positions(design):
         s.add_input(f"{name}.drive", units="F", label=f"driving force, wheel {name}")
         rim = _add_rim(s, chassis, name, x, y)
-        corners.append(on_tyre(s, name, rim, chassis, design.terrain, drive=f"{name}.drive"))
+        corners.append(add_tyre_contact(s, name, rim, chassis, design.terrain, drive=f"{name}.drive"))
     s.set_run(inputs={f"{w.name}.drive": 0.0 for w in corners})
     return corners
 
 
-def _driven_corners(s: System, chassis: BodyHandle, design: Design) -> list[PartialVehicle]:
+def _add_rolling_wheels(s: System, chassis: BodyHandle, design: Design) -> list[PartialVehicle]:
     """Wheels that turn, steered, driven and braked."""
     axles = range(1, len(design.axles) + 1)
-    slips = [named_slip(s, x, i) for i, x in enumerate(slips_of(design.slip, len(axles), space=True)[0], 1)]
+    slips = [
+        slip_with_parameters(s, x, i) for i, x in enumerate(slip_per_axle(design.slip, len(axles), space=True)[0], 1)
+    ]
     straight = [f"x_{i}" for i in axles if i not in design.steered]
     middle = f"({' + '.join(straight)})/{len(straight)}"
     has_input = {"steer": design.steered, "drive": design.driven, "brake": True}
-    set_driven(s, design.spin, design.shares, *(key for key, value in has_input.items() if value))
+    add_driver_inputs(s, design.spin, design.shares, *(key for key, value in has_input.items() if value))
     if design.steered:
-        add_rack(s)
+        add_steering_lag(s)
     corners = []
-    for axle, name, x, y in _places(design):
+    for axle, name, x, y in _wheel_positions(design):
         rim = carrier = _add_rim(s, chassis, name, x, y)
         if axle in design.steered:
             carrier = add_knuckle(s, name, rim, x, y, middle, f"x_{design.steered[0]}")
@@ -232,13 +257,13 @@ def _driven_corners(s: System, chassis: BodyHandle, design: Design) -> list[Part
         slip = slips[axle - 1]
         if is_tyre(slip):
             slip = slip.on("left" if y.startswith("track") else "right")
-        corners.append(on_tyre(s, name, rim, chassis, design.terrain, slip, wheel=wheel))
+        corners.append(add_tyre_contact(s, name, rim, chassis, design.terrain, slip, wheel=wheel))
     _add_motion_outputs(s, chassis)
-    s.set_run(initial=_settled(design))
+    s.set_run(initial=_static_initial_state(design))
     return corners
 
 
-def _places(design: Design) -> Iterator[tuple[int, str, str, str]]:
+def _wheel_positions(design: Design) -> Iterator[tuple[int, str, str, str]]:
     """Axle, name, x and y of every wheel."""
     for i in range(1, len(design.axles) + 1):
         for side, sign in (("l", ""), ("r", "-")):
@@ -249,7 +274,7 @@ def _add_rim(s: System, chassis: BodyHandle, name: str, x: str, y: str) -> BodyH
     """A rim that slides in the chassis, with its suspension."""
     rim = s.add_point_mass(f"{name}.rim", chassis, mass="m_rim", translate=3, joint_at=(x, y, "l_tyre - h"))
     top = s.add_point(f"{name}.top", body=chassis, at=(x, y, "l_tyre + l_strut - h"))
-    strut_force = strut("k_strut", "c_strut", "l_strut")
+    strut_force = strut_force_formula("k_strut", "c_strut", "l_strut")
     s.add_force(f"{name}.strut", magnitude=strut_force, direction=chassis[3], at=top, against=rim.origin)
     s.define(f"{name}.stroke", dot(pos(top, rim.origin), chassis[3]))
     return rim
@@ -266,13 +291,23 @@ def _add_motion_outputs(s: System, chassis: BodyHandle) -> None:
         ("ax", dot(dxdt(v), forward), "longitudinal acceleration", "L/T**2"),
         ("ay", dot(dxdt(v), lateral), "lateral acceleration", "L/T**2"),
         ("yaw_rate", dot(rot(chassis), vertical), "yaw rate", "deg/s"),
-        ("pitch", call("atan2", -dot(e1, vertical), dot(e3, vertical)), "pitch, positive with the nose down", "deg"),
-        ("roll", call("atan2", dot(e2, vertical), dot(e3, vertical)), "roll, positive with the left side up", "deg"),
+        (
+            "pitch",
+            call_formula("atan2", -dot(e1, vertical), dot(e3, vertical)),
+            "pitch, positive with the nose down",
+            "deg",
+        ),
+        (
+            "roll",
+            call_formula("atan2", dot(e2, vertical), dot(e3, vertical)),
+            "roll, positive with the left side up",
+            "deg",
+        ),
     ):
         s.add_output(name, value, label=label, units=units, body=chassis)
 
 
-def _settled(design: Design, g: float = 9.80665) -> dict[str, float]:
+def _static_initial_state(design: Design, g: float = 9.80665) -> dict[str, float]:
     """Initial values of a vehicle that rolls straight ahead on level ground at its static equilibrium.
 
     Heave and pitch of the chassis follow from two linear equations: springs in series under the chassis carry its
@@ -285,7 +320,7 @@ def _settled(design: Design, g: float = 9.80665) -> dict[str, float]:
     sag, pitch = np.linalg.solve(matrix, np.array([design.mass * g, 0.0]))  # of a chassis without rims
     initial = {"q(chassis, 3)": -sag - rim_sag, "q(chassis, 5)": pitch}
     initial |= {"u(chassis, 1)": design.speed * math.cos(pitch), "u(chassis, 3)": design.speed * math.sin(pitch)}
-    for i, name, _, _ in _places(design):
+    for i, name, _, _ in _wheel_positions(design):
         load = k / 2 * (sag + x[i - 1] * pitch)
         initial[f"q({name}.rim)"] = load / design.k[1]
         initial[f"u({name}.wheel)"] = design.speed / (design.length[0] - load / design.k[0] - rim_sag)

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bellcrank.emit.kernel_function import KernelFunction, digest_of
-from bellcrank.files.template import template
+from bellcrank.emit.kernel_function import KernelFunction, kernel_function_digest
+from bellcrank.files.template import template_text
 from bellcrank.numeric.tuning import GROUND, constants
 
 _RULES = {c.name.upper(): repr(c.value) for c in constants(GROUND)}
-SAMPLES = 8  # of a curved piece, before Newton's method starts from the nearest
+SAMPLES_PER_PIECE = 8  # of a curved piece, before Newton's method starts from the nearest
 
 
 class Near(NamedTuple):
@@ -37,7 +37,7 @@ class Near(NamedTuple):
 Piece = Sequence[float]
 
 
-class Ground:
+class PiecewiseGround:
     """The boundary of a ground, asked for by the shapes of its pieces."""
 
     starts: np.ndarray
@@ -45,21 +45,23 @@ class Ground:
     spatial = False
 
     @cached_property
-    def _lists(self) -> tuple[list[float], list[list[float]]]:
-        """Starts, and pieces with their bounds of `bend`."""
+    def _starts_and_pieces(self) -> tuple[list[float], list[list[float]]]:
+        """Starts, and pieces with their bounds of `curvature_bound`."""
         starts = self.starts.tolist()
         intervals = pairwise([-math.inf, *starts, math.inf])
-        return starts, [[*row, bend(row, a, b)] for row, (a, b) in zip(self.pieces.tolist(), intervals, strict=True)]
+        return starts, [
+            [*row, curvature_bound(row, a, b)] for row, (a, b) in zip(self.pieces.tolist(), intervals, strict=True)
+        ]
 
     def nearest(self, x: float, z: float, reach: float = math.inf) -> Near:
         """The point of the ground nearest to (x, z): distance (negative below ground), unit normal towards it, foot.
 
         Ground farther away than `reach` is not looked for; the distance is then `reach`, the normal upright.
         """
-        starts, pieces = self._lists
+        starts, pieces = self._starts_and_pieces
         x, z, reach = float(x), float(z), float(reach)
         index = bisect_right(starts, x)
-        below = _height(pieces[index], x)
+        below = _piece_height(pieces[index], x)
         best = abs(z - below)
         foot = (x, below)
         if not z - below < reach:
@@ -68,12 +70,14 @@ class Ground:
         for i in range(first, last + 1):
             x_left = starts[i - 1] if i > 0 else -math.inf
             x_right = starts[i] if i < len(starts) else math.inf
-            for point in _candidates(pieces, i, x, z, max(x_left, x - best), min(x_right, x + best), x_right, best):
+            for point in _nearest_candidates(
+                pieces, i, x, z, max(x_left, x - best), min(x_right, x + best), x_right, best
+            ):
                 d = math.hypot(point[0] - x, point[1] - z)
                 if d < best:
                     best, foot = d, point
         if best == 0.0:
-            slope = _slope(pieces[index], x)
+            slope = _piece_slope(pieces[index], x)
             size = math.hypot(1.0, slope)
             return Near(0.0, -slope / size, 1 / size, *foot)
         side = 1.0 if z >= below else -1.0
@@ -89,16 +93,16 @@ class Ground:
 
         Parts are pieces (2 i), edges and kinks (2 i + 1) and walls (negative); the turn is 1/distance at an edge.
         """
-        starts, pieces = self._lists
+        starts, pieces = self._starts_and_pieces
         x, z = near.foot_x, near.foot_z
         i = bisect_right(starts, x)
         if i > 0 and starts[i - 1] == x:
-            h_left, h_right = _height(pieces[i - 1], x), _height(pieces[i], x)
+            h_left, h_right = _piece_height(pieces[i - 1], x), _piece_height(pieces[i], x)
             if min(h_left, h_right) < z < max(h_left, h_right):
                 return -i, 0.0
             return 2 * i + 1, 1 / near.distance if near.distance else math.inf
-        slope = _slope(pieces[i], x)
-        curve = _second(pieces[i], x) / (1 + slope * slope) ** 1.5
+        slope = _piece_slope(pieces[i], x)
+        curve = _piece_second_derivative(pieces[i], x) / (1 + slope * slope) ** 1.5
         return 2 * i, -curve / (1 - curve * near.distance)
 
     @cached_property
@@ -107,25 +111,25 @@ class Ground:
         `void f(double x, double z, double reach, double *near)` with near = distance, normal x, normal z, foot x."""
         from bellcrank.emit.c.linkage import shared_source  # most models are found compiled
 
-        return shared_source(self._called, self._called, self.near_function), self._called
+        return shared_source(self._c_name, self._c_name, self.near_function), self._c_name
 
     @property
     def lanes(self) -> str:
         """C source behind that of `c`: `ground_near_lanes`, of several points at once."""
-        return template("bellcrank.library/templates", "near_lanes.c")
+        return template_text("bellcrank.library/templates", "near_lanes.c")
 
     @cached_property
     def c_turn(self) -> tuple[str, str]:
         """The same for `turn`: `void f(double x, double z, double reach, double *found)`."""
         from bellcrank.emit.c.linkage import shared_source
 
-        name = f"{self._called}_turn"
-        return shared_source(name, self._called, self.turn_function), name
+        name = f"{self._c_name}_turn"
+        return shared_source(name, self._c_name, self.turn_function), name
 
     @cached_property
     def near_function(self) -> KernelFunction:
         """`nearest` as the kernel knows it."""
-        starts, pieces = self._lists
+        starts, pieces = self._starts_and_pieces
         rows = np.array([[*row, 1 / math.hypot(1.0, row[2])] for row in pieces])
         lists = {"starts": np.array(starts), "pieces": rows.ravel()}
         return KernelFunction("Ground", "ground_near_at", {"n": len(starts)}, lists, 3, 4)
@@ -136,42 +140,42 @@ class Ground:
         return replace(self.near_function, called="ground_turn_at", values=2)
 
     @cached_property
-    def _called(self) -> str:
-        return "ground_" + digest_of(self.near_function)
+    def _c_name(self) -> str:
+        return "ground_" + kernel_function_digest(self.near_function)
 
 
-def _candidates(
+def _nearest_candidates(
     pieces: list[list[float]], i: int, x: float, z: float, a: float, b: float, x_right: float, best: float
 ) -> list[tuple[float, float]]:
     """Points of piece i between a and b that may be nearest, and of the wall at its right end."""
     piece, points = pieces[i], []
     if a <= b:
-        s = _foot(piece, x, z, a, b, piece[8] * best < 1)
-        points.append((s, _height(piece, s)))
+        s = _nearest_foot(piece, x, z, a, b, piece[8] * best < 1)
+        points.append((s, _piece_height(piece, s)))
     if b == x_right:
-        h_left, h_right = _height(piece, x_right), _height(pieces[i + 1], x_right)
+        h_left, h_right = _piece_height(piece, x_right), _piece_height(pieces[i + 1], x_right)
         points.append((x_right, min(max(z, min(h_left, h_right)), max(h_left, h_right))))
     return points
 
 
-def _foot(piece: Piece, x: float, z: float, a: float, b: float, has_single_foot: bool) -> float:
+def _nearest_foot(piece: Piece, x: float, z: float, a: float, b: float, has_single_foot: bool) -> float:
     """Where a piece is nearest between a and b; Newton's method alone finds it in a gentle one."""
     x0, c0, c1, c2, c3, amplitude = piece[:6]
     if not (c2 or c3 or amplitude):
         s = (x + c1 * (z - c0 + c1 * x0)) / (1 + c1 * c1)
         return min(max(s, a), b)
     if has_single_foot:
-        slope = _slope(piece, x)
-        s = x + (z - _height(piece, x)) * slope / (1 + slope * slope)  # the foot on the tangent below
-        return _newton(piece, x, z, min(max(s, a), b), a, b)
-    feet = [_newton(piece, x, z, *around) for around in _near_samples(piece, x, z, a, b)]
-    return min(feet, key=lambda s: (s - x) ** 2 + (_height(piece, s) - z) ** 2)
+        slope = _piece_slope(piece, x)
+        s = x + (z - _piece_height(piece, x)) * slope / (1 + slope * slope)  # the foot on the tangent below
+        return _refine_foot(piece, x, z, min(max(s, a), b), a, b)
+    feet = [_refine_foot(piece, x, z, *around) for around in _locally_nearest_samples(piece, x, z, a, b)]
+    return min(feet, key=lambda s: (s - x) ** 2 + (_piece_height(piece, s) - z) ** 2)
 
 
-def _newton(piece: Piece, x: float, z: float, s: float, low: float, high: float) -> float:
+def _refine_foot(piece: Piece, x: float, z: float, s: float, low: float, high: float) -> float:
     """The foot between two bounds, from a point between them."""
     for _ in range(GROUND.feet):
-        h, h1, h2 = _height(piece, s), _slope(piece, s), _second(piece, s)
+        h, h1, h2 = _piece_height(piece, s), _piece_slope(piece, s), _piece_second_derivative(piece, s)
         g, g1 = s - x + (h - z) * h1, 1 + h1 * h1 + (h - z) * h2
         low, high = (low, s) if g > 0 else (s, high)
         new = s - g / g1 if g1 > 0 else math.inf
@@ -183,7 +187,7 @@ def _newton(piece: Piece, x: float, z: float, s: float, low: float, high: float)
     return s
 
 
-def bend(piece: Piece, x_left: float, x_right: float) -> float:
+def curvature_bound(piece: Piece, x_left: float, x_right: float) -> float:
     """A bound B of a piece: where B times the distance is below 1, there is one nearest point within it.
 
     B = K (1 + S) with bounds K of the second derivative and S of the slope, as d/ds of s - x + (h - z) h' is then
@@ -200,28 +204,30 @@ def bend(piece: Piece, x_left: float, x_right: float) -> float:
     return second * (1 + slope)
 
 
-def _near_samples(piece: Piece, x: float, z: float, a: float, b: float) -> list[tuple[float, float, float]]:
+def _locally_nearest_samples(piece: Piece, x: float, z: float, a: float, b: float) -> list[tuple[float, float, float]]:
     """Those of some points between a and b that are nearer than their neighbours, and these neighbours."""
-    width = (b - a) / SAMPLES
-    squares = [(s - x) ** 2 + (_height(piece, s) - z) ** 2 for s in (a + k * width for k in range(SAMPLES + 1))]
+    width = (b - a) / SAMPLES_PER_PIECE
+    squares = [
+        (s - x) ** 2 + (_piece_height(piece, s) - z) ** 2 for s in (a + k * width for k in range(SAMPLES_PER_PIECE + 1))
+    ]
     padded = [math.inf, *squares, math.inf]
-    minima = [k for k in range(SAMPLES + 1) if padded[k + 1] < padded[k] and padded[k + 1] <= padded[k + 2]]
+    minima = [k for k in range(SAMPLES_PER_PIECE + 1) if padded[k + 1] < padded[k] and padded[k + 1] <= padded[k + 2]]
     return [(a + k * width, max(a, a + (k - 1) * width), min(b, a + (k + 1) * width)) for k in minima] or [(a, a, b)]
 
 
-def _height(piece: Piece, x: float) -> float:
+def _piece_height(piece: Piece, x: float) -> float:
     x0, c0, c1, c2, c3, a, w, p = piece[:8]
     s = x - x0
     return c0 + s * (c1 + s * (c2 + s * c3)) + (a * math.cos(w * s + p) if a else 0.0)
 
 
-def _slope(piece: Piece, x: float) -> float:
+def _piece_slope(piece: Piece, x: float) -> float:
     x0, _, c1, c2, c3, a, w, p = piece[:8]
     s = x - x0
     return c1 + s * (2 * c2 + 3 * s * c3) - (a * w * math.sin(w * s + p) if a else 0.0)
 
 
-def _second(piece: Piece, x: float) -> float:
+def _piece_second_derivative(piece: Piece, x: float) -> float:
     x0, _, _, c2, c3, a, w, p = piece[:8]
     s = x - x0
     return 2 * c2 + 6 * s * c3 - (a * w * w * math.cos(w * s + p) if a else 0.0)

@@ -25,13 +25,13 @@ OF_AXLES = {
 }  # parameters of axles, which have its number behind their name  # fmt: skip
 
 
-def _part_first(label: str) -> str:
+def _axle_before_part(label: str) -> str:
     """ "the left rim of axle 1" as "axle 1 left rim", which stands well before what it does."""
     part, _, corner = label.removeprefix("the ").partition(" of ")
     return f"{corner}, {part}" if " of " in corner else f"{corner} {part}".strip()
 
 
-def plain_labels(s: System, corners: Mapping[str, str]) -> None:
+def write_plain_labels(s: System, corners: Mapping[str, str]) -> None:
     """Gives parameters labels that have none, and writes "the front left tyre" for fl.tyre and "the front left wheel"
     for fl in those of parameters, inputs, states and outputs. `corners`: by name, what to write, with {} for the part
     ("the front left {}")."""
@@ -49,9 +49,9 @@ def plain_labels(s: System, corners: Mapping[str, str]) -> None:
         if body.name in corners and "{" in corners[body.name]:
             corner, part = body.name, "carrier"
         if corner in corners and part and (not body.label or corner in body.label.split()):
-            body.label = _part_first(corners[corner].format(part.replace("_", " ")))
+            body.label = _axle_before_part(corners[corner].format(part.replace("_", " ")))
 
-    def written(match: re.Match[str]) -> str:
+    def plain_part_name(match: re.Match[str]) -> str:
         article, corner, part = match.groups()
         if article and not part and f" {corner} " in corners[corner]:
             return match[0]  # "the rear wheel" has the words that "rear" stands for
@@ -60,4 +60,4 @@ def plain_labels(s: System, corners: Mapping[str, str]) -> None:
     records: list[Any] = [*d.parameters.values(), *d.variables, *d.states, *d.outputs]
     for r in records:
         if r.label:
-            r.label = pattern.sub(written, r.label).removesuffix(" of chassis")
+            r.label = pattern.sub(plain_part_name, r.label).removesuffix(" of chassis")

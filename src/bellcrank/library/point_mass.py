@@ -13,8 +13,8 @@ from typing import Any
 
 from bellcrank.api.system import System
 from bellcrank.errors import ModelError
-from bellcrank.library.parts import add_part, is_number
 from bellcrank.library.terrain import Terrain
+from bellcrank.library.vehicle_parts import add_named_partial_vehicle, is_number
 from bellcrank.model.formula import Formula, cross, dot, magnitude, pos, to_syntax
 
 CORNERS = {
@@ -86,10 +86,10 @@ def point_mass_car(
     s.add_gravity()
     corners: dict[str, Any] = {}
     for name, (x, y) in CORNERS.items():
-        corners[name] = add_part(s, name, (x, y, 0), terrain, (1, 2, 3))
+        corners[name] = add_named_partial_vehicle(s, name, (x, y, 0), terrain, (1, 2, 3))
         height = dot(pos(corners[name].chassis.origin), s.inertial[3])
         s.add_output(f"{name}.z", height, label=f"height of the chassis, {name}", units="L")
-    _join(
+    _add_rod_constraints(
         s, {name: p.chassis.origin for name, p in corners.items()}, {name: p.rim.origin for name, p in corners.items()}
     )
     s.add_outputs("energy")
@@ -97,7 +97,7 @@ def point_mass_car(
     return s
 
 
-def _join(s: System, top: dict[str, Any], low: dict[str, Any]) -> None:
+def _add_rod_constraints(s: System, top: dict[str, Any], low: dict[str, Any]) -> None:
     """Four sides and a right angle, flatness, and for each corner a suspension square to both sides."""
     base, track = (Formula(to_syntax(n)) for n in ("wheelbase", "track"))
     for a, b, size in (("rl", "fl", base), ("rr", "fr", base), ("rr", "rl", track), ("fr", "fl", track)):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, warn
+from bellcrank.errors import ModelError, issue_warning
 
 Array = np.ndarray[Any, Any]
 
@@ -38,14 +38,14 @@ class RoadLine:
             )
         self.turns = heading_changes  # at the points
 
-    def tightest(self, v_right: float, v_left: float) -> tuple[float, int]:
+    def tightest_edge(self, v_right: float, v_left: float) -> tuple[float, int]:
         """Length of the shortest piece of an edge over that of the line, and where it is."""
         curvatures = self.turns / self.step
         length_ratio = 1 - np.where(curvatures > 0, curvatures * max(v_left, 0.0), curvatures * min(v_right, 0.0))
         tightest = int(np.argmin(length_ratio))
         return float(length_ratio[tightest]), tightest
 
-    def seen(self, points: Array) -> tuple[Array, Array]:
+    def line_coordinates(self, points: Array) -> tuple[Array, Array]:
         """The way along the line (in pieces) and the distance to the left, of places."""
         from scipy.spatial import cKDTree
 
@@ -66,32 +66,34 @@ class RoadLine:
         return best[1], best[2]
 
 
-def spread(
+def heights_on_grid(
     road: str, line: RoadLine, v: Array, heights: Array, spacing: tuple[float, float] | None
 ) -> tuple[Array, Array, Array]:
     """x, y and heights of a road whose `heights` stand at all points of the line and all distances `v`."""
-    length_ratio, tightest = line.tightest(float(v[0]), float(v[-1]))
+    length_ratio, tightest = line.tightest_edge(float(v[0]), float(v[-1]))
     if length_ratio <= 0:
         x, y = line.points[tightest]
         raise ModelError(
             f"{road}: at x = {x:.4g}, y = {y:.4g} its reference line bends with a radius of "
             f"{abs(line.step / line.turns[tightest]):.4g} m, within its own width from v = {v[0]:g} to {v[-1]:g}"
         )
-    _one_height(road, line, v, heights)
+    _check_single_height(road, line, v, heights)
     low, high = line.points.min(axis=0) - np.abs(v).max(), line.points.max(axis=0) + np.abs(v).max()
     if spacing is None:
         native = min(line.step, float(np.diff(v).min()))
         step = max(native, float(np.sqrt(np.prod(high - low) / USUAL)))
         if step > COARSE * native:
-            warn(f"{road}: its points stand every {native:.3g} m; the ground over x and y has one every {step:.3g} m. "
-                 "Give spacing= for another.")  # fmt: skip
+            issue_warning(
+                f"{road}: its points stand every {native:.3g} m; the ground over x and y has one every {step:.3g} m. "
+                "Give spacing= for another."
+            )
         spacing = (step, step)
     count = float(np.prod((high - low) / spacing))
     if count > MOST:
         raise ModelError(f"{road}: with spacing={spacing} it has {count:.3g} heights, more than {MOST}")
     axes = [np.arange(a, b + d, d) for a, b, d in zip(low, high, spacing, strict=True)]
     grid_points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-    along, lateral = line.seen(grid_points)
+    along, lateral = line.line_coordinates(grid_points)
     i = np.minimum(along.astype(int), len(heights) - 2)
     f = along - i
     j = np.clip(np.searchsorted(v, lateral, side="right") - 1, 0, len(v) - 2)
@@ -101,7 +103,7 @@ def spread(
     return axes[0], axes[1], grid_heights.reshape(len(axes[0]), len(axes[1]))
 
 
-def _one_height(road: str, line: RoadLine, v: Array, heights: Array) -> None:
+def _check_single_height(road: str, line: RoadLine, v: Array, heights: Array) -> None:
     """Rejects roads that cross themselves at another height: ground over x and y has one."""
     from scipy.spatial import cKDTree
 

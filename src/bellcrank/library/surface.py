@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from bellcrank.emit.kernel_function import KernelFunction, digest_of
+from bellcrank.argument_checks import validate_arguments
+from bellcrank.emit.kernel_function import KernelFunction, kernel_function_digest
 from bellcrank.errors import ModelError
-from bellcrank.kinds import checked
-from bellcrank.library.friction import Grip, grips
+from bellcrank.library.friction import Grip, side_frictions
 from bellcrank.library.road_line import MOST
-from bellcrank.library.surface_files import read_points, steps_of
+from bellcrank.library.surface_files import grid_spacing, read_height_points
 from bellcrank.numeric.tuning import SURFACE
 
 EVEN = 1e-6  # fraction of a spacing by which points may lie next to an even grid
@@ -95,7 +95,7 @@ class Surface:
             raise ModelError(f"terrain '{self.name}': " + "; ".join(problems))
 
     @classmethod
-    @checked
+    @validate_arguments
     def read(
         cls,
         path: str | Path,
@@ -136,7 +136,7 @@ class Surface:
         ...     print(round(float(bc.terrain.Surface.read(path).height(1.0, 0.5)), 6))
         0.1
         """
-        points = read_points(Path(path), steps_of("Surface.read", spacing), start)
+        points = read_height_points(Path(path), grid_spacing("Surface.read", spacing), start)
         return cls.over(*points, outside, Path(path).name)
 
     @classmethod
@@ -170,13 +170,13 @@ class Surface:
 
     def height(self, x: Any, y: Any = 0.0) -> Any:
         """Height at x and y, numbers or arrays."""
-        return self._value(x, y, 0, 0)
+        return self._evaluate_derivative(x, y, 0, 0)
 
     def slope(self, x: Any, y: Any = 0.0) -> Any:
         """dh/dx and dh/dy."""
-        return self._value(x, y, 1, 0), self._value(x, y, 0, 1)
+        return self._evaluate_derivative(x, y, 1, 0), self._evaluate_derivative(x, y, 0, 1)
 
-    def _value(self, x: Any, y: Any, k: int, m: int) -> Any:
+    def _evaluate_derivative(self, x: Any, y: Any, k: int, m: int) -> Any:
         """A derivative over arrays."""
         points = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
         if not all(np.all(np.isfinite(v)) for v in points):
@@ -186,7 +186,7 @@ class Surface:
             u = (v - v0) / d
             inside = np.clip(u, 0.0, n - 1.0)
             i = np.minimum(inside.astype(int), n - 2)
-            value, slope, _ = _cubic(inside - i)
+            value, slope, _ = _cubic_weights(inside - i)
             cells.append(i)
             weights.append(
                 np.stack([s / d if order else w + (u - inside) * s for w, s in zip(value, slope, strict=True)])
@@ -207,7 +207,7 @@ class Surface:
 
     def with_friction(self, friction: Any = None, *, left: Any = None, right: Any = None) -> Surface:
         """The same ground, more or less slippery; as of other terrains."""
-        return replace(self, friction=grips(friction, left, right))
+        return replace(self, friction=side_frictions(friction, left, right))
 
     def with_friction_factor(self, factor: str) -> Surface:
         """As of other terrains."""
@@ -228,7 +228,7 @@ class Surface:
         return np.pad(h, 1, mode="reflect", reflect_type="odd").tolist()
 
     @cached_property
-    def _bends(self) -> list[list[float]]:
+    def _curvature_bounds(self) -> list[list[float]]:
         """Bounds of all cells: where they times the distance are below 1, there is one nearest point. As of
         `ground.bend`."""
         h = np.array(self._padded)
@@ -246,7 +246,7 @@ class Surface:
         bends = OVERSHOOT * np.sqrt(xx**2 + yy**2 + 2 * xy**2) * (1 + OVERSHOOT * max_slope)
         return [[float(f"{1.01 * value:.2e}") for value in row] for row in bends]
 
-    def _gentle(self, x: float, y: float, best: float) -> bool:
+    def _has_single_foot(self, x: float, y: float, best: float) -> bool:
         """Is there one nearest point within a distance?"""
         sides = []
         for v, v0, d, n in zip((x, y), self.start, self.spacing, self.heights.shape, strict=True):
@@ -254,24 +254,26 @@ class Surface:
         (first_row, last_row), (first_column, last_column) = sides
         return all(
             bend * best < 1
-            for row in self._bends[first_row : last_row + 1]
+            for row in self._curvature_bounds[first_row : last_row + 1]
             for bend in row[first_column : last_column + 1]
         )
 
     def jet(self, x: float, y: float) -> Jet:
         """Height, slopes and second derivatives at a place."""
         (i, a), (j, b) = (
-            _weights((v - v0) / d, n)
+            _cell_and_weights((v - v0) / d, n)
             for v, v0, d, n in zip((x, y), self.start, self.spacing, self.heights.shape, strict=True)
         )
         dx, dy = self.spacing
         rows = [self._padded[i + k][j : j + 4] for k in range(4)]
         across = [[sum(w * h for w, h in zip(b[order], row, strict=True)) for row in rows] for order in range(3)]
 
-        def both(k: int, m: int) -> float:
+        def derivative(k: int, m: int) -> float:
             return sum(w * h for w, h in zip(a[k], across[m], strict=True)) / (dx**k * dy**m)
 
-        return Jet(both(0, 0), both(1, 0), both(0, 1), both(2, 0), both(1, 1), both(0, 2))
+        return Jet(
+            derivative(0, 0), derivative(1, 0), derivative(0, 1), derivative(2, 0), derivative(1, 1), derivative(0, 2)
+        )
 
     def nearest(self, x: float, y: float, z: float, reach: float = math.inf) -> NearSurface:
         """The point of the ground nearest to a place: distance (negative below ground), unit normal towards it, foot.
@@ -279,12 +281,12 @@ class Surface:
         Ground farther away than `reach` is not looked for; the distance is then `reach`, the normal upright.
         """
         x, y, z, reach = float(x), float(y), float(z), float(reach)
-        return self._near(x, y, z, reach)[0]
+        return self._nearest_with_derivatives(x, y, z, reach)[0]
 
     def turn(self, x: float, y: float, z: float, reach: float = math.inf) -> tuple[float, ...]:
         """How the normal changes with the place: xx, xy, xz, yy, yz, zz of its slopes, which are symmetric; and is the
         ground in reach?"""
-        nearest_point, jet = self._near(float(x), float(y), float(z), float(reach))
+        nearest_point, jet = self._nearest_with_derivatives(float(x), float(y), float(z), float(reach))
         if not nearest_point.distance < reach:
             return (0.0,) * 7
         size = math.sqrt(1 + jet.x * jet.x + jet.y * jet.y)
@@ -301,16 +303,16 @@ class Surface:
         xz, yz = s11 * jet.x + s12 * jet.y, s12 * jet.x + s22 * jet.y
         return s11, s12, xz, s22, yz, jet.x * xz + jet.y * yz, 1.0
 
-    def _near(self, x: float, y: float, z: float, reach: float) -> tuple[NearSurface, Jet]:
+    def _nearest_with_derivatives(self, x: float, y: float, z: float, reach: float) -> tuple[NearSurface, Jet]:
         if not math.isfinite(x + y + z):
             return NearSurface(*[math.nan] * 7), Jet(*[math.nan] * 6)
         below = self.jet(x, y)
         best = min(abs(z - below.h), max(reach, below.h - z))
         size = 1 + below.x * below.x + below.y * below.y
         guesses = [(x + (z - below.h) * below.x / size, y + (z - below.h) * below.y / size)]  # on the tangent plane
-        if not self._gentle(x, y, best):
-            guesses = [*self._samples(x, y, z, best), (x, y)]
-        feet = [self._foot(x, y, z, s, t) for s, t in guesses]
+        if not self._has_single_foot(x, y, best):
+            guesses = [*self._locally_nearest_samples(x, y, z, best), (x, y)]
+        feet = [self._refine_foot(x, y, z, s, t) for s, t in guesses]
         foot = (
             min(feet, key=lambda f: (f[0] - x) ** 2 + (f[1] - y) ** 2 + (f[2].h - z) ** 2) if len(feet) > 1 else feet[0]
         )
@@ -322,7 +324,7 @@ class Surface:
             return NearSurface(reach, 0.0, 0.0, 1.0, x, y, z - reach), jet
         return NearSurface(distance, *normal, s, t, jet.h), jet
 
-    def _foot(self, x: float, y: float, z: float, s: float, t: float) -> tuple[float, float, Jet]:
+    def _refine_foot(self, x: float, y: float, z: float, s: float, t: float) -> tuple[float, float, Jet]:
         """The foot by Newton's method from a point near it; steps that lead away are halved."""
         jet = self.jet(s, t)
         distance_sq = (s - x) ** 2 + (t - y) ** 2 + (jet.h - z) ** 2
@@ -346,7 +348,7 @@ class Surface:
                 break
         return s, t, jet
 
-    def _samples(self, x: float, y: float, z: float, best: float) -> list[tuple[float, float]]:
+    def _locally_nearest_samples(self, x: float, y: float, z: float, best: float) -> list[tuple[float, float]]:
         """Those of some points around that are nearer than their neighbours."""
         n = int(SURFACE.samples)
         width = 2 * best / n
@@ -371,7 +373,7 @@ class Surface:
         double *near)` with near = distance, normal x, y, z, foot x, y."""
         from bellcrank.emit.c.linkage import shared_source  # most models are found compiled
 
-        return shared_source(self._called, self._called, self.near_function), self._called
+        return shared_source(self._c_name, self._c_name, self.near_function), self._c_name
 
     @property
     def lanes(self) -> str:
@@ -383,15 +385,15 @@ class Surface:
         """The same for `turn`."""
         from bellcrank.emit.c.linkage import shared_source
 
-        name = f"{self._called}_turn"
-        return shared_source(name, self._called, self.turn_function), name
+        name = f"{self._c_name}_turn"
+        return shared_source(name, self._c_name, self.turn_function), name
 
     @cached_property
     def near_function(self) -> KernelFunction:
         """`nearest` as the kernel knows it."""
         nx, ny = self.heights.shape
         numbers = {"nx": nx, "ny": ny, "start": [*map(float, self.start)], "spacing": [*map(float, self.spacing)]}
-        bends = np.array([float(f"{x:.2e}") for x in np.ravel(self._bends)], np.float32)
+        bends = np.array([float(f"{x:.2e}") for x in np.ravel(self._curvature_bounds)], np.float32)
         lists = {"heights": np.ravel(self._padded).astype(float), "bends": bends}
         return KernelFunction("GroundGrid", "grid_near_at", numbers, lists, 4, 6)
 
@@ -401,8 +403,8 @@ class Surface:
         return replace(self.near_function, called="grid_turn_at", values=7)
 
     @cached_property
-    def _called(self) -> str:
-        return "surface_" + digest_of(self.near_function)
+    def _c_name(self) -> str:
+        return "surface_" + kernel_function_digest(self.near_function)
 
 
 OVERSHOOT = (
@@ -410,7 +412,7 @@ OVERSHOOT = (
 )
 
 
-def _cubic(f: Any) -> tuple[Sequence[Any], ...]:
+def _cubic_weights(f: Any) -> tuple[Sequence[Any], ...]:
     """Weights of four heights at the share f of a cell, for value, slope and second derivative."""
     return (
         (
@@ -424,11 +426,11 @@ def _cubic(f: Any) -> tuple[Sequence[Any], ...]:
     )
 
 
-def _weights(u: float, n: int) -> tuple[int, tuple[Sequence[float], ...]]:
+def _cell_and_weights(u: float, n: int) -> tuple[int, tuple[Sequence[float], ...]]:
     """The cell that u (in spacings) lies in, and its weights; the ground continues straight outside the ends."""
     inside = min(max(u, 0.0), n - 1.0)
     i = min(int(inside), n - 2)
-    w, d, dd = _cubic(inside - i)
+    w, d, dd = _cubic_weights(inside - i)
     excess = u - inside
     if excess:
         return i, (tuple(a + excess * b for a, b in zip(w, d, strict=True)), d, (0.0,) * 4)

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError
-from bellcrank.files.text import most_unpacked, not_a_pipe, read_text
-from bellcrank.library.road_line import RoadLine, spread
-from bellcrank.numeric.real import displayed
+from bellcrank.files.text_files import max_unpacked_size, read_text, reject_pipe
+from bellcrank.library.road_line import RoadLine, heights_on_grid
+from bellcrank.numeric.real_numbers import display_text
 
 ODD = (
     RuntimeError,
@@ -40,23 +40,23 @@ STRAIGHT = 1e-9  # rad, by which the heading of a straight line may differ
 EXACT = 1e-6  # fraction of a spacing
 
 
-def read_points(path: Path, spacing: tuple[float, float] | None, start: tuple[float, float] | None) -> Points:
+def read_height_points(path: Path, spacing: tuple[float, float] | None, start: tuple[float, float] | None) -> Points:
     """x, y and heights of a file by its ending."""
     ending = path.suffix.lower()
     if ending not in READERS:
         raise ModelError(f"terrain {path}: '{ending}' is not read; ground is read from {', '.join(READERS)}")
     arrays = ending in (".npy", ".npz")
     if ending == ".crg" and start is None:
-        return _crg_points(path, spacing)
+        return _read_crg_points(path, spacing)
     if not arrays and (spacing is not None or start is not None):
         raise ModelError(
             f"terrain {path}: spacing= and start= are for arrays (spacing= also for curved roads, .crg); {ending} says "
             "itself where its points are"
         )
-    return _array(path, spacing, start) if arrays else READERS[ending](path)
+    return _read_array_file(path, spacing, start) if arrays else READERS[ending](path)
 
 
-def _table(path: Path) -> Points:
+def _read_text_table(path: Path) -> Points:
     lines = [(i, line) for i, line in enumerate(read_text(path, ModelError).splitlines(), 1) if line.strip()]
     lines = [(i, line) for i, line in lines if not line.lstrip().startswith("#")]
     if len(lines) < 3:
@@ -66,25 +66,25 @@ def _table(path: Path) -> Points:
     rows = [[cell.strip() for cell in line.split(mark)] for _, line in lines]
     if mark is None and len(rows[0]) == len(rows[1]) - 1:  # blanks alone cannot report of an empty corner
         rows[0] = ["", *rows[0]]
-    y = [_number(path, lines[0][0], cell) for cell in rows[0][1:]]
+    y = [_parse_grid_number(path, lines[0][0], cell) for cell in rows[0][1:]]
     values = []
     for (i, _), row in zip(lines[1:], rows[1:], strict=True):
         if len(row) != len(y) + 1:
             raise ModelError(f"terrain {path}, line {i}: {len(row)} values; x and {len(y)} heights were expected")
-        values.append([_number(path, i, cell) for cell in row])
+        values.append([_parse_grid_number(path, i, cell) for cell in row])
     table = np.array(values)
     return table[:, 0], np.array(y), table[:, 1:]
 
 
-def _number(path: Path, line: int, cell: str) -> float:
+def _parse_grid_number(path: Path, line: int, cell: str) -> float:
     try:
         return float(cell)
     except ValueError:
         raise ModelError(f"terrain {path}, line {line}: {cell[:40]!r} is not a number") from None
 
 
-def _array(path: Path, spacing: tuple[float, float] | None, start: tuple[float, float] | None) -> Points:
-    not_a_pipe(path, ModelError)
+def _read_array_file(path: Path, spacing: tuple[float, float] | None, start: tuple[float, float] | None) -> Points:
+    reject_pipe(path, ModelError)
     try:
         _check_size(path)
         with path.open("rb") as stream:
@@ -113,29 +113,31 @@ def _check_size(path: Path) -> None:
     """Rejects an archive that is small and would fill the memory."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
-            size, limit = sum(x.file_size for x in archive.infolist()), most_unpacked(path.stat().st_size)
+            size, limit = sum(x.file_size for x in archive.infolist()), max_unpacked_size(path.stat().st_size)
         if size > limit:
             raise ModelError(
                 f"terrain {path} cannot be read: unpacked, it takes {size >> 20} MiB, more than {limit >> 20}"
             )
 
 
-def steps_of(caller: str, spacing: float | tuple[float, float] | None) -> tuple[float, float] | None:
+def grid_spacing(caller: str, spacing: float | tuple[float, float] | None) -> tuple[float, float] | None:
     """Distances of points along x and y, as a caller gives them."""
     if spacing is None:
         return None
     pair = spacing if isinstance(spacing, tuple | list) else (spacing, spacing)
     if len(pair) != 2:
         raise ModelError(f"terrain {caller}: spacing={spacing!r:.60} must be a number or two of them")
-    return finite(pair[0], caller, "spacing", positive=True), finite(pair[1], caller, "spacing", positive=True)
+    return check_finite(pair[0], caller, "spacing", positive=True), check_finite(
+        pair[1], caller, "spacing", positive=True
+    )
 
 
-def finite(value: Any, caller: str, name: str, positive: bool = False) -> float:
+def check_finite(value: Any, caller: str, name: str, positive: bool = False) -> float:
     """A number that a caller gives; `caller` and `name` name it."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"terrain {caller}: {name}={displayed(value)} is not a number") from None
+        raise ModelError(f"terrain {caller}: {name}={display_text(value)} is not a number") from None
     if not math.isfinite(number) or (positive and not number > 0):
         raise ModelError(f"terrain {caller}: {name}={value!r} must be {'positive' if positive else 'a finite number'}")
     return number
@@ -145,7 +147,7 @@ def finite(value: Any, caller: str, name: str, positive: bool = False) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Sections:
+class RoadSections:
     """A road of a file: the way u along its line, by even steps, headings of the pieces between (rad), distances v to
     its left, and heights over both."""
 
@@ -156,7 +158,7 @@ class Sections:
     h: np.ndarray
 
     @property
-    def curved(self) -> bool:
+    def is_curved(self) -> bool:
         return len(self.headings) > 1 and bool(np.ptp(self.headings) > STRAIGHT)
 
     @property
@@ -164,19 +166,19 @@ class Sections:
         return RoadLine(self.headings, self.step, float(self.u[0]))
 
 
-def read_road_sections(path: Path) -> Sections:
+def read_road_sections(path: Path) -> RoadSections:
     """A road along a line; of an OpenCRG file."""
     if path.suffix.lower() != ".crg":
         raise ModelError(f"terrain {path}: a road along a line is read from OpenCRG text (.crg), not '{path.suffix}'")
-    return _crg(path)
+    return _read_crg_sections(path)
 
 
-def _crg(path: Path) -> Sections:
+def _read_crg_sections(path: Path) -> RoadSections:
     text = read_text(path, ModelError, "latin-1")
-    head, data = _parts(path, text)
-    road = _values(head.get("ROAD_CRG", []))
-    form, channels = _channels(path, head.get("KD_DEFINITION", []))
-    table = _records(path, data, FIELDS[form], len(channels))
+    head, data = _split_crg_header(path, text)
+    road = _crg_header_values(head.get("ROAD_CRG", []))
+    form, channels = _crg_channels(path, head.get("KD_DEFINITION", []))
+    table = _read_crg_records(path, data, FIELDS[form], len(channels))
     if len(table) < 2:
         raise ModelError(f"terrain {path}: at least two records are needed; there is {len(table)}")
     du = road.get("REFERENCE_LINE_INCREMENT", 0.01)
@@ -210,17 +212,17 @@ def _crg(path: Path) -> Sections:
     gaps = np.diff(v)
     if not np.all(gaps > 0):
         raise ModelError(f"terrain {path}: two long sections lie at v = {v[int(np.argmin(gaps))]:g}")
-    return Sections(float(du), u, heading, v, h)
+    return RoadSections(float(du), u, heading, v, h)
 
 
-def road_points(path: Path, road: Sections, spacing: tuple[float, float] | None) -> Points:
+def road_points(path: Path, road: RoadSections, spacing: tuple[float, float] | None) -> Points:
     """x, y and heights of a road."""
     u, v, h = road.u, road.v, road.h
-    if road.curved:
+    if road.is_curved:
         if not np.all(np.isfinite(h)):
             i, j = (int(k) for k in np.argwhere(~np.isfinite(h))[0])
             raise ModelError(f"terrain {path}: no height at u = {u[i]:g}, v = {v[j]:g}; gaps are not allowed")
-        return spread(f"terrain {path}", road.line, v, h, spacing)
+        return heights_on_grid(f"terrain {path}", road.line, v, h, spacing)
     if spacing is not None:
         raise ModelError(f"terrain {path}: spacing= is for curved roads; along a straight line the file says itself "
                          "where its points are")  # fmt: skip
@@ -233,11 +235,11 @@ def road_points(path: Path, road: Sections, spacing: tuple[float, float] | None)
     return u, v, h
 
 
-def _crg_points(path: Path, spacing: tuple[float, float] | None = None) -> Points:
-    return road_points(path, _crg(path), spacing)
+def _read_crg_points(path: Path, spacing: tuple[float, float] | None = None) -> Points:
+    return road_points(path, _read_crg_sections(path), spacing)
 
 
-def _parts(path: Path, text: str) -> tuple[dict[str, list[str]], list[str]]:
+def _split_crg_header(path: Path, text: str) -> tuple[dict[str, list[str]], list[str]]:
     """Lines of the sections of a header by name, and lines of data."""
     sections: dict[str, list[str]] = {}
     section: list[str] | None = None
@@ -254,7 +256,7 @@ def _parts(path: Path, text: str) -> tuple[dict[str, list[str]], list[str]]:
     raise ModelError(f"terrain {path}: no line '$$$$' after which the data begin")
 
 
-def _values(lines: list[str]) -> dict[str, float]:
+def _crg_header_values(lines: list[str]) -> dict[str, float]:
     values = {}
     for line in lines:
         key, sign, value = line.partition("=")
@@ -266,7 +268,7 @@ def _values(lines: list[str]) -> dict[str, float]:
     return values
 
 
-def _channels(path: Path, lines: list[str]) -> tuple[str, list[str]]:
+def _crg_channels(path: Path, lines: list[str]) -> tuple[str, list[str]]:
     form = next((line[2:6].upper() for line in lines if line.startswith("#:")), "")
     if form not in FIELDS:
         raise ModelError(f"terrain {path}: data of the form '{form}' are not read; text has one of {', '.join(FIELDS)}")
@@ -274,7 +276,7 @@ def _channels(path: Path, lines: list[str]) -> tuple[str, list[str]]:
     return form, names
 
 
-def _records(path: Path, lines: list[str], width: int, count: int) -> np.ndarray:
+def _read_crg_records(path: Path, lines: list[str], width: int, count: int) -> np.ndarray:
     """Numbers of a fixed width; a record begins a line and may continue over several. Gaps are NaN."""
     per_line = 80 // width
     record_lines = -(-count // per_line)
@@ -288,7 +290,7 @@ def _records(path: Path, lines: list[str], width: int, count: int) -> np.ndarray
         row: list[float] = []
         for line in lines[k : k + record_lines]:
             cells = [line[i : i + width].strip() for i in range(0, min(len(line.rstrip()), 80), width)]
-            row += [np.nan if cell.startswith("**") else _number(path, 0, cell) for cell in cells]
+            row += [np.nan if cell.startswith("**") else _parse_grid_number(path, 0, cell) for cell in cells]
         if len(row) != count:
             raise ModelError(
                 f"terrain {path}: record {k // record_lines + 1} has {len(row)} numbers; {count} were expected"
@@ -297,5 +299,9 @@ def _records(path: Path, lines: list[str], width: int, count: int) -> np.ndarray
     return np.array(rows)
 
 
-READERS: dict[str, Callable[[Path], Points]] = {".csv": _table, ".txt": _table, ".crg": _crg_points}
-READERS |= {ending: lambda path: _array(path, None, None) for ending in (".npy", ".npz")}
+READERS: dict[str, Callable[[Path], Points]] = {
+    ".csv": _read_text_table,
+    ".txt": _read_text_table,
+    ".crg": _read_crg_points,
+}
+READERS |= {ending: lambda path: _read_array_file(path, None, None) for ending in (".npy", ".npz")}

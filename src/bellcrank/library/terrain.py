@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.random import REFERENCE, ROUGHNESS, realisation
+from bellcrank.analysis.random_inputs import REFERENCE, ROUGHNESS, random_signal
+from bellcrank.argument_checks import validate_arguments
 from bellcrank.errors import ModelError
-from bellcrank.kinds import checked
-from bellcrank.library.enveloping import enveloped
-from bellcrank.library.friction import Grip, grips
-from bellcrank.library.ground import Ground
+from bellcrank.library.friction import Grip, side_frictions
+from bellcrank.library.ground import PiecewiseGround
 from bellcrank.library.surface import Surface
-from bellcrank.library.surface_files import finite, read_road_sections, road_points, steps_of
+from bellcrank.library.surface_files import check_finite, grid_spacing, read_road_sections, road_points
+from bellcrank.library.tandem_cams import enveloped
 
 __all__ = [
     "Road", "Surface", "Terrain", "banked", "cosine", "course", "enveloped", "flat", "grid", "hill", "iso8608",
@@ -37,7 +37,7 @@ COLUMNS = 8  # of a piece: reference, c0, c1, c2, c3, a, w, p
 
 
 @dataclass(frozen=True, eq=False)
-class Terrain(Ground):
+class Terrain(PiecewiseGround):
     """Ground over the whole line. `starts[i]`: where piece i + 1 begins; the first comes from minus infinity.
 
     `friction`: of the road over that of the tyres' data, for y > 0 (left) and y < 0 (right); None where it is one.
@@ -58,28 +58,28 @@ class Terrain(Ground):
 
     def height(self, x: Any) -> Any:
         """Height at x; at a jump that of the side of larger x."""
-        return self._value(x, 0)
+        return self._evaluate_derivative(x, 0)
 
     def slope(self, x: Any) -> Any:
         """dh/dx at x; at a corner that of the side of larger x."""
-        return self._value(x, 1)
+        return self._evaluate_derivative(x, 1)
 
     def curvature(self, x: Any) -> Any:
         """d2h/dx2 at x."""
-        return self._value(x, 2)
+        return self._evaluate_derivative(x, 2)
 
-    def _value(self, x: Any, order: int) -> Any:
+    def _evaluate_derivative(self, x: Any, order: int) -> Any:
         x = np.asarray(x, dtype=float)
         if not np.all(np.isfinite(x)):
             raise ModelError(f"terrain '{self.name}': x must be finite")
-        values = _piece_values(self.pieces[np.searchsorted(self.starts, x, side="right")], x, order)
+        values = _evaluate_pieces(self.pieces[np.searchsorted(self.starts, x, side="right")], x, order)
         return float(values) if values.ndim == 0 else values
 
     @cached_property
     def jumps(self) -> list[tuple[float, float, float]]:
         """Where the height jumps: x, height before, height after."""
-        h_before = _piece_values(self.pieces[:-1], self.starts, 0)
-        h_after = _piece_values(self.pieces[1:], self.starts, 0)
+        h_before = _evaluate_pieces(self.pieces[:-1], self.starts, 0)
+        h_after = _evaluate_pieces(self.pieces[1:], self.starts, 0)
         scale = 1e-12 * (1 + np.abs(h_before) + np.abs(h_after)) * (1 + np.abs(self.starts))
         is_jump = np.abs(h_after - h_before) > scale
         return [
@@ -95,7 +95,7 @@ class Terrain(Ground):
     def raised(self, by: float) -> Terrain:
         """The same ground, higher by a length."""
         pieces = self.pieces.copy()
-        pieces[:, 1] += finite(by, "raised", "by")
+        pieces[:, 1] += check_finite(by, "raised", "by")
         return replace(self, pieces=pieces)
 
     def lifted_by(self, height: str, speed: str) -> Terrain:
@@ -109,7 +109,7 @@ class Terrain(Ground):
         A number, or pairs (x, friction) of which each holds from its x on and the first before it too; `left` (y > 0)
         and `right` may differ.
         """
-        return replace(self, friction=grips(friction, left, right))
+        return replace(self, friction=side_frictions(friction, left, right))
 
     def with_friction_factor(self, factor: str) -> Terrain:
         """The same ground with its friction multiplied by a formula of the model, such as the name of an input."""
@@ -119,7 +119,7 @@ class Terrain(Ground):
         return f"Terrain({self.name!r}: {len(self.pieces)} pieces, {len(self.jumps)} jumps)"
 
 
-def _piece_values(rows: np.ndarray, x: np.ndarray, order: int) -> np.ndarray:
+def _evaluate_pieces(rows: np.ndarray, x: np.ndarray, order: int) -> np.ndarray:
     """Height (order 0), slope (1) or second derivative (2) of pieces at x."""
     x0, c0, c1, c2, c3, a, w, p = np.moveaxis(rows, -1, 0)
     s = x - x0
@@ -130,11 +130,11 @@ def _piece_values(rows: np.ndarray, x: np.ndarray, order: int) -> np.ndarray:
     return np.asarray(2 * c2 + 6 * s * c3 - a * w * w * np.cos(w * s + p))
 
 
-def _line(x0: float, height: float, slope: float = 0.0) -> list[float]:
+def _line_piece(x0: float, height: float, slope: float = 0.0) -> list[float]:
     return [x0, height, slope, 0.0, 0.0, 0.0, 0.0, 0.0]
 
 
-def _of(name: str, starts: Sequence[float], pieces: Sequence[Sequence[float]]) -> Terrain:
+def _make_terrain(name: str, starts: Sequence[float], pieces: Sequence[Sequence[float]]) -> Terrain:
     return Terrain(name, np.array(starts, dtype=float), np.array(pieces, dtype=float))
 
 
@@ -160,7 +160,7 @@ def flat(height: float = 0.0) -> Terrain:
     >>> float(bc.terrain.flat(0.1).height(7.0))
     0.1
     """
-    return _of("flat", [], [_line(0.0, finite(height, "flat", "height"))])
+    return _make_terrain("flat", [], [_line_piece(0.0, check_finite(height, "flat", "height"))])
 
 
 def ramp(slope: float, start: float | None = None, length: float | None = None, height: float = 0.0) -> Terrain:
@@ -193,16 +193,20 @@ def ramp(slope: float, start: float | None = None, length: float | None = None, 
     >>> float(bc.terrain.ramp(0.5, start=10, length=2).height(20.0))
     1.0
     """
-    slope, height = finite(slope, "ramp", "slope"), finite(height, "ramp", "height")
+    slope, height = check_finite(slope, "ramp", "slope"), check_finite(height, "ramp", "height")
     if start is None:
         if length is not None:
             raise ModelError(f"terrain ramp: length={length!r} needs a start")
-        return _of("ramp", [], [_line(0.0, height, slope)])
-    x = finite(start, "ramp", "start")
+        return _make_terrain("ramp", [], [_line_piece(0.0, height, slope)])
+    x = check_finite(start, "ramp", "start")
     if length is None:
-        return _of("ramp", [x], [_line(x, height), _line(x, height, slope)])
-    end = x + finite(length, "ramp", "length", positive=True)
-    return _of("ramp", [x, end], [_line(x, height), _line(x, height, slope), _line(end, height + slope * (end - x))])
+        return _make_terrain("ramp", [x], [_line_piece(x, height), _line_piece(x, height, slope)])
+    end = x + check_finite(length, "ramp", "length", positive=True)
+    return _make_terrain(
+        "ramp",
+        [x, end],
+        [_line_piece(x, height), _line_piece(x, height, slope), _line_piece(end, height + slope * (end - x))],
+    )
 
 
 def hill(start: float = 5.0, length: float = 4 * math.pi, height: float = 1.0) -> Terrain:
@@ -229,12 +233,16 @@ def hill(start: float = 5.0, length: float = 4 * math.pi, height: float = 1.0) -
     >>> float(bc.terrain.hill(start=0, length=10, height=2).height(5.0))
     2.0
     """
-    x, length = finite(start, "hill", "start"), finite(length, "hill", "length", positive=True)
-    amplitude = finite(height, "hill", "height") / 2
-    return _of("hill", [x, x + length], [_line(x, 0.0), _bump(x, length, amplitude), _line(x + length, 0.0)])
+    x, length = check_finite(start, "hill", "start"), check_finite(length, "hill", "length", positive=True)
+    amplitude = check_finite(height, "hill", "height") / 2
+    return _make_terrain(
+        "hill",
+        [x, x + length],
+        [_line_piece(x, 0.0), _cosine_piece(x, length, amplitude), _line_piece(x + length, 0.0)],
+    )
 
 
-def _bump(x: float, length: float, amplitude: float) -> list[float]:
+def _cosine_piece(x: float, length: float, amplitude: float) -> list[float]:
     return [x, amplitude, 0.0, 0.0, 0.0, -amplitude, 2 * math.pi / length, 0.0]
 
 
@@ -261,8 +269,11 @@ def cosine(amplitude: float, wave_number: float, height: float = 0.0) -> Terrain
     >>> float(bc.terrain.cosine(0.02, 6.28).height(0.0))
     0.02
     """
-    a, w = finite(amplitude, "cosine", "amplitude"), finite(wave_number, "cosine", "wave_number", positive=True)
-    return _of("cosine", [], [[0.0, finite(height, "cosine", "height"), 0.0, 0.0, 0.0, a, w, 0.0]])
+    a, w = (
+        check_finite(amplitude, "cosine", "amplitude"),
+        check_finite(wave_number, "cosine", "wave_number", positive=True),
+    )
+    return _make_terrain("cosine", [], [[0.0, check_finite(height, "cosine", "height"), 0.0, 0.0, 0.0, a, w, 0.0]])
 
 
 def course() -> Terrain:
@@ -283,10 +294,10 @@ def course() -> Terrain:
     end = 50 + 8 * math.pi
     starts = [20.0, 25.0, 35.0, 50.0, end, 80.0]
     pieces = [
-        _line(20.0, 0.0), _line(20.0, 0.0, 0.1), _line(25.0, 0.0, 0.05), _line(35.0, 0.0),
-        _bump(50.0, 8 * math.pi, 0.5), _line(end, 0.0), _line(80.0, 0.0, 0.15),
+        _line_piece(20.0, 0.0), _line_piece(20.0, 0.0, 0.1), _line_piece(25.0, 0.0, 0.05), _line_piece(35.0, 0.0),
+        _cosine_piece(50.0, 8 * math.pi, 0.5), _line_piece(end, 0.0), _line_piece(80.0, 0.0, 0.15),
     ]  # fmt: skip
-    return _of("course", starts, pieces)
+    return _make_terrain("course", starts, pieces)
 
 
 def profile(x: Sequence[float], h: Sequence[float], order: int = 1, name: str = "profile") -> Terrain:
@@ -319,22 +330,22 @@ def profile(x: Sequence[float], h: Sequence[float], order: int = 1, name: str = 
     >>> float(bc.terrain.profile([0, 1, 2], [0, 0.1, 0]).height(0.5))
     0.05
     """
-    xs, hs = _points(x, h)
+    xs, hs = _check_profile_points(x, h)
     if order == 3:
-        return _spline(xs, hs, name)
+        return _spline_pieces(xs, hs, name)
     if order != 1:
         raise ModelError(f"terrain profile: order={order!r} must be 1 (straight lines) or 3 (cubic)")
-    starts, pieces = [], [_line(xs[0], hs[0])]
+    starts, pieces = [], [_line_piece(xs[0], hs[0])]
     for (a, ha), (b, hb) in pairwise(zip(xs, hs, strict=True)):
         if b > a:
             starts.append(a)
-            pieces.append(_line(a, ha, (hb - ha) / (b - a)))
+            pieces.append(_line_piece(a, ha, (hb - ha) / (b - a)))
     starts.append(xs[-1])
-    pieces.append(_line(xs[-1], hs[-1]))
-    return _of(name, starts, pieces)
+    pieces.append(_line_piece(xs[-1], hs[-1]))
+    return _make_terrain(name, starts, pieces)
 
 
-def _points(x: Sequence[float], h: Sequence[float]) -> tuple[list[float], list[float]]:
+def _check_profile_points(x: Sequence[float], h: Sequence[float]) -> tuple[list[float], list[float]]:
     """Checked points of a profile; all problems are reported at once."""
     try:
         xs, hs = np.asarray(x, dtype=float), np.asarray(h, dtype=float)
@@ -367,15 +378,15 @@ def _points(x: Sequence[float], h: Sequence[float]) -> tuple[list[float], list[f
     return xs.tolist(), hs.tolist()
 
 
-def _spline(xs: list[float], hs: list[float], name: str) -> Terrain:
+def _spline_pieces(xs: list[float], hs: list[float], name: str) -> Terrain:
     from scipy.interpolate import CubicSpline
 
     if any(b <= a for a, b in pairwise(xs)):
         raise ModelError("terrain profile: order=3 cannot jump; x must increase")
     c = CubicSpline(xs, hs, bc_type="clamped").c  # level at the ends, as the ground past
-    pieces = [_line(xs[0], hs[0])]
+    pieces = [_line_piece(xs[0], hs[0])]
     pieces += [[x, d, cc, b, a, 0.0, 0.0, 0.0] for x, a, b, cc, d in zip(xs, *c.tolist(), strict=False)]
-    return _of(name, xs, [*pieces, _line(xs[-1], hs[-1])])
+    return _make_terrain(name, xs, [*pieces, _line_piece(xs[-1], hs[-1])])
 
 
 def iso8608(
@@ -420,7 +431,7 @@ def iso8608(
     >>> abs(float(road.height(50.0))) < 0.1
     True
     """
-    x, h = _rough(road, seed, length, spacing, wavelengths, waviness)
+    x, h = _random_road_points(road, seed, length, spacing, wavelengths, waviness)
     return profile(x.tolist(), h.tolist(), order=3, name=f"ISO 8608 {road}")
 
 
@@ -460,9 +471,11 @@ def iso8608_tracks(
     """
     from scipy.special import k1
 
-    b = finite(track, "iso8608_tracks", "track", True)
-    x, left = _rough(road, seed, length, spacing, wavelengths, 2.0)
-    independent = _rough(road, np.random.SeedSequence([int(seed), 1]), length, spacing, wavelengths, 2.0)[1]
+    b = check_finite(track, "iso8608_tracks", "track", True)
+    x, left = _random_road_points(road, seed, length, spacing, wavelengths, 2.0)
+    independent = _random_road_points(road, np.random.SeedSequence([int(seed), 1]), length, spacing, wavelengths, 2.0)[
+        1
+    ]
     lines = np.fft.rfftfreq(len(x) - 1, x[1] - x[0])
     wave = 2 * np.pi * np.maximum(lines, 1e-12) * b
     g = np.minimum(wave * k1(wave), 1.0)
@@ -473,7 +486,7 @@ def iso8608_tracks(
                  for side, y in (("left", left.tolist()), ("right", right)))  # type: ignore[return-value]  # fmt: skip
 
 
-def _rough(
+def _random_road_points(
     road: str | float,
     seed: Any,
     length: float,
@@ -482,8 +495,8 @@ def _rough(
     waviness: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points of a random road; the last has the height of the first."""
-    size = _roughness(road)
-    length, spacing = finite(length, "iso8608", "length", True), finite(spacing, "iso8608", "spacing", True)
+    size = _roughness_coefficient(road)
+    length, spacing = check_finite(length, "iso8608", "length", True), check_finite(spacing, "iso8608", "spacing", True)
     longest, shortest = wavelengths or (min(length / 4, 100.0), 4 * spacing)
     count = round(length / spacing)
     if not (2 * spacing < shortest < longest <= length):
@@ -498,16 +511,16 @@ def _rough(
     def density(n: np.ndarray) -> np.ndarray:
         return size * (n / REFERENCE) ** -waviness * gauss**2
 
-    h = realisation(density, lines, length, count, rng)
+    h = random_signal(density, lines, length, count, rng)
     return np.arange(count + 1) * (length / count), np.append(h, h[0])
 
 
-def _roughness(road: str | float) -> float:
+def _roughness_coefficient(road: str | float) -> float:
     if isinstance(road, str):
         if road.upper() not in ROUGHNESS:
             raise ModelError(f"road class {road!r} is not known; it is one of {', '.join(ROUGHNESS)}, or G_d in m^3")
         return ROUGHNESS[road.upper()]
-    return finite(road, "iso8608", "road", positive=True)
+    return check_finite(road, "iso8608", "road", positive=True)
 
 
 # ---- ground over x and y
@@ -568,7 +581,7 @@ class Road:
     left: float
 
     @classmethod
-    @checked
+    @validate_arguments
     def read(cls, path: str | Path, *, spacing: float | tuple[float, float] | None = None) -> Road:
         """Read a road of OpenCRG text, to be driven along.
 
@@ -611,16 +624,16 @@ class Road:
         ([0.0, 1.0, 2.0], 3.0, 0.15)
         """
         read = read_road_sections(Path(path))
-        x, y, h = road_points(Path(path), read, steps_of("Road.read", spacing))
+        x, y, h = road_points(Path(path), read, grid_spacing("Road.read", spacing))
         h = np.pad(h, 1, mode="reflect", reflect_type="odd")
-        ground, first = grid(_longer(x), _longer(y), h, name=Path(path).name), float(read.u[0])
+        ground, first = grid(_extend_ends(x), _extend_ends(y), h, name=Path(path).name), float(read.u[0])
         points = read.line.points[: len(read.u)]
         start = (ground.start[0] - first, ground.start[1])
         level = replace(ground, start=start, heights=ground.heights - ground.height(first, 0.0))
         return cls(level, points[:, 0] - first, points[:, 1], float(read.v[0]), float(read.v[-1]))
 
 
-def _longer(x: np.ndarray) -> np.ndarray:
+def _extend_ends(x: np.ndarray) -> np.ndarray:
     """Points with one more at either end, as far as to the next."""
     return np.concatenate([[2 * x[0] - x[1]], x, [2 * x[-1] - x[-2]]])
 
@@ -672,7 +685,7 @@ def banked(
     slopes = np.broadcast_to(np.asarray(bank, dtype=float), px.shape)
     if px.ndim != 1 or px.shape != py.shape or len(px) < 2 or not np.all(np.isfinite([px, py, slopes])):
         raise ModelError("terrain banked: x and y must be two rows of numbers of the same length, at least 2")
-    wide, fine = finite(width, "banked", "width", True), finite(spacing, "banked", "spacing", True)
+    wide, fine = check_finite(width, "banked", "width", True), check_finite(spacing, "banked", "spacing", True)
     s = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(px), np.diff(py)))])
     stations = np.linspace(0.0, s[-1], max(int(4 * s[-1] / fine), 2))
     line = np.column_stack([np.interp(stations, s, v) for v in (px, py)])

@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import Any
 
 from bellcrank.linkage.chain import Chain
-from bellcrank.linkage.files import shipped
+from bellcrank.linkage.hard_point_files import shipped
 from bellcrank.linkage.linkage import Linkage
 from bellcrank.linkage.pose import Pose
-from bellcrank.linkage.table import Table
+from bellcrank.linkage.pose_table import Table
 
 __all__ = [
     "Chain", "Linkage", "Pose", "Table", "double_wishbone", "five_link", "formula_pushrod", "macpherson",

@@ -17,7 +17,7 @@ from bellcrank.errors import ModelError, did_you_mean
 Point = tuple[float, float, float]
 
 BASE = "base"
-FREEDOMS = {
+JOINT_DOF = {
     "revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "planar": 3, "spherical": 3, "inline": 4,
     "inplane": 5,
 }  # fmt: skip
@@ -38,7 +38,7 @@ class HardPoint:
 
 
 @dataclass(frozen=True)
-class Joint:
+class ChainJoint:
     """A joint between two bodies at a hard point.
 
     `axis`: of revolute, prismatic and cylindrical joints the free direction, of a planar one the normal; of an inline
@@ -59,7 +59,7 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class Rod:
+class ChainRod:
     """A rod between two hard points; `length` in m, or None for the drawn distance."""
 
     name: str
@@ -69,7 +69,7 @@ class Rod:
 
 
 @dataclass(frozen=True)
-class Input:
+class ChainInput:
     """What is prescribed. kind: travel (height of a point, or mean height of several), rack (movement of a body along
     an axis), roll (slope of the line between two points)."""
 
@@ -80,7 +80,7 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Strut:
+class ChainStrut:
     """A spring, damper or both between two hard points; rates in N/m and N s/m, if known."""
 
     name: str
@@ -98,14 +98,14 @@ class Chain:
     kind: str
     bodies: tuple[str, ...]
     points: Mapping[str, HardPoint]
-    joints: tuple[Joint, ...]
-    rods: tuple[Rod, ...]
+    joints: tuple[ChainJoint, ...]
+    rods: tuple[ChainRod, ...]
     carrier: str
     wheel_centre: str
-    inputs: tuple[Input, ...]
+    inputs: tuple[ChainInput, ...]
     axes: str = "ISO 8855"
     side: str = "left"
-    struts: tuple[Strut, ...] = ()
+    struts: tuple[ChainStrut, ...] = ()
     vehicle: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
     drawn: str = "ISO 8855"
@@ -145,9 +145,9 @@ class Chain:
         def axis(old: Point | None, point_names: tuple[str, str] | None) -> Any:
             if old is None or point_names is None or not places.keys() & set(point_names):
                 return old
-            drawn = between(*(self.points[e].at for e in point_names))
+            drawn = vector_between(*(self.points[e].at for e in point_names))
             sense = 1 if sum(x * y for x, y in zip(drawn, old, strict=True)) > 0 else -1  # a mirror may have turned it
-            return tuple(sense * x for x in between(*(points[e].at for e in point_names)))
+            return tuple(sense * x for x in vector_between(*(points[e].at for e in point_names)))
 
         joints = tuple(
             replace(j, axis=axis(j.axis, j.through), axis_2=axis(j.axis_2, j.through_2)) for j in self.joints
@@ -159,26 +159,31 @@ class Chain:
         if self.axes == "ISO 8855":
             return self
         signs = AXES[self.axes]
-        joints = tuple(replace(j, axis=turned(j.axis, signs), axis_2=turned(j.axis_2, signs)) for j in self.joints)
-        points = {n: replace(p, at=turned(p.at, signs)) for n, p in self.points.items()}
-        inputs = tuple(replace(i, axis=turned(i.axis, signs)) if i.kind == "rack" else i for i in self.inputs)
+        joints = tuple(
+            replace(j, axis=with_axis_signs(j.axis, signs), axis_2=with_axis_signs(j.axis_2, signs))
+            for j in self.joints
+        )
+        points = {n: replace(p, at=with_axis_signs(p.at, signs)) for n, p in self.points.items()}
+        inputs = tuple(replace(i, axis=with_axis_signs(i.axis, signs)) if i.kind == "rack" else i for i in self.inputs)
         return replace(self, axes="ISO 8855", points=points, joints=joints, inputs=inputs)
 
     def mirrored(self) -> Chain:
         """The same linkage on the other side of the vehicle: y changes sign; a rack moves both sides the same way."""
         side = {"left": "right", "right": "left"}.get(self.side, self.side)
         joints = tuple(
-            replace(j, axis=_turned(j.axis, j.kind != "prismatic"), axis_2=_turned(j.axis_2, True)) for j in self.joints
+            replace(j, axis=_mirror_direction(j.axis, j.kind != "prismatic"), axis_2=_mirror_direction(j.axis_2, True))
+            for j in self.joints
         )
         points = {n: replace(p, at=(p.at[0], -p.at[1], p.at[2])) for n, p in self.points.items()}
         input_points = [i.points[::-1] if i.kind == "roll" else i.points for i in self.inputs]  # roll keeps its sense
         inputs = tuple(
-            replace(i, axis=_turned(i.axis, True), points=p) for i, p in zip(self.inputs, input_points, strict=True)
+            replace(i, axis=_mirror_direction(i.axis, True), points=p)
+            for i, p in zip(self.inputs, input_points, strict=True)
         )
         return replace(self, points=points, joints=joints, side=side, inputs=inputs)
 
 
-def _turned(axis: Point | None, axial: bool) -> Any:
+def _mirror_direction(axis: Point | None, axial: bool) -> Any:
     """A direction in the mirror. The sense of an axis of rotation only names the sign of an angle: it is kept."""
     if axis is None:
         return None
@@ -186,7 +191,7 @@ def _turned(axis: Point | None, axial: bool) -> Any:
     return (-x, y, -z) if axial else (x, -y, z)
 
 
-def turned(v: Any, signs: tuple[int, int, int]) -> Any:
+def with_axis_signs(v: Any, signs: tuple[int, int, int]) -> Any:
     """A vector in ISO 8855 axes, given along axes with `signs` (`AXES`), or the reverse; None stays."""
     return None if v is None else tuple(s * x + 0.0 for s, x in zip(signs, v, strict=True))
 
@@ -198,7 +203,7 @@ def check_chain(chain: Chain) -> None:
     if len(bodies) != len(chain.bodies) + 1:
         problems.append(f"two bodies have the same name, or one is called '{BASE}': {', '.join(chain.bodies)}.")
 
-    def known(label: str, name: str, names: Mapping[str, object] | set[str], kind: str) -> None:
+    def check_known(label: str, name: str, names: Mapping[str, object] | set[str], kind: str) -> None:
         if name not in names:
             available = ", ".join(sorted(names))
             problems.append(
@@ -207,52 +212,54 @@ def check_chain(chain: Chain) -> None:
 
     carriers = bodies | {r.name for r in chain.rods}  # a spring may sit on a rod
     for name, p in chain.points.items():
-        known(f"hard point '{name}'", p.body, carriers, "body")
+        check_known(f"hard point '{name}'", p.body, carriers, "body")
     for j in chain.joints:
         label = f"joint '{j.name}'"
-        if j.kind not in FREEDOMS:
-            problems.append(f"{label}: the kind '{j.kind}' is not known; it is one of {', '.join(FREEDOMS)}, or a rod.")
-        elif j.kind != "spherical" and (j.axis is None or _size(j.axis) == 0):
+        if j.kind not in JOINT_DOF:
+            problems.append(
+                f"{label}: the kind '{j.kind}' is not known; it is one of {', '.join(JOINT_DOF)}, or a rod."
+            )
+        elif j.kind != "spherical" and (j.axis is None or _vector_norm(j.axis) == 0):
             problems.append(f"{label}: a {j.kind} joint needs an axis other than zero, given {j.axis}.")
-        elif j.kind == "universal" and (j.axis_2 is None or _size(j.axis_2) == 0):
+        elif j.kind == "universal" and (j.axis_2 is None or _vector_norm(j.axis_2) == 0):
             problems.append(f"{label}: a universal joint needs a second axis, given {j.axis_2}.")
         for body in (j.first, j.second):
-            known(label, body, bodies, "body")
-        known(label, j.at, chain.points, "hard point")
+            check_known(label, body, bodies, "body")
+        check_known(label, j.at, chain.points, "hard point")
         if j.first == j.second:
             problems.append(f"{label} ties '{j.first}' to itself.")
     for r in chain.rods:
         for end in (r.first, r.second):
-            known(f"rod '{r.name}'", end, chain.points, "hard point")
-        if not problems and not any(between(chain.place(r.first), chain.place(r.second))):
+            check_known(f"rod '{r.name}'", end, chain.points, "hard point")
+        if not problems and not any(vector_between(chain.place(r.first), chain.place(r.second))):
             problems.append(f"rod '{r.name}': its ends '{r.first}' and '{r.second}' are the same point.")
         if r.length is not None and not r.length > 0:
             problems.append(f"rod '{r.name}': its length {r.length!r} m must be positive.")
     for s in chain.struts:
         for end in s.points:
-            known(f"strut '{s.name}'", end, chain.points, "hard point")
-    known("the wheel centre", chain.wheel_centre, chain.points, "hard point")
-    known("the carrier", chain.carrier, bodies, "body")
+            check_known(f"strut '{s.name}'", end, chain.points, "hard point")
+    check_known("the wheel centre", chain.wheel_centre, chain.points, "hard point")
+    check_known("the carrier", chain.carrier, bodies, "body")
     if problems:
         raise ModelError(problems, chain.name)
 
 
-def _size(v: Point) -> float:
+def _vector_norm(v: Point) -> float:
     return sum(x * x for x in v) ** 0.5
 
 
 def distance(a: Point, b: Point) -> Any:
     """From a to b, also over arrays of either."""
-    v = between(a, b)
-    return math.hypot(*v) if all(isinstance(x, float) for x in v) else _size(v)
+    v = vector_between(a, b)
+    return math.hypot(*v) if all(isinstance(x, float) for x in v) else _vector_norm(v)
 
 
-def between(a: Point, b: Point) -> Point:
+def vector_between(a: Point, b: Point) -> Point:
     """The vector from a to b."""
     return b[0] - a[0], b[1] - a[1], b[2] - a[2]
 
 
-def unit(v: Point) -> Point:
+def unit_vector(v: Point) -> Point:
     """The direction of a vector."""
-    size = _size(v)
+    size = _vector_norm(v)
     return v[0] / size, v[1] / size, v[2] / size

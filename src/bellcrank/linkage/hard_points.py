@@ -71,12 +71,12 @@ ALIASES = {  # names of templates of ADAMS/Car and their like, without the prefi
 }  # fmt: skip
 
 
-def aliases_of(name: str) -> list[str]:
+def point_aliases(name: str) -> list[str]:
     """What other programs call a hard point."""
     return [alias for alias, canonical in ALIASES.items() if canonical == name]
 
 
-def own_name(name: str) -> str | None:
+def canonical_name(name: str) -> str | None:
     """The hard point that another program calls so."""
     plain = name.lower()
     while (shorter := PREFIX.sub("", plain)) != plain and plain not in ALIASES:
@@ -84,16 +84,16 @@ def own_name(name: str) -> str | None:
     return ALIASES.get(plain)
 
 
-def meant(name: str, names: Collection[str]) -> str:
+def name_suggestion(name: str, names: Collection[str]) -> str:
     """' Did you mean ...?': by the names of other programs, then by spelling."""
-    canonical = own_name(name)
+    canonical = canonical_name(name)
     return f" Did you mean '{canonical}'?" if canonical in names else did_you_mean(name, names)
 
 
-def given_as(name: str, names: Collection[str]) -> str:
+def alias_suggestion(name: str, names: Collection[str]) -> str:
     """' Is it given as ...?' for a hard point that is missing."""
     for candidate in names:
-        if own_name(candidate) == name:
+        if canonical_name(candidate) == name:
             return f" Is it given as '{candidate}'?"
-    free = [candidate for candidate in names if own_name(candidate) is None]
+    free = [candidate for candidate in names if canonical_name(candidate) is None]
     return did_you_mean(name, free).replace("Did you mean", "Is it given as")

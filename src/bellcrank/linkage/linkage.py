@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, warn
-from bellcrank.files.html import heading, table
-from bellcrank.files.notebook import Shown
-from bellcrank.linkage.assembly import Mobility, assemble, count_freedoms
+from bellcrank.errors import ModelError, issue_warning
+from bellcrank.files.html import heading, html_table
+from bellcrank.files.notebook_display import NotebookDisplay
 from bellcrank.linkage.chain import Chain, check_chain
-from bellcrank.linkage.files import read_sheet
-from bellcrank.linkage.link_motion import LinkMotion, link_motion, links_of, origins
-from bellcrank.linkage.measures import draw, measure
-from bellcrank.linkage.moving import Vec
-from bellcrank.linkage.path import Way, follow
-from bellcrank.linkage.plan import Frames, make_plan
-from bellcrank.linkage.pose import Pose, attach, polarised
-from bellcrank.linkage.solver import Solver
+from bellcrank.linkage.hard_point_files import read_hard_points
+from bellcrank.linkage.link_motion import LinkMotion, drawn_origins, internal_link_names, link_motion
+from bellcrank.linkage.measures import draw_measures, measure_wheel
+from bellcrank.linkage.mobility import Mobility, assemble_chain, count_degrees_of_freedom
+from bellcrank.linkage.pose import Pose, combine_poses, mixed_term
+from bellcrank.linkage.pose_table import Table, make_table
+from bellcrank.linkage.solution_plan import BodyFrames, make_plan
+from bellcrank.linkage.solver import LinkageSolver
 from bellcrank.linkage.suspensions import build_chain
-from bellcrank.linkage.table import Table, make_table
+from bellcrank.linkage.travel_path import Way, trace_travel_path
+from bellcrank.linkage.vector_jets import Vec
 
 Array = np.ndarray[Any, Any]
 
@@ -31,7 +31,7 @@ LOOK = 0.08  # m to either side that are drawn
 NEAR = 0.01  # of the range: distance from a fold at which solutions are warned of
 
 
-class Linkage(Shown):
+class Linkage(NotebookDisplay):
     """A linkage with one input (travel of the wheel centre, m, up as drawn) or two (and rack, m, or roll, rad).
 
     Made by `Linkage.read`, `five_link`, `double_wishbone` and so on, or from a `Chain`. Problems of the
@@ -42,9 +42,9 @@ class Linkage(Shown):
         check_chain(chain)
         self.chain = chain
         self.plan = make_plan(chain)
-        self.mobility: Mobility = count_freedoms(self.plan)
-        self.solver = Solver(self.plan, self.mobility.kept)
-        self._assembled = assemble(self.solver)
+        self.mobility: Mobility = count_degrees_of_freedom(self.plan)
+        self.solver = LinkageSolver(self.plan, self.mobility.independent_rows)
+        self._assembled = assemble_chain(self.solver)
         self._ways: dict[float, Way] = {}
         self._twin: Linkage | None = None  # of which it is the mirror image
         self._tables: dict[tuple[Any, ...], Table] = {}
@@ -80,7 +80,7 @@ class Linkage(Shown):
         >>> front.links
         ['lower_arm', 'upper_arm', 'rack', 'tie_rod']
         """
-        return cls(build_chain(read_sheet(source, kind, **given)))
+        return cls(build_chain(read_hard_points(source, kind, **given)))
 
     def content(self) -> Chain:
         """What identifies it."""
@@ -89,15 +89,18 @@ class Linkage(Shown):
     def __repr__(self) -> str:
         return f"Linkage('{self.name}', {self.chain.kind}, {self.chain.side}, inputs {', '.join(self.inputs)})"
 
-    def _html(self) -> list[str]:
+    def _html_parts(self) -> list[str]:
         rows = [(n, p.body, *p.at) for n, p in self.chain.points.items()]
-        return [heading(repr(self)), table(("hard point", "body", "x (m)", "y (m)", "z (m)"), rows, right=(2, 3, 4))]
+        return [
+            heading(repr(self)),
+            html_table(("hard point", "body", "x (m)", "y (m)", "z (m)"), rows, right=(2, 3, 4)),
+        ]
 
-    def _drawn(self) -> Any:
+    def _notebook_figure(self) -> Any:
         low, high = self.range()
         middle = (low + high) / 2
         half_range = 0.98 * min(high - middle, LOOK)  # folds are omitted
-        return draw([measure(self, np.linspace(middle - half_range, middle + half_range, 41))])
+        return draw_measures([measure_wheel(self, np.linspace(middle - half_range, middle + half_range, 41))])
 
     @property
     def name(self) -> str:
@@ -110,7 +113,7 @@ class Linkage(Shown):
     @property
     def links(self) -> list[str]:
         """Names of the internal links: bodies, then rods."""
-        return links_of(self.chain)
+        return internal_link_names(self.chain)
 
     @property
     def points(self) -> dict[str, tuple[float, float, float]]:
@@ -120,7 +123,7 @@ class Linkage(Shown):
     @cached_property
     def origins(self) -> dict[str, tuple[float, float, float]]:
         """Drawn reference points of carrier and links."""
-        return origins(self.plan)
+        return drawn_origins(self.plan)
 
     def mirror(self) -> Linkage:
         """The same linkage on the other side of the vehicle; tables that one has made serve both."""
@@ -138,11 +141,13 @@ class Linkage(Shown):
     def way(self, second: float = 0.0) -> Way:
         """The way through the travel for one value of the second input."""
         if second not in self._ways and self._twin is not None and second == 0:
-            self._ways[second] = self._twin.way().mirrored(self.plan.mirrored(self._twin.plan))
+            self._ways[second] = self._twin.way().mirrored(self.plan.mirror_signs(self._twin.plan))
         if second not in self._ways:
-            start = self._walk(np.zeros(1), np.array([second]))[:, 0] if second else self._assembled
+            start = self._states_along_lines(np.zeros(1), np.array([second]))[:, 0] if second else self._assembled
             try:
-                self._ways[second] = follow(self.solver, start, dict.fromkeys(range(1, len(self.inputs)), second))
+                self._ways[second] = trace_travel_path(
+                    self.solver, start, dict.fromkeys(range(1, len(self.inputs)), second)
+                )
             except ArithmeticError as error:
                 raise ModelError(f"{error}: its travel cannot be followed", self.name) from None
         return self._ways[second]
@@ -161,12 +166,12 @@ class Linkage(Shown):
         """
         values, shape = self.arguments(travel, rack, roll)
         link_names = self.links if links is None else links
-        return poses(self.solver, self.states(values), values, self.origins, link_names).reshaped(shape)
+        return poses_from_states(self.solver, self.states(values), values, self.origins, link_names).reshaped(shape)
 
     def states(self, values: Sequence[Array], check: bool = True) -> Array:
         """Solved states at the values of the inputs."""
         if len(values) == 2 and values[1].any():
-            return self._walk(*values)
+            return self._states_along_lines(*values)
         if values[0].any():
             if check:
                 self._check_range(values[0])
@@ -218,12 +223,12 @@ class Linkage(Shown):
             (z > travel_path.high - margin) & (travel_path.ends[1] == "fold")
         )
         if near_limit.any():
-            warn(
+            issue_warning(
                 f"linkage '{self.name}': travel {z[near_limit][0]:.6g} m is close to the end of its range "
                 f"({travel_path.low:.6g} to {travel_path.high:.6g} m), where the derivatives grow without bound"
             )
 
-    def _walk(self, z: Array, second: Array) -> Array:
+    def _states_along_lines(self, z: Array, second: Array) -> Array:
         """States at pairs of inputs: from the way at second = 0 along straight lines, in steps halved as needed."""
         travel_path = self.way()
         margin = NEAR * (travel_path.high - travel_path.low)
@@ -234,9 +239,9 @@ class Linkage(Shown):
             size = min(step, 1.0 - fraction)
             current = [z_start + fraction * (z - z_start), fraction * second]
             goal = [z_start + (fraction + size) * (z - z_start), (fraction + size) * second]
-            T, _ = self.solver.first(state, current)
+            T, _ = self.solver.first_derivatives(state, current)
             prediction = T[0] * (goal[0] - current[0]) + T[1] * (goal[1] - current[1])
-            guess = self.solver.moved(state, prediction)
+            guess = self.solver.update_state(state, prediction)
             solution = self.solver.solve(guess, goal)
             is_valid = solution.converged & (solution.det == self.branch)
             jump = np.abs(solution.state - guess).max()
@@ -256,9 +261,9 @@ class Linkage(Shown):
     def residuals(self, travel: Any, rack: Any = None) -> dict[str, Array]:
         """What is left open in every closing row at a solved pose (rods: m), by name."""
         values, _ = self.arguments(travel, rack, None)
-        frames = Frames(self.plan, self.states(values, check=False))
+        frames = BodyFrames(self.plan, self.states(values, check=False))
         result: dict[str, Array] = {}
-        for name, row in zip(self.plan.names, self.solver.closing(frames), strict=True):
+        for name, row in zip(self.plan.names, self.solver.closure_rows(frames), strict=True):
             size = np.abs(np.broadcast_to(row.value, values[0].shape))
             result[name] = np.maximum(result.get(name, 0.0), size)
         return result
@@ -274,45 +279,45 @@ class Linkage(Shown):
         scheme: str = "quintic",
         links: Sequence[str] | None = None,
     ) -> Table:
-        """A table of poses with the same `solve`; see `bellcrank.linkage.table.make_table`."""
+        """A table of poses with the same `solve`; see `bellcrank.linkage.pose_table.make_table`."""
         travel_range = None if range is None else tuple(range)
         span = None if rack is None else tuple(rack)
         options = (rack_step, scheme, None if links is None else tuple(links))
         if self._twin is None:
-            return self._made(step, accuracy, travel_range, span, *options)
+            return self._cached_table(step, accuracy, travel_range, span, *options)
         span = None if span is None else tuple(-x for x in reversed(span))
-        return self._twin._made(step, accuracy, travel_range, span, *options).mirror()
+        return self._twin._cached_table(step, accuracy, travel_range, span, *options).mirror()
 
-    def _made(self, *arguments: Any) -> Table:
+    def _cached_table(self, *arguments: Any) -> Table:
         """A table, kept for when it is asked for again, as by the other side."""
         if arguments not in self._tables:
             self._tables[arguments] = make_table(self, *arguments)
         return self._tables[arguments]
 
 
-def poses(
-    solver: Solver, state: Array, values: Sequence[Array], drawn: Mapping[str, Any], links: Sequence[str]
+def poses_from_states(
+    solver: LinkageSolver, state: Array, values: Sequence[Array], drawn: Mapping[str, Any], links: Sequence[str]
 ) -> Pose:
     """Poses of the carrier and of links at solved states; `drawn`: their reference points."""
-    T, J = solver.first(state, values)
-    D2, frames = solver.second(state, values, T, J)
+    T, J = solver.first_derivatives(state, values)
+    D2, frames = solver.second_derivatives(state, values, T, J)
     chain = solver.plan.chain
     pose_by_link = {
-        n: _pose(link_motion(frames, n, drawn[n], D2), values, solver.number) for n in (chain.carrier, *links)
+        n: _pose_of_link(link_motion(frames, n, drawn[n], D2), values, solver.number) for n in (chain.carrier, *links)
     }
-    return attach(pose_by_link, chain, drawn)
+    return combine_poses(pose_by_link, chain, drawn)
 
 
-def _stack(v: Vec, n: int, number: type) -> Array:
+def _stack_vectors(v: Vec, n: int, number: type) -> Array:
     return np.stack([np.broadcast_to(np.asarray(x, number), (n,)) for x in v], axis=-1)
 
 
-def _pose(m: LinkMotion, values: Sequence[Array], number: type) -> Pose:
+def _pose_of_link(m: LinkMotion, values: Sequence[Array], number: type) -> Pose:
     n, two = len(values[0]), len(values) == 2
     vectors = {"position": m.position, "d": m.d[0], "delta": m.delta[0], "dd": m.dd[0], "ddelta": m.ddelta[0]}
     if two:
         vectors |= {"d_rack": m.d[1], "delta_rack": m.delta[1], "dd_rack": m.dd[1], "ddelta_rack": m.ddelta[1]}
-        vectors |= {"dd_mixed": polarised(*m.dd), "ddelta_mixed": polarised(*m.ddelta)}
-    arrays: dict[str, Any] = {name: _stack(v, n, number) for name, v in vectors.items()}
-    R = np.stack([_stack(row, n, number) for row in m.R], axis=1)
+        vectors |= {"dd_mixed": mixed_term(*m.dd), "ddelta_mixed": mixed_term(*m.ddelta)}
+    arrays: dict[str, Any] = {name: _stack_vectors(v, n, number) for name, v in vectors.items()}
+    R = np.stack([_stack_vectors(row, n, number) for row in m.R], axis=1)
     return Pose(travel=values[0], rotation=R, rack=values[1] if two else None, **arrays)

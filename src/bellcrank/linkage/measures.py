@@ -28,15 +28,15 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.html import heading, table
-from bellcrank.files.notebook import Shown
-from bellcrank.files.picture import finished, new_figure
-from bellcrank.files.record import guarded
-from bellcrank.files.whole import write_text
+from bellcrank.files.atomic import write_text
+from bellcrank.files.figure_files import new_figure, save_figure
+from bellcrank.files.html import heading, html_table
+from bellcrank.files.notebook_display import NotebookDisplay
+from bellcrank.files.record import report_io_errors
 from bellcrank.linkage.chain import BASE, Chain
 from bellcrank.linkage.pose import Pose
-from bellcrank.linkage.table import default_range
-from bellcrank.linkage.wheel import Wheel, angle, see_wheel, size
+from bellcrank.linkage.pose_table import default_range
+from bellcrank.linkage.wheel_motion import WheelMotion, angle_in_deg, linkage_wheel_motion, vector_lengths
 from bellcrank.unit_notation import typeset_unit
 
 Array = np.ndarray[Any, Any]
@@ -54,7 +54,7 @@ STEERING_AXIS = {  # lower and upper point on it, by kind
 
 
 @dataclass(repr=False)
-class Measures(Shown):
+class Measures(NotebookDisplay):
     """Columns by name, with units and labels; `notes` report what could not be given and why. A label begins with the
     title of the measure, which tables, plots and reports use; signs and meaning follow after a comma."""
 
@@ -80,7 +80,7 @@ class Measures(Shown):
     def __repr__(self) -> str:
         return f"Measures({self.name!r}: {len(self.columns)} measures at {self['travel'].size} positions, {self.mode})"
 
-    def _html(self) -> list[str]:
+    def _html_parts(self) -> list[str]:
         """Measures where the wheel is nearest to zero, and over which range they go."""
         i, rows = int(np.argmin(np.abs(self["travel"]))), []
         for name in self.columns:
@@ -88,10 +88,10 @@ class Measures(Shown):
             range_text = f"{values.min():.4g} to {values.max():.4g}" if np.isfinite(values).all() else ""
             rows.append((self.title(name), f"{values[i]:.4g}", range_text, unit, name))
         head = f"{self.name}: {self.mode} motion; values at a travel of {1000 * self['travel'][i]:.4g} mm"
-        return [heading(head), table(("measure", "value", "range", "unit", "name"), rows, right=(1, 2))]
+        return [heading(head), html_table(("measure", "value", "range", "unit", "name"), rows, right=(1, 2))]
 
-    def _drawn(self) -> Any:
-        return draw([self]) if self["travel"].size > 1 else None
+    def _notebook_figure(self) -> Any:
+        return draw_measures([self]) if self["travel"].size > 1 else None
 
     def title(self, name: str) -> str:
         """What a measure is called."""
@@ -109,34 +109,37 @@ class Measures(Shown):
         lines = [",".join(self.columns), ",".join(self.units[c] for c in self.columns)]
         rows = np.stack([np.broadcast_to(v, self["travel"].shape) for v in self.columns.values()], 1)
         lines += [",".join(repr(float(x)) for x in row) for row in rows]
-        guarded("write", Path(path), lambda: write_text(path, "\n".join(lines) + "\n"))
+        report_io_errors("write", Path(path), lambda: write_text(path, "\n".join(lines) + "\n"))
         return Path(path)
 
 
-def measure(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Measures:
+def measure_wheel(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Measures:
     """Measures of a wheel at travels (m) and rack positions (m), the other wheel of the axle moving by `mode`:
     parallel (with it), opposite (against it) or single (at rest). Give arrays of travel, of rack, or of both."""
     z, r = (np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(travel, rack))
     if r.any() and "rack" not in linkage.inputs:
         raise ModelError(f"linkage '{linkage.name}' has no rack; its inputs are {', '.join(linkage.inputs)}")
-    wheel, drawn = see_wheel(linkage, z, r, mode, _links(linkage.chain)), see_wheel(linkage, 0.0, 0.0, mode, ())
+    wheel, drawn = (
+        linkage_wheel_motion(linkage, z, r, mode, _measured_links(linkage.chain)),
+        linkage_wheel_motion(linkage, 0.0, 0.0, mode, ()),
+    )
     m = Measures(linkage.name, mode)
     m.add("travel", z, "m", "wheel travel, up")
     if "rack" in linkage.inputs:
         m.add("rack", r, "m", "rack travel")
-    _angles(m, wheel)
-    _steering_axis(m, wheel)
+    _add_wheel_angles(m, wheel)
+    _add_steering_axis(m, wheel)
     other_wheel = _other_wheel(linkage, wheel, z, r, mode)
-    _places(m, wheel, other_wheel, drawn)
-    _ackermann(m, wheel, other_wheel, drawn)
-    _roll_centre(m, linkage, wheel, other_wheel)
-    _twist(m, wheel)
-    _anti(m, wheel)
-    _struts(m, wheel)
+    _add_positions(m, wheel, other_wheel, drawn)
+    _add_ackermann_error(m, wheel, other_wheel, drawn)
+    _add_roll_centre(m, linkage, wheel, other_wheel)
+    _add_beam_twist(m, wheel)
+    _add_anti_features(m, wheel)
+    _add_strut_measures(m, wheel)
     return m
 
 
-def _links(chain: Chain) -> list[str]:
+def _measured_links(chain: Chain) -> list[str]:
     """Links whose points are measured: of struts and of the steering axis."""
     point_names = [*(p for s in chain.struts for p in s.points), *STEERING_AXIS.get(chain.kind, ())]
     point_names += ["wheel_left", "wheel_right"] if chain.both else []
@@ -144,16 +147,16 @@ def _links(chain: Chain) -> list[str]:
     return [b for b in bodies if b not in (BASE, chain.carrier)]
 
 
-def _angles(m: Measures, w: Wheel) -> None:
+def _add_wheel_angles(m: Measures, w: WheelMotion) -> None:
     a = w.axis
-    toe = angle(a[:, 0], a[:, 1])
+    toe = angle_in_deg(a[:, 0], a[:, 1])
     m.add("camber", -np.arcsin(a[:, 2]) * (180.0 / np.pi), "deg", "camber, top outward positive")
     m.add("toe", toe, "deg", "toe, toe-in positive")
     is_left = w.chain.side != "right"
     m.add("steer", (-toe if is_left else toe) * w.chain.up, "deg", "steer angle, about the third axis")
 
 
-def _steering_axis(m: Measures, w: Wheel) -> None:
+def _add_steering_axis(m: Measures, w: WheelMotion) -> None:
     """Caster, kingpin inclination, scrub radius, trail: by two points on the axis, or the instant axis of the rack."""
     point_names = STEERING_AXIS.get(w.chain.kind)
     if point_names is not None:
@@ -162,28 +165,30 @@ def _steering_axis(m: Measures, w: Wheel) -> None:
     elif w.pose.delta_rack is not None and "rack" in {i.kind for i in w.chain.inputs}:
         assert w.pose.d_rack is not None
         rotation, translation = w.pose.delta_rack, w.pose.d_rack
-        axis_point = w.side(w.pose.position + np.cross(rotation, translation) / (rotation * rotation).sum(1)[:, None])
-        k = w.side(rotation)
+        axis_point = w.in_wheel_axes(
+            w.pose.position + np.cross(rotation, translation) / (rotation * rotation).sum(1)[:, None]
+        )
+        k = w.in_wheel_axes(rotation)
         k = k * np.sign(np.real(k[:, 2:3]))
         m.notes.append("steering axis: the instant axis of the carrier for rack movement at constant wheel travel")
     else:
         m.notes.append("no steering axis: caster, kingpin inclination, scrub radius and trail are omitted")
         return
-    m.add("caster", angle(-k[:, 0], k[:, 2]), "deg", "caster, top behind positive")
-    inclination = angle(-k[:, 1], k[:, 2])
+    m.add("caster", angle_in_deg(-k[:, 0], k[:, 2]), "deg", "caster, top behind positive")
+    inclination = angle_in_deg(-k[:, 1], k[:, 2])
     m.add("kingpin_inclination", inclination, "deg", "kingpin inclination, top inward positive")
     if "tyre_radius" not in w.chain.vehicle:
         return
     ground = axis_point + k * ((w.contact[:, 2] - axis_point[:, 2]) / k[:, 2])[:, None]
     offset = w.contact - ground
     forward = np.stack([w.axis[:, 1], -w.axis[:, 0]], 1)
-    forward = forward / size(forward)[:, None]
+    forward = forward / vector_lengths(forward)[:, None]
     outward = np.stack([-forward[:, 1], forward[:, 0]], 1)
     m.add("scrub_radius", (offset[:, :2] * outward).sum(1), "m", "scrub radius, steering axis inside positive")
     m.add("mechanical_trail", -(offset[:, :2] * forward).sum(1), "m", "mechanical trail, steering axis ahead positive")
 
 
-def _places(m: Measures, w: Wheel, other_wheel: Wheel, drawn: Wheel) -> None:
+def _add_positions(m: Measures, w: WheelMotion, other_wheel: WheelMotion, drawn: WheelMotion) -> None:
     centre = w.centre * w.flip
     for i, name in enumerate("xyz"):
         m.add(f"wheel_{name}", centre[:, i], "m", f"wheel centre {name}, axes of the file")
@@ -217,27 +222,30 @@ def _places(m: Measures, w: Wheel, other_wheel: Wheel, drawn: Wheel) -> None:
         m.add(f"instant_axis_d{name}", direction[:, i], "1", f"direction of the instant axis, {name}")
 
 
-def _ackermann(m: Measures, w: Wheel, other_wheel: Wheel, drawn: Wheel) -> None:
+def _add_ackermann_error(m: Measures, w: WheelMotion, other_wheel: WheelMotion, drawn: WheelMotion) -> None:
     """How far steering is from Ackermann's: tan(right) = tan(left)/(1 + t/l tan(left)), angles to the left."""
     if "rack" not in m.columns or "wheelbase" not in w.chain.vehicle:
         return
-    straight = angle(drawn.axis[:, 0], drawn.axis[:, 1])
-    left_angle, right_angle = straight - m["toe"], angle(other_wheel.axis[:, 0], other_wheel.axis[:, 1]) - straight
+    straight = angle_in_deg(drawn.axis[:, 0], drawn.axis[:, 1])
+    left_angle, right_angle = (
+        straight - m["toe"],
+        angle_in_deg(other_wheel.axis[:, 0], other_wheel.axis[:, 1]) - straight,
+    )
     tangent = np.tan(left_angle * (np.pi / 180.0))
-    ideal = angle(tangent, 1.0 + 2 * drawn.contact[:, 1] / w.chain.vehicle["wheelbase"] * tangent)
+    ideal = angle_in_deg(tangent, 1.0 + 2 * drawn.contact[:, 1] / w.chain.vehicle["wheelbase"] * tangent)
     label = "deviation from Ackermann steering, positive where the outer wheel steers too much"
     m.add("ackermann_error", right_angle - ideal, "deg", label)
 
 
-def _other_wheel(linkage: Any, w: Wheel, z: Array, r: Array, mode: str) -> Wheel:
+def _other_wheel(linkage: Any, w: WheelMotion, z: Array, r: Array, mode: str) -> WheelMotion:
     """The other wheel of the axle, seen as if it were on this side."""
     other_travel = {"parallel": z, "opposite": -z, "single": np.zeros_like(z)}[mode]
     # it is the mirror image; a rack that steers this one inward steers that one outward
     alone = w.chain.both or (mode == "parallel" and not r.any())
-    return w if alone else see_wheel(linkage, other_travel, -r, mode, ())
+    return w if alone else linkage_wheel_motion(linkage, other_travel, -r, mode, ())
 
 
-def _roll_centre(m: Measures, linkage: Any, w: Wheel, other_wheel: Wheel) -> None:
+def _add_roll_centre(m: Measures, linkage: Any, w: WheelMotion, other_wheel: WheelMotion) -> None:
     if "tyre_radius" not in w.chain.vehicle:
         m.notes.append(
             "no tyre_radius in the file: measures at the ground are omitted, and track changes are those of wheel "
@@ -249,22 +257,22 @@ def _roll_centre(m: Measures, linkage: Any, w: Wheel, other_wheel: Wheel) -> Non
         m.add("roll_centre_height", _axle_roll_centre(w), "m", label)
         return
 
-    def height(x: Wheel) -> Array:
+    def height(x: WheelMotion) -> Array:
         return x.contact[:, 1] * x.v_contact[:, 1] / x.v_contact[:, 2]
 
     m.add("roll_centre_height", 0.5 * (height(w) + height(other_wheel)), "m", label)
 
 
-def _axle_roll_centre(w: Wheel) -> Array:
+def _axle_roll_centre(w: WheelMotion) -> Array:
     """Of an axle whose wheels move together: mean lateral movement of the contacts over their roll angle."""
     rates, positions = [], []
     for name in ("wheel_left", "wheel_right"):
         hub, arm = w.pose.point(name), np.array([0.0, 0.0, -w.chain.up * w.chain.vehicle["tyre_radius"]])
-        rotation = _home(w, name).delta_rack
+        rotation = _pose_of_point_body(w, name).delta_rack
         assert hub.d_rack is not None and rotation is not None
         rates.append(hub.d_rack + np.cross(rotation, arm))
         positions.append(hub.position)
-    if _home(w, "wheel_right") is w.pose:
+    if _pose_of_point_body(w, "wheel_right") is w.pose:
         assert w.pose.delta_rack is not None
         roll = w.pose.delta_rack[:, 0]
     else:
@@ -272,28 +280,28 @@ def _axle_roll_centre(w: Wheel) -> Array:
     return 0.5 * w.chain.up * (rates[0][:, 1] + rates[1][:, 1]) / (roll * w.chain.up)
 
 
-def _home(w: Wheel, point: str) -> Pose:
+def _pose_of_point_body(w: WheelMotion, point: str) -> Pose:
     """The body of a hard point."""
     body = w.chain.points[point].body
     return w.pose if body == w.chain.carrier else w.pose.link[body]
 
 
-def _twist(m: Measures, w: Wheel) -> None:
+def _add_beam_twist(m: Measures, w: WheelMotion) -> None:
     """Rotation of the left arm of a twist beam against the right one."""
     if w.chain.kind == "twist_beam":
         left_rotation, right_rotation = w.pose.rotation, w.pose.link["right_arm"].rotation
         sine, cosine = ((right_rotation[:, :, i] * left_rotation[:, :, 2 if i == 0 else i]).sum(1) for i in (0, 2))
-        m.add("twist", angle(sine, cosine) * w.chain.outward, "deg", "twist of the beam, left arm up positive")
+        m.add("twist", angle_in_deg(sine, cosine) * w.chain.outward, "deg", "twist of the beam, left arm up positive")
 
 
-def _anti(m: Measures, w: Wheel) -> None:
+def _add_anti_features(m: Measures, w: WheelMotion) -> None:
     v = w.chain.vehicle
     missing = [k for k in ("axle", "wheelbase", "cg_height", "tyre_radius") if k not in v]
     if missing:
         m.notes.append(f"anti-features are omitted: the file does not state {', '.join(missing)}")
         return
     scale = 100.0 * v["wheelbase"] / v["cg_height"]
-    locked, rolling = _slopes(w)
+    locked, rolling = _longitudinal_slopes(w)
     front = v["axle"] == "front"
     for action, names in (
         ("brake", ("anti_dive", "anti_lift_braking")),
@@ -307,20 +315,23 @@ def _anti(m: Measures, w: Wheel) -> None:
             m.add(name, scale * fraction * (slope if front else -slope), "%", label)
 
 
-def _slopes(w: Wheel) -> tuple[Array, Array]:
+def _longitudinal_slopes(w: WheelMotion) -> tuple[Array, Array]:
     """dx/dz of the contact point (locked wheel) and of the wheel centre; of an axle when both its wheels rise."""
     contact, centre = w.v_contact, w.v_centre
     if w.chain.both:
         v = w.pose.point("wheel_left").d
-        contact, centre = w.side(v + np.cross(w.pose.delta, w.side(w.contact - w.centre))), w.side(v)
+        contact, centre = (
+            w.in_wheel_axes(v + np.cross(w.pose.delta, w.in_wheel_axes(w.contact - w.centre))),
+            w.in_wheel_axes(v),
+        )
     return contact[:, 0] / contact[:, 2], centre[:, 0] / centre[:, 2]
 
 
-def _struts(m: Measures, w: Wheel) -> None:
+def _add_strut_measures(m: Measures, w: WheelMotion) -> None:
     for strut in w.chain.struts:
         (a, va), (b, vb) = w.point(strut.points[0]), w.point(strut.points[1])
         line = a - b
-        length = size(line)
+        length = vector_lengths(line)
         ratio = -(line * (va - vb)).sum(1) / length
         m.add(f"{strut.name}_length", length, "m", f"{strut.name} length")
         m.add(f"{strut.name}_ratio", ratio, "1", f"{strut.name} motion ratio, compression per wheel travel")
@@ -336,13 +347,13 @@ DRAWN = (
 )  # fmt: skip
 
 
-def drawn_columns(m: Measures) -> list[str]:
+def main_measures(m: Measures) -> list[str]:
     """The main measures, as far as there are numbers."""
     names = [*(c for c in DRAWN if c in m.columns), *(c for c in m if c.endswith(("_ratio", "_wheel_rate")))]
     return [c for c in names if np.isfinite(m[c]).all()]
 
 
-def usual_travels(linkage: Any) -> Array:
+def default_travels(linkage: Any) -> Array:
     """Wheel travels (m) of a sweep: up and down by 100 mm as far as the file and the linkage allow, at round numbers of
     which 0 is one, and the ends."""
     low, high = default_range(linkage)
@@ -352,7 +363,7 @@ def usual_travels(linkage: Any) -> Array:
     return np.unique(np.round([low, *inner, high], 9))
 
 
-def level_measures(measures: Sequence[Measures], names: Sequence[str]) -> dict[str, str]:
+def constant_measures(measures: Sequence[Measures], names: Sequence[str]) -> dict[str, str]:
     """Those of the names whose values are the same everywhere, with title and value."""
     texts = {}
     for name in names:
@@ -365,12 +376,12 @@ def level_measures(measures: Sequence[Measures], names: Sequence[str]) -> dict[s
     return texts
 
 
-def draw(measures: Sequence[Measures], path: str | Path | None = None, against: str = "travel") -> Any:
+def draw_measures(measures: Sequence[Measures], path: str | Path | None = None, against: str = "travel") -> Any:
     """A matplotlib figure: the main measures over travel or rack, one line for each set. Those that do not change are
     written below."""
     first = measures[0]
-    names = drawn_columns(first)
-    level = level_measures(measures, names)
+    names = main_measures(first)
+    level = constant_measures(measures, names)
     changing = [n for n in names if n not in level]
     rows = max(1, -(-len(changing) // 3))
     figure = new_figure(11, 2.3 * rows + 0.6)
@@ -393,4 +404,4 @@ def draw(measures: Sequence[Measures], path: str | Path | None = None, against: 
         figure.text(0.01, 0.0, "the same everywhere: " + "; ".join(level.values()), fontsize=8, va="bottom", wrap=True)
         figure.get_layout_engine().set(rect=(0, 0.4 / (2.3 * rows + 0.6), 1, 1 - 0.4 / (2.3 * rows + 0.6)))
     figure.suptitle(f"{first.name}: kinematics", fontsize=11)
-    return finished(figure, path)
+    return save_figure(figure, path)

@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.linkage.chain import BASE, Chain
-from bellcrank.linkage.moving import Mat, Scalar, Vec, add3, cross3, dot3, scale3, sub3
+from bellcrank.linkage.vector_jets import Mat, Scalar, Vec, add_jets3, cross_jets3, dot_jets3, scale_jet3, sub3
 
 Array = np.ndarray[Any, Any]
 
@@ -66,36 +66,40 @@ class Pose:
                 f"no hard point of '{self.chain.name}' is called '{name}'.{did_you_mean(name, points)} "
                 f"There are: {', '.join(points)}."
             )
-        body, position = points[name].body, drawn_at(points[name].at)
+        body, position = points[name].body, drawn_position_array(points[name].at)
         if body == BASE:
-            return _resting(self, position)
+            return _fixed_point(self, position)
         home = self if body == self.chain.carrier else self.link[body]
-        return home.carried(position - drawn_at(self.origins[body]))
+        return home.carried(position - drawn_position_array(self.origins[body]))
 
     def carried(self, offset: Array) -> PointMotion:
         """A point of the body that as drawn lies by `offset` (base axes, m) from its reference point."""
         r = self.rotation @ offset if offset.ndim == 1 else (self.rotation @ offset[:, :, None])[:, :, 0]
-        rotated = cross(self.delta, r)
+        rotated = cross_last_axis(self.delta, r)
         d = self.d + rotated
-        dd = self.dd + cross(self.ddelta, r) + cross(self.delta, rotated)
+        dd = self.dd + cross_last_axis(self.ddelta, r) + cross_last_axis(self.delta, rotated)
         if self.d_rack is None:
             return PointMotion(self.position + r, d, dd)
         rack: Any = self.delta_rack
-        steered = cross(rack, r)
-        curve = self.dd_rack + cross(self.ddelta_rack, r) + cross(rack, steered)
-        mixed = self.dd_mixed + cross(self.ddelta_mixed, r) + 0.5 * (cross(self.delta, steered) + cross(rack, rotated))
+        steered = cross_last_axis(rack, r)
+        curve = self.dd_rack + cross_last_axis(self.ddelta_rack, r) + cross_last_axis(rack, steered)
+        mixed = (
+            self.dd_mixed
+            + cross_last_axis(self.ddelta_mixed, r)
+            + 0.5 * (cross_last_axis(self.delta, steered) + cross_last_axis(rack, rotated))
+        )
         return PointMotion(self.position + r, d, dd, self.d_rack + steered, curve, mixed)
 
     def __getitem__(self, index: Any) -> Pose:
         """Some of many poses."""
-        return _mapped(self, lambda x: x[index])
+        return _map_arrays(self, lambda x: x[index])
 
     def reshaped(self, shape: tuple[int, ...]) -> Pose:
         """The poses with other leading axes."""
-        return _mapped(self, lambda x: x.reshape(shape + x.shape[1:]))
+        return _map_arrays(self, lambda x: x.reshape(shape + x.shape[1:]))
 
 
-def drawn_at(coordinates: Any) -> Array:
+def drawn_position_array(coordinates: Any) -> Array:
     """A drawn place as an array; of variants (variants, 3)."""
     return np.stack(np.broadcast_arrays(*coordinates), axis=-1)
 
@@ -103,7 +107,7 @@ def drawn_at(coordinates: Any) -> Array:
 NEXT, LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
-def cross(a: Any, b: Any) -> Any:
+def cross_last_axis(a: Any, b: Any) -> Any:
     """Vector products along the last axis, as np.cross has them at several times the cost."""
     return a.take(NEXT, -1) * b.take(LAST, -1) - a.take(LAST, -1) * b.take(NEXT, -1)
 
@@ -133,39 +137,39 @@ class PointMotion:
     dd_mixed: Array | None = None
 
 
-def _resting(pose: Pose, position: Array) -> PointMotion:
+def _fixed_point(pose: Pose, position: Array) -> PointMotion:
     zero = np.zeros_like(pose.position)
     second = [] if pose.d_rack is None else [zero, zero, zero]
     return PointMotion(zero + position, zero, zero, *second)
 
 
-def _mapped(pose: Pose, transform: Callable[[Array], Array]) -> Pose:
+def _map_arrays(pose: Pose, transform: Callable[[Array], Array]) -> Pose:
     data: dict[str, Any] = {name: transform(x) for name, x in vars(pose).items() if isinstance(x, np.ndarray)}
-    return replace(pose, link={name: _mapped(p, transform) for name, p in pose.link.items()}, **data)
+    return replace(pose, link={name: _map_arrays(p, transform) for name, p in pose.link.items()}, **data)
 
 
-def attach(poses: dict[str, Pose], chain: Chain, drawn: Mapping[str, Any]) -> Pose:
+def combine_poses(poses: dict[str, Pose], chain: Chain, drawn: Mapping[str, Any]) -> Pose:
     """The pose of a linkage from those of its carrier and links."""
     return replace(poses.pop(chain.carrier), link=poses, chain=chain, origins=drawn)
 
 
-def rod_turn(drawn: Vec, line: Vec, rate: Vec, curve: Vec, length: float) -> tuple[Mat, Vec, Vec]:
+def rod_rotation(drawn: Vec, line: Vec, rate: Vec, curve: Vec, length: float) -> tuple[Mat, Vec, Vec]:
     """Rotation of a rod that does not spin, the shortest turn from its drawn direction, with two derivatives.
 
     The spin of a rod between two balls is idle; this choice is smooth and depends on the inputs alone. R = 1 + [v] +
     [v]^2/s with v = e0 x e, s = 1 + e0.e, and w = v' - (s'/s) v + (v x v')/s.
     """
-    e, de, dde = (scale3(1.0 / length, x) for x in (line, rate, curve))
-    v, dv, ddv = cross3(drawn, e), cross3(drawn, de), cross3(drawn, dde)
-    s, ds, dds = 1.0 + dot3(drawn, e), dot3(drawn, de), dot3(drawn, dde)
+    e, de, dde = (scale_jet3(1.0 / length, x) for x in (line, rate, curve))
+    v, dv, ddv = cross_jets3(drawn, e), cross_jets3(drawn, de), cross_jets3(drawn, dde)
+    s, ds, dds = 1.0 + dot_jets3(drawn, e), dot_jets3(drawn, de), dot_jets3(drawn, dde)
     i = 1.0 / s
-    w = add3(dv, scale3(-ds * i, v), scale3(i, cross3(v, dv)))
-    bends = scale3(i, cross3(v, ddv)), scale3(-ds * i * i, cross3(v, dv))
-    dw = add3(ddv, scale3((ds * i) * (ds * i) - dds * i, v), scale3(-ds * i, dv), *bends)
-    return shortest_turn(v, s), w, dw
+    w = add_jets3(dv, scale_jet3(-ds * i, v), scale_jet3(i, cross_jets3(v, dv)))
+    bends = scale_jet3(i, cross_jets3(v, ddv)), scale_jet3(-ds * i * i, cross_jets3(v, dv))
+    dw = add_jets3(ddv, scale_jet3((ds * i) * (ds * i) - dds * i, v), scale_jet3(-ds * i, dv), *bends)
+    return shortest_rotation(v, s), w, dw
 
 
-def shortest_turn(v: Vec, s: Scalar) -> Mat:
+def shortest_rotation(v: Vec, s: Scalar) -> Mat:
     """R = (s - 1) 1 + [v]x + v v^T/s with v = e0 x e and s = 1 + e0.e."""
     i = 1.0 / s
     c = s - 1.0
@@ -177,6 +181,6 @@ def shortest_turn(v: Vec, s: Scalar) -> Mat:
     )
 
 
-def polarised(a: Vec, b: Vec, along_sum: Vec) -> Vec:
+def mixed_term(a: Vec, b: Vec, along_sum: Vec) -> Vec:
     """The mixed part of a quadratic form from its values along (1, 0), (0, 1) and (1, 1)."""
-    return scale3(0.5, sub3(sub3(along_sum, a), b))
+    return scale_jet3(0.5, sub3(sub3(along_sum, a), b))

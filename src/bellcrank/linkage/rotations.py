@@ -17,7 +17,7 @@ _TERMS = 9
 _FACTORS = [[(-1.0) ** k / math.factorial(2 * k + i) for k in range(_TERMS)] for i in (1, 2, 3)]
 
 
-def _series(X: Array, which: int, slope: bool = False) -> Array:
+def _power_series(X: Array, which: int, slope: bool = False) -> Array:
     """a, b or c (which = 0, 1, 2) as a power series of X = x^2, or its slope by X."""
     f = _FACTORS[which]
     terms = [k * f[k] for k in range(1, _TERMS)] if slope else f
@@ -27,11 +27,17 @@ def _series(X: Array, which: int, slope: bool = False) -> Array:
     return total
 
 
-def shapes(X: Array) -> tuple[Array, Array, Array, Array, Array]:
+def rotation_series(X: Array) -> tuple[Array, Array, Array, Array, Array]:
     """a = sin x/x, b, c, db/dX, dc/dX at X = x^2; the series below x = 1."""
     small = X < 1.0
     Xs = np.where(small, X, 0.5)
-    series = [_series(Xs, 0), _series(Xs, 1), _series(Xs, 2), _series(Xs, 1, True), _series(Xs, 2, True)]
+    series = [
+        _power_series(Xs, 0),
+        _power_series(Xs, 1),
+        _power_series(Xs, 2),
+        _power_series(Xs, 1, True),
+        _power_series(Xs, 2, True),
+    ]
     Xl = np.where(small, 1.0, X)
     x = np.sqrt(Xl)
     a, b, c = np.sin(x) / x, (1 - np.cos(x)) / Xl, (x - np.sin(x)) / (Xl * x)
@@ -46,14 +52,14 @@ def skew(v: Array) -> Array:
     return np.stack([np.stack(r, -1) for r in ((zero, -z, y), (z, zero, -x), (-y, x, zero))], -2)
 
 
-def exp(p: Array) -> Array:
+def rotation_matrix(p: Array) -> Array:
     """The rotation of a rotation vector."""
-    a, b, *_ = shapes((p * p).sum(-1))
+    a, b, *_ = rotation_series((p * p).sum(-1))
     K = skew(p)
     return np.eye(3) + a[..., None, None] * K + b[..., None, None] * (K @ K)
 
 
-def log(R: Array) -> Array:
+def rotation_vector(R: Array) -> Array:
     """The rotation vector of a rotation of less than half a turn; accurate for small angles (atan2 instead of acos)."""
     v = 0.5 * np.stack([R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]], -1)
     s = np.sqrt((v * v).sum(-1))
@@ -64,22 +70,22 @@ def log(R: Array) -> Array:
     return factor[..., None] * v
 
 
-def angle(A: Array, B: Array) -> Array:
+def rotation_angle(A: Array, B: Array) -> Array:
     """The angle between two attitudes, rad."""
-    v = log(np.swapaxes(A, -1, -2) @ B)
+    v = rotation_vector(np.swapaxes(A, -1, -2) @ B)
     return np.sqrt((v * v).sum(-1))
 
 
-def spin(p: Array, dp: Array) -> Array:
+def angular_velocity(p: Array, dp: Array) -> Array:
     """w = J(p) p'."""
-    _, b, c, _, _ = shapes((p * p).sum(-1))
+    _, b, c, _, _ = rotation_series((p * p).sum(-1))
     n = np.cross(p, dp)
     return dp + b[..., None] * n + c[..., None] * np.cross(p, n)
 
 
-def spin_rate(p: Array, dp: Array, ddp: Array) -> Array:
+def angular_acceleration(p: Array, dp: Array, ddp: Array) -> Array:
     """w' = J p'' + J' p'."""
-    _, b, c, db, dc = shapes((p * p).sum(-1))
+    _, b, c, db, dc = rotation_series((p * p).sum(-1))
     n, m = np.cross(p, dp), np.cross(p, ddp)
     dX = 2 * (p * dp).sum(-1)
     return (
@@ -91,16 +97,16 @@ def spin_rate(p: Array, dp: Array, ddp: Array) -> Array:
     )
 
 
-def unspin(p: Array, w: Array) -> Array:
+def vector_rate(p: Array, w: Array) -> Array:
     """p' = J(p)^-1 w."""
     X = (p * p).sum(-1)
-    a, b, *_ = shapes(X)
+    a, b, *_ = rotation_series(X)
     with np.errstate(invalid="ignore", divide="ignore"):
         g = np.where(X < 1e-3, 1 / 12 + X / 720 + X * X / 30240, (1 - a / (2 * b)) / np.where(X == 0, 1, X))
     n = np.cross(p, w)
     return w - 0.5 * n + g[..., None] * np.cross(p, n)
 
 
-def unspin_rate(p: Array, dp: Array, dw: Array) -> Array:
+def vector_acceleration(p: Array, dp: Array, dw: Array) -> Array:
     """p'' = J^-1 (w' - J' p')."""
-    return unspin(p, dw - spin_rate(p, dp, np.zeros_like(dp)))
+    return vector_rate(p, dw - angular_acceleration(p, dp, np.zeros_like(dp)))

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.linkage.moving import Row
-from bellcrank.linkage.plan import Frames, Known, Plan, input_row
+from bellcrank.linkage.solution_plan import BodyFrames, SolutionPlan, StateInput, input_equation
+from bellcrank.linkage.vector_jets import ScalarJet
 
 Array = np.ndarray[Any, Any]
 
@@ -24,7 +24,7 @@ ITERATIONS = 25
 
 
 @dataclass
-class Solution:
+class LinkageSolution:
     """States of n poses: `state` (size, n), `converged` (n,), `det` sign of the Jacobian's determinant."""
 
     state: Array
@@ -34,7 +34,7 @@ class Solution:
 
 
 @dataclass
-class Along:
+class PathPoint:
     """One pose on the way through the travel: residuals, their slopes by all unknowns, the travel and its slopes."""
 
     g: Array
@@ -43,156 +43,162 @@ class Along:
     slope: Array
 
 
-class Solver:
-    """Newton's method on the closing rows `kept` (an independent set) and the rows of inputs."""
+class LinkageSolver:
+    """Newton's method on the closing rows `independent_rows` (an independent set) and the rows of inputs."""
 
-    def __init__(self, plan: Plan, kept: Sequence[int] | None = None, number: type = float) -> None:
+    def __init__(self, plan: SolutionPlan, kept: Sequence[int] | None = None, number: type = float) -> None:
         self.plan, self.number = plan, number  # complex: derivatives by drawn places, as imaginary parts
-        self.kept = list(range(len(plan.names))) if kept is None else list(kept)
-        self.free = plan.free
-        self.known = [(i, k) for i, k in enumerate(plan.inputs) if k is not None]
-        self.rows = [i for i, k in enumerate(plan.inputs) if k is None]
+        self.independent_rows = list(range(len(plan.names))) if kept is None else list(kept)
+        self.free = plan.free_unknowns
+        self.state_inputs = [(i, k) for i, k in enumerate(plan.inputs) if k is not None]
+        self.row_inputs = [i for i, k in enumerate(plan.inputs) if k is None]
 
     # ---- rows
 
-    def closing(self, frames: Frames) -> list[Row]:
-        return [row for rows in self.plan.closing for row in rows(frames)]
+    def closure_rows(self, frames: BodyFrames) -> list[ScalarJet]:
+        return [row for rows in self.plan.closure_equations for row in rows(frames)]
 
-    def system(self, frames: Frames) -> list[Row]:
-        closing = self.closing(frames)
+    def equation_rows(self, frames: BodyFrames) -> list[ScalarJet]:
+        closing = self.closure_rows(frames)
         inputs = self.plan.chain.inputs
-        return [*(closing[i] for i in self.kept), *(input_row(frames, inputs[i]) for i in self.rows)]
+        return [
+            *(closing[i] for i in self.independent_rows),
+            *(input_equation(frames, inputs[i]) for i in self.row_inputs),
+        ]
 
-    def target(self, values: Sequence[Any], sine: Callable[[Any], Any] = np.sin) -> list[Any]:
+    def target_values(self, values: Sequence[Any], sine: Callable[[Any], Any] = np.sin) -> list[Any]:
         """The values that the rows must have."""
-        return [0] * len(self.kept) + [sine(values[i]) if self.rolls(i) else values[i] for i in self.rows]
+        return [0] * len(self.independent_rows) + [
+            sine(values[i]) if self.is_roll_input(i) else values[i] for i in self.row_inputs
+        ]
 
-    def rolls(self, i: int) -> bool:
+    def is_roll_input(self, i: int) -> bool:
         """Is an input an angle, whose row is its sine?"""
         return self.plan.chain.inputs[i].kind == "roll"
 
-    def row_of(self, i: int) -> int:
+    def input_row_index(self, i: int) -> int:
         """The place of an input's row in the system."""
-        return len(self.kept) + self.rows.index(i)
+        return len(self.independent_rows) + self.row_inputs.index(i)
 
     # ---- Newton
 
-    def set_known(self, state: Array, values: Sequence[Array]) -> None:
-        for i, k in self.known:
+    def set_state_inputs(self, state: Array, values: Sequence[Array]) -> None:
+        for i, k in self.state_inputs:
             state[k.place] = k.drawn + k.sign * values[i]
 
-    def solve(self, start: Array, values: Sequence[Array]) -> Solution:
+    def solve(self, start: Array, values: Sequence[Array]) -> LinkageSolution:
         """Newton from `start` (size, n) to the input values (n,) each."""
         state = np.array(start)
         n = state.shape[1]
-        self.set_known(state, values)
-        target = self.target(values)
+        self.set_state_inputs(state, values)
+        target = self.target_values(values)
         with np.errstate(all="ignore"):
             J, last = np.zeros((n, 0, 0)), np.full(n, np.inf)
             for _ in range(ITERATIONS):
-                state, J, last = self.nearer(state, target)
+                state, J, last = self.newton_step(state, target)
                 if not (last > UPDATE).any() or not np.isfinite(last).any():
                     break
-            row_values = column([r.value for r in self.closing(Frames(self.plan, state))], n)
+            row_values = stack_values([r.value for r in self.closure_rows(BodyFrames(self.plan, state))], n)
             residual = np.abs(row_values).max(axis=1, initial=0.0)
             # near a fold the last change is round-off over the distance to it: the residual decides
             converged = np.isfinite(last) & (last < 1e-7) & (residual < CLOSED)
             det = np.sign(np.linalg.det(J)) if J.size else np.ones(n)
-        return Solution(state, converged, det, residual)
+        return LinkageSolution(state, converged, det, residual)
 
-    def nearer(self, state: Array, target: Sequence[Any]) -> tuple[Array, Array, Array]:
+    def newton_step(self, state: Array, target: Sequence[Any]) -> tuple[Array, Array, Array]:
         """One step of Newton's method: the new state, the Jacobian, the largest change of an unknown by pose."""
         n = state.shape[1]
-        rows = self.system(Frames(self.plan, state))
-        J = matrix(rows, self.free, n, self.number)
-        g = column([r.value - t for r, t in zip(rows, target, strict=True)], n, self.number)
-        correction = -solve_each(J, g[:, :, None])[:, :, 0]
+        rows = self.equation_rows(BodyFrames(self.plan, state))
+        J = jacobian_of_rows(rows, self.free, n, self.number)
+        g = stack_values([r.value - t for r, t in zip(rows, target, strict=True)], n, self.number)
+        correction = -solve_per_pose(J, g[:, :, None])[:, :, 0]
         last = np.abs(correction).max(axis=1, initial=0.0)
         full = np.zeros((self.plan.unknowns, n), self.number)
         full[self.free] = np.where(np.isfinite(last), correction.T, 0.0)
-        return self.moved(state, full), J, last
+        return self.update_state(state, full), J, last
 
-    def moved(self, state: Array, increments: Array) -> Array:
+    def update_state(self, state: Array, increments: Array) -> Array:
         """A state changed by small amounts of the unknowns (unknowns, n)."""
         new = np.array(state)
-        for u in self.plan.updates:
+        for u in self.plan.state_updates:
             k, s = u.unknown, u.place
             if u.kind == "add":
                 new[s] += increments[k]
             else:
-                new[s : s + 4] = turned(new[s : s + 4], increments[k : k + 3])
+                new[s : s + 4] = rotate_euler_parameters(new[s : s + 4], increments[k : k + 3])
         return new
 
     # ---- derivatives
 
-    def directions(self) -> list[tuple[float, ...]]:
+    def derivative_directions(self) -> list[tuple[float, ...]]:
         """Motions whose second derivatives give all of them: each input alone, then both together."""
         return [(1.0,)] if len(self.plan.inputs) == 1 else [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)]
 
-    def first(self, state: Array, values: Sequence[Array]) -> tuple[Array, Array]:
+    def first_derivatives(self, state: Array, values: Sequence[Array]) -> tuple[Array, Array]:
         """dy/dinput (inputs, unknowns, n) of all unknowns, and J_D (n, m, m)."""
         n = state.shape[1]
-        rows = self.system(Frames(self.plan, state))
-        J = matrix(rows, self.free, n, self.number)
+        rows = self.equation_rows(BodyFrames(self.plan, state))
+        J = jacobian_of_rows(rows, self.free, n, self.number)
         T = np.zeros((len(self.plan.inputs), self.plan.unknowns, n), self.number)
         for i, k in enumerate(self.plan.inputs):
             rhs = np.zeros((n, len(rows)), self.number)
             if k is None:
-                rhs[:, self.row_of(i)] = np.cos(values[i]) if self.rolls(i) else 1.0
+                rhs[:, self.input_row_index(i)] = np.cos(values[i]) if self.is_roll_input(i) else 1.0
             else:
-                rhs = -k.sign * matrix(rows, [k.unknown], n, self.number)[:, :, 0]
+                rhs = -k.sign * jacobian_of_rows(rows, [k.unknown], n, self.number)[:, :, 0]
                 T[i, k.unknown] = k.sign
-            T[i, self.free] = solve_each(J, rhs[:, :, None])[:, :, 0].T
+            T[i, self.free] = solve_per_pose(J, rhs[:, :, None])[:, :, 0].T
         return T, J
 
-    def second(self, state: Array, values: Sequence[Array], T: Array, J: Array) -> tuple[Array, Frames]:
-        """d2y (directions, unknowns, n) along `directions`, with the frames that hold rates and biases along them."""
-        n, directions = state.shape[1], self.directions()
+    def second_derivatives(self, state: Array, values: Sequence[Array], T: Array, J: Array) -> tuple[Array, BodyFrames]:
+        """d2y (directions, unknowns, n) along `derivative_directions`, with the frames that hold rates and biases along
+        them."""
+        n, directions = state.shape[1], self.derivative_directions()
         rates = [sum(c * T[i] for i, c in enumerate(d)) for d in directions]
-        frames = Frames(self.plan, state, rates)
-        rows = self.system(frames)
+        frames = BodyFrames(self.plan, state, rates)
+        rows = self.equation_rows(frames)
         D2 = np.zeros((len(directions), self.plan.unknowns, n), self.number)
         for j, d in enumerate(directions):
-            rhs = -column([r.bias[j] for r in rows], n, self.number)
-            for i in filter(self.rolls, self.rows):
-                rhs[:, self.row_of(i)] += -np.sin(values[i]) * d[i] ** 2
-            D2[j, self.free] = solve_each(J, rhs[:, :, None])[:, :, 0].T
+            rhs = -stack_values([r.bias[j] for r in rows], n, self.number)
+            for i in filter(self.is_roll_input, self.row_inputs):
+                rhs[:, self.input_row_index(i)] += -np.sin(values[i]) * d[i] ** 2
+            D2[j, self.free] = solve_per_pose(J, rhs[:, :, None])[:, :, 0].T
         return D2, frames
 
     # ---- the path of the first input, as a curve
 
-    def along(self, state: Array, fixed: Mapping[int, float]) -> Along:
+    def path_point(self, state: Array, fixed: Mapping[int, float]) -> PathPoint:
         """Rows, slopes and inputs of one pose (size,) by all unknowns, the inputs `fixed` at values as further rows."""
-        frames = Frames(self.plan, [float(x) for x in state])  # plain numbers are quicker than arrays of one
-        closing = self.closing(frames)
-        rows = [closing[i] for i in self.kept]
-        g, J = column([r.value for r in rows], 1)[0], matrix(rows, range(self.plan.unknowns), 1)[0]
+        frames = BodyFrames(self.plan, [float(x) for x in state])  # plain numbers are quicker than arrays of one
+        closing = self.closure_rows(frames)
+        rows = [closing[i] for i in self.independent_rows]
+        g, J = stack_values([r.value for r in rows], 1)[0], jacobian_of_rows(rows, range(self.plan.unknowns), 1)[0]
         for i, value in fixed.items():
-            J = np.vstack([J, self.input_slope(frames, i)])
-            g = np.append(g, self._input_at(frames, state[:, None], i) - value)
-        travel = float(self._input_at(frames, state[:, None], 0)[0])
-        return Along(g, J, travel, self.input_slope(frames, 0))
+            J = np.vstack([J, self.input_partials(frames, i)])
+            g = np.append(g, self._input_value(frames, state[:, None], i) - value)
+        travel = float(self._input_value(frames, state[:, None], 0)[0])
+        return PathPoint(g, J, travel, self.input_partials(frames, 0))
 
-    def input_slope(self, frames: Frames, i: int) -> Array:
+    def input_partials(self, frames: BodyFrames, i: int) -> Array:
         """Row of slopes of an input by all unknowns, at one pose."""
         k = self.plan.inputs[i]
-        if isinstance(k, Known):
+        if isinstance(k, StateInput):
             row = np.zeros(self.plan.unknowns)
             row[k.unknown] = k.sign
             return row
-        return matrix([input_row(frames, self.plan.chain.inputs[i])], range(self.plan.unknowns), 1)[0, 0]
+        return jacobian_of_rows([input_equation(frames, self.plan.chain.inputs[i])], range(self.plan.unknowns), 1)[0, 0]
 
-    def _input_at(self, frames: Frames, state: Array, i: int) -> Array:
+    def _input_value(self, frames: BodyFrames, state: Array, i: int) -> Array:
         """An input's value at given states whose frames are known."""
         k = self.plan.inputs[i]
-        if isinstance(k, Known):
+        if isinstance(k, StateInput):
             return (state[k.place] - k.drawn) * k.sign
-        value = input_row(frames, self.plan.chain.inputs[i]).value
+        value = input_equation(frames, self.plan.chain.inputs[i]).value
         value = np.broadcast_to(np.asarray(value, float), state.shape[1:])
-        return np.arcsin(value) if self.rolls(i) else value
+        return np.arcsin(value) if self.is_roll_input(i) else value
 
 
-def turned(e: Array, rotation: Array) -> Array:
+def rotate_euler_parameters(e: Array, rotation: Array) -> Array:
     """Euler parameters (4, n) after a rotation by the vector `rotation` (3, n) in base axes."""
     half_angle = 0.5 * np.sqrt((rotation * rotation).sum(axis=0))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -213,16 +219,16 @@ def turned(e: Array, rotation: Array) -> Array:
     return new / np.sqrt((new * new).sum(axis=0))
 
 
-def matrix(rows: Sequence[Row], unknowns: Sequence[int], n: int, number: type = float) -> Array:
+def jacobian_of_rows(rows: Sequence[ScalarJet], unknowns: Sequence[int], n: int, number: type = float) -> Array:
     """Slopes of rows: (n, rows, unknowns)."""
     J: Array = np.zeros((n, len(rows), len(unknowns)), number)
     for i, row in enumerate(rows):
         for c, k in enumerate(unknowns):
-            J[:, i, c] = row.slope.get(k, 0.0)
+            J[:, i, c] = row.partials.get(k, 0.0)
     return J
 
 
-def column(values: Sequence[Any], n: int, number: type = float) -> Array:
+def stack_values(values: Sequence[Any], n: int, number: type = float) -> Array:
     """Values (n, rows)."""
     g: Array = np.zeros((n, len(values)), number)
     for i, v in enumerate(values):
@@ -230,7 +236,7 @@ def column(values: Sequence[Any], n: int, number: type = float) -> Array:
     return g
 
 
-def solve_each(J: Array, rhs: Array) -> Array:
+def solve_per_pose(J: Array, rhs: Array) -> Array:
     """J^-1 right for every pose; not-a-number where J is singular."""
     try:
         return np.linalg.solve(J, rhs)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.many.sampling import DISTRIBUTIONS, wrong_numbers
-from bellcrank.names import called
-from bellcrank.numeric.real import real
+from bellcrank.many.sample_plans import DISTRIBUTIONS, distribution_problem
+from bellcrank.name_lookup import parse_call_text
+from bellcrank.numeric.real_numbers import to_float
 
 __all__ = ["log_uniform", "normal", "uniform"]
 
@@ -21,14 +21,14 @@ class Spread:
     numbers: tuple[float, float]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "numbers", tuple(map(_plain, self.numbers)))
-        if problem := wrong_numbers(self.kind, self.numbers):
+        object.__setattr__(self, "numbers", tuple(map(_to_python_number, self.numbers)))
+        if problem := distribution_problem(self.kind, self.numbers):
             raise ModelError(problem)
 
 
-def _plain(x: Any) -> Any:
+def _to_python_number(x: Any) -> Any:
     """A number of any kind as one of Python's; what is none stays."""
-    number = None if isinstance(x, int) else real(x)
+    number = None if isinstance(x, int) else to_float(x)
     return x if number is None else number
 
 
@@ -98,9 +98,9 @@ def normal(mean: float, deviation: float) -> Spread:
     return Spread("normal", (mean, deviation))
 
 
-def read_spread(text: str) -> Spread:
+def parse_distribution(text: str) -> Spread:
     """uniform(1e4, 2e4), normal(5, 0.1), log_uniform(1, 100), integers(1, 4)."""
-    call, forms = called(text), [f"{kind.replace('-', '_')}(a, b)" for kind in DISTRIBUTIONS]
+    call, forms = parse_call_text(text), [f"{kind.replace('-', '_')}(a, b)" for kind in DISTRIBUTIONS]
     kind = call[0].replace("_", "-") if call else ""
     if call is None or kind not in DISTRIBUTIONS or len(call[1]) != 2:
         raise ModelError(f"{text!r} is not a distribution; it is one of {', '.join(forms)}")

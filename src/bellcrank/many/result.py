@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from bellcrank.choices import CurveStyle
-from bellcrank.errors import RunError, counted, did_you_mean, optional_package
-from bellcrank.files.choose import write_table
-from bellcrank.files.html import heading, paragraph, table
-from bellcrank.files.notebook import Shown
-from bellcrank.files.record import Column, Table
-from bellcrank.metrics.kinds import read_kind
-from bellcrank.names import find_name
+from bellcrank.errors import RunError, did_you_mean, optional_package, pluralize
+from bellcrank.files.format_choice import write_table
+from bellcrank.files.html import heading, html_table, paragraph
+from bellcrank.files.notebook_display import NotebookDisplay
+from bellcrank.files.record import Table, TableColumn
+from bellcrank.metrics.metric_kinds import parse_metric_kind
+from bellcrank.name_lookup import find_name
 from bellcrank.run.result import Run
 
 SHOWN = 20  # runs in the table of a notebook
 
 
 @dataclass
-class Many(Shown):
+class Many(NotebookDisplay):
     """Results of many runs, as `Simulation.simulate_many` returns them.
 
     A run that stopped early has nan for the samples that it lacks; its metrics are those of the samples that it has.
@@ -94,11 +94,11 @@ class Many(Shown):
         return len(self.ended)
 
     def __repr__(self) -> str:
-        contents = f"{counted(len(self.channels), 'channel')} of {counted(len(self.time), 'row')}"
-        contents += f", {counted(len(self.metric_values), 'metric')}"
+        contents = f"{pluralize(len(self.channels), 'channel')} of {pluralize(len(self.time), 'row')}"
+        contents += f", {pluralize(len(self.metric_values), 'metric')}"
         early = len(self) - self.ended.count("finished")
         return (
-            f"Many({self.name!r}: {counted(len(self), 'run')}; {contents}{f'; {early} ended early' if early else ''})"
+            f"Many({self.name!r}: {pluralize(len(self), 'run')}; {contents}{f'; {early} ended early' if early else ''})"
         )
 
     def run(self, number: int) -> Run:
@@ -132,7 +132,7 @@ class Many(Shown):
     def metric_units(self) -> dict[str, str]:
         """Their units, by the same names."""
         listed = [(name, word) for name, by_kind in self.metrics.items() for word in by_kind]
-        return {f"{n} {w}": read_kind(w, w)[0].unit(self.units.get(n, "")) for n, w in listed}
+        return {f"{n} {w}": parse_metric_kind(w, w)[0].unit(self.units.get(n, "")) for n, w in listed}
 
     def table(self) -> Table:
         """Arrange what varies, the metrics and how each run ended.
@@ -143,19 +143,19 @@ class Many(Shown):
             A row for each run.
         """
         units = {**self.units, **self.metric_units}
-        columns = [Column("run", list(range(len(self))))]
+        columns = [TableColumn("run", list(range(len(self))))]
         for name, x in {**self.values, **self.metric_values}.items():
-            columns.append(Column(name, x.tolist(), units.get(name, ""), self.labels.get(name, name)))
-        return Table(self.name, (*columns, Column("ended", self.ended)))
+            columns.append(TableColumn(name, x.tolist(), units.get(name, ""), self.labels.get(name, name)))
+        return Table(self.name, (*columns, TableColumn("ended", self.ended)))
 
-    def _html(self) -> list[str]:
+    def _html_parts(self) -> list[str]:
         columns = [c for c in self.table().columns if c.name != "run"]
         rows = [[i, *(c.values[i] for c in columns)] for i in range(min(len(self), SHOWN))]
         remark = [f"and {len(self) - SHOWN} more runs"] if len(self) > SHOWN else []
         heads = ["run", *(f"{c.name} ({c.unit})" if c.unit else c.name for c in columns)]
-        return [heading(repr(self)), table(heads, rows, right=range(len(columns))), *map(paragraph, remark)]
+        return [heading(repr(self)), html_table(heads, rows, right=range(len(columns))), *map(paragraph, remark)]
 
-    def _drawn(self) -> Any:
+    def _notebook_figure(self) -> Any:
         return self.plot() if self.channels else None
 
     def save(self, path: str | Path) -> Path:
@@ -242,6 +242,6 @@ class Many(Shown):
         matplotlib.figure.Figure
             The figure.
         """
-        from bellcrank.many.draw import draw
+        from bellcrank.many.batch_plots import plot_batch
 
-        return draw(self, list(channels), path, style, title)
+        return plot_batch(self, list(channels), path, style, title)

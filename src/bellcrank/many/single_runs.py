@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c_many import PENDING, Results
+from bellcrank.backend.c_batch import PENDING, BatchBuffers
 from bellcrank.errors import BellcrankError
 from bellcrank.interface.interface import Quantity
-from bellcrank.many.figures import Figure
-from bellcrank.metrics.weighting import WEIGHTINGS
+from bellcrank.many.batch_metrics import BatchMetric
+from bellcrank.metrics.frequency_weighting import WEIGHTINGS
 from bellcrank.numeric.run_spec import FINISHED
 from bellcrank.run.result import Run
 
@@ -25,14 +25,14 @@ class SingleRuns:
         times: np.ndarray,
         time_tolerance: float,
         histories: list[Quantity],
-        figures: list[Figure],
-        results: Results,
+        figures: list[BatchMetric],
+        results: BatchBuffers,
         messages: list[str],
     ) -> None:
         self._run, self._kept, self._figures, self._results, self._ended = run, histories, figures, results, messages
         self._times, self._near = times, time_tolerance
 
-    def _rows(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _rows_at_times(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows of a run at the times of all of them, the last of several, and the places of these times: events add
         rows, and may end a run. A row at most `time_tolerance` (s) before one of these times stands for it."""
         rows = np.searchsorted(times, self._times, side="right") - 1
@@ -40,25 +40,25 @@ class SingleRuns:
         is_present[is_present] = self._times[is_present] - times[rows[is_present]] <= self._near
         return rows[is_present], is_present
 
-    def go(self, first: int, last: int) -> None:
+    def run_range(self, first: int, last: int) -> None:
         """Runs from number `first` to before `last`."""
         r: Any = self._results
         for number in range(first, last):
-            if r.stop[0]:
+            if r.stop_request[0]:
                 return
-            r.kept[:, number], r.figures[:, number] = np.nan, np.nan
+            r.histories[:, number], r.metrics[:, number] = np.nan, np.nan
             try:
                 run = self._run(number)
             except BellcrankError as error:
                 self._ended[number] = "; ".join(getattr(error, "problems", [])) or str(error)
                 r.status[number] = PENDING - 1
                 continue
-            rows, is_present = self._rows(run.time)
+            rows, is_present = self._rows_at_times(run.time)
             for index, x in enumerate(self._kept):
-                r.kept[index, number, is_present] = run[x.name][rows]
+                r.histories[index, number, is_present] = run[x.name][rows]
             for index, f in enumerate(self._figures):
                 is_filter = f.kind.name in WEIGHTINGS  # a filter takes rows as far apart as they are asked
                 selection = rows if is_filter else slice(None)
-                r.figures[index, number] = f.found(run.time[selection], np.asarray(run[f.channel.name])[selection])
+                r.metrics[index, number] = f.evaluate(run.time[selection], np.asarray(run[f.channel.name])[selection])
             self._ended[number] = run.ended
             r.status[number] = FINISHED

@@ -13,19 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.tables import Cells, Tabulated
+from bellcrank.analysis.tables import Cells, TabularResult
 from bellcrank.errors import NoChannel, RunError, did_you_mean
+from bellcrank.files.figure_files import new_figure, plot_text, save_figure
 from bellcrank.files.html import paragraph, save_page
-from bellcrank.files.picture import finished, new_figure, plain
-from bellcrank.files.record import Channel
-from bellcrank.measured.log import READ, in_unit
-from bellcrank.metrics.values import peak, rms, std
-from bellcrank.names import find_name
-from bellcrank.numeric.real import displayed, real
+from bellcrank.files.record import FileChannel
+from bellcrank.measured.log import READ, convert_unit
+from bellcrank.metrics.metric_values import peak, rms, std
+from bellcrank.name_lookup import find_name
+from bellcrank.numeric.real_numbers import display_text, to_float
 from bellcrank.run.result import Run
 from bellcrank.unit_notation import typeset_unit
-from bellcrank.view.chart import curves
-from bellcrank.view.document import Section, document
+from bellcrank.view.chart import curve_chart
+from bellcrank.view.document import DocumentSection, html_document
 
 Array = np.ndarray[Any, Any]
 Line = tuple[str, Run]  # who, and a run with the channels
@@ -92,7 +92,7 @@ class ChannelError:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Correlation(Tabulated):
+class Correlation(TabularResult):
     """A run compared with measurements, as `bc.measured.compare` returns it: `found["ay"]` is one channel.
 
     `plot` draws a panel for each channel, measured and simulated over time.
@@ -137,7 +137,7 @@ class Correlation(Tabulated):
     def _title(self) -> str:
         return f"{self.simulated.name} compared with {self.measured.name}"
 
-    def _cells(self) -> Cells:
+    def _table_cells(self) -> Cells:
         return HEADS, [e.cells for e in self.errors.values()], "<<" + ">" * (len(HEADS) - 2)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
@@ -154,7 +154,7 @@ class Correlation(Tabulated):
         }
 
     def _draw(self, path: str | Path | None) -> Any:
-        return overlay([[("measured", self.measured), ("simulated", self.simulated)]], list(self.errors), path,
+        return overlay_figure([[("measured", self.measured), ("simulated", self.simulated)]], list(self.errors), path,
                        f"{self.simulated.name} and {self.measured.name}")  # fmt: skip
 
     def page(self, path: str | Path, *, title: str | None = None) -> Path:
@@ -173,17 +173,21 @@ class Correlation(Tabulated):
             The file.
         """
         lines = [("measured", self.measured), ("simulated", self.simulated)]
-        sections = [Section("errors", "Errors by channel", [*self._html()[1:], DEFINITIONS])]
-        sections += [Section("channels", "Channels", charts(lines, list(self.errors)))]
-        sections += [Section("differences", "Simulated minus measured", charts([self._difference], list(self.errors)))]
-        text = document(title or self._title, paragraph(_summary(self)), sections)
+        sections = [DocumentSection("errors", "Errors by channel", [*self._html_parts()[1:], DEFINITIONS])]
+        sections += [DocumentSection("channels", "Channels", channel_charts(lines, list(self.errors)))]
+        sections += [
+            DocumentSection(
+                "differences", "Simulated minus measured", channel_charts([self._difference], list(self.errors))
+            )
+        ]
+        text = html_document(title or self._title, paragraph(_summary_line(self)), sections)
         return save_page(path, text)
 
     @property
     def _difference(self) -> Line:
         a, b = self.simulated, self.measured
-        channels = [Channel(n, a[n] - b[n], a.units[n], f"{a.labels[n]}, error") for n in self.errors]
-        return "error", Run.of(a.name, a.time, channels, a.ended)
+        channels = [FileChannel(n, a[n] - b[n], a.units[n], f"{a.labels[n]}, error") for n in self.errors]
+        return "error", Run._from_channels(a.name, a.time, channels, a.ended)
 
 
 DEFINITIONS = paragraph(
@@ -193,27 +197,29 @@ DEFINITIONS = paragraph(
 )
 
 
-def _summary(correlation: Correlation) -> str:
+def _summary_line(correlation: Correlation) -> str:
     t = correlation.measured.time
     return f"{len(correlation.errors)} channels, {len(t)} samples from {t[0]:g} to {t[-1]:g} s."
 
 
-def charts(lines: Sequence[Line], channels: Sequence[str]) -> list[str]:
+def channel_charts(lines: Sequence[Line], channels: Sequence[str]) -> list[str]:
     """A chart for each channel over time."""
     first = lines[0][1]
     return [
-        f"<figure>{curves([(key, r.time, r[c]) for key, r in lines], 'time (s)', axis(first, c), dashed=True)}</figure>"
+        f"<figure>{curve_chart([(key, r.time, r[c]) for key, r in lines], 'time (s)', axis_title(first, c), dashed=True)}</figure>"
         for c in channels
     ]
 
 
-def axis(run: Run, channel: str) -> str:
+def axis_title(run: Run, channel: str) -> str:
     unit = typeset_unit(run.units.get(channel, ""))
     label = run.labels.get(channel) or channel
     return f"{label} ({unit})" if unit not in ("", "-") else label
 
 
-def overlay(groups: Sequence[Sequence[Line]], channels: Sequence[str], path: str | Path | None, title: str) -> Any:
+def overlay_figure(
+    groups: Sequence[Sequence[Line]], channels: Sequence[str], path: str | Path | None, title: str
+) -> Any:
     """A figure with a row for each channel and a column for each group of runs."""
     figure = new_figure(max(8, 5 * len(groups)), 1.0 + 1.9 * len(channels))
     axes = figure.subplots(len(channels), len(groups), squeeze=False, sharex="col")
@@ -223,17 +229,17 @@ def overlay(groups: Sequence[Sequence[Line]], channels: Sequence[str], path: str
             for run_label, run in lines:
                 if channel in run.channels:
                     style = {"color": "0.65", "linewidth": 2.0} if run_label == "measured" else {"linewidth": 1.1}
-                    ax.plot(run.time, run[channel], label=plain(run_label), **style)
+                    ax.plot(run.time, run[channel], label=plot_text(run_label), **style)
             if j == 0:
-                ax.set_ylabel(plain(axis(lines[0][1], channel)), fontsize=8, wrap=True)
+                ax.set_ylabel(plot_text(axis_title(lines[0][1], channel)), fontsize=8, wrap=True)
             ax.tick_params(labelsize=8)
             ax.grid(True, linewidth=0.4, alpha=0.6)
         if len(groups) > 1:
-            axes[0, j].set_title(plain(lines[0][1].name), fontsize=9)
+            axes[0, j].set_title(plot_text(lines[0][1].name), fontsize=9)
         axes[-1, j].set_xlabel("time (s)", fontsize=8)
     axes[0, 0].legend(fontsize=8, loc="best")
-    figure.suptitle(plain(title), fontsize=11)
-    return finished(figure, path)
+    figure.suptitle(plot_text(title), fontsize=11)
+    return save_figure(figure, path)
 
 
 def compare(
@@ -286,53 +292,57 @@ def compare(
     0.1
     """
     if not isinstance(simulated, Run):
-        raise RunError(f"compare: simulated={displayed(simulated)} must be a run")
+        raise RunError(f"compare: simulated={display_text(simulated)} must be a run")
     log = Run.read(measured) if isinstance(measured, str | Path) else measured
     if not isinstance(log, Run):
-        raise RunError(f"compare: measured={displayed(measured)} must be a run or the path of a file")
-    names = _names(simulated, log, channels)
+        raise RunError(f"compare: measured={display_text(measured)} must be a run or the path of a file")
+    names = _channel_pairs(simulated, log, channels)
     if len(simulated.time) < 2 or len(log.time) < 2:
         raise RunError("compare: both runs need at least two samples")
-    first = max(simulated.time[0], log.time[0], _time(start, "start", -math.inf))
-    last = min(simulated.time[-1], log.time[-1], _time(end, "end", math.inf))
+    first = max(simulated.time[0], log.time[0], _time_bound(start, "start", -math.inf))
+    last = min(simulated.time[-1], log.time[-1], _time_bound(end, "end", math.inf))
     inside = (log.time >= first - 1e-9) & (log.time <= last + 1e-9)
     time = log.time[inside]
     if len(time) < FEWEST or not time[-1] > time[0]:
         raise RunError(f"compare: {len(time)} samples from {first:g} to {last:g} s are too few; both runs must have "
                        f"at least {FEWEST} in common")  # fmt: skip
     delay_limit = (
-        min(DELAY, OF_ALL * float(time[-1] - time[0])) if max_delay is None else _time(max_delay, "max_delay", 0.0)
+        min(DELAY, OF_ALL * float(time[-1] - time[0]))
+        if max_delay is None
+        else _time_bound(max_delay, "max_delay", 0.0)
     )
     if delay_limit < 0:
-        raise RunError(f"compare: max_delay={displayed(max_delay)} must not be negative (s)")
+        raise RunError(f"compare: max_delay={display_text(max_delay)} must not be negative (s)")
     simulated_channels, measured_channels, errors = [], [], {}
     for name, log_name in names:
         unit, label = simulated.units.get(name, ""), simulated.labels.get(name, name)
         x = np.interp(time, simulated.time, simulated[name])
-        y = in_unit(log[log_name], log.units.get(log_name, ""), unit, f"channel '{log_name}' of {log.name}")[inside]
+        y = convert_unit(log[log_name], log.units.get(log_name, ""), unit, f"channel '{log_name}' of {log.name}")[
+            inside
+        ]
         if not (np.isfinite(x).all() and np.isfinite(y).all()):
             raise RunError(f"compare: channel '{name}' holds values that are not finite")
-        simulated_channels.append(Channel(name, x, unit, label))
-        measured_channels.append(Channel(name, y, unit, label))
+        simulated_channels.append(FileChannel(name, x, unit, label))
+        measured_channels.append(FileChannel(name, y, unit, label))
         errors[name] = channel_error(name, unit, time, x, y, delay_limit)
     return Correlation(
-        Run.of(simulated.name, time, simulated_channels, simulated.ended),
-        Run.of(log.name, time, measured_channels, READ),
+        Run._from_channels(simulated.name, time, simulated_channels, simulated.ended),
+        Run._from_channels(log.name, time, measured_channels, READ),
         errors,
     )
 
 
-def _time(requested_time: Any, argument: str, default: float) -> float:
-    value = default if requested_time is None else real(requested_time)
+def _time_bound(requested_time: Any, argument: str, default: float) -> float:
+    value = default if requested_time is None else to_float(requested_time)
     if value is None or math.isnan(value):
-        raise RunError(f"compare: {argument}={displayed(requested_time)} must be a time in s")
+        raise RunError(f"compare: {argument}={display_text(requested_time)} must be a time in s")
     return value
 
 
-def _names(simulated: Run, log: Run, channels: Iterable[str] | str | None) -> list[tuple[str, str]]:
+def _channel_pairs(simulated: Run, log: Run, channels: Iterable[str] | str | None) -> list[tuple[str, str]]:
     """Names in the run and in the log."""
     if not isinstance(channels, str | Iterable | None):
-        raise RunError(f"compare: channels={displayed(channels)} must be the name of a channel or a list of names")
+        raise RunError(f"compare: channels={display_text(channels)} must be the name of a channel or a list of names")
     requested = [channels] if isinstance(channels, str) else None if channels is None else list(channels)
     if requested is None:
         pairs = [(n, n) for n in simulated if n in log.channels]
@@ -360,7 +370,7 @@ def channel_error(name: str, unit: str, t: Array, x: Array, y: Array, max_delay:
     error = x - y
     peak_index, size, deviation = int(np.argmax(np.abs(error))), float(np.ptp(y)), std(t, y)
     rms_error = rms(t, error)
-    delay = delay_of(t, x, y, max_delay)
+    delay = estimate_delay(t, x, y, max_delay)
     shifted = np.interp(t - (delay if math.isfinite(delay) else 0.0), t, x)
     centered = shifted - shifted.mean()
     size_of_x = float(centered @ centered)
@@ -378,7 +388,7 @@ def _pearson(x: Array, y: Array) -> float:
     return float(a @ b) / size if size else math.nan
 
 
-def delay_of(t: Array, x: Array, y: Array, max_delay: float) -> float:
+def estimate_delay(t: Array, x: Array, y: Array, max_delay: float) -> float:
     """The time by which y lags x: of the largest correlation, first on a grid of samples, then between them. x is what
     is shifted, because it is smooth."""
     if not (np.ptp(x) and np.ptp(y)):
@@ -387,18 +397,18 @@ def delay_of(t: Array, x: Array, y: Array, max_delay: float) -> float:
         return 0.0
     interval = float(t[-1] - t[0]) / (len(t) - 1)
 
-    def match(d: float) -> float:
+    def correlation_at(d: float) -> float:
         inside = (t - d >= t[0]) & (t - d <= t[-1])
         coefficient = _pearson(np.interp(t[inside] - d, t, x), y[inside]) if inside.sum() >= FEWEST else math.nan
         return coefficient if math.isfinite(coefficient) else -1.0
 
     steps = interval * np.arange(-math.floor(max_delay / interval), math.floor(max_delay / interval) + 1)
     steps = steps[:: max(1, len(steps) // 400)]
-    coarse = float(max(steps.tolist(), key=lambda d: (match(d), -abs(d))))
+    coarse = float(max(steps.tolist(), key=lambda d: (correlation_at(d), -abs(d))))
     from scipy.optimize import minimize_scalar
 
     width = float(steps[1] - steps[0]) if len(steps) > 1 else min(interval, max_delay)
-    optimum = minimize_scalar(lambda d: -match(d), bounds=(coarse - width, coarse + width), method="bounded",
+    optimum = minimize_scalar(lambda d: -correlation_at(d), bounds=(coarse - width, coarse + width), method="bounded",
                               options={"xatol": 1e-4 * interval})  # fmt: skip
-    best = float(optimum.x) if -optimum.fun > match(coarse) else coarse
+    best = float(optimum.x) if -optimum.fun > correlation_at(coarse) else coarse
     return best if abs(best) > 1e-6 * interval else 0.0

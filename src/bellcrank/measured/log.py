@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean, warn
-from bellcrank.files.choose import read_groups
-from bellcrank.files.record import Channel, Contents, Record, over_time
-from bellcrank.files.text import read_toml
-from bellcrank.names import find_name
-from bellcrank.numeric.real import displayed, real
+from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean, issue_warning
+from bellcrank.files.format_choice import read_groups
+from bellcrank.files.record import FileChannel, FileContents, Record, to_time_record
+from bellcrank.files.text_files import read_toml
+from bellcrank.name_lookup import find_name
+from bellcrank.numeric.real_numbers import display_text, to_float
 from bellcrank.run.result import Run
 from bellcrank.units import UNIT_SYSTEMS
 
@@ -32,7 +32,7 @@ BRIDGED = 10  # samples missing in a row, above which a warning is issued
 
 
 @dataclass(frozen=True)
-class Column:
+class ChannelSource:
     """Where a channel comes from: `scale` times a column plus `offset` is its value in `unit`; it was recorded `delay`
     (s) too late. An empty unit is that of the file."""
 
@@ -47,14 +47,14 @@ class Column:
 class ChannelMap:
     """The table of a log: columns by channel, the column of time, and the part of the log that counts (s)."""
 
-    channels: Mapping[str, Column] = field(default_factory=dict)
-    time: Column = Column("")
+    channels: Mapping[str, ChannelSource] = field(default_factory=dict)
+    time: ChannelSource = ChannelSource("")
     start: float | None = None
     end: float | None = None
     step: float | None = None
 
     @classmethod
-    def of(cls, source: str | Path | Mapping[str, Any] | None) -> ChannelMap:
+    def from_source(cls, source: str | Path | Mapping[str, Any] | None) -> ChannelMap:
         """From a TOML file or a mapping of the same form; all mistakes are reported at once."""
         if source is None:
             return cls()
@@ -62,34 +62,36 @@ class ChannelMap:
         content = read_toml(source) if isinstance(source, str | Path) else source
         if not isinstance(content, Mapping):
             raise ModelError(f"channels={source!r:.60} must be the path of a TOML file or a mapping")
-        problems = [f"{location}: {_unknown(key, WHOLE)}" for key in content if key not in WHOLE]
+        problems = [f"{location}: {_unknown_key_message(key, WHOLE)}" for key in content if key not in WHOLE]
         channel_table = content.get("channels", {})
         if not isinstance(channel_table, Mapping) or not channel_table:
             problems.append(f'{location}: give a table [channels], such as ay = {{ column = "AccY", unit = "g" }}')
             channel_table = {}
         columns = {
-            str(name): _column(f"{location}: channel '{name}'", x, problems) for name, x in channel_table.items()
+            str(name): _read_column(f"{location}: channel '{name}'", x, problems) for name, x in channel_table.items()
         }
-        time = _column(f"{location}: time", content.get("time", ""), problems)
-        numbers = {key: _number(f"{location}: {key}", content.get(key), problems) for key in ("start", "end", "step")}
+        time = _read_column(f"{location}: time", content.get("time", ""), problems)
+        numbers = {
+            key: _read_log_number(f"{location}: {key}", content.get(key), problems) for key in ("start", "end", "step")
+        }
         if problems:
             raise ModelError(problems)
         return cls(columns, time, **numbers)
 
 
-def _column(location: str, entry: Any, problems: list[str]) -> Column:
+def _read_column(location: str, entry: Any, problems: list[str]) -> ChannelSource:
     """A column from its name alone, or from a table."""
     if isinstance(entry, str):
-        return Column(entry)
+        return ChannelSource(entry)
     if not isinstance(entry, Mapping):
         problems.append(f"{location} is {entry!r:.40}: give the name of a column, or a table with {', '.join(COLUMN)}")
-        return Column("")
+        return ChannelSource("")
     values: dict[str, Any] = {}
     for key, value in entry.items():
         if key not in COLUMN:
-            problems.append(f"{location}: {_unknown(key, COLUMN)}")
+            problems.append(f"{location}: {_unknown_key_message(key, COLUMN)}")
         elif isinstance(COLUMN[key], float):
-            values[key] = _number(f"{location}: {key}", value, problems)
+            values[key] = _read_log_number(f"{location}: {key}", value, problems)
         elif isinstance(value, str):
             values[key] = value
         else:
@@ -102,19 +104,19 @@ def _column(location: str, entry: Any, problems: list[str]) -> Column:
             UNIT_SYSTEMS["mks"].parse_unit(unit) if unit not in NO_UNIT else None
         except BellcrankError as error:
             problems.append(f"{location}: {error}")
-    return Column(**{"column": "", **values})
+    return ChannelSource(**{"column": "", **values})
 
 
-def _number(location: str, entry: Any, problems: list[str]) -> Any:
+def _read_log_number(location: str, entry: Any, problems: list[str]) -> Any:
     if entry is None:
         return None
-    value = real(entry) if not isinstance(entry, bool | str) else None
+    value = to_float(entry) if not isinstance(entry, bool | str) else None
     if value is None or not math.isfinite(value):
-        problems.append(f"{location} = {displayed(entry)} must be a finite number")
+        problems.append(f"{location} = {display_text(entry)} must be a finite number")
     return value
 
 
-def _unknown(key: Any, keys: Any) -> str:
+def _unknown_key_message(key: Any, keys: Any) -> str:
     return f"'{key}' is not known.{did_you_mean(str(key), keys)} Keys: {', '.join(keys)}."
 
 
@@ -170,23 +172,23 @@ def read(
     >>> log.time.round(3).tolist(), log["ay"].tolist(), log.units["ay"]
     ([0.0, 0.1], [0.0, -0.2], 'g')
     """
-    table = ChannelMap.of(channels)
+    table = ChannelMap.from_source(channels)
     if not isinstance(path, str | Path):
-        raise ModelError(f"read: path={displayed(path)} must be the path of a log")
+        raise ModelError(f"read: path={display_text(path)} must be the path of a log")
     for argument, value in (("start", start), ("end", end), ("step", step)):
-        if value is not None and (real(value) is None or not math.isfinite(real(value) or 0.0)):
-            raise ModelError(f"read: {argument}={displayed(value)} must be a finite number (s)")
-    groups = [_record(data, table.time, path) for data in read_groups(path)]
-    column_map = table.channels or {c.name: Column(c.name) for g in reversed(groups) for c in g.channels}
+        if value is not None and (to_float(value) is None or not math.isfinite(to_float(value) or 0.0)):
+            raise ModelError(f"read: {argument}={display_text(value)} must be a finite number (s)")
+    groups = [_select_time_column(data, table.time, path) for data in read_groups(path)]
+    column_map = table.channels or {c.name: ChannelSource(c.name) for g in reversed(groups) for c in g.channels}
     problems: list[str] = []
-    data = {name: _found(groups, name, column, path, problems) for name, column in column_map.items()}
+    data = {name: _find_column(groups, name, column, path, problems) for name, column in column_map.items()}
     if problems:
         raise RunError("\n".join(problems))
     if not data:
         raise RunError(f"{path} holds no channel but time")
     first, last, every = (x if x is not None else y for x, y in ((start, table.start), (end, table.end),
                                                                  (step, table.step)))  # fmt: skip
-    time = _times(path, [t for t, _, _ in data.values()], first, last, every)
+    time = _common_times(path, [t for t, _, _ in data.values()], first, last, every)
     converted = []
     for name, (t, values, channel) in data.items():
         column = column_map[name]
@@ -195,11 +197,11 @@ def read(
                              f"{time[-1] - time[0]:g} s of {path}")  # fmt: skip
         samples = np.interp(time + column.delay, t, values)
         unit = column.unit or channel.unit
-        converted.append(Channel(name, column.scale * samples + column.offset, unit, channel.label or name))
-    return Run.of(Path(path).stem, time - time[0], converted, READ)
+        converted.append(FileChannel(name, column.scale * samples + column.offset, unit, channel.label or name))
+    return Run._from_channels(Path(path).stem, time - time[0], converted, READ)
 
 
-def _record(contents: Contents, time: Column, path: str | Path) -> Record:
+def _select_time_column(contents: FileContents, time: ChannelSource, path: str | Path) -> Record:
     """A group over the column of time that the table names, in s."""
     channels = list(contents.channels)
     if time.column:
@@ -216,12 +218,12 @@ def _record(contents: Contents, time: Column, path: str | Path) -> Record:
     time_channel = replace(first, name="t", values=values, unit=time.unit or first.unit or ("s" if time.column else ""))
     if not time.column and not time_channel.unit:
         time_channel = replace(time_channel, name=first.name)  # whose name must be that of a time
-    return over_time(replace(contents, channels=(time_channel, *channels[1:])), path)
+    return to_time_record(replace(contents, channels=(time_channel, *channels[1:])), path)
 
 
-def _found(
-    groups: Sequence[Record], name: str, column: Column, path: str | Path, problems: list[str]
-) -> tuple[Array, Array, Channel]:
+def _find_column(
+    groups: Sequence[Record], name: str, column: ChannelSource, path: str | Path, problems: list[str]
+) -> tuple[Array, Array, FileChannel]:
     """Times and values of a column, without samples that are no numbers, and the channel of the file."""
     column_name = column.column or name
     for group in groups:
@@ -239,7 +241,7 @@ def _found(
         f"{path} has no column '{column_name}', for channel '{name}'.{did_you_mean(column_name, column_names)} It has "
         f"{', '.join(column_names)}."
     )
-    return np.zeros(0), np.zeros(0), Channel(name, np.zeros(0))
+    return np.zeros(0), np.zeros(0), FileChannel(name, np.zeros(0))
 
 
 def _warn_of_gap(path: str | Path, column: str, time: Array) -> None:
@@ -248,11 +250,13 @@ def _warn_of_gap(path: str | Path, column: str, time: Array) -> None:
     longest, typical_step = int(np.argmax(intervals)), float(np.median(intervals))
     missing = round(float(intervals[longest]) / typical_step) - 1 if typical_step else 0
     if missing > BRIDGED:
-        warn(f"{path}: column '{column}' has no numbers between t = {time[longest]:g} and {time[longest + 1]:g} s "
-             f"({missing} samples); a straight line bridges the gap. Use start= and end= to leave it out.")  # fmt: skip
+        issue_warning(
+            f"{path}: column '{column}' has no numbers between t = {time[longest]:g} and {time[longest + 1]:g} s "
+            f"({missing} samples); a straight line bridges the gap. Use start= and end= to leave it out."
+        )
 
 
-def _times(
+def _common_times(
     path: str | Path, sample_times: Sequence[Array], start: float | None, end: float | None, step: float | None
 ) -> Array:
     """The times of the column with most samples that all columns have, or equal steps."""
@@ -275,7 +279,7 @@ def _times(
     return inside
 
 
-def in_unit(values: Array, unit: str, target_unit: str, label: str) -> Array:
+def convert_unit(values: Array, unit: str, target_unit: str, label: str) -> Array:
     """Values in another unit; those without a unit are in the wanted one already."""
     if unit == target_unit or unit in NO_UNIT or target_unit in NO_UNIT:
         return values

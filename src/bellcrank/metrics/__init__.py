@@ -9,7 +9,8 @@
 or a list of channels, `percentile` and `crossing` also with their number, and with the times `start=` and `end=` in s.
 """
 
-from bellcrank.metrics.kinds import (
+from bellcrank.metrics.metric import Metric, MetricKind
+from bellcrank.metrics.metric_kinds import (
     KINDS,
     airborne,
     crossing,
@@ -27,7 +28,6 @@ from bellcrank.metrics.kinds import (
     wd,
     wk,
 )
-from bellcrank.metrics.metric import Metric, MetricKind
 
 __all__ = [
     "KINDS", "Metric", "MetricKind", "airborne", "crossing", "final", "load_variation", "max", "mean", "min", "peak",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, RunError
-from bellcrank.numeric.real import displayed, real
+from bellcrank.numeric.real_numbers import display_text, to_float
 
 NEAR = 1e-9  # s by which a sample may lie outside the times of a metric
 
@@ -145,7 +145,7 @@ class MetricKind:
     Metric(load_variation of fl.tyre_load, fr.tyre_load from 2 s to 8 s)
     """
 
-    internals = ("checked",)
+    internals = ("check_number",)
 
     name: str
     definition: str
@@ -189,20 +189,20 @@ class MetricKind:
         names = (channels,) if isinstance(channels, str) else channels
         if not isinstance(names, Sequence) or not names or not all(isinstance(x, str) for x in names):
             raise ModelError(f"{self!r}: channels={channels!r:.60} must be the name of a channel or a list of names")
-        first, last = real(start), real(end)
+        first, last = to_float(start), to_float(end)
         if first is None or last is None or not (first < last and math.isfinite(first)):
-            raise ModelError(f"{self!r}: start={displayed(start)} s must lie before end={displayed(end)} s")
-        return Metric(self, tuple(names), self.checked(number, repr(self)), first, last)
+            raise ModelError(f"{self!r}: start={display_text(start)} s must lie before end={display_text(end)} s")
+        return Metric(self, tuple(names), self.check_number(number, repr(self)), first, last)
 
-    def checked(self, number: float | None, label: str) -> float | None:
+    def check_number(self, number: float | None, label: str) -> float | None:
         """The number given, or the usual one; an error begins with `label`."""
         if not self.number:
             if number is not None:
-                raise ModelError(f"{label} takes no number, given {displayed(number)}")
+                raise ModelError(f"{label} takes no number, given {display_text(number)}")
             return None
-        value = self.usual if number is None else real(number)
+        value = self.usual if number is None else to_float(number)
         if value is None:
-            raise ModelError(f"{label}: {self.number}={displayed(number)} is not a number")
+            raise ModelError(f"{label}: {self.number}={display_text(number)} is not a number")
         if not math.isfinite(value):
             raise ModelError(f"{label}: {value:g} is not a finite number")
         if self.number == "percent" and not 0 <= value <= 100:

@@ -10,19 +10,19 @@ from collections.abc import Callable
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import Expr, function, symbols
+from bellcrank.expr import Expr, apply_builtin, free_symbols
+from bellcrank.expr.formula_parser import SyntaxNode, parse_formula, postorder_syntax, syntax_to_text
 from bellcrank.expr.function_table import CALLED
-from bellcrank.expr.node import operand, undecided
-from bellcrank.expr.text import Syntax, parse, postorder_syntax, show
-from bellcrank.units import with_unit
+from bellcrank.expr.node import try_expression, undecidable_message
+from bellcrank.units import parse_quantity
 
 
-def _operator(op: str, mirrored: bool = False) -> Callable[[Formula, Any], Formula]:
-    def join(self: Formula, other: Any) -> Formula:
+def _formula_operator(op: str, mirrored: bool = False) -> Callable[[Formula, Any], Formula]:
+    def combine_operands(self: Formula, other: Any) -> Formula:
         a, b = (other, self) if mirrored else (self, other)
-        return Formula(Syntax(op, (to_syntax(a), to_syntax(b))))
+        return Formula(SyntaxNode(op, (to_syntax(a), to_syntax(b))))
 
-    return join
+    return combine_operands
 
 
 class Formula:
@@ -31,71 +31,76 @@ class Formula:
     __slots__ = ("syntax",)
     __array_ufunc__ = None
 
-    def __init__(self, syntax: Syntax) -> None:
+    def __init__(self, syntax: SyntaxNode) -> None:
         self.syntax = syntax
 
-    __add__, __radd__ = _operator("+"), _operator("+", mirrored=True)
-    __sub__, __rsub__ = _operator("-"), _operator("-", mirrored=True)
-    __mul__, __rmul__ = _operator("*"), _operator("*", mirrored=True)
-    __truediv__, __rtruediv__ = _operator("/"), _operator("/", mirrored=True)
-    __pow__ = _operator("**")
-    __lt__, __le__, __gt__, __ge__ = _operator("<"), _operator("<="), _operator(">"), _operator(">=")
+    __add__, __radd__ = _formula_operator("+"), _formula_operator("+", mirrored=True)
+    __sub__, __rsub__ = _formula_operator("-"), _formula_operator("-", mirrored=True)
+    __mul__, __rmul__ = _formula_operator("*"), _formula_operator("*", mirrored=True)
+    __truediv__, __rtruediv__ = _formula_operator("/"), _formula_operator("/", mirrored=True)
+    __pow__ = _formula_operator("**")
+    __lt__, __le__, __gt__, __ge__ = (
+        _formula_operator("<"),
+        _formula_operator("<="),
+        _formula_operator(">"),
+        _formula_operator(">="),
+    )
 
     def __bool__(self) -> bool:
         if self.syntax.op in ("<", "<=", ">", ">="):
-            raise ModelError(undecided(show(self.syntax)))
+            raise ModelError(undecidable_message(syntax_to_text(self.syntax)))
         return True
 
     def __abs__(self) -> Formula:
-        return call("abs", self)
+        return call_formula("abs", self)
 
     def __neg__(self) -> Formula:
-        return Formula(Syntax("neg", (self.syntax,)))
+        return Formula(SyntaxNode("neg", (self.syntax,)))
 
     def __pos__(self) -> Formula:
         return self
 
     def __str__(self) -> str:
-        return show(self.syntax)
+        return syntax_to_text(self.syntax)
 
     __repr__ = __str__
 
 
-def to_syntax(value: Any) -> Syntax:
+def to_syntax(value: Any) -> SyntaxNode:
     """Syntax of a number, an expression, a formula, a body or point, or text, which may be a number with its unit."""
     if isinstance(value, Formula):
         return value.syntax
     if isinstance(value, str):
-        quantity = with_unit(value)
-        return parse(value) if quantity is None else Syntax("quantity", quantity, source=value)
-    if isinstance(value, Syntax):
+        quantity = parse_quantity(value)
+        return parse_formula(value) if quantity is None else SyntaxNode("quantity", quantity, source=value)
+    if isinstance(value, SyntaxNode):
         return value
-    number = operand(value)
-    return Syntax("value", (number if number is not None else value,))
+    number = try_expression(value)
+    return SyntaxNode("value", (number if number is not None else value,))
 
 
-def names_in(value: Any) -> set[str]:
+def formula_names(value: Any) -> set[str]:
     """The names that a formula holds, as they are spelled."""
     nodes = list(postorder_syntax(to_syntax(value)))
     expressions = [n.args[0] for n in nodes if n.op == "value" and isinstance(n.args[0], Expr)]
-    return {n.args[0] for n in nodes if n.op == "name"} | {s.name for s in symbols(*expressions)}
+    return {n.args[0] for n in nodes if n.op == "name"} | {s.name for s in free_symbols(*expressions)}
 
 
-def call(name: str, *args: Any) -> Formula:
+def call_formula(name: str, *args: Any) -> Formula:
     """A formula that calls a function of the model language."""
-    return Formula(Syntax("call", (name, *(to_syntax(a) for a in args))))
+    return Formula(SyntaxNode("call", (name, *(to_syntax(a) for a in args))))
 
 
 def _scalar_function(name: str) -> Any:
-    def apply(*args: Any) -> Expr | Formula:
-        expressions = [operand(a) for a in args]
+    def apply_function(*args: Any) -> Expr | Formula:
+        expressions = [try_expression(a) for a in args]
         if any(e is None for e in expressions):
-            return call(name, *args)
-        return function(name, *expressions)  # type: ignore[arg-type]
+            return call_formula(name, *args)
+        return apply_builtin(name, *expressions)  # type: ignore[arg-type]
 
-    apply.__name__ = name
-    apply.__doc__ = f"{name}() of numbers, expressions or formulas."
-    return apply
+    apply_function.__name__ = name
+    apply_function.__doc__ = f"{name}() of numbers, expressions or formulas."
+    return apply_function
 
 
 SCALAR: dict[str, Callable[..., Any]] = {name: _scalar_function(name) for name in CALLED}
@@ -120,7 +125,7 @@ def dot(a: Any, b: Any) -> Formula:
     >>> bc.dot("[n3]", bc.pos("tip"))
     dot([n3], pos(tip))
     """
-    return call("dot", a, b)
+    return call_formula("dot", a, b)
 
 
 def cross(a: Any, b: Any) -> Formula:
@@ -142,7 +147,7 @@ def cross(a: Any, b: Any) -> Formula:
     >>> bc.cross("[n1]", "[n2]")
     cross([n1], [n2])
     """
-    return call("cross", a, b)
+    return call_formula("cross", a, b)
 
 
 def angle(a: Any, b: Any, about: Any = None) -> Formula:
@@ -167,7 +172,7 @@ def angle(a: Any, b: Any, about: Any = None) -> Formula:
     >>> bc.angle("[n1]", "[car1]", "[n3]")
     angle([n1], [car1], [n3])
     """
-    return call("angle", a, b) if about is None else call("angle", a, b, about)
+    return call_formula("angle", a, b) if about is None else call_formula("angle", a, b, about)
 
 
 def direction(v: Any) -> Formula:
@@ -189,7 +194,7 @@ def direction(v: Any) -> Formula:
     >>> bc.direction(bc.vel("hub"))
     direction(vel(hub))
     """
-    return call("direction", v)
+    return call_formula("direction", v)
 
 
 def magnitude(v: Any) -> Formula:
@@ -211,7 +216,7 @@ def magnitude(v: Any) -> Formula:
     >>> bc.magnitude(bc.vel("hub"))
     magnitude(vel(hub))
     """
-    return call("magnitude", v)
+    return call_formula("magnitude", v)
 
 
 norm = magnitude
@@ -238,7 +243,7 @@ def project(v: Any, normal: Any) -> Formula:
     >>> bc.project("[car1]", "[n3]")
     project([car1], [n3])
     """
-    return call("project", v, normal)
+    return call_formula("project", v, normal)
 
 
 def pos(p: Any, r: Any = None) -> Formula:
@@ -262,7 +267,7 @@ def pos(p: Any, r: Any = None) -> Formula:
     >>> bc.pos("tip", "hub")
     pos(tip, hub)
     """
-    return call("pos", p) if r is None else call("pos", p, r)
+    return call_formula("pos", p) if r is None else call_formula("pos", p, r)
 
 
 def vel(p: Any, r: Any = None) -> Formula:
@@ -286,7 +291,7 @@ def vel(p: Any, r: Any = None) -> Formula:
     >>> bc.dot(bc.vel("tip"), "[n1]")
     dot(vel(tip), [n1])
     """
-    return call("vel", p) if r is None else call("vel", p, r)
+    return call_formula("vel", p) if r is None else call_formula("vel", p, r)
 
 
 def rot(b: Any) -> Formula:
@@ -308,7 +313,7 @@ def rot(b: Any) -> Formula:
     >>> bc.dot(bc.rot("car"), "[n3]")
     dot(rot(car), [n3])
     """
-    return call("rot", b)
+    return call_formula("rot", b)
 
 
 def dxdt(e: Any) -> Formula:
@@ -330,7 +335,7 @@ def dxdt(e: Any) -> Formula:
     >>> bc.dxdt(bc.vel("tip"))
     dxdt(vel(tip))
     """
-    return call("dxdt", e)
+    return call_formula("dxdt", e)
 
 
 def partial(e: Any, x: Any) -> Formula:
@@ -354,7 +359,7 @@ def partial(e: Any, x: Any) -> Formula:
     >>> bc.partial("rise", "q(rod)")
     partial(rise, q(rod))
     """
-    return call("partial", e, x)
+    return call_formula("partial", e, x)
 
 
 def nominal(e: Any) -> Formula:
@@ -376,7 +381,7 @@ def nominal(e: Any) -> Formula:
     >>> bc.nominal(bc.magnitude(bc.pos("tip", "hub")))
     nominal(magnitude(pos(tip, hub)))
     """
-    return call("nominal", e)
+    return call_formula("nominal", e)
 
 
 def fm(force: Any) -> Formula:
@@ -398,4 +403,4 @@ def fm(force: Any) -> Formula:
     >>> bc.fm("spring")
     fm(spring)
     """
-    return call("fm", force)
+    return call_formula("fm", force)

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from bellcrank.errors import ModelError, mapping
-from bellcrank.units import with_unit
+from bellcrank.errors import ModelError, require_mapping
+from bellcrank.units import parse_quantity
 
 
-class Guess(float):
+class StateGuess(float):
     """A value among initial ones from which an assembly starts and which it may change."""
 
     __slots__ = ()
@@ -25,27 +25,27 @@ class GuessText(str):
 def with_guess(initial: Any, guess: Mapping[Any, float | str] | None) -> Any:
     """Initial values together with guesses of other states."""
     if not guess:
-        mapping(guess, "guess")
+        require_mapping(guess, "guess")
         return initial
     if initial is not None and not isinstance(initial, Mapping):
         raise ModelError("guess= goes with values by name: initial= is a whole state (q, u), which leaves nothing open")
-    initial_keys = {_key(k) for k in initial or ()}
-    guesses = {k: _guess(k, v) for k, v in mapping(guess, "guess").items()}
-    if duplicates := [str(k) for k in guesses if _key(k) in initial_keys]:
+    initial_keys = {_normalized_name(k) for k in initial or ()}
+    guesses = {k: _make_guess(k, v) for k, v in require_mapping(guess, "guess").items()}
+    if duplicates := [str(k) for k in guesses if _normalized_name(k) in initial_keys]:
         reason = "an initial value is kept, a guess may change"
         raise ModelError(f"{', '.join(duplicates)}: given in initial= and in guess=; {reason}")
     return {**(initial or {}), **guesses}
 
 
-def _key(name: Any) -> str:
+def _normalized_name(name: Any) -> str:
     return "".join(str(getattr(name, "name", name)).split())
 
 
-def _guess(name: Any, value: Any) -> Guess | GuessText:
-    if with_unit(value) is not None:
+def _make_guess(name: Any, value: Any) -> StateGuess | GuessText:
+    if parse_quantity(value) is not None:
         return GuessText(value)
     try:
-        number = Guess(value)
+        number = StateGuess(value)
     except (TypeError, ValueError, OverflowError):
         raise ModelError(f"guess of {name} is {value!r}, not a number") from None
     if not math.isfinite(number):

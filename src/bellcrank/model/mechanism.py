@@ -61,7 +61,7 @@ class Mechanism:
         return tuple(u for b in self.bodies for u in b.speeds)
 
     @cached_property
-    def locks(self) -> tuple[tuple[Body, Symbol, int, float], ...]:
+    def gimbal_locks(self) -> tuple[tuple[Body, Symbol, int, float], ...]:
         """Every body that can be in gimbal lock, the angle that does it with its place between the other two, and its
         value there."""
         coordinate_index = {q: i for i, q in enumerate(self.coordinates)}
@@ -73,11 +73,11 @@ class Mechanism:
         )
 
     @property
-    def start(self) -> dict[Symbol, int]:
+    def nonzero_reference_values(self) -> dict[Symbol, int]:
         """Coordinates that are not zero where the bodies stand as they were drawn."""
         return {q: x for b in self.bodies for q, x in b.joint.start.items()}
 
     @cached_property
-    def norms(self) -> list[tuple[str, Expr]]:
+    def normalization_constraints(self) -> list[tuple[str, Expr]]:
         """What binds coordinates of one joint to each other: text, and what is zero."""
         return [norm for b in self.bodies for norm in b.joint.norms(b.name)]

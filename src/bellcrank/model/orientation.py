@@ -1,6 +1,7 @@
 """The orientation of a body in its parent at zero coordinates, where it is given: a matrix, or turns one after another.
 
-In:  a `Checker` and what stands in the record. Out: R_AB, whose columns are the axes of the body in the parent.
+In:  a `DescriptionChecker` and what stands in the record. Out: R_AB, whose columns are the axes of the body in the
+parent.
 """
 
 from __future__ import annotations
@@ -9,80 +10,80 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.expr import Expr, evaluate, expression, symbols
-from bellcrank.expr.text import axis_number
-from bellcrank.model.reading import Checker
+from bellcrank.expr import Expr, evaluate, expression, free_symbols
+from bellcrank.expr.formula_parser import axis_number
+from bellcrank.model.checker import DescriptionChecker
 from bellcrank.numeric.tuning import RANKS
-from bellcrank.vector.basis import IDENTITY, Mat3, cross3, dot3, matmul, transpose, turn_about
+from bellcrank.vector.basis import IDENTITY, Mat3, cross3, dot3, matmul, rotation_about, transpose
 
-ALLOWED = "a 3 x 3 rotation matrix, a turn (axis, angle), or several turns"
-CLOSE = 1e-6  # how far a matrix of numbers may be from a rotation; it is then made one
+ORIENTATION_FORMS = "a 3 x 3 rotation matrix, a turn (axis, angle), or several turns"
+ROTATION_TOLERANCE = 1e-6  # how far a matrix of numbers may be from a rotation; it is then made one
 
 
-def orientation_of(checker: Checker, orientation: Any, location: str) -> Mat3:
+def read_orientation(checker: DescriptionChecker, orientation: Any, location: str) -> Mat3:
     """R_AB of a matrix whose columns are the axes of the body, or of turns about axes of the body as it is turned."""
-    rows = list(orientation) if _listed(orientation) else []
-    if len(rows) == 2 and not _is_turn(rows[0]):
+    rows = list(orientation) if _is_sequence(orientation) else []
+    if len(rows) == 2 and not _is_axis_angle_pair(rows[0]):
         rows = [rows]
-    if len(rows) == 3 and all(_listed(row) and len(row) == 3 for row in rows):
-        return _matrix(checker, rows, location)
-    if rows and all(map(_is_turn, rows)):
+    if len(rows) == 3 and all(_is_sequence(row) and len(row) == 3 for row in rows):
+        return _check_rotation_matrix(checker, rows, location)
+    if rows and all(map(_is_axis_angle_pair, rows)):
         R = IDENTITY
         for axis, angle in rows:
-            about = checker.direction(axis, location, "orientation")
-            turn_angle = checker.constant(angle, location, "orientation")
-            R = R if about is None else matmul(R, _exact(turn_about(about, turn_angle)))
+            about = checker.read_direction(axis, location, "orientation")
+            turn_angle = checker.read_constant(angle, location, "orientation")
+            R = R if about is None else matmul(R, _snap_rotation(rotation_about(about, turn_angle)))
         return R
-    checker.problem(location, f"orientation={orientation!r} is not {ALLOWED}.")
+    checker.add_problem(location, f"orientation={orientation!r} is not {ORIENTATION_FORMS}.")
     return IDENTITY
 
 
-def _matrix(checker: Checker, rows: list[Any], location: str) -> Mat3:
-    x, y, z = (checker.vector(row, location, "orientation") for row in rows)
+def _check_rotation_matrix(checker: DescriptionChecker, rows: list[Any], location: str) -> Mat3:
+    x, y, z = (checker.read_vector(row, location, "orientation") for row in rows)
     R: Mat3 = x, y, z
-    if any(symbols(*row) for row in R):
+    if any(free_symbols(*row) for row in R):
         products = matmul(transpose(R), R)
-        is_orthogonal = all(_same(products[i][j], IDENTITY[i][j]) for i in range(3) for j in range(3))
-        is_rotation = is_orthogonal and _same(dot3(R[0], cross3(R[1], R[2])), IDENTITY[0][0])
+        is_orthogonal = all(_are_equal(products[i][j], IDENTITY[i][j]) for i in range(3) for j in range(3))
+        is_rotation = is_orthogonal and _are_equal(dot3(R[0], cross3(R[1], R[2])), IDENTITY[0][0])
         if not is_rotation:
             message = "is not a rotation for all values of its parameters; turns (axis, angle) always are"
-            checker.problem(location, f"orientation: the matrix {message}.")
+            checker.add_problem(location, f"orientation: the matrix {message}.")
         return R
     numbers = np.array([evaluate(row, {}) for row in R])
     U, _, Vt = np.linalg.svd(numbers)
     closest_rotation = U @ Vt
     deviation = float(np.abs(closest_rotation - numbers).max())
-    if deviation > CLOSE or np.linalg.det(closest_rotation) < 0:
-        reason = f"off by {deviation:.2g}" if deviation > CLOSE else "a reflection"
-        checker.problem(
+    if deviation > ROTATION_TOLERANCE or np.linalg.det(closest_rotation) < 0:
+        reason = f"off by {deviation:.2g}" if deviation > ROTATION_TOLERANCE else "a reflection"
+        checker.add_problem(
             location, f"orientation: the matrix is no rotation ({reason}); its columns are the axes of the body."
         )
         return R
     x, y, z = ((expression(float(a)), expression(float(b)), expression(float(c))) for a, b, c in closest_rotation)
-    return _exact((x, y, z))
+    return _snap_rotation((x, y, z))
 
 
-def _exact(R: Mat3) -> Mat3:
+def _snap_rotation(R: Mat3) -> Mat3:
     """A rotation in which sines and cosines that are -1, 0 or 1 but for rounding are so."""
 
-    def exact(e: Expr) -> Expr:
-        if symbols(e):
+    def snap_entry(e: Expr) -> Expr:
+        if free_symbols(e):
             return e
         value = evaluate([e], {})[0]
         return expression(round(value)) if abs(value - round(value)) <= RANKS.digits else e
 
-    x, y, z = ((exact(a), exact(b), exact(c)) for a, b, c in R)
+    x, y, z = ((snap_entry(a), snap_entry(b), snap_entry(c)) for a, b, c in R)
     return x, y, z
 
 
-def _same(a: Expr, b: Expr) -> bool:
+def _are_equal(a: Expr, b: Expr) -> bool:
     return a.fingerprint == b.fingerprint
 
 
-def _listed(value: Any) -> bool:
+def _is_sequence(value: Any) -> bool:
     return hasattr(value, "__len__") and not isinstance(value, str)
 
 
-def _is_turn(value: Any) -> bool:
+def _is_axis_angle_pair(value: Any) -> bool:
     """An axis and an angle."""
-    return _listed(value) and len(value) == 2 and (axis_number(value[0]) is not None or _listed(value[0]))
+    return _is_sequence(value) and len(value) == 2 and (axis_number(value[0]) is not None or _is_sequence(value[0]))

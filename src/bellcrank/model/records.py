@@ -9,7 +9,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr
-from bellcrank.expr.external_value import Rule
+from bellcrank.expr.user_function_value import Rule
 from bellcrank.model.joints.joint import JointRecord as JointRecord
 from bellcrank.model.loads.contact import ContactRecord, RigidContact
 from bellcrank.model.loads.load import LoadRecord as LoadRecord
@@ -131,7 +131,7 @@ class RangeRecord:
 
 
 @dataclass(frozen=True, eq=False)
-class External:
+class UserFunction:
     """A user function. Without `returns` it is a function of its arguments in formulas; with `returns` those names
     are variables that it sets, called with the expressions given as `arguments`."""
 
@@ -151,12 +151,12 @@ class External:
     varies = True  # its value may change although its arguments do not
 
     @property
-    def entered(self) -> bool:
+    def sets_parameters(self) -> bool:
         """Are its values parameters, found when those that are given have been read?"""
         return self.when == "input"
 
     @property
-    def kept(self) -> bool:
+    def is_sampled(self) -> bool:
         """Are its values kept from one call to the next, which comes at the start of a run or at the end of a step?"""
         return self.when in ("init", "update")
 
@@ -176,7 +176,7 @@ class External:
         return len(self.arguments)
 
     @property
-    def needs(self) -> External | None:
+    def needs(self) -> UserFunction | None:
         """Another routine, which its text in C calls."""
         return None
 
@@ -185,7 +185,7 @@ class External:
 
 
 @dataclass(frozen=True)
-class GivenEvent:
+class EventRecord:
     """An event to look for: an expression that crosses zero or a comparison, and what is set then."""
 
     expression: str
@@ -213,7 +213,7 @@ class RunRecord:
     output_every: int | None = None
     initial: dict[Any, float] = field(default_factory=dict)
     inputs: dict[str, Any] = field(default_factory=dict)
-    events: list[GivenEvent] = field(default_factory=list)
+    events: list[EventRecord] = field(default_factory=list)
     start_speed: StartSpeed | None = None
     shown: tuple[str, ...] = ()  # channels that a live page plots, where the user chooses none
 
@@ -235,7 +235,7 @@ class Description:
     loops: list[LoopRecord] = field(default_factory=list)
     outputs: list[OutputRecord] = field(default_factory=list)
     output_groups: list[str] = field(default_factory=list)
-    externals: list[External] = field(default_factory=list)
+    externals: list[UserFunction] = field(default_factory=list)
     tables: dict[str, Any] = field(default_factory=dict)
     definitions: dict[str, Any] = field(default_factory=dict)
     gravity: LoadRecord | None = None
@@ -250,20 +250,20 @@ class Description:
     problems: list[str] = field(default_factory=list)
 
     @property
-    def contacts(self) -> list[RigidContact]:
+    def rigid_contacts(self) -> list[RigidContact]:
         """Of rigid wheels."""
         return [w for w in self.wheels if isinstance(w, RigidContact)]
 
     def snapshot(self) -> Description:
         """The description as it is now, which what the user adds later does not change."""
-        copies = {f.name: _own(getattr(self, f.name)) for f in fields(self)}
+        copies = {f.name: _copy_value(getattr(self, f.name)) for f in fields(self)}
         run = replace(
             self.run, initial=dict(self.run.initial), inputs=dict(self.run.inputs), events=list(self.run.events)
         )
         return Description(**{**copies, "run": run})
 
 
-def _own(value: Any) -> Any:
+def _copy_value(value: Any) -> Any:
     """A list or dictionary of its own; records that can change are copied."""
     if isinstance(value, dict):
         return {name: replace(x) if isinstance(x, ParameterRecord) else x for name, x in value.items()}

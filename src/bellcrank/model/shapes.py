@@ -13,11 +13,11 @@ from typing import Any
 from bellcrank.errors import did_you_mean
 from bellcrank.expr import Expr
 from bellcrank.files.stl import Mesh
-from bellcrank.model.reading import Checker
+from bellcrank.model.checker import DescriptionChecker
 from bellcrank.model.records import ShapeRecord
 from bellcrank.vector.basis import IDENTITY, NULL, Vec3
 
-SIZES: Mapping[str, tuple[int, ...]] = {  # kinds of shapes, and how many sizes each may be given
+SIZE_COUNTS: Mapping[str, tuple[int, ...]] = {  # kinds of shapes, and how many sizes each may be given
     "box": (0, 1, 3),
     "cylinder": (0, 2),
     "sphere": (0, 1),
@@ -45,16 +45,16 @@ _HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
 class Shape:
     """A shape fixed in a body (-1: the ground).
 
-    `at`: its middle, of a line all its points, along the axes of the body; `axis`: the direction, in the body, of the
-    third axis of the shape; `size`: lengths of a box, radius and length of a cylinder, radius of a sphere, thickness of
-    a line, what the file of a mesh is multiplied with, radius and width of a wheel, length, width and height of a car
-    and, if given, its wheelbase, wheel radius and front overhang; none: to be chosen.
+    `center`: its middle, of a line all its points, along the axes of the body; `axis`: the direction, in the body, of
+    the third axis of the shape; `size`: lengths of a box, radius and length of a cylinder, radius of a sphere,
+    thickness of a line, what the file of a mesh is multiplied with, radius and width of a wheel, length, width and
+    height of a car and, if given, its wheelbase, wheel radius and front overhang; none: to be chosen.
     """
 
     kind: str
     body: int
     size: tuple[Expr, ...]
-    at: tuple[Vec3, ...]
+    center: tuple[Vec3, ...]
     axis: Vec3
     color: str
     label: str
@@ -62,47 +62,47 @@ class Shape:
     opacity: float = 1.0
 
 
-def read_shape(record: ShapeRecord, checker: Checker, body_indices: Mapping[str, int]) -> Shape | None:
+def read_shape(record: ShapeRecord, checker: DescriptionChecker, body_indices: Mapping[str, int]) -> Shape | None:
     """A shape; None where something is wrong, which the checker then knows. `body_indices`: bodies by name."""
     problem_count = len(checker.problems)
     location = f"shape '{record.label or record.kind}'"
     index = checker.body_index(record.body, location, "body")
-    if record.kind not in SIZES:
-        kinds = ", ".join(SIZES)
-        checker.problem(
-            location, f"kind '{record.kind}' is not known.{did_you_mean(record.kind, SIZES)} Kinds: {kinds}."
+    if record.kind not in SIZE_COUNTS:
+        kinds = ", ".join(SIZE_COUNTS)
+        checker.add_problem(
+            location, f"kind '{record.kind}' is not known.{did_you_mean(record.kind, SIZE_COUNTS)} Kinds: {kinds}."
         )
         return None
-    size = tuple(checker.constant(x, location, "size") for x in listed(record.size))
-    if len(size) not in SIZES[record.kind]:
-        counts_text = " or ".join(str(n) for n in SIZES[record.kind] if n)
-        checker.problem(location, f"size={record.size!r} of a {record.kind} must have {counts_text} numbers.")
+    size = tuple(checker.read_constant(x, location, "size") for x in as_size_tuple(record.size))
+    if len(size) not in SIZE_COUNTS[record.kind]:
+        counts_text = " or ".join(str(n) for n in SIZE_COUNTS[record.kind] if n)
+        checker.add_problem(location, f"size={record.size!r} of a {record.kind} must have {counts_text} numbers.")
     points = record.at if record.kind == "line" else [record.at]
     if record.kind == "line" and (not isinstance(points, tuple | list) or len(points) < 2):
-        checker.problem(location, f"at={record.at!r} of a line must be two points or more, three components each.")
+        checker.add_problem(location, f"at={record.at!r} of a line must be two points or more, three components each.")
         points = ()
-    positions = tuple(checker.vector(p, location, "at") for p in points)
-    axis = IDENTITY[2] if record.axis is None else checker.direction(record.axis, location, "axis") or NULL
-    color = _color(record.color)
+    positions = tuple(checker.read_vector(p, location, "at") for p in points)
+    axis = IDENTITY[2] if record.axis is None else checker.read_direction(record.axis, location, "axis") or NULL
+    color = _hex_color(record.color)
     if color is None:
-        checker.problem(location, f"color={record.color!r} is not known: '#rrggbb', or one of {', '.join(COLORS)}.")
+        checker.add_problem(location, f"color={record.color!r} is not known: '#rrggbb', or one of {', '.join(COLORS)}.")
     opacity = record.opacity
     if not isinstance(opacity, int | float) or isinstance(opacity, bool) or not 0 < opacity <= 1:
-        checker.problem(location, f"opacity={opacity!r} must be a number above 0 and up to 1.")
+        checker.add_problem(location, f"opacity={opacity!r} must be a number above 0 and up to 1.")
     if index is None or len(checker.problems) > problem_count:
         return None
     body = body_indices[checker.drafts[index].record.name] if index >= 0 else -1
     return Shape(record.kind, body, size, positions, axis, color or "", record.label or "", record.mesh, float(opacity))
 
 
-def listed(size: Any) -> tuple[Any, ...]:
+def as_size_tuple(size: Any) -> tuple[Any, ...]:
     """Sizes as they are given: none, one or several."""
     if size is None:
         return ()
     return tuple(size) if isinstance(size, tuple | list) or getattr(size, "ndim", 0) != 0 else (size,)
 
 
-def _color(color: Any) -> str | None:
+def _hex_color(color: Any) -> str | None:
     """As #rrggbb; "" if none is given, None if it is not known."""
     if color is None:
         return ""

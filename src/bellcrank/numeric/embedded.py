@@ -17,56 +17,56 @@ Row = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Embedded:
-    """A method. `rows` give the state of a stage by the rates of those before, at `nodes` of the step.
+class EmbeddedMethod:
+    """A method. `stage_weights` give the state of a stage by the rates of those before, at `nodes` of the step.
 
-    One row is the result; those after it are evaluated only where a state within the step is asked for. `error` weighs
-    rates to what the result may be off by; with a `second` estimate, of a lower order, the two are combined. The
-    error is taken to grow with h to the power of `exponent`, its trend counts by `damping` (Hairer, Norsett & Wanner
-    II.4, beta), and a step is at most `growth` times the one before. A mode whose rate times the step is above `held`
-    holds it by what is stable, not by its error.
+    One row is the result; those after it are evaluated only where a state within the step is asked for. `error_weights`
+    weighs rates to what the result may be off by; with a `second_error_weights` estimate, of a lower order, the two are
+    combined. The error is taken to grow with h to the power of `error_exponent`, its trend counts by `pi_beta` (Hairer,
+    Norsett & Wanner II.4, beta), and a step is at most `max_growth` times the one before. A mode whose rate times the
+    step is above `stability_limit` holds it by what is stable, not by its error.
     """
 
     name: str
-    words: str  # what it is, for listings
+    description: str  # what it is, for listings
     order: int
-    exponent: int
-    damping: float
-    growth: float
-    held: float
-    rows: tuple[Row, ...]
+    error_exponent: int
+    pi_beta: float
+    max_growth: float
+    stability_limit: float
+    stage_weights: tuple[Row, ...]
     nodes: Row
-    error: Row
-    dense: tuple[Row, ...]
-    second: Row = ()
+    error_weights: Row
+    dense_weights: tuple[Row, ...]
+    second_error_weights: Row = ()
 
     @cached_property
-    def result(self) -> int:
+    def result_stage(self) -> int:
         """The row that is the result: the one before the stages within a step, if there are any."""
-        return len(self.rows) - 1 if self.same_as_last else len(self.error)
+        return len(self.stage_weights) - 1 if self.is_fsal else len(self.error_weights)
 
     @property
-    def same_as_last(self) -> bool:
+    def is_fsal(self) -> bool:
         """Are rates at the end of a step known when its error is?"""
-        return len(self.error) == len(self.rows)
+        return len(self.error_weights) == len(self.stage_weights)
 
     @property
-    def coefficients(self) -> int:
+    def n_dense_coefficients(self) -> int:
         """F0, F1, ... of a state within a step."""
-        return 3 + len(self.dense)
+        return 3 + len(self.dense_weights)
 
 
 # fmt: off
 EMBEDDED = {m.name: m for m in (
-    Embedded(
+    EmbeddedMethod(
         name="tsit5",
-        words="Tsitouras 5(4)",
+        description="Tsitouras 5(4)",
         order=5,
-        exponent=5,
-        damping=0.04,
-        growth=10.0,
-        held=2.2,
-        rows=(
+        error_exponent=5,
+        pi_beta=0.04,
+        max_growth=10.0,
+        stability_limit=2.2,
+        stage_weights=(
             (),
             (0.161,),
             (-0.008480655492356989, 0.335480655492357),
@@ -76,26 +76,26 @@ EMBEDDED = {m.name: m for m in (
             (0.09646076681806523, 0.01, 0.4798896504144996, 1.379008574103742, -3.290069515436081, 2.324710524099774),
         ),
         nodes=(0.0, 0.161, 0.327, 0.9, 0.9800255409045097, 1.0, 1.0),
-        error=(
+        error_weights=(
             0.0017800110522257773, 0.0008164344596567463, -0.007880878010261994, 0.1447110071732629,
             -0.5823571654525552, 0.45808210592918686, -0.015151515151515152,
         ),
-        dense=(
+        dense_weights=(
             (
                 -1.0530884977290216, 0.1017, 2.490627285651253, -16.548102889244902, 47.37952196281928,
                 -34.87065786149661, 2.5,
             ),
         ),
     ),
-    Embedded(
+    EmbeddedMethod(
         name="dop853",
-        words="Dormand-Prince 8(5,3)",
+        description="Dormand-Prince 8(5,3)",
         order=8,
-        exponent=8,
-        damping=0.02,
-        growth=6.0,
-        held=4.2,
-        rows=(
+        error_exponent=8,
+        pi_beta=0.02,
+        max_growth=6.0,
+        stability_limit=4.2,
+        stage_weights=(
             (),
             (0.05260015195876773,),
             (0.0197250569845379, 0.0591751709536137),
@@ -146,15 +146,15 @@ EMBEDDED = {m.name: m for m in (
             0.25, 0.3076923076923077, 0.6512820512820513, 0.6, 0.8571428571428571, 1.0, 1.0, 0.1, 0.2,
             0.7777777777777778,
         ),
-        error=(
+        error_weights=(
             0.01312004499419488, 0.0, 0.0, 0.0, 0.0, -1.2251564463762044, -0.4957589496572502, 1.6643771824549864,
             -0.35032884874997366, 0.3341791187130175, 0.08192320648511571, -0.022355307863886294,
         ),
-        second=(
+        second_error_weights=(
             -0.18980075407240762, 0.0, 0.0, 0.0, 0.0, 4.450312892752409, 1.8915178993145003, -5.801203960010585,
             -0.4226823213237919, -0.1521609496625161, 0.20136540080403034, 0.02265179219836082,
         ),
-        dense=(
+        dense_weights=(
             (
                 -8.428938276109013, 0.0, 0.0, 0.0, 0.0, 0.5667149535193777, -3.0689499459498917, 2.38466765651207,
                 2.117034582445028, -0.871391583777973, 2.2404374302607883, 0.6315787787694688, -0.08899033645133331,

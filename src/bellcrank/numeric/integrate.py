@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .methods import METHODS
+from .fixed_step_methods import METHODS
 
 Rates = Callable[[float, np.ndarray], np.ndarray]
 Times = tuple[float, float, float]
 Advance = Callable[[Rates, Times, np.ndarray, float, np.ndarray, np.ndarray | None], np.ndarray]
 
 
-def unit_sized(y: np.ndarray, unit: Sequence[int]) -> np.ndarray:
+def normalize_euler_parameters(y: np.ndarray, unit: Sequence[int]) -> np.ndarray:
     """States with Euler parameters brought to unit size, in place; `unit`: places of the first of each four."""
     for i in unit:
         size = y[i] * y[i]
@@ -28,19 +28,19 @@ def unit_sized(y: np.ndarray, unit: Sequence[int]) -> np.ndarray:
     return y
 
 
-def advance_by(name: str, n_q: int, unit: Sequence[int] = ()) -> Advance:
-    """The step of a method; n_q coordinates stand before the speeds, `unit` as of `unit_sized`."""
+def step_function(name: str, n_q: int, unit: Sequence[int] = ()) -> Advance:
+    """The step of a method; n_q coordinates stand before the speeds, `unit` as of `normalize_euler_parameters`."""
     method = METHODS[name]
 
     def advance(
         f: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray, old: np.ndarray | None = None
     ) -> np.ndarray:
         if method.two_step is not None and old is not None:
-            return unit_sized(np.asarray(y + method.two_step.of(h, (k, old))), unit)
+            return normalize_euler_parameters(np.asarray(y + method.two_step.evaluate(h, (k, old))), unit)
         rates = [k]
         for stage in method.stages:
-            rates.append(f(time_of(stage.node, times, h), y + stage.sum.of(h, rates)))
-        return unit_sized(np.asarray(y + method.result.of(h, rates)), unit)
+            rates.append(f(stage_time(stage.node, times, h), y + stage.increment.evaluate(h, rates)))
+        return normalize_euler_parameters(np.asarray(y + method.result.evaluate(h, rates)), unit)
 
     def semi_implicit(
         f: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray, old: np.ndarray | None = None
@@ -49,12 +49,12 @@ def advance_by(name: str, n_q: int, unit: Sequence[int] = ()) -> Advance:
         new = y.copy()
         new[n_q:] += h * k[n_q:]
         new[:n_q] += h * f(times[0], new)[:n_q]
-        return unit_sized(new, unit)
+        return normalize_euler_parameters(new, unit)
 
     return semi_implicit if method.semi_implicit else advance
 
 
-def time_of(node: float, times: Times, h: float) -> float:
+def stage_time(node: float, times: Times, h: float) -> float:
     """The time of a stage."""
     node_times = {0.0: times[0], 0.5: times[1], 1.0: times[2]}
     return node_times[node] if node in node_times else times[0] + node * h

@@ -16,7 +16,7 @@ def least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> 
     """
     root = np.sqrt(weights)
     B = A * root
-    size = _lengths(B)
+    size = _row_norms(B)
     if not (np.isfinite(size).all() and np.isfinite(r).all()):
         return np.full(A.shape[1], np.nan)
     x = np.zeros(A.shape[1])
@@ -24,7 +24,7 @@ def least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> 
     size[short] = np.inf  # what is divided by it vanishes
     B, r = B / size[:, None], r / size
     for _ in range(rank):
-        lengths = _lengths(B)
+        lengths = _row_norms(B)
         best = lengths.argmax()
         longest = lengths[best]
         if not longest > LOOPS.repeated:
@@ -39,6 +39,6 @@ def least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> 
     return np.asarray(root * x)
 
 
-def _lengths(B: np.ndarray) -> np.ndarray:
+def _row_norms(B: np.ndarray) -> np.ndarray:
     """Of rows."""
     return np.sqrt(np.add.reduce(B * B, axis=1))

@@ -8,23 +8,23 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .projection import CannotClose
+from .loop_constraints import AssemblyError
 
 STARTS = 24
 State = tuple[np.ndarray, np.ndarray]
 
 
-def drawn(n: int) -> np.ndarray:
+def start_offsets(n: int) -> np.ndarray:
     """Numbers from -1 to 1 by which n coordinates are moved: a row for each start, drawn once for all."""
     return np.random.default_rng(0).uniform(-1, 1, (STARTS, n))
 
 
-def reaches(slides: np.ndarray, gap: float) -> np.ndarray:
+def search_ranges(slides: np.ndarray, gap: float) -> np.ndarray:
     """Of coordinates, those that slide and others; `gap`: the largest residual of the guess."""
     return np.where(slides, gap, math.pi)
 
 
-def from_elsewhere(
+def assemble_multistart(
     assemble: Callable[[np.ndarray], State],
     q: np.ndarray,
     free: np.ndarray,
@@ -36,10 +36,10 @@ def from_elsewhere(
     if not free.any():
         return None
     assemblies: list[tuple[float, State]] = []
-    for i, offsets in enumerate(drawn(len(q)), 1):
+    for i, offsets in enumerate(start_offsets(len(q)), 1):
         try:
             state = assemble(q + np.where(free, i / STARTS * ranges * offsets, 0.0))
-        except CannotClose:
+        except AssemblyError:
             continue
         if is_rejected(state[0]):
             continue

@@ -14,7 +14,7 @@ from .tuning import ELIMINATION
 SINGULAR, VANISHING, SPARSER = ELIMINATION.singular, ELIMINATION.vanishing, ELIMINATION.sparser
 
 
-def pivoted(A, rank, usual, min_ratio=SINGULAR, pattern=None):
+def eliminate_pivoted(A, rank, usual, min_ratio=SINGULAR, pattern=None):
     """Eliminates the rows of A (the last column is a right-hand side) in place, rows with the largest entries first.
 
     Returns the order of the columns, the number of rows used, and the ratio of the last pivot to the first, against its
@@ -53,7 +53,7 @@ def pivoted(A, rank, usual, min_ratio=SINGULAR, pattern=None):
     return order, n_used, float(ratio)
 
 
-def fixed_ratio(A, order):
+def fixed_order_pivot_ratio(A, order):
     """The smallest pivot of an elimination of A in fixed order; 1 if there is none."""
     A = np.array(A)
     smallest = np.inf
@@ -72,7 +72,7 @@ def null_space(J, right_side, rank, rows, columns, usual, min_ratio=SINGULAR):
     """T with J T = 0, c with J c = right, the ratio of pivots; `rank`: of J usually; `rows`, `columns` scale J."""
     s, r = np.array(columns), np.array(rows)
     A = np.column_stack([np.array(J) * s * r[:, None], np.array(right_side) * r])
-    order, n_used, ratio = pivoted(A, rank, usual, min_ratio)
+    order, n_used, ratio = eliminate_pivoted(A, rank, usual, min_ratio)
     n = len(s)
     T, c = np.zeros((n, n - n_used)), np.zeros(n)
     T[order[:n_used]], c[order[:n_used]] = -A[:n_used, n_used:n], A[:n_used, n]

@@ -13,27 +13,27 @@ Row = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Rosenbrock:
-    """A method; states within a step follow from the stages by `dense`."""
+class RosenbrockMethod:
+    """A method; states within a step follow from the stages by `dense_weights`."""
 
     name: str
-    words: str
+    description: str
     gamma: float
     nodes: Row
     d: Row
     A: tuple[Row, ...]
     C: tuple[Row, ...]
     b: Row
-    error: Row
-    dense: tuple[Row, Row, Row]
+    error_weights: Row
+    dense_weights: tuple[Row, Row, Row]
     order: int = 5
     first_order: int = 4  # of the estimate that chooses the first step
-    exponent: int = 5
-    growth: float = 6.0
+    error_exponent: int = 5
+    max_growth: float = 6.0
 
 
 # fmt: off
-RODAS5P = Rosenbrock(
+RODAS5P = RosenbrockMethod(
     "rodas5p",
     "Rodas5P",
     gamma=0.21193756319429014,
@@ -101,8 +101,8 @@ RODAS5P = Rosenbrock(
         1.0,
         1.0,
     ),
-    error=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
-    dense=(
+    error_weights=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+    dense_weights=(
         (
             25.948786856663858,
             -2.5579724845846235,

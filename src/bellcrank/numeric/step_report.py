@@ -5,31 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
-from .branch import Passage
 from .collocation import STIFF
-from .count import Count
 from .embedded import EMBEDDED
-from .methods import AUTO
+from .fixed_step_methods import AUTO
+from .loop_projector import SingularityPassage
 from .run_spec import STEP_TOO_SMALL, TOO_MANY_STEPS
+from .step_statistics import StepStatistics
 from .tuning import CONTROL
 
 STIFF_ONE, EXPLICIT_ONE = next(iter(STIFF)), next(iter(EMBEDDED))
 
 
-def why_it_ended(status: int, count: Count, states: Sequence[str], t_end: float, method: str, rtol: float) -> str:
+def step_failure_message(
+    status: int, count: StepStatistics, states: Sequence[str], t_end: float, method: str, rtol: float
+) -> str:
     """Why steps became too small or too many, and what to do; "" if they did not."""
     if status not in (STEP_TOO_SMALL, TOO_MANY_STEPS):
         return ""
-    rounding = _lost_in_rounding(count, rtol)
+    rounding = _rounding_message(count, rtol)
     if status == TOO_MANY_STEPS:
-        text = f"{count.most} steps were not enough to t_end = {t_end:g} s"
+        text = f"{count.max_steps} steps were not enough to t_end = {t_end:g} s"
         if rounding:
             return f"{text}. {rounding}"
-        if count.fastest and method in EMBEDDED:
-            return f"{text}. A mode of {count.fastest:.2g} 1/s holds them: try method='{STIFF_ONE}'"
+        if count.fastest_rate and method in EMBEDDED:
+            return f"{text}. A mode of {count.fastest_rate:.2g} 1/s holds them: try method='{STIFF_ONE}'"
         return f"{text}. Try a larger rtol"
-    name = states[count.culprit] if states else "nothing"
-    error = f", its error is {count.excess:.2g} times what is allowed" if count.excess > 1 else ""
+    name = states[count.worst_state] if states else "nothing"
+    error = f", its error is {count.error_ratio:.2g} times what is allowed" if count.error_ratio > 1 else ""
     text = f"the step became too small (last {count.shortest:.2g} s): {name} asks for it{error}"
     if rounding:
         return f"{text}. {rounding}"
@@ -37,18 +39,19 @@ def why_it_ended(status: int, count: Count, states: Sequence[str], t_end: float,
     return f"{text}. {question} Give that as an input or event; or raise atol of {name}"
 
 
-def _lost_in_rounding(count: Count, rtol: float) -> str:
+def _rounding_message(count: StepStatistics, rtol: float) -> str:
     """Is a tolerance too fine for what a stiff model leaves of double precision?"""
-    tried = count.steps + count.rejected
-    if not count.slopes or count.failures < CONTROL.doubtful * tried:
+    tried = count.n_accepted + count.n_rejected
+    if not count.n_jacobians or count.n_newton_failures < CONTROL.doubtful * tried:
         return ""
     return (
-        f"Newton's method failed in {count.failures} of {tried} steps: rtol={rtol:g} may be below what the stiffness "
+        f"Newton's method failed in {count.n_newton_failures} of {tried} steps: rtol={rtol:g} may be below what the "
+        f"stiffness "
         f"of the model leaves of double precision: try rtol={min(100 * rtol, 1e-3):g}"
     )
 
 
-def held_by(method: str, settings: Mapping[str, Any]) -> list[str]:
+def stiffness_message(method: str, settings: Mapping[str, Any]) -> list[str]:
     """A message if a fast mode held the steps of an explicit method that was chosen by name."""
     slowed, rate = settings.get("held_steps", 0), settings.get("fastest_mode", 0.0)
     if method not in EMBEDDED or not rate or slowed < CONTROL.doubtful * settings["steps"]:
@@ -59,9 +62,11 @@ def held_by(method: str, settings: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def stood_in(method: str, settings: Mapping[str, Any], visits: Sequence[Passage]) -> list[str]:
+def stiff_fallback_message(method: str, settings: Mapping[str, Any], visits: Sequence[SingularityPassage]) -> list[str]:
     """A message if an explicit method took the steps near singular configurations, in place of a stiff one."""
-    times = [x.time for x in visits if x.ratio != Passage.DIVIDED and x.time >= settings.get("went_over", x.time)]
+    times = [
+        x.time for x in visits if x.ratio != SingularityPassage.DIVIDED and x.time >= settings.get("went_over", x.time)
+    ]
     if not times or not (method in STIFF or "went_over" in settings):
         return []
     stiff = STIFF_ONE if method == AUTO else method
@@ -69,7 +74,7 @@ def stood_in(method: str, settings: Mapping[str, Any], visits: Sequence[Passage]
     return [f"near singular configurations of loops{often} at t = {times[0]:.6g} s, {EXPLICIT_ONE} replaced {stiff}"]
 
 
-def went_over(settings: Mapping[str, Any]) -> list[str]:
+def stiff_switch_message(settings: Mapping[str, Any]) -> list[str]:
     """A message if a run went over to a stiff method."""
     if "went_over" not in settings:
         return []
@@ -82,7 +87,7 @@ def went_over(settings: Mapping[str, Any]) -> list[str]:
     return [text]
 
 
-def add_figures(total: MutableMapping[str, Any], text: Mapping[str, Any]) -> None:
+def merge_statistics(total: MutableMapping[str, Any], text: Mapping[str, Any]) -> None:
     """Adds the figures of a segment to those of the ones before."""
     for key, x in text.items():
         if key not in total or not isinstance(x, int | float):

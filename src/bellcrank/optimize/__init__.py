@@ -6,8 +6,8 @@ print(fit); fit.plot("fit.png"); fit.page("fit.html")
 sim.simulate(parameters=fit.parameters)
 """
 
-from bellcrank.optimize.fitting import Recording, fit
-from bellcrank.optimize.result import Fit
+from bellcrank.optimize.fit_result import Fit
+from bellcrank.optimize.parameter_fitting import Recording, fit
 
 __all__ = ["Fit", "Recording", "fit"]
 

@@ -1,6 +1,6 @@
 """Nonlinear least squares with what a reader of the result needs: covariance, and what the data cannot determine.
 
-In:  unknowns with bounds, and a function that computes errors at many points at once. Out: `Solution`.
+In:  unknowns with bounds, and a function that computes errors at many points at once. Out: `LeastSquaresSolution`.
 Derivatives are central differences, whose points are computed as one batch. The noise of each channel is estimated from
 its errors unless weights are given, and channels are weighted by it (maximum likelihood of independent normal errors).
 Seber & Wild, Nonlinear Regression (1989), ch. 2, 5 and 12.
@@ -35,7 +35,7 @@ STRONG, MEMORY = 0.98, 0.3  # correlations that are noted: between unknowns, bet
 
 
 @dataclass(frozen=True)
-class Unknown:
+class FitUnknown:
     """What is searched for: the value to begin with, its bounds, and its size, by which it is scaled."""
 
     name: str
@@ -48,7 +48,7 @@ class Unknown:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class LeastSquaresSolution:
     """Values, covariance (inf on the diagonal for what the data do not determine), standard deviation of the errors by
     channel, number of samples less unknowns, `problems` that call for a warning, and notes."""
 
@@ -62,8 +62,8 @@ class Solution:
     notes: tuple[str, ...]
 
 
-def solve(
-    unknowns: Sequence[Unknown],
+def solve_least_squares(
+    unknowns: Sequence[FitUnknown],
     errors: Errors,
     channel: Array,
     ranges: Array,
@@ -71,10 +71,10 @@ def solve(
     weights: Array | None = None,
     max_iterations: int = 50,
     progress: Callable[[float], None] | None = None,
-) -> Solution:
+) -> LeastSquaresSolution:
     """Searches; `channel`: that of each sample, `ranges`: of the measurements of each channel, `names`: of channels,
     `weights`: one over the noise of each channel, `max_iterations`: iterations of each round."""
-    search = _Search(unknowns, errors, channel, ranges, max_iterations, progress)
+    search = _LeastSquaresSearch(unknowns, errors, channel, ranges, max_iterations, progress)
     count, p = len(channel), len(unknowns)
     if count <= p:
         raise ModelError(f"fit: {count} samples cannot determine {p} unknowns")
@@ -83,7 +83,7 @@ def solve(
     x = search.first
     for _ in range(ROUNDS):
         x, J, converged = search.minimize(x, 1 / noise)
-        channel_noise = search.noise_of(x)
+        channel_noise = search.channel_noise(x)
         if weights is not None or len(ranges) == 1:  # weights of one channel change nothing
             break
         next_noise = np.maximum(channel_noise, floor)
@@ -92,29 +92,31 @@ def solve(
         if settled:
             break
     J = J * (1 / noise)[channel][:, None]
-    weighted_errors = search.at(x) * (1 / noise)[channel]
+    weighted_errors = search.errors_at(x) * (1 / noise)[channel]
     variance = float(weighted_errors @ weighted_errors) / (count - p)
     covariance, problems = _covariance(unknowns, J, variance)
     values = x * search.size
-    channel_noise = search.noise_of(x) * math.sqrt(count / (count - p))
-    notes = [*_at_bounds(unknowns, values), *_strong(unknowns, covariance)]
-    notes += _memory(search.at(x), channel, names) if not np.all(channel_noise <= 10 * floor) else []
-    problems = [*problems, *_wide(unknowns, values, covariance)]
+    channel_noise = search.channel_noise(x) * math.sqrt(count / (count - p))
+    notes = [*_bound_notes(unknowns, values), *_correlation_notes(unknowns, covariance)]
+    notes += (
+        _autocorrelation_notes(search.errors_at(x), channel, names) if not np.all(channel_noise <= 10 * floor) else []
+    )
+    problems = [*problems, *_poorly_determined_notes(unknowns, values, covariance)]
     if not converged:
         problems.append(
             f"the search did not converge within {max_iterations} iterations; give better start values or bounds"
         )
-    return Solution(
+    return LeastSquaresSolution(
         values, covariance, channel_noise, count - p, search.evaluations, converged, tuple(problems), tuple(notes)
     )
 
 
-class _Search:
+class _LeastSquaresSearch:
     """Errors and their derivatives over scaled unknowns."""
 
     def __init__(
         self,
-        unknowns: Sequence[Unknown],
+        unknowns: Sequence[FitUnknown],
         errors: Errors,
         channel: Array,
         ranges: Array,
@@ -127,19 +129,19 @@ class _Search:
         self.errors, self.channel, self.most, self.progress = errors, channel, max_iterations, progress
         self.failed = FAILED * np.maximum(ranges, np.finfo(float).tiny)[channel]
         self.evaluations, self.kept = 0, dict[bytes, Array]()
-        if not np.isfinite(self.computed(self.first[None, :])[0]).all():
+        if not np.isfinite(self.evaluate_errors(self.first[None, :])[0]).all():
             raise RunError(
                 "fit: the run with the start values fails; try it with sim.simulate, or give others (start=)"
             )
 
-    def computed(self, points: Array) -> Array:
+    def evaluate_errors(self, points: Array) -> Array:
         self.evaluations += len(points)
         return self.errors(points * self.size)
 
-    def at(self, x: Array) -> Array:
+    def errors_at(self, x: Array) -> Array:
         key = x.tobytes()
         if key not in self.kept:
-            values = self.computed(x[None, :])[0]
+            values = self.evaluate_errors(x[None, :])[0]
             self.kept = {key: np.where(np.isfinite(values).all(), values, self.failed)}
         return self.kept[key]
 
@@ -150,7 +152,7 @@ class _Search:
             h = APART * min(max(abs(x[i]), SMALL), 1.0)
             points[2 * i, i] = min(x[i] + h, self.high[i])
             points[2 * i + 1, i] = max(x[i] - h, self.low[i])
-        errors = self.computed(points)
+        errors = self.evaluate_errors(points)
         widths = np.array([points[2 * i, i] - points[2 * i + 1, i] for i in range(n)])
         J = ((errors[0::2] - errors[1::2]) / widths[:, None]).T
         if not np.isfinite(J).all():
@@ -172,19 +174,26 @@ class _Search:
             return self.jacobian(z) * w[:, None]
 
         result = least_squares(
-            lambda z: self.at(z) * w, np.clip(x, self.low, self.high), jac=jacobian, bounds=(self.low, self.high),
-            x_scale="jac", method="trf", ftol=TOLERANCE, xtol=TOLERANCE, gtol=1e-12,
+            lambda z: self.errors_at(z) * w,
+            np.clip(x, self.low, self.high),
+            jac=jacobian,
+            bounds=(self.low, self.high),
+            x_scale="jac",
+            method="trf",
+            ftol=TOLERANCE,
+            xtol=TOLERANCE,
+            gtol=1e-12,
             max_nfev=self.most,
-        )  # fmt: skip
+        )
         return np.asarray(result.x), np.asarray(result.jac) / w[:, None], bool(result.status > 0)
 
-    def noise_of(self, x: Array) -> Array:
+    def channel_noise(self, x: Array) -> Array:
         """Root mean square of the errors of each channel."""
-        square = np.bincount(self.channel, self.at(x) ** 2)
+        square = np.bincount(self.channel, self.errors_at(x) ** 2)
         return np.sqrt(square / np.bincount(self.channel))
 
 
-def _covariance(unknowns: Sequence[Unknown], J: Array, variance: float) -> tuple[Array, list[str]]:
+def _covariance(unknowns: Sequence[FitUnknown], J: Array, variance: float) -> tuple[Array, list[str]]:
     """In the units of the unknowns; what the data do not determine has an infinite variance."""
     length, size = np.linalg.norm(J, axis=0), np.array([u.size for u in unknowns])
     n, problems = len(unknowns), []
@@ -223,7 +232,7 @@ def correlation_of(covariance: Array) -> Array:
     return np.asarray(coefficients)
 
 
-def _wide(unknowns: Sequence[Unknown], values: Array, covariance: Array) -> list[str]:
+def _poorly_determined_notes(unknowns: Sequence[FitUnknown], values: Array, covariance: Array) -> list[str]:
     """What is determined worse than its own size."""
     notes = []
     for u, value, variance in zip(unknowns, values, np.diag(covariance), strict=True):
@@ -237,7 +246,7 @@ def _wide(unknowns: Sequence[Unknown], values: Array, covariance: Array) -> list
     return notes
 
 
-def _at_bounds(unknowns: Sequence[Unknown], values: Array) -> list[str]:
+def _bound_notes(unknowns: Sequence[FitUnknown], values: Array) -> list[str]:
     notes = []
     for u, value in zip(unknowns, values, strict=True):
         bounds = [(end, word) for end, word in ((u.low, "lower"), (u.high, "upper")) if math.isfinite(end)]
@@ -248,7 +257,7 @@ def _at_bounds(unknowns: Sequence[Unknown], values: Array) -> list[str]:
     return notes
 
 
-def _strong(unknowns: Sequence[Unknown], covariance: Array) -> list[str]:
+def _correlation_notes(unknowns: Sequence[FitUnknown], covariance: Array) -> list[str]:
     r = correlation_of(covariance)
     return [
         f"'{unknowns[i].name}' and '{unknowns[j].name}' are strongly correlated ({r[i, j]:.4f}): the data determine a "
@@ -257,7 +266,7 @@ def _strong(unknowns: Sequence[Unknown], covariance: Array) -> list[str]:
     ]  # fmt: skip
 
 
-def _memory(errors: Array, channel: Array, names: Sequence[str]) -> list[str]:
+def _autocorrelation_notes(errors: Array, channel: Array, names: Sequence[str]) -> list[str]:
     """Successive errors that are alike are no independent noise: the model or its inputs differ from the truth."""
     notes = []
     for k, name in enumerate(names):

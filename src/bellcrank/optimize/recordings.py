@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, ModelWarning, did_you_mean, mapping, warn
-from bellcrank.files.record import Channel
+from bellcrank.errors import ModelError, ModelWarning, did_you_mean, issue_warning, require_mapping
+from bellcrank.files.record import FileChannel
 from bellcrank.measured.correlation import FEWEST, Correlation, compare
-from bellcrank.measured.log import in_unit, read
-from bellcrank.names import find_name
-from bellcrank.numeric.real import displayed, real
-from bellcrank.optimize.least_squares import Solution, Unknown, solve
-from bellcrank.optimize.result import Fit
+from bellcrank.measured.log import convert_unit, read
+from bellcrank.name_lookup import find_name
+from bellcrank.numeric.real_numbers import display_text, to_float
+from bellcrank.optimize.fit_result import Fit
+from bellcrank.optimize.least_squares import FitUnknown, LeastSquaresSolution, solve_least_squares
 from bellcrank.run.result import Run
 
 Array = np.ndarray[Any, Any]
@@ -67,14 +67,14 @@ class Recording:
         """
         run = read(self.data, self.channels) if isinstance(self.data, str | Path) else self.data
         if not isinstance(run, Run):
-            raise ModelError(f"fit: data={displayed(run)} must be a run, a path, a Recording or a list of these")
+            raise ModelError(f"fit: data={display_text(run)} must be a run, a path, a Recording or a list of these")
         if len(run.time) < FEWEST:
             raise ModelError(f"fit: {run.name} has {len(run.time)} samples; at least {FEWEST} are needed")
-        channels = [Channel(n, x, run.units.get(n, ""), run.labels.get(n, n)) for n, x in run.channels.items()]
-        return Run.of(run.name, run.time - run.time[0], channels, run.ended)
+        channels = [FileChannel(n, x, run.units.get(n, ""), run.labels.get(n, n)) for n, x in run.channels.items()]
+        return Run._from_channels(run.name, run.time - run.time[0], channels, run.ended)
 
 
-def recordings_of(data: Any) -> list[Recording]:
+def to_recordings(data: Any) -> list[Recording]:
     """One or several, as they were given."""
     listed = data if isinstance(data, list | tuple) else [data]
     if not listed:
@@ -82,7 +82,7 @@ def recordings_of(data: Any) -> list[Recording]:
     return [x if isinstance(x, Recording) else Recording(x) for x in listed]
 
 
-def unknown_of(
+def make_unknown(
     name: str,
     start: float,
     bounds: Any,
@@ -91,27 +91,29 @@ def unknown_of(
     size: float | None = None,
     *,
     user_start: bool = False,
-) -> Unknown:
+) -> FitUnknown:
     """An unknown with bounds (low, high) or None; its size is that of its value, or of its range. A value of the model
     may lie outside the bounds, one that was given to start with not."""
     low, high = -np.inf, np.inf
     if bounds is not None:
         limits = (
-            [real(x) for x in bounds] if isinstance(bounds, list | tuple | np.ndarray) and len(bounds) == 2 else [None]
+            [to_float(x) for x in bounds]
+            if isinstance(bounds, list | tuple | np.ndarray) and len(bounds) == 2
+            else [None]
         )
         if None in limits or not limits[0] < limits[1]:  # type: ignore[operator]
             raise ModelError(
-                f"fit: the bounds of '{name}', {displayed(bounds)}, must be (low, high), the lower one first"
+                f"fit: the bounds of '{name}', {display_text(bounds)}, must be (low, high), the lower one first"
             )
         low, high = float(limits[0]), float(limits[1])  # type: ignore[arg-type]
     if user_start and not low <= start <= high:
         raise ModelError(f"fit: start of '{name}', {start:g}, lies outside its bounds, {low:g} to {high:g}")
     start = min(max(start, low), high)
     width = 0.5 * (high - low) if np.isfinite(high - low) else 0.0
-    return Unknown(name, start, low, high, size or abs(start) or width or 1.0, unit, label)
+    return FitUnknown(name, start, low, high, size or abs(start) or width or 1.0, unit, label)
 
 
-def names_of(spec: Any, argument: str) -> dict[str, Any]:
+def bounds_by_name(spec: Any, argument: str) -> dict[str, Any]:
     """Names with their bounds: from a name, a list of names or a mapping."""
     if isinstance(spec, str):
         spec = [spec]
@@ -119,24 +121,24 @@ def names_of(spec: Any, argument: str) -> dict[str, Any]:
         return {str(k): v for k, v in spec.items()}
     if not isinstance(spec, Iterable) or isinstance(spec, bytes):
         raise ModelError(
-            f"fit: {argument}={displayed(spec)} must be a list of names, or a mapping from names to (low, high)"
+            f"fit: {argument}={display_text(spec)} must be a list of names, or a mapping from names to (low, high)"
         )
     names: list[Any] = [getattr(x, "name", x) for x in spec]
     if not all(isinstance(x, str) for x in names):
-        raise ModelError(f"fit: {argument}={displayed(spec)} must hold names")
+        raise ModelError(f"fit: {argument}={display_text(spec)} must hold names")
     if len({*names}) < len(names):
-        raise ModelError(f"fit: {argument}={displayed(spec)} names one twice")
+        raise ModelError(f"fit: {argument}={display_text(spec)} names one twice")
     return dict.fromkeys(names)
 
 
-def sensor_of(name: str) -> tuple[str, str] | None:
+def parse_sensor_name(name: str) -> tuple[str, str] | None:
     """Channel and property of an unknown such as "ay.offset"."""
     channel, _, attribute = name.rpartition(".")
     return (channel, attribute) if channel and attribute in SENSOR else None
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class FitSetup:
     """What is fitted: a name for messages, channels with units and labels, logs in the order of recordings."""
 
     name: str
@@ -149,7 +151,9 @@ class Setting:
         return list(self.units)
 
 
-def setting_of(name: str, available: Mapping[str, tuple[str, str]], logs: Sequence[Run], requested: Any) -> Setting:
+def make_fit_setup(
+    name: str, available: Mapping[str, tuple[str, str]], logs: Sequence[Run], requested: Any
+) -> FitSetup:
     """Channels that are compared: those asked for, or all `available` ones (unit and label by name) that a log has."""
     if requested is None:
         selected = [n for n in available if any(n in log.channels for log in logs)]
@@ -171,13 +175,13 @@ def setting_of(name: str, available: Mapping[str, tuple[str, str]], logs: Sequen
         if not selected:
             raise ModelError("fit: name at least one channel")
     units, labels = ({n: available[n][k] for n in selected} for k in (0, 1))
-    return Setting(name, units, labels, logs)
+    return FitSetup(name, units, labels, logs)
 
 
-class Errors:
+class RecordingErrors:
     """Simulated minus measured, of all recordings, channel after channel."""
 
-    def __init__(self, setting: Setting, simulate: Simulate) -> None:
+    def __init__(self, setting: FitSetup, simulate: Simulate) -> None:
         self.setting, self.simulate = setting, simulate
         self.measured: list[dict[str, Array]] = []
         channel: list[Array] = []
@@ -185,7 +189,7 @@ class Errors:
             measured = {}
             for k, (name, unit) in enumerate(setting.units.items()):
                 if name in log.channels:
-                    measured[name] = in_unit(
+                    measured[name] = convert_unit(
                         log[name], log.units.get(name, ""), unit, f"channel '{name}' of {log.name}"
                     )
                     if not np.isfinite(measured[name]).all():
@@ -200,12 +204,12 @@ class Errors:
         """Rows of errors, one for each point; nan where a run failed."""
         blocks = []
         for i, measured in enumerate(self.measured):
-            simulated = self.sensed(i, points)
+            simulated = self.sensor_channels(i, points)
             for name, y in measured.items():
                 blocks.append(np.array([np.full(len(y), np.nan) if x is None else x[name] - y for x in simulated]))
         return np.concatenate(blocks, axis=1)
 
-    def sensed(self, i: int, points: Sequence[Values]) -> list[dict[str, Array] | None]:
+    def sensor_channels(self, i: int, points: Sequence[Values]) -> list[dict[str, Array] | None]:
         """Channels of a recording as its sensors see them, at its times."""
         t = self.setting.logs[i].time
         channels: list[dict[str, Array] | None] = []
@@ -214,25 +218,25 @@ class Errors:
                 channels.append(None)
                 continue
             time, histories = result
-            channels.append({n: _sensor(time, histories[n], t, n, point) for n in self.measured[i]})
+            channels.append({n: _apply_sensor(time, histories[n], t, n, point) for n in self.measured[i]})
         return channels
 
     def correlations(self, point: Values) -> tuple[Correlation, ...]:
         """Each recording with what the sensors would see of a run."""
         result = []
         for i, (log, measured) in enumerate(zip(self.setting.logs, self.measured, strict=True)):
-            (simulated,) = self.sensed(i, [point])
+            (simulated,) = self.sensor_channels(i, [point])
             if simulated is None:
                 raise ModelError(f"fit: the run of {log.name} fails with the values found")
             runs = []
             for values, run_name in ((simulated, self.setting.name), (measured, log.name)):
-                channels = [Channel(n, x, self.setting.units[n], self.setting.labels[n]) for n, x in values.items()]
-                runs.append(Run.of(run_name, log.time, channels, "finished"))
+                channels = [FileChannel(n, x, self.setting.units[n], self.setting.labels[n]) for n, x in values.items()]
+                runs.append(Run._from_channels(run_name, log.time, channels, "finished"))
             result.append(compare(runs[0], runs[1]))
         return tuple(result)
 
 
-def _sensor(time: Array, y: Array, t: Array, name: str, point: Values) -> Array:
+def _apply_sensor(time: Array, y: Array, t: Array, name: str, point: Values) -> Array:
     scale, offset, delay = (point.get(f"{name}.{attribute}", default) for attribute, default in SENSOR.items())
     if f"{name}.delay" in point:
         from scipy.interpolate import CubicSpline
@@ -246,9 +250,9 @@ def _sensor(time: Array, y: Array, t: Array, name: str, point: Values) -> Array:
     return np.asarray(scale * sampled + offset)
 
 
-def fitted(
-    setting: Setting,
-    unknowns: Sequence[Unknown],
+def run_fit(
+    setting: FitSetup,
+    unknowns: Sequence[FitUnknown],
     simulate: Simulate,
     weights: Mapping[str, float] | None,
     max_iterations: int,
@@ -257,21 +261,21 @@ def fitted(
     sensors: tuple[str, ...] = (),
 ) -> Fit:
     """Searches for the unknowns; issues a warning for each that the data do not determine."""
-    errors = Errors(setting, simulate)
+    errors = RecordingErrors(setting, simulate)
     names = [u.name for u in unknowns]
 
-    def at(points: Array) -> Array:
+    def errors_at(points: Array) -> Array:
         return errors([dict(zip(names, p.tolist(), strict=True)) for p in points])
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of every run the same
-        result: Solution = solve(
+        result: LeastSquaresSolution = solve_least_squares(
             unknowns,
-            at,
+            errors_at,
             errors.channel,
             errors.ranges,
             setting.channels,
-            _weights(setting, weights),
+            _channel_weights(setting, weights),
             max_iterations,
             progress,
         )
@@ -279,7 +283,7 @@ def fitted(
         start = {u.name: u.start for u in unknowns}
         initial, final = errors.correlations(start), errors.correlations(values)
     for problem in result.problems:
-        warn(f"fit of {setting.name}: {problem}")
+        issue_warning(f"fit of {setting.name}: {problem}")
     noise = dict(zip(setting.channels, result.noise.tolist(), strict=True))
     return Fit(
         setting.name, values, start, {u.name: u.unit for u in unknowns}, result.covariance, noise, dict(setting.units),
@@ -288,13 +292,13 @@ def fitted(
     )  # fmt: skip
 
 
-def _weights(setting: Setting, weights: Mapping[str, float] | None) -> Array | None:
+def _channel_weights(setting: FitSetup, weights: Mapping[str, float] | None) -> Array | None:
     if weights is None:
         return None
-    values = mapping(weights, "weights")
+    values = require_mapping(weights, "weights")
     numbers = []
     for name in setting.channels:
-        number = real(values.pop(name, None))
+        number = to_float(values.pop(name, None))
         if number is None or not 0 < number < np.inf:
             raise ModelError(
                 f"fit: weights must have a positive number for each channel: {', '.join(setting.channels)}"
@@ -305,11 +309,11 @@ def _weights(setting: Setting, weights: Mapping[str, float] | None) -> Array | N
     return np.array(numbers)
 
 
-def sensors_of(setting: Setting, names: Mapping[str, Any], start: Mapping[str, float]) -> list[Unknown]:
+def sensor_unknowns(setting: FitSetup, names: Mapping[str, Any], start: Mapping[str, float]) -> list[FitUnknown]:
     """Unknowns of sensors."""
     unknowns = []
     for name, bounds in names.items():
-        channel, attribute = sensor_of(name) or ("", "")
+        channel, attribute = parse_sensor_name(name) or ("", "")
         logs = [log for log in setting.logs if channel in log.channels]
         if channel not in setting.units or not logs:
             suggestion = did_you_mean(channel, setting.channels)
@@ -318,6 +322,6 @@ def sensors_of(setting: Setting, names: Mapping[str, Any], start: Mapping[str, f
         size = {"scale": 1.0, "offset": float(np.ptp(logs[0][channel])) or 1.0, "delay": interval}[attribute]
         unit = {"scale": "", "offset": setting.units[channel], "delay": "s"}[attribute]
         label = f"{attribute} of the sensor of {channel}"
-        unknowns.append(unknown_of(name, float(start.get(name, SENSOR[attribute])), bounds, unit, label, size,
+        unknowns.append(make_unknown(name, float(start.get(name, SENSOR[attribute])), bounds, unit, label, size,
                                    user_start=name in start))  # fmt: skip
     return unknowns

@@ -12,11 +12,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Product, Sum, Symbol, hold, mul, postorder, power
-from bellcrank.expr.construct import split
-from bellcrank.expr.node import Rational, normal
-from bellcrank.expr.text import parts_first
-from bellcrank.expr.walk import STILL, bare
+from bellcrank.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    Func,
+    NamedSubexpression,
+    Number,
+    Product,
+    Sum,
+    Symbol,
+    as_atom,
+    mul,
+    postorder,
+    power,
+)
+from bellcrank.expr.construct import split_coefficient
+from bellcrank.expr.formula_parser import postorder_nodes
+from bellcrank.expr.node import Rational, normalize_rational
+from bellcrank.expr.traversal import STILL, unwrap_named
 
 Factors = tuple[int, ...]
 Term = tuple[int, Factors]  # sign, factors
@@ -25,7 +39,7 @@ HIGHEST_SPLIT = 16  # x**16 is taken apart to share x*x and the like; higher pow
 
 
 @dataclass
-class Atom:
+class NetworkAtom:
     """Something that is not taken apart: a symbol, a constant, a function of variables, a power of a variable."""
 
     kind: str  # symbol, constant, function, power
@@ -34,12 +48,12 @@ class Atom:
     exponent: Rational = 1
 
 
-class Network:
+class SumOfProductsNetwork:
     """Sums by variable number; atoms by variable number; results as variable numbers."""
 
     def __init__(self) -> None:
         self.sums: dict[int, list[Term]] = {}
-        self.atoms: dict[int, Atom] = {}
+        self.atoms: dict[int, NetworkAtom] = {}
         self.results: list[int] = []
         self._next = 0
         self._by_expr: dict[Expr, int] = {}
@@ -48,12 +62,12 @@ class Network:
         self.constant: set[int] = set()
         self.written_out = False  # were shared linear sums written out?
 
-    def new(self) -> int:
+    def new_variable(self) -> int:
         self._next += 1
         return self._next
 
-    def copy(self) -> Network:
-        duplicate = Network()
+    def copy(self) -> SumOfProductsNetwork:
+        duplicate = SumOfProductsNetwork()
         duplicate.sums = {k: list(v) for k, v in self.sums.items()}
         duplicate.atoms, duplicate.results, duplicate._next = dict(self.atoms), list(self.results), self._next
         duplicate._by_expr, duplicate._constants = dict(self._by_expr), dict(self._constants)
@@ -64,8 +78,8 @@ class Network:
 
     def symbol(self, e: Expr) -> int:
         if e not in self._by_expr:
-            v = self._by_expr[e] = self.new()
-            self.atoms[v] = Atom("symbol", e)
+            v = self._by_expr[e] = self.new_variable()
+            self.atoms[v] = NetworkAtom("symbol", e)
         return self._by_expr[e]
 
     def number_factor(self, c: Rational) -> Term:
@@ -78,7 +92,7 @@ class Network:
         """A constant as sign and factors: () for 1."""
         if isinstance(e, Number) and abs(e.value) == 1:
             return (1 if e.value > 0 else -1), ()
-        c, _ = split(e)
+        c, _ = split_coefficient(e)
         sign = -1 if c < 0 else 1
         e = e if sign > 0 else -e
         constant = self._constants.get(e.fingerprint)
@@ -86,16 +100,16 @@ class Network:
             opposite = self._constants.get((-e).fingerprint)
             if opposite is not None:
                 return -sign, (opposite,)
-            constant = self._constants[e.fingerprint] = self.new()
-            self.atoms[constant] = Atom("constant", e)
+            constant = self._constants[e.fingerprint] = self.new_variable()
+            self.atoms[constant] = NetworkAtom("constant", e)
             self.constant.add(constant)
         return sign, (constant,)
 
     def power(self, base: int, exponent: Rational) -> int:
         key = (base, exponent)
         if key not in self._powers:
-            v = self._powers[key] = self.new()
-            self.atoms[v] = Atom("power", args=(base,), exponent=exponent)
+            v = self._powers[key] = self.new_variable()
+            self.atoms[v] = NetworkAtom("power", args=(base,), exponent=exponent)
         return self._powers[key]
 
     def constant_of(self, term: Term) -> Expr:
@@ -113,7 +127,7 @@ class Network:
                 return list(self.atoms[v].args)
             return [f for _, factors in self.sums[v] for f in factors]
 
-        return parts_first(self.results, parts)
+        return postorder_nodes(self.results, parts)
 
     # ---- terms
 
@@ -135,47 +149,47 @@ class Network:
         return max(len(term[1]) - 1, 0)
 
 
-def build_network(roots: Sequence[Expr], inline_linear: bool = False, spread: int = 1) -> Network:
+def build_network(roots: Sequence[Expr], inline_linear: bool = False, spread: int = 1) -> SumOfProductsNetwork:
     """The network of the given results.
 
     `inline_linear`: shared sums that are linear in symbols are written out too. `spread`: a sum used once is
     multiplied out with its constant factor (1) or with any factor (2).
     """
-    net = Network()
+    net = SumOfProductsNetwork()
     order = list(postorder(roots, known=STILL))
-    occurrences = _uses(order, roots)
-    terms = _Terms(net)
+    occurrences = _reference_counts(order, roots)
+    terms = _TermTable(net)
     for node in order:
-        if isinstance(node, Held):
+        if isinstance(node, NamedSubexpression):
             terms[node] = terms[node.definition]
         elif isinstance(node, Symbol):
             terms[node] = [(1, (net.symbol(node),))]
         elif isinstance(node, Func):
-            args = tuple(_variable(net, a, terms[a]) for a in node.args)
-            v = net.new()
-            net.atoms[v] = Atom("function", node, args)
+            args = tuple(_variable_for(net, a, terms[a]) for a in node.args)
+            v = net.new_variable()
+            net.atoms[v] = NetworkAtom("function", node, args)
             terms[node] = [(1, (v,))]
         elif isinstance(node, Product):
             if any(not terms[b] for b, _ in node.factors):
                 terms[node] = []  # a factor that cancelled
             else:
-                terms[node] = _spread(net, node, terms, occurrences, spread, inline_linear) or [
-                    _product(net, node, terms)
+                terms[node] = _distribute_product(net, node, terms, occurrences, spread, inline_linear) or [
+                    _product_term(net, node, terms)
                 ]
         else:
             assert isinstance(node, Sum)
-            gathered = _sum(net, node, terms)
+            gathered = _sum_terms(net, node, terms)
             shared = occurrences.get(node, 0) > 1
             if shared and inline_linear and _is_linear(net, gathered):
                 shared, net.written_out = False, True
             terms[node] = [(1, (_sum_variable(net, gathered),))] if shared and len(gathered) > 1 else gathered
     for r in roots:
-        net.results.append(_variable(net, r, terms[r]))
+        net.results.append(_variable_for(net, r, terms[r]))
     return net
 
 
-def _spread(
-    net: Network,
+def _distribute_product(
+    net: SumOfProductsNetwork,
     node: Product,
     terms: dict[Expr, list[Term]],
     occurrences: dict[Expr, int],
@@ -189,7 +203,7 @@ def _spread(
         return None
     linear = inline_linear and all(b.constant for b in other_factors) and _is_linear(net, terms[inner_sums[0]])
     if not linear:
-        if occurrences.get(bare(inner_sums[0]), 0) > 1 or occurrences.get(node, 0) > 1:
+        if occurrences.get(unwrap_named(inner_sums[0]), 0) > 1 or occurrences.get(node, 0) > 1:
             return None
         if spread < 2 and not all(b.constant for b in other_factors):
             return None
@@ -198,11 +212,13 @@ def _spread(
         if other_factors
         else None
     )
-    scale = _product(net, outer_product, terms) if outer_product is not None else net.number_factor(node.coefficient)
+    scale = (
+        _product_term(net, outer_product, terms) if outer_product is not None else net.number_factor(node.coefficient)
+    )
     return [net.times(scale, t) for t in terms[inner_sums[0]]]
 
 
-def _is_linear(net: Network, terms: list[Term]) -> bool:
+def _is_linear(net: SumOfProductsNetwork, terms: list[Term]) -> bool:
     """Are all terms constants times one symbol?"""
     for _, factors in terms:
         moving = [f for f in factors if f not in net.constant]
@@ -211,10 +227,10 @@ def _is_linear(net: Network, terms: list[Term]) -> bool:
     return True
 
 
-class _Terms(dict[Expr, list[Term]]):
+class _TermTable(dict[Expr, list[Term]]):
     """Terms of every node met; those of constants are made on the way."""
 
-    def __init__(self, net: Network) -> None:
+    def __init__(self, net: SumOfProductsNetwork) -> None:
         super().__init__()
         self.net = net
 
@@ -223,51 +239,53 @@ class _Terms(dict[Expr, list[Term]]):
         return result
 
 
-def _uses(order: Sequence[Expr], roots: Sequence[Expr]) -> dict[Expr, int]:
+def _reference_counts(order: Sequence[Expr], roots: Sequence[Expr]) -> dict[Expr, int]:
     """Uses of every node, products and held nodes looked through."""
-    direct = Counter(bare(part) for node in order if not isinstance(node, Held) for part in node.parts)
-    direct.update(map(bare, roots))
+    direct = Counter(
+        unwrap_named(part) for node in order if not isinstance(node, NamedSubexpression) for part in node.parts
+    )
+    direct.update(map(unwrap_named, roots))
     # a sum inside a product that is itself written out several times is used that often
     for node in reversed(order):
         if isinstance(node, Product) and direct[node] > 1:
             for base, _ in node.factors:
-                direct[bare(base)] += direct[node] - 1
+                direct[unwrap_named(base)] += direct[node] - 1
     return direct
 
 
-def _sum_variable(net: Network, terms: list[Term]) -> int:
-    v = net.new()
+def _sum_variable(net: SumOfProductsNetwork, terms: list[Term]) -> int:
+    v = net.new_variable()
     net.sums[v] = terms
     return v
 
 
-def _variable(net: Network, node: Expr, terms: list[Term]) -> int:
+def _variable_for(net: SumOfProductsNetwork, node: Expr, terms: list[Term]) -> int:
     """A variable for a value: the factor itself where the value is one, else a sum."""
     if not terms:
         return net.constant_factor(ZERO)[1][0]
     if len(terms) == 1 and terms[0][0] == 1 and len(terms[0][1]) == 1:
         return terms[0][1][0]
-    key = bare(node)
+    key = unwrap_named(node)
     if key not in net._by_expr:
         net._by_expr[key] = _sum_variable(net, terms)
     return net._by_expr[key]
 
 
-def _factor(net: Network, node: Expr, terms: list[Term]) -> Term:
+def _as_single_term(net: SumOfProductsNetwork, node: Expr, terms: list[Term]) -> Term:
     """A value as one term: products as they are, sums as a variable."""
     if len(terms) == 1:
         return terms[0]
-    return 1, (_variable(net, node, terms),)
+    return 1, (_variable_for(net, node, terms),)
 
 
-def _product(net: Network, node: Product, terms: dict[Expr, list[Term]]) -> Term:
+def _product_term(net: SumOfProductsNetwork, node: Product, terms: dict[Expr, list[Term]]) -> Term:
     result = net.number_factor(node.coefficient)
     constant_factors: list[Expr] = []
     for base, exponent in node.factors:
         if base.constant:
             constant_factors.append(power(base, Number(exponent)))
             continue
-        factor = _factor(net, base, terms[base])
+        factor = _as_single_term(net, base, terms[base])
         if isinstance(exponent, int) and 0 < exponent <= HIGHEST_SPLIT:
             for _ in range(exponent):
                 result = net.times(result, factor)
@@ -275,14 +293,14 @@ def _product(net: Network, node: Product, terms: dict[Expr, list[Term]]) -> Term
             if len(factor[1]) == 1 and factor[0] == 1:
                 v = factor[1][0]
             else:
-                v = _variable(net, base, terms[base])
+                v = _variable_for(net, base, terms[base])
             result = net.times(result, (1, (net.power(v, exponent),)))
     if constant_factors:
         result = net.times(result, net.constant_factor(mul(*constant_factors)))
     return result
 
 
-def _sum(net: Network, node: Sum, terms: dict[Expr, list[Term]]) -> list[Term]:
+def _sum_terms(net: SumOfProductsNetwork, node: Sum, terms: dict[Expr, list[Term]]) -> list[Term]:
     """All terms, sums used once taken in; terms with equal variable parts merged."""
     first: dict[Factors, Term] = {}
     merged: dict[Factors, Expr] = {}  # constants of parts that were met again
@@ -310,18 +328,18 @@ def _sum(net: Network, node: Sum, terms: dict[Expr, list[Term]]) -> list[Term]:
     return result
 
 
-def rebuild(net: Network) -> list[Expr]:
+def rebuild_expressions(net: SumOfProductsNetwork) -> list[Expr]:
     """Expressions of the results, sums held."""
     expressions: dict[int, Expr] = {}
     for v in net.order():
         if v in net.atoms:
             expressions[v] = _atom_expression(net.atoms[v], expressions)
         else:
-            expressions[v] = hold(_sum_expression(net, net.sums[v], expressions))
+            expressions[v] = as_atom(_sum_expression(net, net.sums[v], expressions))
     return [expressions[r] for r in net.results]
 
 
-def _atom_expression(atom: Atom, expressions: dict[int, Expr]) -> Expr:
+def _atom_expression(atom: NetworkAtom, expressions: dict[int, Expr]) -> Expr:
     if atom.kind == "power":
         return Product(1, ((expressions[atom.args[0]], atom.exponent),))
     if atom.kind == "function":
@@ -331,7 +349,7 @@ def _atom_expression(atom: Atom, expressions: dict[int, Expr]) -> Expr:
     return atom.value
 
 
-def _powers(net: Network, factors: Factors, expressions: dict[int, Expr]) -> dict[Expr, Rational]:
+def _combined_powers(net: SumOfProductsNetwork, factors: Factors, expressions: dict[int, Expr]) -> dict[Expr, Rational]:
     """The factors of a term by base. Roots that meet stay roots, unless what is under them is never negative."""
     powers: dict[Expr, Rational] = {}
     roots: dict[Expr, list[int]] = {}
@@ -342,23 +360,23 @@ def _powers(net: Network, factors: Factors, expressions: dict[int, Expr]) -> dic
             base, exponent = expressions[net.atoms[f].args[0]], net.atoms[f].exponent
             if exponent.__class__ is Fraction and not base.sign:
                 roots.setdefault(base, []).append(f)
-        powers[base] = normal(powers.get(base, 0) + exponent)
+        powers[base] = normalize_rational(powers.get(base, 0) + exponent)
     for base, root_atoms in roots.items():
         if powers[base].__class__ is int and powers[base]:
             powers[base] -= sum(net.atoms[f].exponent for f in root_atoms)
             for f in root_atoms:
-                root = hold(expressions[f])
+                root = as_atom(expressions[f])
                 powers[root] = powers.get(root, 0) + 1
     return powers
 
 
-def _sum_expression(net: Network, terms: list[Term], expressions: dict[int, Expr]) -> Expr:
+def _sum_expression(net: SumOfProductsNetwork, terms: list[Term], expressions: dict[int, Expr]) -> Expr:
     terms_built: list[tuple[Expr, Rational]] = []
     for sign, factors in terms:
         if len(factors) == 1 and (expression := expressions[factors[0]]).__class__ is not Number:
             terms_built.append((expression, sign))
             continue
-        pairs = [(b, x) for b, x in _powers(net, factors, expressions).items() if x != 0]
+        pairs = [(b, x) for b, x in _combined_powers(net, factors, expressions).items() if x != 0]
         numbers = [b for b, x in pairs if isinstance(b, Number) and x == 1]
         coefficient: Rational = numbers[0].value if numbers else 1
         pairs = sorted(((b, x) for b, x in pairs if not (numbers and b is numbers[0])), key=lambda item: item[0].sort)
@@ -375,6 +393,6 @@ def _sum_expression(net: Network, terms: list[Term], expressions: dict[int, Expr
         if core is ONE:
             return Number(c)
         if isinstance(core, Product):  # a constant may bring a number of its own
-            return Product(normal(c * core.coefficient), core.factors)
+            return Product(normalize_rational(c * core.coefficient), core.factors)
         return Product(c, ((core, 1),))
     return Sum(tuple(sorted(terms_built, key=lambda item: item[0].sort)))

@@ -1,8 +1,8 @@
 """Poses of bodies as further functions of a program, `poses` and `marks`, for pictures.
 
-In:  a `Program`, and what they are as expressions of its coordinates, parameters and inputs. Out: the same with both;
-constants stay as they are. Parameters that stand in lengths alone, which the equations of motion do not hold, follow
-the others that are given.
+In:  a `SimulationProgram`, and what they are as expressions of its coordinates, parameters and inputs. Out: the same
+with both; constants stay as they are. Parameters that stand in lengths alone, which the equations of motion do not
+hold, follow the others that are given.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from bellcrank.expr import ZERO, Expr, Symbol, small_threshold, substitute, symbols
-from bellcrank.program.differentiate.implicit import EVERYTHING
-from bellcrank.program.functions import KINDS
-from bellcrank.program.program import POSE, Program
-from bellcrank.program.scheduler import Inside
-from bellcrank.program.statements import NOTHING, Section
+from bellcrank.expr import ZERO, Expr, Symbol, free_symbols, small_threshold, substitute
+from bellcrank.program.differentiate.implicit_derivatives import EVERYTHING
+from bellcrank.program.program import POSE, SimulationProgram
+from bellcrank.program.program_functions import KINDS
+from bellcrank.program.scheduler import InlineConstantScheduler
+from bellcrank.program.statements import EMPTY_SECTION, Section
 
 
-def with_poses(program: Program, names: Sequence[str], poses: Sequence[Expr], marks: Sequence[Expr] = ()) -> Program:
+def with_poses(
+    program: SimulationProgram, names: Sequence[str], poses: Sequence[Expr], marks: Sequence[Expr] = ()
+) -> SimulationProgram:
     """The program with poses, as many numbers as POSE for each name, and with marks, which parameters determine."""
     assert len(poses) == len(POSE) * len(names)
-    pose_symbols = [s for s in symbols(*poses, *marks) if isinstance(s, Symbol)]
+    pose_symbols = [s for s in free_symbols(*poses, *marks) if isinstance(s, Symbol)]
     given_parameters, known_symbols = program.given_parameters, {*program.parameters, *program.inputs}
     extra_parameters = [s for s in pose_symbols if s.kind == "parameter" and s not in known_symbols]
     # an input that moves nothing but what has no mass and no force is not recorded: it stands at zero
@@ -34,7 +36,7 @@ def with_poses(program: Program, names: Sequence[str], poses: Sequence[Expr], ma
     for results in (poses, marks):
         with small_threshold(EVERYTHING):
             roots = [substitute(e, lost) for e in results] if lost else list(results)
-            plan = Inside(roots)
+            plan = InlineConstantScheduler(roots)
             results_lowered = tuple(plan.lower(e) for e in roots)
         routines += [r for r in plan.routines if r not in routines]
         sections.append(Section(tuple(plan.statements), results_lowered))
@@ -48,19 +50,19 @@ def with_poses(program: Program, names: Sequence[str], poses: Sequence[Expr], ma
     )
 
 
-def poses_alone(program: Program) -> Program:
+def poses_alone(program: SimulationProgram) -> SimulationProgram:
     """The same without equations of motion: nothing but poses is worth compiling, and nothing else moves."""
     zero_rates = Section((), (ZERO,) * (len(program.coordinates) + len(program.speeds)))
     replacements: dict[str, Any] = {
-        "constants": NOTHING,
+        "constants": EMPTY_SECTION,
         "derivatives": zero_rates,
-        "outputs": NOTHING,
+        "outputs": EMPTY_SECTION,
         "output_names": (),
         "loops": None,
     }
     dropped_sections = [k for k in KINDS if k not in (*replacements, "poses", "marks", "entry", "start", "update")]
-    replacements |= dict.fromkeys(dropped_sections, NOTHING) | dict.fromkeys(
+    replacements |= dict.fromkeys(dropped_sections, EMPTY_SECTION) | dict.fromkeys(
         ("echo_names", "slope_places", "sloped"), ()
     )
     bare = replace(program, **replacements)
-    return replace(bare, routines=tuple(r for r, call_list in bare.calls.items() if call_list))
+    return replace(bare, routines=tuple(r for r, call_list in bare.calls_by_routine.items() if call_list))

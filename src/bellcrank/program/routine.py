@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from bellcrank.program.count import Count
+from bellcrank.program.operation_count import OperationCount
 
 
-class Formulas(Protocol):
+class RoutineFormulas(Protocol):
     """What a routine computes, as data that `emit` prints in any language for the values that are wanted of it."""
 
     @property
     def function(self) -> Any: ...  # a `Lookup` or an `Implicit`
 
-    def operations(self, value_indices: Sequence[int]) -> Count:
+    def operations(self, value_indices: Sequence[int]) -> OperationCount:
         """Operations of one call."""
 
 
-class Routine(Protocol):
+class CallableRoutine(Protocol):
     """Anything that a program calls by name.
 
     `returns`: names of the values it sets, none if it is a function with one value. `memory`: how many numbers it
@@ -49,7 +49,7 @@ class Routine(Protocol):
     def python(self) -> Callable[..., Any] | None: ...
 
     @property
-    def formulas(self) -> Formulas | None: ...
+    def formulas(self) -> RoutineFormulas | None: ...
 
     @property
     def kernel(self) -> Any: ...  # what the kernel knows of one that it evaluates (`emit.kernel_function`)
@@ -58,7 +58,7 @@ class Routine(Protocol):
     def rule(self) -> Callable[[int], Any] | None: ...  # slopes of its values
 
     @property
-    def needs(self) -> Routine | None: ...  # another one, which its text in C calls: it stands before it
+    def needs(self) -> CallableRoutine | None: ...  # another one, which its text in C calls: it stands before it
 
     @property
     def argument_count(self) -> int: ...

@@ -6,17 +6,17 @@ from collections import ChainMap, Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, Symbol, add, mul, postorder, power
-from bellcrank.expr.node import Rational, normal
-from bellcrank.expr.walk import bare
-from bellcrank.program.routine import Routine
-from bellcrank.program.statements import Assign, Call, Statement
+from bellcrank.expr import Expr, Func, NamedSubexpression, Number, Product, Sum, Symbol, add, mul, postorder, power
+from bellcrank.expr.node import Rational, normalize_rational
+from bellcrank.expr.traversal import unwrap_named
+from bellcrank.program.routine import CallableRoutine
+from bellcrank.program.statements import AssignStatement, CallStatement, Statement
 
 ATOMS = (Symbol, Number)
-DEEPEST = 60  # parts inside each other in one statement: languages limit how deep parentheses may go
+MAX_NESTING_DEPTH = 60  # parts inside each other in one statement: languages limit how deep parentheses may go
 
 
-class Scheduler:
+class StatementScheduler:
     """Names what is shared and puts it in order."""
 
     def __init__(self, roots: Iterable[Expr]) -> None:
@@ -29,12 +29,12 @@ class Scheduler:
         self._depth: dict[Expr, int] = {}
         self._calls: dict[tuple[Any, ...], list[Symbol | None]] = {}
         self._z = 0
-        self.routines: list[Routine] = []
+        self.routines: list[CallableRoutine] = []
         self.count_uses(roots)
 
-    def sibling(self, roots: Iterable[Expr]) -> Scheduler:
+    def sibling(self, roots: Iterable[Expr]) -> StatementScheduler:
         """A plan for another function over the same constants."""
-        scheduler = Scheduler(roots)
+        scheduler = StatementScheduler(roots)
         scheduler.constants, scheduler.routines = self.constants, self.routines
         scheduler._constant, scheduler._constant_by_value = self._constant, self._constant_by_value
         return scheduler
@@ -43,10 +43,12 @@ class Scheduler:
         """How often each node is used below the roots and as one; held nodes stand for their definitions."""
         roots = list(roots)
         nodes = list(postorder(roots))
-        self._uses.update(map(bare, roots))
-        self._uses.update(p.definition if isinstance(p, Held) else p for node in nodes for p in node.parts)
+        self._uses.update(map(unwrap_named, roots))
+        self._uses.update(
+            p.definition if isinstance(p, NamedSubexpression) else p for node in nodes for p in node.parts
+        )
         # a definition was counted once for the held node itself, which is not a use
-        self._uses.subtract(node.definition for node in nodes if isinstance(node, Held))
+        self._uses.subtract(node.definition for node in nodes if isinstance(node, NamedSubexpression))
 
     # ---- constants
 
@@ -62,36 +64,36 @@ class Scheduler:
         if isinstance(value, ATOMS):
             self._constant[e] = value
             return value
-        return self._store(e, value)
+        return self._store_constant(e, value)
 
     def _plain_constant(self, root: Expr) -> Expr:
         """A constant expression over parameters and earlier constants."""
         constants = ChainMap({}, self._constant)
         for node in postorder((root,), known=self._constant):
-            if isinstance(node, Held):
+            if isinstance(node, NamedSubexpression):
                 inner = constants[node.definition]
                 if not isinstance(inner, ATOMS) and node is not root and node.definition is not root:
-                    inner = self._store(node, inner)
+                    inner = self._store_constant(node, inner)
                 constants[node] = inner
             else:
                 if isinstance(node, Func) and node.function is not None:
-                    self._uses_routine(node)
-                constants[node] = _rebuilt(node, constants)
+                    self._register_routine(node)
+                constants[node] = _rebuild_node(node, constants)
                 if self._too_deep(node, constants[node]) and node is not root:
-                    constants[node] = self._store(node, constants[node])
+                    constants[node] = self._store_constant(node, constants[node])
         return constants[root]
 
     def _too_deep(self, node: Expr, value: Expr) -> bool:
         """Has a value so many parts inside each other that it needs a statement of its own?"""
         deep = 0 if isinstance(value, ATOMS) else 1 + max((self._depth.get(p, 0) for p in node.parts), default=0)
-        self._depth[node] = deep = 0 if deep > DEEPEST else deep
+        self._depth[node] = deep = 0 if deep > MAX_NESTING_DEPTH else deep
         return not deep and not isinstance(value, ATOMS)
 
-    def _store(self, node: Expr, value: Expr) -> Expr:
+    def _store_constant(self, node: Expr, value: Expr) -> Expr:
         stored = self._constant_by_value.get(node.fingerprint)
         if stored is None:
             stored = Symbol(f"c{len(self.constants) + 1}", "stored")
-            self.constants.append(Assign(stored, value))
+            self.constants.append(AssignStatement(stored, value))
             self._constant_by_value[node.fingerprint] = stored
         self._constant[node] = stored
         return stored
@@ -105,25 +107,30 @@ class Scheduler:
         for node in postorder((root,), known=self._new):
             if node.constant:
                 continue
-            if isinstance(node, Held):
+            if isinstance(node, NamedSubexpression):
                 self._new[node] = self._new[node.definition]
                 self._depth[node] = self._depth.get(node.definition, 0)
                 continue
-            self._new[node] = self._named(node, self._lowered(node))
+            self._new[node] = self._name_if_shared(node, self._lower_node(node))
         return self._new[root]
 
-    def _named(self, node: Expr, value: Expr) -> Expr:
+    def _name_if_shared(self, node: Expr, value: Expr) -> Expr:
         deep = self._too_deep(node, value)
-        if isinstance(value, ATOMS) or (self._uses[node] < 2 and not _trigonometric(node) and not deep):
+        if isinstance(value, ATOMS) or (self._uses[node] < 2 and not _is_sin_or_cos(node) and not deep):
             return value
-        if _signed(value) and value.factors[0][1] == 1 and isinstance(value.factors[0][0], ATOMS) and not deep:
+        if (
+            _is_signed_factor(value)
+            and value.factors[0][1] == 1
+            and isinstance(value.factors[0][0], ATOMS)
+            and not deep
+        ):
             return value  # a sign costs nothing
         self._depth[node] = 0
         symbol = self.new_symbol()
-        self.statements.append(Assign(symbol, value))
+        self.statements.append(AssignStatement(symbol, value))
         return symbol
 
-    def stands_for(self, values: Mapping[Expr, Expr]) -> None:
+    def substitute(self, values: Mapping[Expr, Expr]) -> None:
         """From here on, symbols stand for others."""
         self._new.update(values)
 
@@ -131,28 +138,28 @@ class Scheduler:
         self._z += 1
         return Symbol(f"z{self._z}", "intermediate")
 
-    def _lowered(self, node: Expr) -> Expr:
+    def _lower_node(self, node: Expr) -> Expr:
         if isinstance(node, Symbol):
             return node
         if isinstance(node, Sum):
-            return self._sum(node)
+            return self._lower_sum(node)
         if isinstance(node, Product):
-            return self._product(1, node)
+            return self._lower_product(1, node)
         assert isinstance(node, Func)
         args = tuple(self.constant(a) if a.constant else self._new[a] for a in node.args)
         if node.function is None:
             return Func(node.name, args)
-        return self._routine(node, args)
+        return self._lower_routine_call(node, args)
 
-    def _uses_routine(self, node: Func) -> Any:
+    def _register_routine(self, node: Func) -> Any:
         """The routine of a node, which the program has to know."""
         external = getattr(node.function, "external", node.function)
         if external not in self.routines:
             self.routines.append(external)
         return external
 
-    def _routine(self, node: Func, args: tuple[Expr, ...]) -> Expr:
-        external = self._uses_routine(node)
+    def _lower_routine_call(self, node: Func, args: tuple[Expr, ...]) -> Expr:
+        external = self._register_routine(node)
         if not getattr(external, "varies", False):
             return Func(node.name, args, node.function)
         key = (external, args)
@@ -160,18 +167,18 @@ class Scheduler:
         index = getattr(node.function, "index", 0)
         if key not in self._calls:
             self._calls[key] = [None] * count_returned
-            self.statements.append(Call((), external, args))
+            self.statements.append(CallStatement((), external, args))
             self._calls[key].append(Symbol(str(len(self.statements) - 1)))
         slots = self._calls[key]
         statement_index = int(slots[-1].name)  # type: ignore[union-attr]
         if slots[index] is None:
             slots[index] = self.new_symbol()
-        self.statements[statement_index] = Call(tuple(slots[:-1]), external, args)
+        self.statements[statement_index] = CallStatement(tuple(slots[:-1]), external, args)
         result = slots[index]
         assert result is not None
         return result
 
-    def _sum(self, node: Sum) -> Expr:
+    def _lower_sum(self, node: Sum) -> Expr:
         terms: list[tuple[Expr, Rational]] = []
         constant_terms: list[Expr] = []
         for core, c in node.terms:
@@ -179,17 +186,17 @@ class Scheduler:
                 constant_terms.append(mul(Number(c), core))
                 continue
             if isinstance(core, Product) and self._uses[core] < 2:
-                value = self._product(c, core)
+                value = self._lower_product(c, core)
             else:
                 value = self._new[core]
                 if c != 1:
-                    value = _scaled(c, value)
+                    value = _scale_expression(c, value)
             terms.append((value, 1))
         if constant_terms:
             terms.append((self.constant(add(*constant_terms)), 1))
         return _plain_sum(terms)
 
-    def _product(self, coefficient: Rational, node: Product) -> Expr:
+    def _lower_product(self, coefficient: Rational, node: Product) -> Expr:
         """Factors with all constants gathered into one."""
         number: Rational = node.coefficient * coefficient
         constant_factors: list[Expr] = []
@@ -199,7 +206,7 @@ class Scheduler:
                 constant_factors.append(power(base, Number(exponent)))
             else:
                 value = self._new[base]
-                if _signed(value) and exponent in (1, -1):
+                if _is_signed_factor(value) and exponent in (1, -1):
                     number = number * value.coefficient
                     value, inner = value.factors[0]
                     exponent = exponent * inner
@@ -214,25 +221,25 @@ class Scheduler:
         return _plain_product(sign, [(stored, 1), *factors])
 
 
-class Inside(Scheduler):
+class InlineConstantScheduler(StatementScheduler):
     """Puts what is constant among the other statements: the constants of a program stay as they are."""
 
-    def _store(self, node: Expr, value: Expr) -> Expr:
+    def _store_constant(self, node: Expr, value: Expr) -> Expr:
         self._constant[node] = symbol = self._constant_by_value[node.fingerprint] = self.new_symbol()
-        self.statements.append(Assign(symbol, value))
+        self.statements.append(AssignStatement(symbol, value))
         return symbol
 
 
-def _signed(value: Expr) -> TypeGuard[Product]:
+def _is_signed_factor(value: Expr) -> TypeGuard[Product]:
     """Is it one factor, with a sign or without?"""
     return isinstance(value, Product) and len(value.factors) == 1 and abs(value.coefficient) == 1
 
 
-def _trigonometric(node: Expr) -> bool:
+def _is_sin_or_cos(node: Expr) -> bool:
     return isinstance(node, Func) and node.function is None and node.name in ("sin", "cos")
 
 
-def _scaled(c: Rational, value: Expr) -> Expr:
+def _scale_expression(c: Rational, value: Expr) -> Expr:
     if isinstance(value, Product):
         return _plain_product(c * value.coefficient, list(value.factors))
     return _plain_product(c, [(value, 1)])
@@ -240,7 +247,7 @@ def _scaled(c: Rational, value: Expr) -> Expr:
 
 def _plain_product(coefficient: Rational, factors: Sequence[tuple[Expr, Rational]]) -> Expr:
     """A product as it stands: no flattening, no collection."""
-    coefficient = normal(coefficient)
+    coefficient = normalize_rational(coefficient)
     if coefficient == 1 and len(factors) == 1 and factors[0][1] == 1:
         return factors[0][0]
     if not factors:
@@ -252,9 +259,11 @@ def _plain_sum(terms: Sequence[tuple[Expr, Rational]]) -> Expr:
     return terms[0][0] if len(terms) == 1 else Sum(tuple(terms))
 
 
-def _rebuilt(node: Expr, rebuilt: Mapping[Expr, Expr]) -> Expr:
+def _rebuild_node(node: Expr, rebuilt: Mapping[Expr, Expr]) -> Expr:
     if isinstance(node, Sum):
-        return _plain_sum([(_scaled(c, rebuilt[core]) if c != 1 else rebuilt[core], 1) for core, c in node.terms])
+        return _plain_sum(
+            [(_scale_expression(c, rebuilt[core]) if c != 1 else rebuilt[core], 1) for core, c in node.terms]
+        )
     if isinstance(node, Product):
         return _plain_product(node.coefficient, [(rebuilt[b], x) for b, x in node.factors])
     if isinstance(node, Func):

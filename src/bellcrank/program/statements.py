@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol
-from bellcrank.expr.walk import leaves
-from bellcrank.numeric.projection import Scales
-from bellcrank.program.count import Count, count_expression
-from bellcrank.program.routine import Routine
+from bellcrank.expr.traversal import find_symbols
+from bellcrank.numeric.loop_constraints import ConstraintScales
+from bellcrank.program.operation_count import OperationCount, count_expression
+from bellcrank.program.routine import CallableRoutine
 
 
 @dataclass(frozen=True)
-class Assign:
+class AssignStatement:
     """target = value; the value's leaves are symbols and numbers."""
 
     target: Symbol
@@ -22,16 +22,16 @@ class Assign:
 
 
 @dataclass(frozen=True)
-class Call:
+class CallStatement:
     """targets = routine(arguments): a user function, called once; targets follow its values (None: unused)."""
 
     targets: tuple[Symbol | None, ...]
-    routine: Routine
+    routine: CallableRoutine
     arguments: tuple[Expr, ...]
 
 
 @dataclass(frozen=True)
-class Solve:
+class SolveStatement:
     """matrix . targets = right, a symmetric positive definite system solved numerically."""
 
     targets: tuple[Symbol, ...]
@@ -40,7 +40,7 @@ class Solve:
 
 
 @dataclass(frozen=True)
-class Reduce:
+class NullSpaceSolve:
     """targets: u' of M u' = f + J' lambda, J u' = gamma, solved numerically on the null space of J (see `null_space`).
 
     The last target reports how near a singular configuration is. `mass` holds rows of the lower triangle.
@@ -51,10 +51,10 @@ class Reduce:
     force: tuple[Expr, ...]
     rows: tuple[tuple[Expr, ...], ...]
     right: tuple[Expr, ...]
-    scales: Scales
+    scales: ConstraintScales
 
 
-Statement = Assign | Call | Solve | Reduce
+Statement = AssignStatement | CallStatement | SolveStatement | NullSpaceSolve
 
 
 @dataclass(frozen=True)
@@ -65,16 +65,16 @@ class Section:
     results: tuple[Expr, ...]
 
 
-NOTHING = Section((), ())
+EMPTY_SECTION = Section((), ())
 
 
 def statement_expressions(s: Statement) -> tuple[Expr, ...]:
     """The expressions a statement evaluates."""
-    if isinstance(s, Assign):
+    if isinstance(s, AssignStatement):
         return (s.value,)
-    if isinstance(s, Call):
+    if isinstance(s, CallStatement):
         return s.arguments
-    if isinstance(s, Reduce):
+    if isinstance(s, NullSpaceSolve):
         return (*(x for row in (*s.mass, *s.rows) for x in row), *s.force, *s.right)
     return (*(x for row in s.matrix for x in row), *s.right)
 
@@ -86,37 +86,37 @@ def section_expressions(section: Section) -> list[Expr]:
 
 def statement_targets(s: Statement) -> tuple[Symbol, ...]:
     """The symbols that a statement defines."""
-    return (s.target,) if isinstance(s, Assign) else tuple(t for t in s.targets if t is not None)
+    return (s.target,) if isinstance(s, AssignStatement) else tuple(t for t in s.targets if t is not None)
 
 
-def needed(section: Section, first: Iterable[Statement] = ()) -> Section:
+def prune_section(section: Section, first: Iterable[Statement] = ()) -> Section:
     """The section with those statements, of `first` and its own, that its results need, directly or by others."""
-    required = set(leaves(section.results))
+    required = set(find_symbols(section.results))
     kept_statements: list[Statement] = []
     for s in reversed([*first, *section.statements]):
         if any(t in required for t in statement_targets(s)):
             kept_statements.append(s)
-            required.update(leaves(statement_expressions(s)))
+            required.update(find_symbols(statement_expressions(s)))
     return Section(tuple(kept_statements[::-1]), section.results)
 
 
-def count_section(statements: Iterable[Statement], results: Iterable[Expr]) -> Count:
+def count_section(statements: Iterable[Statement], results: Iterable[Expr]) -> OperationCount:
     """Operations of a section as it is printed."""
-    total = Count()
+    total = OperationCount()
     for s in statements:
         for e in statement_expressions(s):
             total = total + count_expression(e)
-        if isinstance(s, Call):
-            total = total + Count(function=1, calls_classic=1)
-        elif isinstance(s, Solve):
+        if isinstance(s, CallStatement):
+            total = total + OperationCount(function=1, calls_classic=1)
+        elif isinstance(s, SolveStatement):
             total = total + dense_solve_count(len(s.right))
     for r in results:
         total = total + count_expression(r)
     return total
 
 
-def dense_solve_count(n: int) -> Count:
+def dense_solve_count(n: int) -> OperationCount:
     """Operations of an LDL^T factorisation and two substitutions with n unknowns."""
     products = sum(j * (j + 1) // 2 for j in range(n)) + n * (n - 1)
     divisions = n * (n - 1) // 2 + n
-    return Count(products, products, divisions, 0, products + divisions, 0)
+    return OperationCount(products, products, divisions, 0, products + divisions, 0)

@@ -14,24 +14,24 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.numeric.branch import Keeper, Passage
 from bellcrank.numeric.collocation import STIFF
-from bellcrank.numeric.count import Count
 from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.integrate import unit_sized
-from bellcrank.numeric.methods import AUTO, DEFAULT, METHODS, OWN, one_of
-from bellcrank.numeric.run_spec import FINISHED, NOT_FINITE, Checkpoint, RunSpec, ends_of_pieces
-from bellcrank.numeric.step_report import why_it_ended
+from bellcrank.numeric.fixed_step_methods import AUTO, DEFAULT, METHODS, OWN, join_alternatives
+from bellcrank.numeric.integrate import normalize_euler_parameters
+from bellcrank.numeric.loop_projector import LoopProjector, SingularityPassage
+from bellcrank.numeric.run_spec import FINISHED, NOT_FINITE, Checkpoint, RunSpec, segment_ends
+from bellcrank.numeric.step_report import step_failure_message
+from bellcrank.numeric.step_statistics import StepStatistics
 from bellcrank.numeric.tuning import CONTROL, LOOPS
-from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
+from bellcrank.run.stepping import NO_VALUE, PythonRunBase, RunEvaluation
 from bellcrank.run.tolerances import Tolerances
 
 ONE_STEP = {"BDF": "Radau", "LSODA": "Radau"}  # replaces multistep methods near singular configurations
 SHRINKING = ("RK45", "RK23", "DOP853")  # methods of SciPy that shorten steps to rates without a value
 
 
-def adaptive_run(
-    e: Evaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, monitor: Any = None
+def make_adaptive_run(
+    e: RunEvaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, monitor: Any = None
 ) -> CompiledRun | SciPyRun:
     """Return a run that has not begun. `monitor`: the event monitor of the kernel."""
     if spec.method in OWN:
@@ -42,42 +42,42 @@ def adaptive_run(
 class AdaptiveRun:
     """A run with a method that chooses its own steps; step `i` here is the i-th output time."""
 
-    evaluation: Evaluation
+    evaluation: RunEvaluation
     status: int
     problem: str
-    bad: np.ndarray
+    nonfinite_state: np.ndarray
 
-    def _set_times(self, evaluation: Evaluation, spec: RunSpec, tolerances: Tolerances) -> None:
+    def _set_times(self, evaluation: RunEvaluation, spec: RunSpec, tolerances: Tolerances) -> None:
         """Output times, ends of the pieces between breaks, and how many steps it may take."""
         self.spec, self._tolerances, self.times = spec, tolerances, spec.output_times()
-        updates = self.times.tolist() if len(evaluation.kept) else []  # what user functions keep jumps there
-        self._ends = ends_of_pieces({*spec.breaks_of(evaluation.inputs), *updates}, self.times)
-        self.count = Count(CONTROL.most_steps + CONTROL.steps_of_row * len(self.times))
+        updates = self.times.tolist() if len(evaluation.sampled_values) else []  # what user functions keep jumps there
+        self._segment_ends = segment_ends({*spec.step_breaks(evaluation.inputs), *updates}, self.times)
+        self.count = StepStatistics(CONTROL.most_steps + CONTROL.steps_of_row * len(self.times))
         self.time = float(self.times[0])
 
     @property
-    def told(self) -> dict[str, Any]:
+    def reported_settings(self) -> dict[str, Any]:
         """Tolerances and figures, for the settings of the result."""
-        return self._tolerances.told | dict(self.count.told)
+        return self._tolerances.reported_settings | dict(self.count.reported_settings)
 
-    def _explain(self) -> None:
+    def _set_failure_message(self) -> None:
         """Says what held the steps back, and what is not finite."""
         names = [x.name for x in self.evaluation.context.loaded.interface.states]
-        message = why_it_ended(
+        message = step_failure_message(
             self.status, self.count, names, float(self.times[-1]), self.spec.method, self._tolerances.rtol
         )
         self.problem = message or self.problem
-        if self.status == NOT_FINITE and len(self.count.bad):
-            self.bad = self.count.bad
+        if self.status == NOT_FINITE and len(self.count.nonfinite_state):
+            self.nonfinite_state = self.count.nonfinite_state
 
 
-class SciPyRun(AdaptiveRun, Driven):
+class SciPyRun(AdaptiveRun, PythonRunBase):
     """A run with a method of SciPy."""
 
-    no_way = f"SciPy's methods do not pass through singular configurations of loops: use {one_of((*METHODS, *OWN))}"
+    not_available_message = f"SciPy's methods do not pass through singular configurations of loops: use {join_alternatives((*METHODS, *OWN))}"
 
     def __init__(
-        self, evaluation: Evaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, monitor: Any = None
+        self, evaluation: RunEvaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, monitor: Any = None
     ) -> None:
         from scipy import integrate
 
@@ -85,7 +85,7 @@ class SciPyRun(AdaptiveRun, Driven):
         self._set_times(evaluation, spec, tolerances)
         method = spec.method
         self._y = self.state
-        self._begun = self._goes_on = False  # has it begun, and does it continue from another run?
+        self._is_initialized = self._is_continued = False  # has it begun, and does it continue from another run?
         self._options: dict[str, Any] = {"rtol": tolerances.rtol, "atol": tolerances.atol}
         self._shrinks = method in SHRINKING  # others would not end
         # what takes the steps, and what does near singular configurations
@@ -93,102 +93,106 @@ class SciPyRun(AdaptiveRun, Driven):
         self._solver: Any = None
         self._dense: Any = None
         self.acted: np.ndarray | None = None  # rows about an event that has ended the last step
-        self._looks: Any = None  # the run of the kernel that looks for events
+        self._event_run: Any = None  # the run of the kernel that looks for events
         if monitor is not None:
             event_spec = RunSpec(self.time, spec.step, DEFAULT, t_start=self.time)
-            self._looks = evaluation.model.start(evaluation.spec(event_spec, state, events=monitor))
-            self._looks.look_between(self.times)
-            monitor.look_elsewhere(self._row)
+            self._event_run = evaluation.model.new_run(evaluation.fill_spec(event_spec, state, events=monitor))
+            self._event_run.set_check_times(self.times)
+            monitor.use_external_rows(self._interpolated_row)
 
     @property
-    def told(self) -> dict[str, Any]:
-        settings = super().told
+    def reported_settings(self) -> dict[str, Any]:
+        settings = super().reported_settings
         del settings["rejected"]  # SciPy does not report it
         return settings
 
     def restore(self, saved: Checkpoint) -> None:
         super().restore(saved)
-        self._goes_on = True
+        self._is_continued = True
 
     def advance(self, last: int) -> np.ndarray:
         rows = super().advance(last)
         if self.status != FINISHED:
             self.state = self._y
-            self._explain()
+            self._set_failure_message()
         return rows
 
-    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
-        if not self._begun:
-            self._begun = True
-            first = self._first()
+    def _advance_to(self, last: int, rows: list[np.ndarray]) -> None:
+        if not self._is_initialized:
+            self._is_initialized = True
+            first = self._initial_row()
             if self.status != FINISHED:
                 return
-            if not self._goes_on:
+            if not self._is_continued:
                 rows.append(first)
-            if self._looks is not None:
-                self._looks.state[:] = self.state
-                self._looks.look(self.time, self.kept, self.memory, self.reached)
-        while self.reached < last or self.acted is not None:  # whose rows belong to what is given back
-            t = float(self.times[self.reached + 1]) if self.reached + 1 < len(self.times) else math.inf
+            if self._event_run is not None:
+                self._event_run.state[:] = self.state
+                self._event_run.check_events(self.time, self.sampled_values, self.memory, self.steps_done)
+        while self.steps_done < last or self.acted is not None:  # whose rows belong to what is given back
+            t = float(self.times[self.steps_done + 1]) if self.steps_done + 1 < len(self.times) else math.inf
             if self.acted is not None and t >= self.acted[0, 0]:
                 rows.extend(self.acted)
-                self.state = self._y = self._looks.state.copy()
+                self.state = self._y = self._event_run.state.copy()
                 return
             if self.time < t and self.acted is None:
-                memory_before = [array.copy() for array in self._held]
+                memory_before = [array.copy() for array in self._user_memory]
                 if not self._step():
                     self.status = self.status or NOT_FINITE
                     return
-                if self._looks is not None:
-                    self._look(memory_before)
+                if self._event_run is not None:
+                    self._check_events(memory_before)
                 continue
-            self.reached += 1
-            rows.append(self._row(t, live=2))
-            self.state = rows[-1][1 : 1 + self.evaluation.n_s]
+            self.steps_done += 1
+            rows.append(self._interpolated_row(t, live=2))
+            self.state = rows[-1][1 : 1 + self.evaluation.n_states]
 
-    def _look(self, memory_before: Sequence[np.ndarray]) -> None:
+    def _check_events(self, memory_before: Sequence[np.ndarray]) -> None:
         """Look for events in the last step with `memory_before`, which user functions keep if an event ends it."""
-        memory_after = [array.copy() for array in self._held]
-        self._set_held(memory_before)
-        self.acted = self._looks.look(self.time, self.kept, self.memory, self.reached)
+        memory_after = [array.copy() for array in self._user_memory]
+        self._restore_user_memory(memory_before)
+        self.acted = self._event_run.check_events(self.time, self.sampled_values, self.memory, self.steps_done)
         if self.acted is None:
-            self._set_held(memory_after)
+            self._restore_user_memory(memory_after)
 
     @property
-    def _held(self) -> list[np.ndarray]:
+    def _user_memory(self) -> list[np.ndarray]:
         """What routines keep and remember."""
-        return [x for x in (self.kept, self.memory, *(m.array for m in self.evaluation.context.memories)) if len(x)]
+        return [
+            x
+            for x in (self.sampled_values, self.memory, *(m.array for m in self.evaluation.context.memories))
+            if len(x)
+        ]
 
-    def _set_held(self, values: Sequence[np.ndarray]) -> None:
-        for array, value in zip(self._held, values, strict=True):
+    def _restore_user_memory(self, values: Sequence[np.ndarray]) -> None:
+        for array, value in zip(self._user_memory, values, strict=True):
             array[:] = value
 
-    def _first(self) -> np.ndarray:
+    def _initial_row(self) -> np.ndarray:
         """Takes the start of the run; its row."""
         e = self.evaluation
-        if not self._goes_on:
-            e.hold(self.time, self.state, first=True)
-        if e.keeper is not None:
-            e.keeper.begin(self.time, self.state)
-        if self._goes_on:
+        if not self._is_continued:
+            e.update_sampled_values(self.time, self.state, first=True)
+        if e.projector is not None:
+            e.projector.start(self.time, self.state)
+        if self._is_continued:
             return e.row(self.time, self.state, live=0)
-        if e.remembers:
-            self._settle()
+        if e.has_stateful_routines:
+            self._commit_user_memory()
         return e.row(self.time, self.state, live=2)
 
-    def _row(self, t: float, live: int = 0) -> np.ndarray:
+    def _interpolated_row(self, t: float, live: int = 0) -> np.ndarray:
         """The row at a time within the last step."""
         y = np.array(self._y if t == self.time else self._dense(t))
-        unit_sized(y, self.evaluation.unit)
-        if self.evaluation.keeper is not None and t != self.time:
-            y = self.evaluation.keeper.admit(t, y, math.inf)[0]
+        normalize_euler_parameters(y, self.evaluation.euler_parameter_indices)
+        if self.evaluation.projector is not None and t != self.time:
+            y = self.evaluation.projector.project(t, y, math.inf)[0]
         return self.evaluation.row(t, y, live)
 
     def _step(self) -> bool:
         """One step of the method; False if it failed."""
-        keeper = self.evaluation.keeper
+        keeper = self.evaluation.projector
         if self._solver is None or self._solver.status == "finished":
-            self._begin()
+            self._create_solver()
         start_time, start_state = self.time, self._y
         while True:
             self.problem = self._solver.step() or ""
@@ -196,54 +200,54 @@ class SciPyRun(AdaptiveRun, Driven):
                 return False
             self.time, self._y = float(self._solver.t), self._solver.y
             self._dense = self._solver.dense_output()
-            if self.evaluation.unit:
-                self._y = unit_sized(np.array(self._y), self.evaluation.unit)
-            if keeper is None or not self._again(keeper, start_time, start_state):
+            if self.evaluation.euler_parameter_indices:
+                self._y = normalize_euler_parameters(np.array(self._y), self.evaluation.euler_parameter_indices)
+            if keeper is None or not self._retry_near_singular(keeper, start_time, start_state):
                 break
         if keeper is not None:
-            self._keep_closed(keeper, self.time - start_time)
-        self.count.add(self.time - start_time)
-        if len(self.evaluation.kept) and self.time == self.times[self.reached + 1]:
-            self.evaluation.hold(self.time, self._y)
-        if self.evaluation.remembers:
-            self._settle()
+            self._project_step_end(keeper, self.time - start_time)
+        self.count.add_step(self.time - start_time)
+        if len(self.evaluation.sampled_values) and self.time == self.times[self.steps_done + 1]:
+            self.evaluation.update_sampled_values(self.time, self._y)
+        if self.evaluation.has_stateful_routines:
+            self._commit_user_memory()
         return True
 
-    def _settle(self) -> None:
+    def _commit_user_memory(self) -> None:
         """Lets routines remember."""
-        self.evaluation.settled(self.time, self._y)
-        self.count.rates += 1
+        self.evaluation.rates_at_accepted_state(self.time, self._y)
+        self.count.n_rhs += 1
 
-    def _again(self, keeper: Keeper, start_time: float, start_state: np.ndarray) -> bool:
+    def _retry_near_singular(self, keeper: LoopProjector, start_time: float, start_state: np.ndarray) -> bool:
         """Is a step to be taken again with care, as it comes near a singular configuration?"""
-        needs_retry = not keeper.near and keeper.watch(
+        needs_retry = not keeper.near_singular and keeper.check_singularity(
             [self._dense(0.5 * (start_time + self.time)), self._y], self.time
         )
         if needs_retry:
             self.time, self._y = start_time, start_state
-            self._begin()
+            self._create_solver()
         return needs_retry
 
-    def _keep_closed(self, keeper: Keeper, h: float) -> None:
+    def _project_step_end(self, keeper: LoopProjector, h: float) -> None:
         """Brings the end of a step onto the constraints. With methods of several steps only rows are corrected."""
-        near_singular = keeper.near
-        self._y, state, _ = keeper.admit(self.time, self._y, h)
+        near_singular = keeper.near_singular
+        self._y, state, _ = keeper.project(self.time, self._y, h)
         if not state.residual < LOOPS.open:
             raise ValueError(f"the loop '{state.row}' came open in a step of {h:g} s")
         rates = self.evaluation.rates(self.time, self._y)
-        keeper.accept(self.time, state)
-        if self._methods[near_singular] is not self._methods[keeper.near]:
+        keeper.accept_step(self.time, state)
+        if self._methods[near_singular] is not self._methods[keeper.near_singular]:
             self._solver = None  # the method changes
         elif self._methods[near_singular].__name__ not in ONE_STEP:
             self._solver.y, self._solver.f = self._y, rates
 
-    def _begin(self) -> None:
+    def _create_solver(self) -> None:
         """A solver up to the next break; it sees inputs as they are before it."""
-        first, end = self.time, next(x for x in self._ends if x > self.time)
+        first, end = self.time, next(x for x in self._segment_ends if x > self.time)
         last = math.nextafter(end, -math.inf)
 
         def rates(t: float, y: np.ndarray) -> np.ndarray:
-            self.count.rates += 1
+            self.count.n_rhs += 1
             try:
                 derivatives = self.evaluation.rates(min(max(t, first), last), y)
             except NO_VALUE:
@@ -254,7 +258,7 @@ class SciPyRun(AdaptiveRun, Driven):
                 raise ValueError(f"the rates are not finite at t = {t:g} s")
             return derivatives
 
-        near_singular = self.evaluation.keeper is not None and self.evaluation.keeper.near
+        near_singular = self.evaluation.projector is not None and self.evaluation.projector.near_singular
         self._solver = self._methods[near_singular](rates, first, self._y, end, **self._options)
 
 
@@ -262,88 +266,95 @@ class CompiledRun(AdaptiveRun):
     """A run with a method of the kernel, which looks for events."""
 
     def __init__(
-        self, evaluation: Evaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, monitor: Any = None
+        self, evaluation: RunEvaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, monitor: Any = None
     ) -> None:
         self.evaluation = evaluation
         self._set_times(evaluation, spec, tolerances)
         method = next(iter(EMBEDDED)) if spec.method == AUTO else spec.method
-        assert tolerances.atol is not None and tolerances.caps is not None and tolerances.groups is not None
-        segment_spec = RunSpec(spec.t_end, spec.step * spec.every, method, t_start=self.time)
-        self._between = replace(
-            evaluation.spec(segment_spec, state, events=monitor), breaks=self._ends, times=self.times,
-            tolerances=tolerances, most=self.count.most, look=2 if spec.method == AUTO else 1,
-        )  # fmt: skip
-        self._passed: list[Passage] = []  # before the method changed
-        self.went_over: float | None = None  # when the program with stiff methods took over
-        self._run = self._started(self._between)
-        self.reached, self.rates = 0, np.empty(0)
-        self._follow()
+        assert tolerances.atol is not None and tolerances.size_caps is not None and tolerances.unit_groups is not None
+        segment_spec = RunSpec(spec.t_end, spec.step * spec.output_every, method, t_start=self.time)
+        self._segment_spec = replace(
+            evaluation.fill_spec(segment_spec, state, events=monitor),
+            breaks=self._segment_ends,
+            output_time_grid=self.times,
+            tolerances=tolerances,
+            max_steps=self.count.max_steps,
+            stiffness_check=2 if spec.method == AUTO else 1,
+        )
+        self._passed: list[SingularityPassage] = []  # before the method changed
+        self.switched_to_stiff_at: float | None = None  # when the program with stiff methods took over
+        self._run = self._start_kernel_run(self._segment_spec)
+        self.steps_done, self.rates = 0, np.empty(0)
+        self._sync_from_kernel()
 
     @property
-    def calls_back(self) -> bool:
-        return bool(self._run.calls_back)
+    def calls_python(self) -> bool:
+        return bool(self._run.calls_python)
 
     @property
-    def compiled(self) -> Any:
+    def kernel_run(self) -> Any:
         """The run in C."""
         return self._run
 
     @property
-    def told(self) -> dict[str, Any]:
-        settings = super().told
-        if self.count.fastest:
-            settings |= {"fastest_mode": self.count.fastest, "held_steps": self.count.slowed}
-        if self.went_over is not None:
-            settings["went_over"] = self.went_over
-        if self.count.backs:
-            settings |= {"went_back": self.count.went_back, "times_back": self.count.backs}
+    def reported_settings(self) -> dict[str, Any]:
+        settings = super().reported_settings
+        if self.count.fastest_rate:
+            settings |= {"fastest_mode": self.count.fastest_rate, "held_steps": self.count.n_limited_steps}
+        if self.switched_to_stiff_at is not None:
+            settings["went_over"] = self.switched_to_stiff_at
+        if self.count.n_returns_to_explicit:
+            settings |= {
+                "went_back": self.count.returned_to_explicit_at,
+                "times_back": self.count.n_returns_to_explicit,
+            }
         return settings
 
-    def _started(self, spec: RunSpec) -> Any:
-        model: Any = self.evaluation.context.stiff if spec.method in STIFF else self.evaluation.model
-        return model.start(spec)
+    def _start_kernel_run(self, spec: RunSpec) -> Any:
+        model: Any = self.evaluation.context.stiff_calls if spec.method in STIFF else self.evaluation.model
+        return model.new_run(spec)
 
-    def _goes_over(self) -> None:
+    def _switch_to_stiff(self) -> None:
         """Continues in the program with stiff methods if a fast mode holds the steps; that goes back and forth by
         itself."""
-        if self.spec.method != AUTO or self.went_over is not None or not self.count.held:
+        if self.spec.method != AUTO or self.switched_to_stiff_at is not None or not self.count.is_limited:
             return
-        self.went_over, explicit_run = self.time, self._run
-        self._passed += explicit_run.passages
-        continuation = {"first": self.reached, "within": explicit_run.time, "state": explicit_run.state}
-        self._run = self._started(replace(self._between, method=next(iter(STIFF)), **continuation))
-        self._run.take_over(explicit_run)
-        self._run.advance(self.reached)
-        self._follow()
+        self.switched_to_stiff_at, explicit_run = self.time, self._run
+        self._passed += explicit_run.singular_passages
+        continuation = {"first_step": self.steps_done, "mid_step_time": explicit_run.time, "state": explicit_run.state}
+        self._run = self._start_kernel_run(replace(self._segment_spec, method=next(iter(STIFF)), **continuation))
+        self._run.continue_from(explicit_run)
+        self._run.advance(self.steps_done)
+        self._sync_from_kernel()
 
     def advance(self, last: int) -> np.ndarray:
-        self._goes_over()
+        self._switch_to_stiff()
         rows = self._run.advance(last)
-        self._follow()
+        self._sync_from_kernel()
         if self.status != FINISHED:
-            self._explain()
+            self._set_failure_message()
         return np.asarray(rows)
 
-    def _follow(self) -> None:
+    def _sync_from_kernel(self) -> None:
         """Takes over what the compiled run reports."""
         run = self._run
         self.status, self.problem, self.time, self.state = run.status, run.problem, run.time, run.state
-        self.count, self.bad, self.reached = run.count, run.bad, run.reached
+        self.count, self.nonfinite_state, self.steps_done = run.statistics, run.nonfinite_state, run.steps_done
 
     def save(self) -> Checkpoint:
-        return Checkpoint(self.kept.copy(), self.memory.copy())
+        return Checkpoint(self.sampled_values.copy(), self.memory.copy())
 
     def restore(self, saved: Checkpoint) -> None:
-        self._run.restore(replace(saved, inside=None))
+        self._run.restore(replace(saved, integrator_state=None))
 
     @property
-    def kept(self) -> np.ndarray:
-        return np.asarray(self._run.kept)
+    def sampled_values(self) -> np.ndarray:
+        return np.asarray(self._run.sampled_values)
 
     @property
     def memory(self) -> np.ndarray:
         return np.asarray(self._run.memory)
 
     @property
-    def passages(self) -> list[Passage]:
-        return [*self._passed, *self._run.passages]
+    def singular_passages(self) -> list[SingularityPassage]:
+        return [*self._passed, *self._run.singular_passages]

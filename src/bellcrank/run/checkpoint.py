@@ -9,21 +9,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bellcrank.errors import ModelError, mapping
-from bellcrank.numeric.methods import METHODS
-from bellcrank.numeric.projection import Closure
-from bellcrank.numeric.run_spec import Checkpoint, Input, RunSpec, changed
+from bellcrank.errors import ModelError, require_mapping
+from bellcrank.numeric.fixed_step_methods import METHODS
+from bellcrank.numeric.loop_constraints import LoopConstraints
+from bellcrank.numeric.run_spec import Checkpoint, ProgramInput, RunSpec, fast_replace
 from bellcrank.numeric.tuning import STEPS
-from bellcrank.run.assembly import start_state
+from bellcrank.run.argument_checks import resolve_run_spec
 from bellcrank.run.dae_methods import USUAL as USUAL_DAE
 from bellcrank.run.dae_methods import Dae
-from bellcrank.run.loaded import Loaded
+from bellcrank.run.initial_assembly import resolve_initial_state
+from bellcrank.run.loaded import LoadedModel
 from bellcrank.run.result import Run
 from bellcrank.run.status import RunStatus
-from bellcrank.run.stepping import Evaluation
+from bellcrank.run.stepping import RunEvaluation
 from bellcrank.run.tolerances import USUAL, Tolerances
-from bellcrank.run.values import run_spec
-from bellcrank.signals import own_copy
+from bellcrank.signals import copy_input
 
 
 class InitialConditions(NamedTuple):
@@ -33,44 +33,44 @@ class InitialConditions(NamedTuple):
     initial: Any
     parameters: Mapping[str, float | str] | None
     inputs: Mapping[str, Any] | None
-    saved: Checkpoint | None = None
-    same_inputs: bool = False
+    previous: Checkpoint | None = None
+    inputs_unchanged: bool = False
     tolerances: Tolerances = USUAL  # unless given
-    given_dae: Dae | None = None
+    requested_dae: Dae | None = None
 
     @property
     def dae(self) -> Dae:
         """How constraints are kept: as given, or as the run before does."""
-        if self.given_dae is not None:
-            return self.given_dae
-        return USUAL_DAE if self.saved is None else self.saved.dae
+        if self.requested_dae is not None:
+            return self.requested_dae
+        return USUAL_DAE if self.previous is None else self.previous.dae
 
-    def spec(self, loaded: Loaded, t_end: Any, step: Any, method: Any, every: Any) -> RunSpec:
+    def make_spec(self, loaded: LoadedModel, t_end: Any, step: Any, method: Any, every: Any) -> RunSpec:
         """How long, how fine and by which method: of a run that continues as the one before, unless given."""
-        if self.saved is None:
-            return run_spec(loaded.interface, t_end, step, method, every, self.t_start)
-        r, requested = self.saved, (step, method, every)
-        defaults = r.spec.step, r.spec.method, r.spec.every
+        if self.previous is None:
+            return resolve_run_spec(loaded.interface, t_end, step, method, every, self.t_start)
+        r, requested = self.previous, (step, method, every)
+        defaults = r.spec.step, r.spec.method, r.spec.output_every
         step, method, every = (x if x is not None else y for x, y in zip(requested, defaults, strict=True))
-        spec = run_spec(loaded.interface, t_end, step, method, every, float(r.row[0]))
+        spec = resolve_run_spec(loaded.interface, t_end, step, method, every, float(r.row[0]))
         if spec.step != r.spec.step or spec.method not in METHODS or r.spec.method not in METHODS:
             return spec
-        return replace(spec, t_start=r.spec.t_start, first=r.spec.first, within=r.spec.within)
+        return replace(spec, t_start=r.spec.t_start, first_step=r.spec.first_step, mid_step_time=r.spec.mid_step_time)
 
-    def checkpoint(self, loaded: Loaded, p: list[float], dae: Dae) -> Checkpoint | None:
+    def usable_checkpoint(self, loaded: LoadedModel, p: list[float], dae: Dae) -> Checkpoint | None:
         """What the run before hands over; all of it if nothing else changes."""
-        r = self.saved
+        r = self.previous
         if r is None:
             return None
-        is_unchanged = r.source == loaded.model.source and r.dae == dae and self.same_inputs and r.p == tuple(p)
-        if r.source != loaded.model.source and (loaded.remembers or loaded.interface.kept):
-            reason = f"and {_held(loaded)} cannot be handed over"
+        is_unchanged = r.source == loaded.model.source and r.dae == dae and self.inputs_unchanged and r.p == tuple(p)
+        if r.source != loaded.model.source and (loaded.stateful_routine_names or loaded.interface.sampled_inputs):
+            reason = f"and {_user_memory_label(loaded)} cannot be handed over"
             raise ModelError(f"start=: the run is one of another model or backend, {reason}", loaded.name)
-        return r if is_unchanged else replace(r, inside=None)
+        return r if is_unchanged else replace(r, integrator_state=None)
 
 
 def initial_conditions(
-    loaded: Loaded,
+    loaded: LoadedModel,
     start: Any,
     t_start: float | None,
     initial: Any,
@@ -78,7 +78,7 @@ def initial_conditions(
     inputs: Mapping[str, Any] | None,
 ) -> InitialConditions:
     """What a run begins with: `start` is a run that it continues, or None."""
-    inputs = {name: own_copy(x) for name, x in mapping(inputs, "inputs").items()}
+    inputs = {name: copy_input(x) for name, x in require_mapping(inputs, "inputs").items()}
     if start is None:
         return InitialConditions(t_start, initial, parameters, inputs)
     if not isinstance(start, Run):
@@ -86,69 +86,78 @@ def initial_conditions(
     if t_start is not None or initial is not None:
         argument = "t_start=" if initial is None else "initial="
         raise ModelError(f"{argument} and start=: a continued run begins with time and state of the other", loaded.name)
-    if not len(start) or not (start.reached is not None or start.ok or start.status is RunStatus.UNKNOWN):
+    if not len(start) or not (start._find_checkpoint is not None or start.ok or start.status is RunStatus.UNKNOWN):
         raise ModelError(f"start=: there is nothing to continue from, as that run {start.ended}", loaded.name)
     states = [x.name for x in loaded.interface.states]
     missing = [name for name in states if name not in start.channels]
     if missing:
         reason = f"it has no {', '.join(missing[:4])}{' ...' if len(missing) > 4 else ''}"
         raise ModelError(f"start=: the run of '{start.name}' is none of this model: {reason}", loaded.name)
-    if start.reached is not None:
-        r: Checkpoint = start.reached()
-        merged_parameters = {**r.parameters, **mapping(parameters, "parameters")}
-        tolerances = r.tolerances if r.source == loaded.model.source else replace(r.tolerances, caps=None)
+    if start._find_checkpoint is not None:
+        r: Checkpoint = start._find_checkpoint()
+        merged_parameters = {**r.parameters, **require_mapping(parameters, "parameters")}
+        tolerances = r.tolerances if r.source == loaded.model.source else replace(r.tolerances, size_caps=None)
         return InitialConditions(
-            None, None, merged_parameters, {**r.inputs, **mapping(inputs, "inputs")}, r, not inputs, tolerances
+            None, None, merged_parameters, {**r.inputs, **require_mapping(inputs, "inputs")}, r, not inputs, tolerances
         )
-    if loaded.remembers or loaded.interface.kept:
-        raise ModelError(f"start=: {_held(loaded)} is not in a file: continue from the run itself", loaded.name)
-    last = [float(x.unit.to_equation(start[x.name][-1])) for x in loaded.interface.states]
+    if loaded.stateful_routine_names or loaded.interface.sampled_inputs:
+        raise ModelError(
+            f"start=: {_user_memory_label(loaded)} is not in a file: continue from the run itself", loaded.name
+        )
+    last = [float(x.unit.to_equation_units(start[x.name][-1])) for x in loaded.interface.states]
     return InitialConditions(float(start.time[-1]), (last[: loaded.n_q], last[loaded.n_q :]), parameters, inputs)
 
 
-def _held(loaded: Loaded) -> str:
+def _user_memory_label(loaded: LoadedModel) -> str:
     """What user functions hold, in words."""
-    descriptions = [f"what {', '.join(loaded.remembers)} remembers"] if loaded.remembers else []
-    sampled_names = ", ".join(x.name for x in loaded.interface.kept)
+    descriptions = (
+        [f"what {', '.join(loaded.stateful_routine_names)} remembers"] if loaded.stateful_routine_names else []
+    )
+    sampled_names = ", ".join(x.name for x in loaded.interface.sampled_inputs)
     return " and ".join([*descriptions, f"the value of {sampled_names}"] if sampled_names else descriptions)
 
 
-def place_on(spec: RunSpec, t: float) -> RunSpec:
+def continue_spec_at(spec: RunSpec, t: float) -> RunSpec:
     """The spec of a run that continues at a time within."""
     h = spec.step
     n = math.floor((t - spec.t_start) / h + STEPS.gap)
-    return replace(spec, first=n, within=None if t == spec.t_start + n * h else t)
+    return replace(spec, first_step=n, mid_step_time=None if t == spec.t_start + n * h else t)
 
 
-def first_state(
-    initial: InitialConditions, loaded: Loaded, closure: Closure | None, p: list[float], signals: list[Input], t: float
+def first_or_saved_state(
+    initial: InitialConditions,
+    loaded: LoadedModel,
+    closure: LoopConstraints | None,
+    p: list[float],
+    signals: list[ProgramInput],
+    t: float,
 ) -> np.ndarray:
     """The state that a run begins with."""
-    r = initial.saved
+    r = initial.previous
     if r is not None and (closure is None or r.p == tuple(p)):
         return r.state.copy()
     start_values = initial.initial if r is None else (r.state[: loaded.n_q], r.state[loaded.n_q :])
-    return np.concatenate(start_state(loaded, start_values, closure, p, signals, t))
+    return np.concatenate(resolve_initial_state(loaded, start_values, closure, p, signals, t))
 
 
-def take_over(r: Checkpoint | None, e: Evaluation, y: np.ndarray) -> np.ndarray | None:
+def resume_from(r: Checkpoint | None, e: RunEvaluation, y: np.ndarray) -> np.ndarray | None:
     """Sets the internal states and values of routines in a run that continues; its first row. None for one that
     begins."""
     if r is None:
         return None
-    for routine, array in zip(e.context.memories, r.memories, strict=True):
+    for routine, array in zip(e.context.memories, r.user_memories, strict=True):
         routine.array[:] = array
-    e.kept[:], e.model.memory[:] = r.kept, r.memory
-    return np.asarray(r.row) if r.inside is not None else e.row(float(r.row[0]), y)
+    e.sampled_values[:], e.model.memory[:] = r.sampled_values, r.memory
+    return np.asarray(r.row) if r.integrator_state is not None else e.row(float(r.row[0]), y)
 
 
-def checkpoint_at(
-    saved: Checkpoint, e: Evaluation, spec: RunSpec, dae: Dae, row: np.ndarray, initial: InitialConditions
+def complete_checkpoint(
+    saved: Checkpoint, e: RunEvaluation, spec: RunSpec, dae: Dae, row: np.ndarray, initial: InitialConditions
 ) -> Checkpoint:
     """What a run `saved`, with all that another one needs to continue it as `spec` says."""
     loaded = e.context.loaded
-    return changed(
+    return fast_replace(
         saved, weights=e.weights, source=loaded.model.source, spec=spec, dae=dae, tolerances=initial.tolerances,
         row=row, state=row[1 : 1 + loaded.n_states].copy(), p=tuple(e.p), parameters=dict(initial.parameters or {}),
-        inputs=dict(initial.inputs or {}), memories=tuple(m.array.copy() for m in e.context.memories),
+        inputs=dict(initial.inputs or {}), user_memories=tuple(m.array.copy() for m in e.context.memories),
     )  # fmt: skip

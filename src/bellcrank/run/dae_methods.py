@@ -15,17 +15,17 @@ from typing import cast
 
 import numpy as np
 
-from bellcrank.backend.protocol import Calls
-from bellcrank.choices import DaeBase, DaeMethod, DaeMetric, choices_of
+from bellcrank.backend.protocol import ProgramCalls
+from bellcrank.choices import DaeBase, DaeMethod, DaeMetric, choice_values
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.numeric.redundant import Numbers
+from bellcrank.numeric.redundant_system import RedundantSystem
 from bellcrank.numeric.run_spec import DAE_METHODS, At
-from bellcrank.run.stepping import Evaluation
+from bellcrank.run.stepping import RunEvaluation
 
 MINIMAL = "minimal"  # coordinates: dependent ones follow at every stage
 KNOWN = (*DAE_METHODS, MINIMAL)
-BASES = choices_of(DaeBase)
-METRICS = choices_of(DaeMetric)
+BASES = choice_values(DaeBase)
+METRICS = choice_values(DaeMetric)
 WITH_BASE: tuple[DaeMethod, ...] = ("projection", "stabilised", "post")
 
 
@@ -106,25 +106,25 @@ class Dae:
 USUAL = Dae()
 
 
-def as_dae(dae: str | Dae) -> Dae:
+def to_dae(dae: str | Dae) -> Dae:
     """A method by its name, or as it is."""
     return dae if isinstance(dae, Dae) else Dae(cast(DaeMethod, str(dae).lower()))
 
 
-class Redundant:
+class RedundantEquations:
     """The redundant equations of a model as functions of what programs are called with; `model`: the one in Python."""
 
-    def __init__(self, model: Calls) -> None:
+    def __init__(self, model: ProgramCalls) -> None:
         program, loops = model.program, model.program.loops
         assert loops is not None
-        self.values, self.paired, self.scales = model.values, loops.paired, loops.scales
-        self.sizes = loops.sizes(len(program.coordinates))
+        self.values, self.paired_row_count, self.scales = model.values, loops.paired_row_count, loops.scales
+        self.sizes = loops.system_sizes(len(program.coordinates))
         self.n_q, self.n_u, self.n_g, self.n_v = map(len, (program.coordinates, program.speeds, loops.g, loops.v))
 
-    def numbers(self, program_arguments: At) -> Numbers:
-        return self.sizes.split(self.values("system", *program_arguments))
+    def evaluate_system(self, program_arguments: At) -> RedundantSystem:
+        return self.sizes.unpack(self.values("system", *program_arguments))
 
-    def rows(self, program_arguments: At) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate_constraints(self, program_arguments: At) -> tuple[np.ndarray, np.ndarray]:
         """v and J."""
         first = self.n_g * (1 + self.n_q)
         flat = np.array(self.values("closure", *program_arguments))
@@ -132,7 +132,7 @@ class Redundant:
 
 
 @dataclass(frozen=True)
-class DaeEvaluation(Evaluation):
+class DaeRunEvaluation(RunEvaluation):
     """An evaluation in a run by such a method."""
 
     dae: Dae = USUAL

@@ -7,26 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.watching import ACTED, CHANGED_NOTHING, Watching
-from bellcrank.emit.c.formulas import encoded
+from bellcrank.backend.event_monitor import ACTED, CHANGED_NOTHING, EventMonitor
+from bellcrank.emit.c.event_bytecode import encode_formula
 from bellcrank.errors import BellcrankError
-from bellcrank.numeric.driven import NO_VALUE
-from bellcrank.numeric.events import Begun, Event, Watch
+from bellcrank.numeric.event_log import ConditionAtStart, Event, EventLog
+from bellcrank.numeric.run_base import NO_VALUE
 from bellcrank.numeric.run_spec import EventData, RunSpec
 from bellcrank.numeric.tuning import EVENTS
-from bellcrank.run.actions import EventFormula, EventsGiven
-from bellcrank.run.jumps import changes, following
-from bellcrank.run.loaded import Loaded
+from bellcrank.run.event_actions import event_changes, moves_first_mask
+from bellcrank.run.event_specs import EventFormula, EventSpecs
+from bellcrank.run.loaded import LoadedModel
 
 
-def value_names(formulas: Sequence[EventFormula]) -> list[str]:
+def event_parameter_names(formulas: Sequence[EventFormula]) -> list[str]:
     """The parameters that events read or set."""
     steps = [s for e in formulas for f in (e.condition, *(f for _, f in e.settings)) for s in f]
     read = [s.name for s in steps if s.op == "value"]
     return list(dict.fromkeys(read + [x.name for e in formulas for x, _ in e.settings if x.column < 0]))
 
 
-def event_tables(formulas: Sequence[EventFormula], names: Sequence[str]) -> tuple[list[Any], list[Any], list[Any]]:
+def encode_events(formulas: Sequence[EventFormula], names: Sequence[str]) -> tuple[list[Any], list[Any], list[Any]]:
     """What is watched, what is set, and the steps of all formulas, as in `kernel/events.h`; `names` of the parameters
     that have values."""
     numbers = {name: i for i, name in enumerate(names)}
@@ -34,23 +34,33 @@ def event_tables(formulas: Sequence[EventFormula], names: Sequence[str]) -> tupl
     settings: list[Any] = []
     steps: list[Any] = []
 
-    def put(formula: Any) -> tuple[int, int]:
+    def append_formula(formula: Any) -> tuple[int, int]:
         first = len(steps)
-        steps.extend(encoded(formula, numbers))
+        steps.extend(encode_formula(formula, numbers))
         return first, len(steps)
 
     for i, e in enumerate(formulas):
-        strict = e.strict[0] if e.strict else 0
-        conditions.append((*put(e.condition), 1 in e.sides, -1 in e.sides, strict, e.stop, bool(e.settings), e.of_time))
+        strict = e.strict_sides[0] if e.strict_sides else 0
+        conditions.append(
+            (
+                *append_formula(e.condition),
+                1 in e.directions,
+                -1 in e.directions,
+                strict,
+                e.stop,
+                bool(e.settings),
+                e.time_only,
+            )
+        )
         for x, formula in e.settings:
             state, value, factor = (x.column - 1, -1, x.unit.factor) if x.column >= 0 else (-1, numbers[x.name], 1.0)
-            settings.append((i, state, value, *put(formula), factor))
+            settings.append((i, state, value, *append_formula(formula), factor))
     return conditions, settings, steps
 
 
 def event_data(
-    loaded: Loaded,
-    event_specs: EventsGiven,
+    loaded: LoadedModel,
+    event_specs: EventSpecs,
     spec: RunSpec,
     use_values: Callable[[Any, list[float]], None],
     swap_user_memory: Callable[[int], None] | None,
@@ -59,23 +69,31 @@ def event_data(
     end_time: float,
 ) -> EventData:
     """Events of a run as the kernel reads them."""
-    moves_first = following(loaded.interface, loaded.analysis.independent_speeds)
-    names = value_names(event_specs.formulas)
+    moves_first = moves_first_mask(loaded.interface, loaded.analysis.independent_speeds)
+    names = event_parameter_names(event_specs.formulas)
     values = [event_specs.values[name] for name in names]
     return EventData(
-        *event_tables(event_specs.formulas, names), moves_first, values, use_values, swap_user_memory, close, spec.step,
-        end_time - spec.t_start, end_time, continued,
-    )  # fmt: skip
+        *encode_events(event_specs.formulas, names),
+        moves_first,
+        values,
+        use_values,
+        swap_user_memory,
+        close,
+        spec.step,
+        end_time - spec.t_start,
+        end_time,
+        continued,
+    )
 
 
-def take_happened(
-    loaded: Loaded, event_specs: EventsGiven, monitor: Watching, event_log: Watch, t: float
+def collect_occurrences(
+    loaded: LoadedModel, event_specs: EventSpecs, monitor: EventMonitor, event_log: EventLog, t: float
 ) -> tuple[bool, str]:
     """Takes what happened in a run up to a time to what is known of it; is it over, and what could an event not do?"""
-    if monitor.is_quiet:  # steps one by one ask every time
+    if monitor.nothing_happened:  # steps one by one ask every time
         return False, ""
-    names = value_names(event_specs.formulas)
-    for x in monitor.happened():
+    names = event_parameter_names(event_specs.formulas)
+    for x in monitor.take_occurrences():
         formula = event_specs.formulas[x.event]
         if x.kind == CHANGED_NOTHING:
             continue
@@ -84,21 +102,23 @@ def take_happened(
             state_before, state_after = (
                 (y, dict(zip(names, v.tolist(), strict=True))) for y, v in zip(x.states, x.values, strict=True)
             )
-            effects = changes(loaded, formula, state_before, state_after)
+            effects = event_changes(loaded, formula, state_before, state_after)
         event_log.events.append(Event(formula.name, x.time, effects))
     condition_histories = monitor.arrays["counted"]
     for formula, idle in zip(event_specs.formulas, condition_histories["idle"].tolist(), strict=True):
         if not np.isnan(idle):
-            event_log.idle.setdefault(formula.name, idle)
+            event_log.ineffective_events.setdefault(formula.name, idle)
     problem = monitor.problem
     if problem is not None:
-        return True, _explained(loaded, event_specs, monitor, problem, t)
-    if monitor.stopped >= 0:
-        event_log.stopped = Event(event_specs.formulas[monitor.stopped].name, float(monitor.fields.when))
-    return monitor.stopped >= 0, ""
+        return True, _event_problem_message(loaded, event_specs, monitor, problem, t)
+    if monitor.stop_event >= 0:
+        event_log.stop_event = Event(event_specs.formulas[monitor.stop_event].name, float(monitor.fields.when))
+    return monitor.stop_event >= 0, ""
 
 
-def _explained(loaded: Loaded, event_specs: EventsGiven, monitor: Watching, problem: Any, t: float) -> str:
+def _event_problem_message(
+    loaded: LoadedModel, event_specs: EventSpecs, monitor: EventMonitor, problem: Any, t: float
+) -> str:
     """What an event could not do, in words."""
     e = event_specs.formulas[problem.event]
     when = f"stopped at t = {problem.time:.6g} s"
@@ -132,12 +152,16 @@ def _explained(loaded: Loaded, event_specs: EventsGiven, monitor: Watching, prob
     return f"stopped at t = {t:.6g} s: the rates of the states cannot be evaluated any more"
 
 
-def take_counted(monitor: Watching, event_log: Watch, begin_time: float, last: np.ndarray | None) -> None:
+def collect_condition_history(
+    monitor: EventMonitor, event_log: EventLog, begin_time: float, last: np.ndarray | None
+) -> None:
     """Takes what is known of conditions over a whole run."""
     for w, c in zip(event_log.conditions, monitor.arrays["counted"], strict=True):
-        if w.stop or w.acts:
+        if w.stop or w.has_action:
             side = int(c["side"])
-            event_log.follow(Begun(begin_time, bool(c["zero"]), float(c["noise"]), side, bool(c["waits"])), w.name)
+            event_log.set_condition_start(
+                ConditionAtStart(begin_time, bool(c["zero"]), float(c["noise"]), side, bool(c["waits"])), w.name
+            )
         if not np.isnan(c["undefined"]):
-            event_log.undefined(w.name, float(c["undefined"]), bool(c["always"]))
+            event_log.note_undefined(w.name, float(c["undefined"]), bool(c["always"]))
     event_log.last = last

@@ -10,24 +10,32 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.interface.interface import Interface
-from bellcrank.numeric.events import Watch
-from bellcrank.numeric.methods import ADAPTIVE
-from bellcrank.numeric.run_spec import AT_REST, FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MANY_STEPS, Input, RunSpec
-from bellcrank.run.diagnose import Moment, broken_term, likely_term, without_length
-from bellcrank.run.gimbal import INSTEAD, gimbal_lock
+from bellcrank.numeric.event_log import EventLog
+from bellcrank.numeric.fixed_step_methods import ADAPTIVE
+from bellcrank.numeric.run_spec import (
+    AT_REST,
+    FINISHED,
+    NOT_CLOSED,
+    STEP_TOO_SMALL,
+    TOO_MANY_STEPS,
+    ProgramInput,
+    RunSpec,
+)
+from bellcrank.run.failure_diagnosis import FailurePoint, largest_term, nonfinite_term, zero_length_strut
+from bellcrank.run.gimbal import INSTEAD, gimbal_lock_messages
 from bellcrank.run.result import Run
 from bellcrank.run.status import RunStatus
-from bellcrank.run.stepping import Advancing, Evaluation
+from bellcrank.run.stepping import RunEvaluation, SteppableRun
 
 NAMED = 3  # outputs that a message names
 
 
-def how_ended(run: Advancing, e: Evaluation, event_log: Watch, spec: RunSpec) -> str:
+def end_message(run: SteppableRun, e: RunEvaluation, event_log: EventLog, spec: RunSpec) -> str:
     """The message that says how a run ended."""
-    if event_log.stopped is not None:
-        return f"stopped by event '{event_log.stopped.name}' at t = {event_log.stopped.time:.6g} s"
+    if event_log.stop_event is not None:
+        return f"stopped by event '{event_log.stop_event.name}' at t = {event_log.stop_event.time:.6g} s"
     adaptive = spec.method in ADAPTIVE
-    h = spec.step * spec.every if adaptive else spec.step
+    h = spec.step * spec.output_every if adaptive else spec.step
     if run.status == FINISHED:
         return "finished"
     t = run.time
@@ -37,13 +45,13 @@ def how_ended(run: Advancing, e: Evaluation, event_log: Watch, spec: RunSpec) ->
         return f"stopped at t = {t:g} s: {run.problem}"
     loaded = e.context.loaded
     states = [x.name for x in loaded.interface.states]
-    nonfinite = [name for name, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
+    nonfinite = [name for name, v in zip(states, run.nonfinite_state, strict=True) if not np.isfinite(v)]
     numbers = dict(zip(states, map(float, run.state), strict=True))
-    named_values = _given(loaded.interface, t, e.p, e.inputs)
+    named_values = _values_by_name(loaded.interface, t, e.p, e.inputs)
     joint_messages = (b.joint.left(b.name, numbers, h, named_values) for b in loaded.analysis.mechanism.bodies)
     if joint_message := next(filter(None, joint_messages), ""):
         return f"stopped at t = {t:g} s: {joint_message}"
-    if locked := gimbal_lock(loaded.analysis.mechanism, run.state[: len(loaded.program.coordinates)]):
+    if locked := gimbal_lock_messages(loaded.analysis.mechanism, run.state[: len(loaded.program.coordinates)]):
         return f"stopped at t = {t:g} s: {locked[0]}, where the rates of its angles are not determined; {INSTEAD}"
     is_step_limited = run.status in (STEP_TOO_SMALL, TOO_MANY_STEPS)
     if is_step_limited:
@@ -55,7 +63,13 @@ def how_ended(run: Advancing, e: Evaluation, event_log: Watch, spec: RunSpec) ->
         reason = f"{listed} {'is no longer a finite number' if len(nonfinite) == 1 else 'are no longer finite numbers'}"
     time_after = t + 1e-9 * max(abs(t), h) if adaptive else t  # where its steps became too small
     broken = run.status != TOO_MANY_STEPS
-    likely = _likely(replace(e, kept=run.kept), run.state, (max(t - h, spec.begins), t, time_after)) if broken else ""
+    likely = (
+        _diagnose_step(
+            replace(e, sampled_values=run.sampled_values), run.state, (max(t - h, spec.begin_time), t, time_after)
+        )
+        if broken
+        else ""
+    )
     return "; ".join(
         x
         for x in (
@@ -67,9 +81,11 @@ def how_ended(run: Advancing, e: Evaluation, event_log: Watch, spec: RunSpec) ->
     )
 
 
-def _given(interface: Interface, t: float, p: Sequence[float], signals: Sequence[Input]) -> dict[str, float]:
+def _values_by_name(
+    interface: Interface, t: float, p: Sequence[float], signals: Sequence[ProgramInput]
+) -> dict[str, float]:
     """Parameters, inputs and time by name, in equation units."""
-    parameters = (*interface.parameters, *interface.entered)
+    parameters = (*interface.parameters, *interface.function_parameters)
     values = dict(zip((x.name for x in parameters), p, strict=True)) | {"t": t}
     for x, signal in zip(interface.inputs, signals, strict=True):
         try:
@@ -79,29 +95,29 @@ def _given(interface: Interface, t: float, p: Sequence[float], signals: Sequence
     return values
 
 
-def moment(e: Evaluation, t: float, y: np.ndarray) -> Moment:
+def failure_point(e: RunEvaluation, t: float, y: np.ndarray) -> FailurePoint:
     """A time and state as it is diagnosed."""
-    t, q, u, p, _, w = e.at(t, y)
+    t, q, u, p, _, w = e.program_arguments(t, y)
     names = (s.name for s in e.model.program.parameters)
-    return Moment(e.model.program, t, q, u, dict(zip(names, p, strict=True)), w, e.context.named_functions)
+    return FailurePoint(e.model.program, t, q, u, dict(zip(names, p, strict=True)), w, e.context.functions_by_name)
 
 
-def _likely(e: Evaluation, y: np.ndarray, times: tuple[float, float, float]) -> str:
+def _diagnose_step(e: RunEvaluation, y: np.ndarray, times: tuple[float, float, float]) -> str:
     """What broke in a step from the state y; `times`: before it, at its end, and where its steps became too small."""
     t_before, t, t_after = times
     cause, analysis = "", e.context.loaded.analysis
     for time in (t_before, (t_before + t) / 2, t, t_after):  # what breaks may do so within the step
         try:
-            point = moment(e, time, y)
+            point = failure_point(e, time, y)
         except RunError:
             break
-        if broken := without_length(point, analysis) or broken_term(point, analysis.loads):
+        if broken := zero_length_strut(point, analysis) or nonfinite_term(point, analysis.loads):
             return broken
-        cause = cause or likely_term(point, analysis.loads)
+        cause = cause or largest_term(point, analysis.loads)
     return cause
 
 
-def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
+def nonfinite_output_messages(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
     """Messages about outputs that have no value somewhere: one for each, or for many that lose theirs together."""
     if np.isfinite(rows).all():
         return []
@@ -126,17 +142,22 @@ def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
     return messages
 
 
-def as_run(
-    interface: Interface, rows: np.ndarray, message: str, status: RunStatus, event_log: Watch, settings: dict[str, Any]
+def make_run(
+    interface: Interface,
+    rows: np.ndarray,
+    message: str,
+    status: RunStatus,
+    event_log: EventLog,
+    settings: dict[str, Any],
 ) -> Run:
     """Rows of time, states and outputs as a result in user units."""
     if rows.shape[1] < 2:  # not even the first row could be evaluated
-        rows = np.empty((0, interface.width))
+        rows = np.empty((0, interface.row_width))
     names, columns, factors = interface.channel_columns
     selected = rows.T[columns]  # below, each channel in one piece
     values = np.array(selected, order="C") if factors is None else np.divide(selected, factors, order="C")
     channels = dict(zip(names, values, strict=True))
-    descriptions: dict[str, Any] = {k: dict(texts) for k, texts in interface.channel_words.items()}
+    descriptions: dict[str, Any] = {k: dict(texts) for k, texts in interface.channel_texts.items()}
     return Run(
         interface.model,
         rows[:, 0].copy(),

@@ -11,39 +11,45 @@ import numpy as np
 from bellcrank.errors import BellcrankError
 from bellcrank.expr import evaluate
 from bellcrank.interface.interface import Interface
-from bellcrank.kinematics.speed_constraints import Removed
+from bellcrank.kinematics.speed_constraints import DependentSpeed
 from bellcrank.model.records import RangeRecord
-from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.numeric.fixed_step_methods import ADAPTIVE
 from bellcrank.numeric.run_spec import RunSpec
-from bellcrank.run.actions import EventsGiven
-from bellcrank.run.dae_runs import Piece
-from bellcrank.run.gimbal import INSTEAD, Lock
-from bellcrank.run.loaded import Loaded
-from bellcrank.run.values import at_row, known_symbols
+from bellcrank.run.argument_checks import program_arguments_of_row, symbol_values
+from bellcrank.run.dae_runs import RunSegment
+from bellcrank.run.event_specs import EventSpecs
+from bellcrank.run.gimbal import INSTEAD, GimbalLock
+from bellcrank.run.loaded import LoadedModel
 
 ROUNDING = 1e-6  # of a range: a locked wheel has a slip of -1 but for rounding
 
 
 def post_run_checks(
-    loaded: Loaded, segments: Sequence[Piece], rows: np.ndarray, locks: Sequence[Lock], messages: Sequence[str]
+    loaded: LoadedModel,
+    segments: Sequence[RunSegment],
+    rows: np.ndarray,
+    locks: Sequence[GimbalLock],
+    messages: Sequence[str],
 ) -> Iterator[str]:
     """Yield a message for each problem that states and inputs show, and the other `messages`.
 
     `segments`: rows with their parameters.
     """
-    table_messages = (text for x in segments for text in loaded.table_watch.asked_beyond(x.rows, x.p, x.c))
+    table_messages = (
+        text for x in segments for text in loaded.table_range_check.lookups_outside_range(x.rows, x.p, x.c)
+    )
     yield from dict.fromkeys(table_messages)
     yield from (f"results are unreliable after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks)
-    yield from poles_passed(loaded, segments)
+    yield from singular_pivot_messages(loaded, segments)
     yield from messages
     if rows.shape[1] < 2:  # not even the first row could be evaluated
         return
 
-    def column(state: str) -> np.ndarray:  # few joints ask for one
+    def state_column(state: str) -> np.ndarray:  # few joints ask for one
         return rows[:, next(x.column for x in loaded.interface.states if x.name == state)]
 
     for b in loaded.analysis.mechanism.bodies:  # linkages whose tables were extended because the run left them
-        yield from b.joint.passed(b.name, column)
+        yield from b.joint.passed(b.name, state_column)
 
 
 # ---- speeds that constraints were solved for although a coefficient may vanish: where a run came near such a zero
@@ -53,33 +59,33 @@ NEAR = 1e-2  # of the largest value of a divisor in a run
 ROWS = 1000  # that are looked at
 
 
-def poles_passed(loaded: Loaded, segments: Sequence[Piece]) -> Iterator[str]:
+def singular_pivot_messages(loaded: LoadedModel, segments: Sequence[RunSegment]) -> Iterator[str]:
     """A message for each dependent speed whose divisor changed its sign in a run or came near zero."""
     for r in loaded.analysis.removed:
-        if not r.holds_everywhere:
-            values = [x for segment in segments for x in _values(loaded, r, segment)]
-            index = _near_zero(np.array([x for _, x in values]))
+        if not r.is_always_solvable:
+            values = [x for segment in segments for x in _pivot_values(loaded, r, segment)]
+            index = _first_near_zero(np.array([x for _, x in values]))
             if index is not None:
-                problem = f"{r.speed} follows from the constraint {r.text} by division by {r.pivot}, which is near zero"
+                problem = f"{r.speed} follows from the constraint {r.quoted_name} by division by {r.pivot}, which is near zero"
                 advice = "results are unreliable from there on. Keep all speeds as states (constraints='auto')"
                 yield f"{problem} at t = {values[index][0]:.6g} s: {advice}"
 
 
-def _values(loaded: Loaded, r: Removed, segment: Piece) -> list[tuple[float, float]]:
+def _pivot_values(loaded: LoadedModel, r: DependentSpeed, segment: RunSegment) -> list[tuple[float, float]]:
     """Times with the values of the divisor."""
     program, samples = loaded.program, []
     if segment.rows.shape[1] < 2:
         return []
     for row in segment.rows[:: max(1, len(segment.rows) // ROWS)]:
-        t, q, u, p, _, w = at_row(program, row, segment.p, segment.c)
+        t, q, u, p, _, w = program_arguments_of_row(program, row, segment.p, segment.c)
         try:
-            samples.append((t, evaluate([r.pivot], known_symbols(program, t, q, u, p, w))[0]))
+            samples.append((t, evaluate([r.pivot], symbol_values(program, t, q, u, p, w))[0]))
         except (BellcrankError, ArithmeticError, KeyError, ValueError):  # a user function
             return []
     return samples
 
 
-def _near_zero(values: np.ndarray) -> int | None:
+def _first_near_zero(values: np.ndarray) -> int | None:
     """The first place at which values pass zero or are small compared with the largest."""
     if not len(values):
         return None
@@ -89,18 +95,20 @@ def _near_zero(values: np.ndarray) -> int | None:
     return int(np.argmax(doubtful)) if doubtful.any() else None
 
 
-def sampled_at_outputs(loaded: Loaded, spec: RunSpec) -> list[str]:
+def sampling_messages(loaded: LoadedModel, spec: RunSpec) -> list[str]:
     """Samples of user functions that are further apart than a step."""
-    if spec.method not in ADAPTIVE or spec.every == 1 or not loaded.interface.kept:
+    if spec.method not in ADAPTIVE or spec.output_every == 1 or not loaded.interface.sampled_inputs:
         return []
-    names = ", ".join(x.name for x in loaded.interface.kept)
-    intervals = f"every {spec.every * spec.step:g} s instead of every {spec.step:g} s"
+    names = ", ".join(x.name for x in loaded.interface.sampled_inputs)
+    intervals = f"every {spec.output_every * spec.step:g} s instead of every {spec.step:g} s"
     return [f"with method='{spec.method}', {names} are sampled at output times, {intervals}: omit output_every"]
 
 
-def lost_settings(start: Any, event_specs: EventsGiven, parameters: Mapping[str, float | str] | None) -> list[str]:
+def lost_parameter_messages(
+    start: Any, event_specs: EventSpecs, parameters: Mapping[str, float | str] | None
+) -> list[str]:
     """Parameters that events of a run from a file may have set: the file has none."""
-    if start is None or start.reached is not None:
+    if start is None or start._find_checkpoint is not None:
         return []
     set_by_events = dict.fromkeys(x.name for e in event_specs.formulas for x, _ in e.settings if x.column < 0)
     names = [name for name in set_by_events if name not in (parameters or {})]
@@ -111,7 +119,7 @@ def lost_settings(start: Any, event_specs: EventsGiven, parameters: Mapping[str,
             f"Give parameters={{'{names[0]}': ...}}"]  # fmt: skip
 
 
-def outside(ranges: Sequence[RangeRecord], interface: Interface, rows: np.ndarray) -> list[str]:
+def range_messages(ranges: Sequence[RangeRecord], interface: Interface, rows: np.ndarray) -> list[str]:
     """Messages about recorded outputs outside their ranges; rows are in units of the equations."""
     if not ranges:
         return []

@@ -1,6 +1,6 @@
 """Steps in real time: how long each takes, and whether it is over before the next one is due.
 
-In:  a function that takes one step. Out: `Timing`. The clock of the machine decides when a step begins.
+In:  a function that takes one step. Out: `StepTiming`. The clock of the machine decides when a step begins.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ EDGES = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000
 
 
 @dataclass(frozen=True)
-class Timing:
+class StepTiming:
     """Microseconds that steps took, and by how much they were over after the next was due (negative: before); `ended`
     reports why there were no more."""
 
-    took: np.ndarray
-    late: np.ndarray
+    durations: np.ndarray
+    lateness: np.ndarray
     ended: str = "finished"
 
     @property
-    def missed(self) -> int:
+    def n_missed(self) -> int:
         """Steps that were not over in time."""
-        return int(np.count_nonzero(self.late > 0))
+        return int(np.count_nonzero(self.lateness > 0))
 
     def histogram(self) -> list[tuple[float, float, int]]:
         """From, to (us) and how many, without empty ends."""
-        bin_counts = np.histogram(self.took, bins=EDGES)[0].tolist()
+        bin_counts = np.histogram(self.durations, bins=EDGES)[0].tolist()
         rows = [*zip(EDGES[:-1], EDGES[1:], bin_counts, strict=True)]
         full = [i for i, count in enumerate(bin_counts) if count]
         return rows[full[0] : full[-1] + 1] if full else []
 
 
-def in_real_time(
+def run_in_real_time(
     take_step: Callable[[], None], step: float, count: int, on_step: Callable[[int], None] | None = None
-) -> Timing:
+) -> StepTiming:
     """Takes so many steps, one every `step` s, or as many as can be taken. One that is late is followed at once.
 
     `on_step` is called with the number of each finished step; its time is not counted.
@@ -64,16 +64,16 @@ def in_real_time(
         try:
             take_step()
         except RunError as error:
-            return Timing(took[:i], late[:i], str(error))
+            return StepTiming(took[:i], late[:i], str(error))
         end_time = clock()
         took[i], late[i] = (end_time - begin_time) * 1e-3, (end_time - due - period) * 1e-3
         if on_step is not None:
             on_step(i + 1)
-    return Timing(took, late)
+    return StepTiming(took, late)
 
 
 @contextmanager
-def undisturbed() -> Iterator[str]:
+def real_time_priority() -> Iterator[str]:
     """While this lasts, this process goes before others where that is allowed, and no garbage is collected; how that
     went, in words."""
     collecting, old_policy = gc.isenabled(), None

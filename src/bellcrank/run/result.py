@@ -10,22 +10,22 @@ from typing import Any, Self
 
 import numpy as np
 
+from bellcrank.argument_checks import PublicDir, validate_arguments
 from bellcrank.errors import NoChannel, RunError, did_you_mean, optional_package
-from bellcrank.files.choose import read_record, write_record
-from bellcrank.files.html import heading, table
-from bellcrank.files.notebook import Shown
-from bellcrank.files.record import Channel, Record, guarded
-from bellcrank.files.whole import write_text
-from bellcrank.kinds import Listed, checked
-from bellcrank.names import find_name
-from bellcrank.run.status import RunStatus, status_in
+from bellcrank.files.atomic import write_text
+from bellcrank.files.format_choice import read_record, write_record
+from bellcrank.files.html import heading, html_table
+from bellcrank.files.notebook_display import NotebookDisplay
+from bellcrank.files.record import FileChannel, Record, report_io_errors
+from bellcrank.name_lookup import find_name
+from bellcrank.run.status import RunStatus, parse_run_status
 
 ENDED = "The run: "  # before the message that says how a run ended, in files
 STATUS = "Status: "  # before the words for that, unless it finished
 
 
 @dataclass(frozen=True)
-class Residuals:
+class ConstraintResiduals:
     """What is left of constraints in recorded steps, equation units: a column per row, of positions g, of speeds v."""
 
     time: np.ndarray
@@ -51,7 +51,7 @@ class Residuals:
 
 
 @dataclass
-class Run(Listed, Shown):
+class Run(PublicDir, NotebookDisplay):
     """Result of a simulation: channels over time, in user units.
 
     Attributes
@@ -91,7 +91,7 @@ class Run(Listed, Shown):
     ([0.0, 1.5, 3.0], 'm', True)
     """
 
-    internals = ("find_residuals", "moved", "of", "reached", "record")
+    internals = ("find_residuals", "_find_motion", "_from_channels", "_find_checkpoint", "record")
 
     name: str
     time: np.ndarray
@@ -105,12 +105,14 @@ class Run(Listed, Shown):
     bodies: dict[str, str] = field(default_factory=dict)  # the body a channel belongs to
     notes: list[str] = field(default_factory=list)  # what was outside the ranges that the model knows, and the like
     status: RunStatus = RunStatus.UNKNOWN
-    find_residuals: Callable[[], Residuals] | None = field(default=None, repr=False, compare=False)
-    reached: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # for a continued run
-    moved: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # where bodies were, for pictures
+    find_residuals: Callable[[], ConstraintResiduals] | None = field(default=None, repr=False, compare=False)
+    _find_checkpoint: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # for a continued run
+    _find_motion: Callable[[], Any] | None = field(
+        default=None, repr=False, compare=False
+    )  # where bodies were, for pictures
 
     @classmethod
-    @checked
+    @validate_arguments
     def read(cls, path: str | Path) -> Self:
         """Read a run from a file.
 
@@ -145,14 +147,16 @@ class Run(Listed, Shown):
         channels = [replace(c, label=c.label or c.name) for c in record.channels]
         status_lines = [h.removeprefix(STATUS) for h in record.history if h.startswith(STATUS)]
         if not end_messages:
-            return cls.of(record.title, record.time, channels, "read from a file")
-        status = status_in(status_lines[0] if status_lines else end_messages[0])
-        return cls.of(record.title, record.time, channels, end_messages[0], status=status)
+            return cls._from_channels(record.title, record.time, channels, "read from a file")
+        status = parse_run_status(status_lines[0] if status_lines else end_messages[0])
+        return cls._from_channels(record.title, record.time, channels, end_messages[0], status=status)
 
     @classmethod
-    def of(cls, name: str, time: np.ndarray, channels: Sequence[Channel], ended: str, **options: Any) -> Self:
+    def _from_channels(
+        cls, name: str, time: np.ndarray, channels: Sequence[FileChannel], ended: str, **options: Any
+    ) -> Self:
         """A run of channels as files hold them."""
-        fields = ("values", "unit", "label", "generic", "body")
+        fields = ("values", "unit", "label", "generic_name", "body")
         values, units, labels, generic, bodies = ({c.name: getattr(c, x) for c in channels} for x in fields)
         return cls(name, time, values, units, labels, ended, generic=generic, bodies=bodies, **options)
 
@@ -167,11 +171,11 @@ class Run(Listed, Shown):
         return self.status.ok
 
     @cached_property
-    def residuals(self) -> Residuals:
+    def residuals(self) -> ConstraintResiduals:
         """How well position and loop constraints are kept in the recorded steps; empty where the model has none."""
         if self.find_residuals is None:
             nothing = np.empty((len(self.time), 0))
-            return Residuals(self.time, nothing, nothing, (), ())
+            return ConstraintResiduals(self.time, nothing, nothing, (), ())
         return self.find_residuals()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -179,7 +183,7 @@ class Run(Listed, Shown):
 
         So does what else a run that continues takes over: one that was sent is like one from a file.
         """
-        state = self.__dict__ | {"reached": None, "moved": None}
+        state = self.__dict__ | {"_find_checkpoint": None, "_find_motion": None}
         state.pop("motion", None)
         if self.find_residuals is not None:
             state |= {"residuals": self.residuals, "find_residuals": None}
@@ -210,15 +214,15 @@ class Run(Listed, Shown):
     def __repr__(self) -> str:
         return f"Run({self.name!r}: {len(self.time)} samples of {len(self.channels)} channels; {self.ended})"
 
-    def _html(self) -> list[str]:
+    def _html_parts(self) -> list[str]:
         s, n = self.settings, len(self.time)
         rows: list[tuple[str, Any]] = [("ended", self.ended)]
         rows += [("method", f"{s['method']}, step {s['step']:g} s")] if s else []
         rows += [("rows", f"{n} from {self.time[0]:g} to {self.time[-1]:g} s" if n else "none")]
         rows += [("event", str(e)) for e in self.events[:20]] + [("note", x) for x in self.notes]
-        return [heading(self.name), table(("", ""), rows)]
+        return [heading(self.name), html_table(("", ""), rows)]
 
-    def _drawn(self) -> Any:
+    def _notebook_figure(self) -> Any:
         return self.plot()
 
     def to_pandas(self) -> Any:
@@ -312,7 +316,7 @@ class Run(Listed, Shown):
         """The channels as files hold them."""
         texts = self.units, self.labels, self.generic, self.bodies
         channels = tuple(
-            Channel(n, x, *(by_channel.get(n, "") for by_channel in texts)) for n, x in self.channels.items()
+            FileChannel(n, x, *(by_channel.get(n, "") for by_channel in texts)) for n, x in self.channels.items()
         )
         history, s = [], self.settings
         if s:
@@ -363,19 +367,19 @@ class Run(Listed, Shown):
         >>> len(run.plot("q(mass)", "u(mass)", title="a mass").axes)
         2
         """
-        from bellcrank.run.draw import draw
+        from bellcrank.run.run_plots import plot_runs
 
-        return draw([self, *others], list(channels), against=against, path=path, **options)
+        return plot_runs([self, *others], list(channels), against=against, path=path, **options)
 
     @cached_property
     def motion(self) -> Any:
         """Where all bodies were: `time`, `poses` (rows, bodies, 12) and the `scene` of pictures."""
-        if self.moved is None:
+        if self._find_motion is None:
             raise RunError(
                 f"there is no picture of this run of {self.name}: it comes from a file or from another process; "
                 "pictures are made of runs of `simulate`"
             )
-        return self.moved()
+        return self._find_motion()
 
     def picture(self, path: str | Path | None = None, *, at: Any = None, title: str | None = None) -> Any:
         """Draw the mechanism at several times, next to each other.
@@ -408,10 +412,10 @@ class Run(Listed, Shown):
         >>> [axes.get_title() for axes in run.picture(at=[0, 1]).axes]
         ['t = 0 s', 't = 1 s']
         """
-        from bellcrank.scene.picture import draw_scene, frames_at
+        from bellcrank.scene.picture import draw_scene, nearest_frames
 
         m = self.motion
-        return draw_scene(m.scene, m.poses, m.time, path, title, frames_at(m.time, at))
+        return draw_scene(m.scene, m.poses, m.time, path, title, nearest_frames(m.time, at))
 
     def animate(
         self,
@@ -464,17 +468,23 @@ class Run(Listed, Shown):
 
         m = self.motion
         if Path(path).suffix.lower() == ".html":
-            from bellcrank.run.shown import default_channels, least_ranges, outputs_first, panels, seconds_of
+            from bellcrank.run.plot_selection import (
+                channels_by_unit,
+                default_channels,
+                duration,
+                minimum_axis_ranges,
+                order_channels,
+            )
             from bellcrank.scene.recorded import recorded_page
 
             channel_info = {n: {"label": self.labels.get(n, n), "unit": self.units.get(n, "")} for n in self.channels}
-            names = outputs_first(self)
+            names = order_channels(self)
             listed = [({"name": n, **channel_info[n]}, self.channels[n]) for n in names]
-            channel_groups = panels((n, channel_info[n]["unit"]) for n in default_channels(self))
+            channel_groups = channels_by_unit((n, channel_info[n]["unit"]) for n in default_channels(self))
             plots = [[names.index(n) for n in panel] for panel in channel_groups]
             units = [channel_info[n]["unit"] for n in names]
-            min_ranges = least_ranges([self.channels[n] for n in names], units, seconds_of(self))
+            min_ranges = minimum_axis_ranges([self.channels[n] for n in names], units, duration(self))
             text = recorded_page(m.scene, m.poses, m.time, listed, plots, min_ranges, title)
-            guarded("write", Path(path), lambda: write_text(path, text))
+            report_io_errors("write", Path(path), lambda: write_text(path, text))
             return Path(path)
         return animate_scene(m.scene, m.poses, m.time, path, fps, speed, title, progress)

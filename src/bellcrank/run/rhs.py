@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy import empty, ndarray
 
-from bellcrank.backend.protocol import Bound
-from bellcrank.errors import ModelError, counted
+from bellcrank.backend.protocol import BoundRhsProtocol
+from bellcrank.errors import ModelError, pluralize
 from bellcrank.numeric.run_spec import At
-from bellcrank.run.closure import rates_near_singular
-from bellcrank.run.jacobian import difference_jacobian, known_jacobian
-from bellcrank.run.loaded import Loaded
-from bellcrank.run.stepping import NO_VALUE, Evaluation
-from bellcrank.run.values import finite, number
+from bellcrank.run.argument_checks import require_finite, require_number
+from bellcrank.run.loaded import LoadedModel
+from bellcrank.run.loop_closure import rates_near_singular
+from bellcrank.run.state_jacobian import analytic_jacobian, difference_jacobian
+from bellcrank.run.stepping import NO_VALUE, RunEvaluation
 from bellcrank.units import unit_system
 
 SHOWN = 8  # states that are listed by name
@@ -61,22 +61,22 @@ class Rhs:
     [1.0, -2.0]
     """
 
-    def __init__(self, evaluation: Evaluation, bound: Bound | None) -> None:
+    def __init__(self, evaluation: RunEvaluation, bound: BoundRhsProtocol | None) -> None:
         loaded = evaluation.context.loaded
         self._loaded, self._evaluation, self._bound = loaded, evaluation, bound
         self._shape = (loaded.n_states,)
         system = unit_system(loaded.interface.units)
         self.state_names = tuple(x.name for x in loaded.interface.states)
-        self.units = tuple(system.equation(x.unit.dimension).text for x in loaded.interface.states)
+        self.units = tuple(system.equation_unit(x.unit.dimension).text for x in loaded.interface.states)
 
     def __repr__(self) -> str:
         listed = [f"{name} [{unit or '1'}]" for name, unit in zip(self.state_names, self.units, strict=True)]
         ellipsis = ["..."] * (len(listed) > SHOWN)
-        summary = f"x' = f(t, x), t in s, x of {counted(len(listed), 'state')}"
+        summary = f"x' = f(t, x), t in s, x of {pluralize(len(listed), 'state')}"
         return f"Rhs({self._loaded.name!r}: {summary}: {', '.join(listed[:SHOWN] + ellipsis)})"
 
     def __call__(self, t: float, x: Any, out: np.ndarray | None = None) -> np.ndarray:
-        time, state = finite(t, "t"), self._state(x)
+        time, state = require_finite(t, "t"), self._checked_state(x)
         self._check_out(out)
         derivatives = self._rates(time, state) if self._bound is None else self._bound.rates(time, state)
         if out is None:
@@ -102,31 +102,31 @@ class Rhs:
         ndarray
             Rows of x' by columns of x.
         """
-        time, state = number(t, "t"), self._state(x)
-        program_arguments, context = self._at(time, state), self._loaded.context()
+        time, state = require_number(t, "t"), self._checked_state(x)
+        program_arguments, context = self._program_arguments(time, state), self._loaded.new_context()
         matrix = np.full((len(state), len(state)), np.nan)
         if rates_near_singular(self._evaluation.model, program_arguments) is None:
-            matrix = known_jacobian(context.stiff, program_arguments)
+            matrix = analytic_jacobian(context.stiff_calls, program_arguments)
         unknown = ~np.isfinite(matrix).all(axis=0)
         if unknown.any():
-            matrix[:, unknown] = difference_jacobian(self._all, np.array([time]), state[None, :])[0][:, unknown]
+            matrix[:, unknown] = difference_jacobian(self._batch_rates, np.array([time]), state[None, :])[0][:, unknown]
         return matrix
 
     @property
     def address(self) -> int:
         """Address of the compiled function."""
-        return self._compiled("address").address
+        return self._require_compiled("address").address
 
     @property
     def user_data(self) -> int:
         """Address of what the compiled function takes as its last argument."""
-        return self._compiled("user data").data
+        return self._require_compiled("user data").data
 
     def __reduce__(self) -> Any:
         reason = "is bound to memory of this process: it cannot be stored, copied or sent elsewhere"
         raise ModelError(f"f of sim.rhs() {reason}; make another one there", self._loaded.name)
 
-    def _compiled(self, name: str) -> Bound:
+    def _require_compiled(self, name: str) -> BoundRhsProtocol:
         if self._bound is None:
             raise ModelError(
                 f"f.{name.replace(' ', '_')}: the model runs in Python, so its rates have no {name} for programs in C; "
@@ -135,7 +135,7 @@ class Rhs:
             )
         return self._bound
 
-    def _state(self, x: Any) -> np.ndarray:
+    def _checked_state(self, x: Any) -> np.ndarray:
         """x as an array of floats of the right length."""
         try:
             state = np.asarray(x)
@@ -158,16 +158,16 @@ class Rhs:
             received = "one that cannot be written to" if is_matching else received
             raise ModelError(f"out must be an array of {self._shape[0]} floats, not {received}", self._loaded.name)
 
-    def _at(self, t: float, x: np.ndarray) -> At:
+    def _program_arguments(self, t: float, x: np.ndarray) -> At:
         """The state with all that programs are called with."""
         e = self._evaluation
-        if len(e.kept):  # found afresh in every call, of which there may be several at once
-            e = Evaluation(self._loaded.context(), e.p, e.c, e.inputs, np.zeros_like(e.kept))
-        e.hold(t, x, first=True, live=0)
-        return e.at(t, x)
+        if len(e.sampled_values):  # found afresh in every call, of which there may be several at once
+            e = RunEvaluation(self._loaded.new_context(), e.p, e.c, e.inputs, np.zeros_like(e.sampled_values))
+        e.update_sampled_values(t, x, first=True, live=0)
+        return e.program_arguments(t, x)
 
     def _rates(self, t: float, x: np.ndarray) -> np.ndarray:
-        program_arguments, model = self._at(t, x), self._evaluation.model
+        program_arguments, model = self._program_arguments(t, x), self._evaluation.model
         singular_rates = rates_near_singular(model, program_arguments)
         try:
             return np.array(
@@ -178,10 +178,10 @@ class Rhs:
         except NO_VALUE:  # where compiled code has nan
             return np.full(self._shape, np.nan)
 
-    def _all(self, t: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def _batch_rates(self, t: np.ndarray, x: np.ndarray) -> np.ndarray:
         if self._bound is None:
             return np.array([self._rates(time, row) for time, row in zip(t.tolist(), x, strict=True)])
-        return self._bound.rates_of_all(t, x, afresh=True)
+        return self._bound.batch_rates(t, x, afresh=True)
 
 
 class CompiledRhs(Rhs):
@@ -196,24 +196,24 @@ class CompiledRhs(Rhs):
         elif type(out) is not ndarray:
             return super().__call__(t, x, out)
         try:
-            if self._bound.called(t, x, derivatives):
+            if self._bound.python_entry(t, x, derivatives):
                 return derivatives
         except (BufferError, TypeError, ValueError):  # no number; no array; not contiguous; it cannot be written to
             pass
         return super().__call__(t, x, out)
 
 
-def rhs_of(
-    loaded: Loaded,
+def make_rhs(
+    loaded: LoadedModel,
     parameters: Mapping[str, float | str] | None = None,
     inputs: Mapping[str, Any] | None = None,
 ) -> Rhs:
     """The rates of a model as a function of time and state."""
     p, signals = loaded.parameter_values(parameters), loaded.inputs(inputs)
-    context, c = loaded.context(), loaded.constants(p)
-    evaluation = Evaluation(context, p, c, signals, np.zeros(len(loaded.interface.kept)))
-    bound = loaded.model.bound(context.model, p, c, signals)
-    if bound is None or bound.called is None:
+    context, c = loaded.new_context(), loaded.constants(p)
+    evaluation = RunEvaluation(context, p, c, signals, np.zeros(len(loaded.interface.sampled_inputs)))
+    bound = loaded.model.bind_rhs(context.model, p, c, signals)
+    if bound is None or bound.python_entry is None:
         return Rhs(evaluation, bound)
     bound.expect_long_use()
     return CompiledRhs(evaluation, bound)

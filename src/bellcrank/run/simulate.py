@@ -1,4 +1,4 @@
-"""A run from its start to its result: `Loaded` and what a user asks for -> `Run`."""
+"""A run from its start to its result: `LoadedModel` and what a user asks for -> `Run`."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.errors import Interrupted, check_called, warn
-from bellcrank.numeric.events import Event, Watch
-from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.errors import Interrupted, issue_warning, require_callback
+from bellcrank.numeric.event_log import Event, EventLog
+from bellcrank.numeric.fixed_step_methods import ADAPTIVE
 from bellcrank.numeric.run_spec import FINISHED, NOT_CLOSED, NOT_FINITE
-from bellcrank.numeric.step_report import held_by, stood_in
-from bellcrank.run.actions import GivenEvent, read_events
+from bellcrank.numeric.step_report import stiff_fallback_message, stiffness_message
 from bellcrank.run.checkpoint import initial_conditions
-from bellcrank.run.dae_methods import Dae, as_dae
-from bellcrank.run.dae_runs import Piece, residuals_of
-from bellcrank.run.gimbal import locks_passed
-from bellcrank.run.loaded import Loaded
-from bellcrank.run.memory import check_room
-from bellcrank.run.outcome import as_run, not_finite
-from bellcrank.run.post_run_checks import lost_settings, outside, post_run_checks, sampled_at_outputs
+from bellcrank.run.dae_methods import Dae, to_dae
+from bellcrank.run.dae_runs import RunSegment, residual_function
+from bellcrank.run.event_specs import EventRecord, make_event_specs
+from bellcrank.run.gimbal import find_gimbal_locks
+from bellcrank.run.loaded import LoadedModel
+from bellcrank.run.memory_limits import check_result_memory
+from bellcrank.run.outcome import make_run, nonfinite_output_messages
+from bellcrank.run.post_run_checks import lost_parameter_messages, post_run_checks, range_messages, sampling_messages
 from bellcrank.run.result import Run
-from bellcrank.run.session import Progress, Session
+from bellcrank.run.session import Progress, RunSession
 from bellcrank.run.status import OF_CODE, RunStatus
-from bellcrank.run.step_limit import step_too_large
-from bellcrank.run.tolerances import Absolute, near_tolerance, through_zero, tolerances_of
+from bellcrank.run.step_size_check import step_size_message
+from bellcrank.run.tolerances import Absolute, loose_atol_messages, resolve_tolerances, zero_crossing_messages
 
 if TYPE_CHECKING:
-    from bellcrank.run.body_motion import Motion
+    from bellcrank.run.body_poses import RecordedMotion
 
 
 def simulate(
-    loaded: Loaded,
+    loaded: LoadedModel,
     t_end: float | None = None,
     step: float | None = None,
     method: str | None = None,
@@ -44,7 +44,7 @@ def simulate(
     inputs: Mapping[str, Any] | None = None,
     rtol: float | None = None,
     atol: Absolute | None = None,
-    events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
+    events: Mapping[str, Any] | Sequence[EventRecord] | None = None,
     stop: Iterable[str] | str | None = (),
     progress: Progress | None = None,
     dae: str | Dae | None = None,
@@ -53,78 +53,82 @@ def simulate(
     start: Run | None = None,
 ) -> Run:
     """Integrates over a span of time; arguments as of `Simulation.simulate`. All that changes is in its own context."""
-    check_called(progress, "progress", "the share done")
+    require_callback(progress, "progress", "the share done")
     conditions = initial_conditions(loaded, start, t_start, initial, parameters, inputs)
-    dae = conditions.dae if dae is None else as_dae(dae)
-    spec = conditions.spec(loaded, t_end, step, method, output_every)
-    check_room(spec, 1 + len(loaded.interface.channels))
-    tolerances = tolerances_of(loaded.interface, spec.method, rtol, atol, conditions.tolerances)
-    event_specs = read_events(loaded.interface, events, stop, conditions.parameters)
-    session = Session(loaded, conditions, spec, event_specs, dae, tolerances, assemble)
+    dae = conditions.dae if dae is None else to_dae(dae)
+    spec = conditions.make_spec(loaded, t_end, step, method, output_every)
+    check_result_memory(spec, 1 + len(loaded.interface.channels))
+    tolerances = resolve_tolerances(loaded.interface, spec.method, rtol, atol, conditions.tolerances)
+    event_specs = make_event_specs(loaded.interface, events, stop, conditions.parameters)
+    session = RunSession(loaded, conditions, spec, event_specs, dae, tolerances, assemble)
     began = time.perf_counter()
-    rows = session.finish(progress)
+    rows = session.run_to_end(progress)
     seconds = time.perf_counter() - began
     settings = {
-        "t_start": spec.begins,
+        "t_start": spec.begin_time,
         "t_end": spec.t_end,
         "step": spec.step,
         "method": spec.method,
         "backend": loaded.model.name,
     }
-    if library := session.context.library:
+    if library := session.context.library_history:
         settings["library"] = library
     settings["seconds"] = seconds
     if loaded.program.loops is not None:
         settings["dae"] = dae.method
     if session.interrupted:
-        raise _interrupted(loaded, rows, session.watch, settings)
-    make_checkpoint, kernel_run, watch = session.left(rows), session.run, session.watch
+        raise _interrupt_error(loaded, rows, session.event_log, settings)
+    make_checkpoint, kernel_run, watch = session.checkpoint_function(rows), session.run, session.event_log
     mechanism, status = loaded.analysis.mechanism, OF_CODE[session.run.status]
     n_q = len(loaded.program.coordinates)
-    locks = locks_passed(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
-    watch.note(Event(x.text, x.time) for x in locks)
-    end_message = session.how_ended()
+    locks = find_gimbal_locks(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
+    watch.add_events(Event(x.text, x.time) for x in locks)
+    end_message = session.end_message()
     too_large = (
         ""
-        if mechanism.description.contacts
-        else step_too_large(spec, session.evaluation, session.pieces[-1].rows, kernel_run.status == FINISHED)
+        if mechanism.description.rigid_contacts
+        else step_size_message(spec, session.evaluation, session.segments[-1].rows, kernel_run.status == FINISHED)
     )
     if too_large and kernel_run.status == NOT_FINITE:
         end_message = end_message.replace("try a smaller step", too_large)
     elif too_large and kernel_run.status == NOT_CLOSED:  # the loop is what gives way first, not what is wrong
         end_message = f"stopped at t = {kernel_run.time:g} s: {too_large}. So {kernel_run.problem}"
-    settings |= session.figures
-    if watch.stopped is not None:
+    settings |= session.statistics
+    if watch.stop_event is not None:
         status = RunStatus.STOPPED_BY_EVENT
     if session.problem:
         status = RunStatus.ACTION_FAILED
-    run = as_run(loaded.interface, rows, end_message, status, watch, settings)
-    run.reached = make_checkpoint
-    run.notes = outside(mechanism.description.ranges, loaded.interface, rows)
-    run.notes += stood_in(spec.method, settings, session.passages)
-    run.notes += near_tolerance(session.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
-    run.find_residuals = residuals_of(loaded, session.pieces)
-    run.moved = partial(motion, loaded, session.pieces, session.parameters)
+    run = make_run(loaded.interface, rows, end_message, status, watch, settings)
+    run._find_checkpoint = make_checkpoint
+    run.notes = range_messages(mechanism.description.ranges, loaded.interface, rows)
+    run.notes += stiff_fallback_message(spec.method, settings, session.singular_passages)
+    run.notes += loose_atol_messages(session.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
+    run.find_residuals = residual_function(loaded, session.segments)
+    run._find_motion = partial(deferred_motion, loaded, session.segments, session.parameters)
     messages = [too_large] if too_large and kernel_run.status == FINISHED else []
-    messages += held_by(spec.method, settings) + watch.never_counted()
-    messages += sampled_at_outputs(loaded, spec) + lost_settings(start, event_specs, parameters)
-    messages += through_zero(session.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
-    check_messages = post_run_checks(loaded, session.pieces, rows, locks, messages)
-    for message in (*not_finite(run, rows, loaded.interface), *check_messages):
-        warn(message)
+    messages += stiffness_message(spec.method, settings) + watch.never_triggered_messages()
+    messages += sampling_messages(loaded, spec) + lost_parameter_messages(start, event_specs, parameters)
+    messages += zero_crossing_messages(session.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
+    check_messages = post_run_checks(loaded, session.segments, rows, locks, messages)
+    for message in (*nonfinite_output_messages(run, rows, loaded.interface), *check_messages):
+        issue_warning(message)
     return run
 
 
-def motion(loaded: Loaded, segments: Sequence[Piece], parameters: Mapping[str, float | str] | None) -> Motion:
+def deferred_motion(
+    loaded: LoadedModel, segments: Sequence[RunSegment], parameters: Mapping[str, float | str] | None
+) -> RecordedMotion:
     """Where bodies were; imported when it is asked for."""
-    from bellcrank.run.body_motion import motion_of
+    from bellcrank.run.body_poses import recorded_motion
 
-    return motion_of(loaded, segments, parameters)
+    return recorded_motion(loaded, segments, parameters)
 
 
-def _interrupted(loaded: Loaded, rows: np.ndarray, watch: Watch, settings: dict[str, Any]) -> KeyboardInterrupt:
+def _interrupt_error(
+    loaded: LoadedModel, rows: np.ndarray, watch: EventLog, settings: dict[str, Any]
+) -> KeyboardInterrupt:
     """What ends a run after Ctrl-C, with the rows that there are."""
     if not len(rows):
         return KeyboardInterrupt()
     message = f"interrupted at t = {rows[-1, 0]:.6g} s"
-    return Interrupted(as_run(loaded.interface, rows, message, RunStatus.INTERRUPTED, watch, settings))
+    return Interrupted(make_run(loaded.interface, rows, message, RunStatus.INTERRUPTED, watch, settings))

@@ -9,7 +9,7 @@ import numpy as np
 
 from bellcrank.errors import NoChannel, did_you_mean
 from bellcrank.interface.interface import Interface
-from bellcrank.names import find_name
+from bellcrank.name_lookup import find_name
 from bellcrank.units import unit_system
 
 
@@ -34,7 +34,7 @@ class State(tuple[np.ndarray, np.ndarray]):
     (2.0, [0.5, 2.0])
     """
 
-    internals = ("of",)
+    internals = ("from_arrays",)
     units: Mapping[str, str]
 
     def __new__(cls, q: np.ndarray, u: np.ndarray, units: Mapping[str, str]) -> State:
@@ -44,10 +44,10 @@ class State(tuple[np.ndarray, np.ndarray]):
         return self
 
     @classmethod
-    def of(cls, interface: Interface, q: np.ndarray, u: np.ndarray) -> State:
+    def from_arrays(cls, interface: Interface, q: np.ndarray, u: np.ndarray) -> State:
         """The state of a model."""
         system = unit_system(interface.units)
-        return cls(q, u, {x.name: system.equation(x.unit.dimension).text for x in interface.states})
+        return cls(q, u, {x.name: system.equation_unit(x.unit.dimension).text for x in interface.states})
 
     @property
     def q(self) -> np.ndarray:

@@ -49,6 +49,6 @@ OF_CODE = {
 }
 
 
-def status_in(words: str) -> RunStatus:
+def parse_run_status(words: str) -> RunStatus:
     """That whose words a file has; UNKNOWN if they are none."""
     return next((x for x in RunStatus if x.value == words), RunStatus.UNKNOWN)

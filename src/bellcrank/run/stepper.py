@@ -13,22 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c_steps import SHORT, CSteps
-from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
+from bellcrank.argument_checks import PublicDir
+from bellcrank.backend.c_steps import SHORT, CompiledStepDriver
+from bellcrank.errors import ModelError, RunError, did_you_mean, require_mapping
 from bellcrank.interface.interface import DECLARED, PARAMETERS, STATES, Interface
-from bellcrank.kinds import Listed
-from bellcrank.names import find_name, one_each
-from bellcrank.numeric.events import Event
+from bellcrank.name_lookup import find_name, one_each
+from bellcrank.numeric.event_log import Event
 from bellcrank.numeric.run_spec import Checkpoint
+from bellcrank.run.argument_checks import Numbers, check_parameter_names
 from bellcrank.run.checkpoint import InitialConditions, initial_conditions
-from bellcrank.run.dae_methods import Dae, as_dae
-from bellcrank.run.inputs import as_signal
-from bellcrank.run.loaded import Loaded
-from bellcrank.run.named import Layout, Values
+from bellcrank.run.dae_methods import Dae, to_dae
+from bellcrank.run.loaded import LoadedModel
+from bellcrank.run.named_values import ChannelLayout, NamedValues
 from bellcrank.run.result import Run
-from bellcrank.run.session import Session, known_to, step_by_step
+from bellcrank.run.session import RunSession, start_stepping, without_event_parameters
+from bellcrank.run.signal_inputs import to_signal
 from bellcrank.run.status import RunStatus
-from bellcrank.run.values import Numbers, check_parameters
 from bellcrank.signals import Signal, constant
 
 State = Mapping[Any, float] | tuple[Numbers, Numbers]
@@ -36,7 +36,7 @@ NO_LIMIT = 2**53
 NOT_FINISHED = "the last step was not finished: use restore() or reset()"
 
 
-class Stepper(Listed):
+class Stepper(PublicDir):
     """A model that runs step by step with a fixed step, as `Simulation.stepper` returns it.
 
     A stepper is for one thread at a time; several may run at once.
@@ -82,20 +82,26 @@ class Stepper(Listed):
     0.0
     """
 
-    _session: Session
+    _session: RunSession
     _signals: dict[str, Signal]
     _problem: str
-    held: dict[str, float]
-    places: dict[str, list[int]]
+    constant_inputs: dict[str, float]
+    input_indices: dict[str, list[int]]
 
-    # for those that take several together: `held` are values of inputs that are constant, `places` where these stand
-    internals = ("held", "note", "places", "row", "set_numbers", "steps_in_c")
+    # for those that take several together: `constant_inputs` are values of inputs that are constant, `input_indices`
+    # where these stand
+    internals = ("constant_inputs", "sync_failure", "input_indices", "row", "set_constant_inputs", "compiled_steps")
 
-    def __init__(self, loaded: Loaded, conditions: InitialConditions, step: float | None, method: str | None) -> None:
+    def __init__(
+        self, loaded: LoadedModel, conditions: InitialConditions, step: float | None, method: str | None
+    ) -> None:
         self._loaded, self._begun_with = loaded, (conditions, step, method)
         interface = loaded.interface
-        self._states, self._outputs = Layout(interface, interface.states), Layout(interface, interface.outputs)
-        self._go(step_by_step(loaded, conditions, step, method))
+        self._states, self._outputs = (
+            ChannelLayout(interface, interface.states),
+            ChannelLayout(interface, interface.outputs),
+        )
+        self._use_session(start_stepping(loaded, conditions, step, method))
         self._first_signals = self._signals
         self._viewer: tuple[Any, Any] | None = None  # parameters, and what draws the model with them
 
@@ -120,9 +126,9 @@ class Stepper(Listed):
         """
         if self._quick and type(n) is int and 0 < n <= SHORT:
             if self._steps.call(self._at, n):
-                self._fail()
+                self._raise_failure()
         else:
-            self._take(n)
+            self._take_steps(n)
 
     def set(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
         """Set inputs from now on.
@@ -135,8 +141,8 @@ class Stepper(Listed):
             The same as keywords.
         """
         if values is not None:
-            named = {**{str(k): v for k, v in mapping(values, "set()").items()}, **named}
-        constant_inputs = self.held
+            named = {**{str(k): v for k, v in require_mapping(values, "set()").items()}, **named}
+        constant_inputs = self.constant_inputs
         for name, value in named.items():
             if name not in constant_inputs or type(value) is not float or not math.isfinite(value):
                 self._set_signals(named)
@@ -145,15 +151,15 @@ class Stepper(Listed):
             if constant_inputs[name] != value:
                 self._set_constant(name, value)
 
-    def set_numbers(self, names: Sequence[str], values: Sequence[float]) -> None:
+    def set_constant_inputs(self, names: Sequence[str], values: Sequence[float]) -> None:
         """Sets inputs, named as the model names them, to finite numbers: `set` for those who do so in every step."""
-        constant_inputs = self.held
+        constant_inputs = self.constant_inputs
         for name, value in zip(names, values, strict=True):
             if name not in constant_inputs:
                 self._set_signals(dict(zip(names, values, strict=True)))
                 return
             if constant_inputs[name] != value:
-                self._steps.set_constant(self.places[name], value)
+                self._steps.set_constant(self.input_indices[name], value)
                 constant_inputs[name] = value
 
     def set_parameter(self, name: str | None = None, value: float | None = None, /, **named: float) -> None:
@@ -169,14 +175,16 @@ class Stepper(Listed):
             Parameters as keywords.
         """
         values: dict[str, Any] = {**({} if name is None else {name: value}), **named}
-        interface, event_keys = self._loaded.interface, self._session.events.used
-        checked = [k for k in values if (x := interface.get(k, DECLARED)) is None or x.key not in event_keys]
-        check_parameters(interface, checked, "set_parameter({}=...)")
+        interface, event_keys = self._loaded.interface, self._session.events.parameter_keys
+        checked = [k for k in values if (x := interface.find_or_none(k, DECLARED)) is None or x.key not in event_keys]
+        check_parameter_names(interface, checked, "set_parameter({}=...)")
         checkpoint = self.save()
         parameters = interface.changed_parameters(checkpoint.parameters, values)
-        p = self._loaded.parameter_values(known_to(self._loaded, parameters, event_keys))
+        p = self._loaded.parameter_values(without_event_parameters(self._loaded, parameters, event_keys))
         if tuple(p) != checkpoint.p or (event_keys and parameters != checkpoint.parameters):
-            self._go(step_by_step(self._loaded, _onward(checkpoint)._replace(parameters=parameters)))
+            self._use_session(
+                start_stepping(self._loaded, _conditions_from(checkpoint)._replace(parameters=parameters))
+            )
 
     def save(self) -> Checkpoint:
         """Save the present state, with all that the next steps depend on.
@@ -191,10 +199,10 @@ class Stepper(Listed):
         RunError
             If the run has failed.
         """
-        self._row()
+        self._current_row()
         if self._problem and self.status is not RunStatus.STOPPED_BY_EVENT:
             raise RunError(f"there is nothing to save: {self._problem}")
-        return self._session.save(self._signals_now())
+        return self._session.save(self._current_signals())
 
     def restore(self, saved: Checkpoint) -> None:
         """Return to a saved state of this stepper or of another one of the same model.
@@ -213,15 +221,15 @@ class Stepper(Listed):
             raise ModelError(f"restore({saved!r}): it takes what save() has returned", self._loaded.name)
         if saved.source != self._loaded.model.source:
             raise ModelError("restore(): that was saved by a stepper of another model or backend", self._loaded.name)
-        current_signals, signals = self._signals_now(), saved.inputs
-        changed_names = [name for name, signal in signals.items() if not _same(signal, current_signals[name])]
-        if all(name in self.held and signals[name].name == "constant" for name in changed_names):
+        current_signals, signals = self._current_signals(), saved.inputs
+        changed_names = [name for name, signal in signals.items() if not _same_constant(signal, current_signals[name])]
+        if all(name in self.constant_inputs and signals[name].name == "constant" for name in changed_names):
             if self._session.restore(saved):
                 for name in changed_names:
                     self._set_constant(name, signals[name].numbers[0], reevaluate=False)
-                self._set_up("")
+                self._set_problem("")
                 return
-        self._go(step_by_step(self._loaded, _onward(saved)))
+        self._use_session(start_stepping(self._loaded, _conditions_from(saved)))
 
     def reset(
         self,
@@ -237,35 +245,36 @@ class Stepper(Listed):
             As of `simulate`. Default: those of the start.
         """
         conditions, step, method = self._begun_with
-        if conditions.saved is not None and (initial is not None or parameters or inputs):
+        if conditions.previous is not None and (initial is not None or parameters or inputs):
             reason = "this stepper continues from a run: reset() takes nothing else"
             raise ModelError(f"reset(): {reason}", self._loaded.name)
         interface = self._loaded.interface
         if isinstance(initial, Mapping) and isinstance(conditions.initial, Mapping):
-            initial = interface.keyed(conditions.initial, STATES, "initial") | interface.keyed(
+            initial = interface.values_by_key(conditions.initial, STATES, "initial") | interface.values_by_key(
                 initial, STATES, "initial"
             )
         if initial is not None:
             conditions = conditions._replace(initial=initial)
         if parameters is not None:
-            overrides = mapping(parameters, "parameters")
+            overrides = require_mapping(parameters, "parameters")
             conditions = conditions._replace(parameters=interface.changed_parameters(conditions.parameters, overrides))
         if inputs is not None:
             old_inputs, new_inputs = (
-                interface.keyed(x, ("input",), "inputs") for x in (conditions.inputs, mapping(inputs, "inputs"))
+                interface.values_by_key(x, ("input",), "inputs")
+                for x in (conditions.inputs, require_mapping(inputs, "inputs"))
             )
             conditions = conditions._replace(inputs=old_inputs | new_inputs)
         first = self._first_signals
         unchanged = inputs is None and all(self._signals[name] is signal for name, signal in first.items())
-        if not unchanged or not self._session.begin_again(conditions):
-            self._go(step_by_step(self._loaded, conditions, step, method))
+        if not unchanged or not self._session.reinitialize(conditions):
+            self._use_session(start_stepping(self._loaded, conditions, step, method))
             self._first_signals = self._signals if inputs is None else first
             return
-        for name, value in self.held.items():
+        for name, value in self.constant_inputs.items():
             if first[name].numbers[0] != value:
                 self._set_constant(name, first[name].numbers[0], reevaluate=False)
-        self._set_up("")
-        self._settle()
+        self._set_problem("")
+        self._refresh_row()
 
     @property
     def t(self) -> float:
@@ -278,19 +287,19 @@ class Stepper(Listed):
         return self._session.spec.step
 
     @property
-    def state(self) -> Values:
+    def state(self) -> NamedValues:
         """The state reached, by name."""
-        return self._states.values(self._row())
+        return self._states.values(self._current_row())
 
     @property
-    def outputs(self) -> Values:
+    def outputs(self) -> NamedValues:
         """The outputs there, with the present inputs."""
-        return self._outputs.values(self._row())
+        return self._outputs.values(self._current_row())
 
     @property
     def inputs(self) -> dict[str, Signal]:
         """The signal of each input at present."""
-        return self._signals_now()
+        return self._current_signals()
 
     @property
     def method(self) -> str:
@@ -300,13 +309,13 @@ class Stepper(Listed):
     @property
     def x(self) -> np.ndarray:
         """The state [q, u] in equation units, as of `Simulation.rhs`."""
-        return np.array(self._row()[1 : 1 + self._loaded.n_states])
+        return np.array(self._current_row()[1 : 1 + self._loaded.n_states])
 
     @property
     def events(self) -> list[Event]:
         """What happened so far, with its times and what it changed: the events of the model, and those of rigid wheels;
         the latter alone since anything but the value of an input was changed."""
-        return list(self._session.watch.events)
+        return list(self._session.event_log.events)
 
     def __reduce__(self) -> Any:
         reason = "is bound to memory of this process: it cannot be stored, copied or sent elsewhere"
@@ -327,7 +336,7 @@ class Stepper(Listed):
     @property
     def row(self) -> np.ndarray:
         """Time, state, outputs and inputs in equation units."""
-        return self._row()
+        return self._current_row()
 
     def image(self, width: int = 640, height: int = 400) -> np.ndarray:
         """Draw the mechanism in its present state.
@@ -358,63 +367,70 @@ class Stepper(Listed):
         >>> stepper.image(width=320, height=200).shape
         (200, 320, 3)
         """
-        from bellcrank.run.body_motion import Viewer
+        from bellcrank.run.body_poses import LiveViewer
 
         row, p = self.row, tuple(self._session.p)
         if self._viewer is None or self._viewer[0] != p:
-            self._viewer = p, Viewer(self._loaded, row, p, self._session.parameters)
+            self._viewer = p, LiveViewer(self._loaded, row, p, self._session.parameters)
         pixels: np.ndarray = self._viewer[1].image(row, width, height)
         return pixels
 
-    def steps_in_c(self) -> CSteps | None:
+    def compiled_steps(self) -> CompiledStepDriver | None:
         """Its steps, if C can take them by itself."""
         steps = self._session.steps
         return (
             steps
-            if type(steps) is CSteps and steps.run.in_process and not steps.calls_back and self._limit == NO_LIMIT
+            if type(steps) is CompiledStepDriver
+            and steps.run.shares_memory
+            and not steps.calls_python
+            and self._limit == NO_LIMIT
             else None
         )
 
-    def note(self, at_start: bool) -> None:
+    def sync_failure(self, at_start: bool) -> None:
         """Notes why it cannot continue, if C has found that; `at_start`: before any step."""
         steps = self._session.steps
-        if isinstance(steps, CSteps) and steps.job.status and not self._problem:
+        if isinstance(steps, CompiledStepDriver) and steps.job.status and not self._problem:
             status = self._session.status(steps.job.status)
-            self._set_up(self._session.why(at_start), status)
+            self._set_problem(self._session.failure_message(at_start), status)
 
     # ---- how it continues
 
-    def _go(self, session: Session) -> None:
+    def _use_session(self, session: RunSession) -> None:
         """Continues with a run that was made ready."""
         self._session = session
         self._signals = dict(session.initial.inputs or {})
         steps = session.steps
-        plain = isinstance(steps, CSteps) and steps.plain
-        self.held = {k: s.numbers[0] for k, s in self._signals.items() if plain and s.name == "constant"}
-        self.places = {name: [] for name in self.held}
+        plain = isinstance(steps, CompiledStepDriver) and steps.accepts_constants
+        self.constant_inputs = {k: s.numbers[0] for k, s in self._signals.items() if plain and s.name == "constant"}
+        self.input_indices = {name: [] for name in self.constant_inputs}
         for x in self._loaded.interface.inputs:
-            if x.base in self.places:
-                self.places[x.base].append(x.place)
+            if x.base_input in self.input_indices:
+                self.input_indices[x.base_input].append(x.index)
         end_time, self._ends = min(((s.covers[1], k) for k, s in self._signals.items()), default=(math.inf, ""))
         spec = session.spec
         self._limit = NO_LIMIT if math.isinf(end_time) else math.floor((end_time - spec.t_start) / spec.step)
-        self._set_up("" if session.watch.stopped is None else session.why(at_start=True), session.status(0))
+        self._set_problem(
+            "" if session.event_log.stop_event is None else session.failure_message(at_start=True), session.status(0)
+        )
 
-    def _set_up(self, problem: str, status: RunStatus = RunStatus.RUNNING) -> None:
+    def _set_problem(self, problem: str, status: RunStatus = RunStatus.RUNNING) -> None:
         """How steps are taken from now on; a problem: none are."""
         steps, self._problem, self._status = self._session.steps, problem, status
-        self._quick = type(steps) is CSteps and not steps.calls_back and self._limit == NO_LIMIT and not problem
-        if isinstance(steps, CSteps):
+        self._quick = (
+            type(steps) is CompiledStepDriver and not steps.calls_python and self._limit == NO_LIMIT and not problem
+        )
+        if isinstance(steps, CompiledStepDriver):
             self._steps, self._at = steps, steps.at
 
-    def _take(self, n: Any) -> None:
+    def _take_steps(self, n: Any) -> None:
         """Takes n steps, on the way that all models can go."""
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
             raise ModelError(f"step({n!r}): the number of steps must be whole, not negative", self._loaded.name)
         if self._problem:
             raise RunError(self._problem)
         steps, count = self._session.steps, int(n)
-        if steps.reached + count > self._limit:
+        if steps.steps_done + count > self._limit:
             covers, begin_time = self._signals[self._ends].covers, self.t
             end_time = begin_time + count * self._session.spec.step
             message = f"input '{self._ends}' covers t = {covers[0]:g} to {covers[1]:g} s"
@@ -422,68 +438,70 @@ class Stepper(Listed):
         if not count:
             return
         if count > SHORT:
-            self._row()
+            self._current_row()
         try:
-            status = steps.take(count)
+            status = steps.take_steps(count)
         except BaseException:
-            if not steps.left():
-                self._set_up(NOT_FINISHED, RunStatus.INTERRUPTED)
+            if not steps.recover_from_error():
+                self._set_problem(NOT_FINISHED, RunStatus.INTERRUPTED)
             raise
         if status:
-            self._fail(status)
-        elif self._session.watch.stopped is not None:
-            self._set_up(self._session.why(at_start=True), RunStatus.STOPPED_BY_EVENT)
+            self._raise_failure(status)
+        elif self._session.event_log.stop_event is not None:
+            self._set_problem(self._session.failure_message(at_start=True), RunStatus.STOPPED_BY_EVENT)
 
-    def _fail(self, status: int = 0) -> None:
+    def _raise_failure(self, status: int = 0) -> None:
         """Reports why the run cannot continue; the state stays the last good one."""
         code = status or self._steps.job.status
-        self._set_up(self._session.why(), self._session.status(code))
+        self._set_problem(self._session.failure_message(), self._session.status(code))
         raise RunError(self._problem)
 
-    def _row(self) -> np.ndarray:
+    def _current_row(self) -> np.ndarray:
         """Time, state, outputs and inputs reached."""
         steps = self._session.steps
-        if not steps.is_settled and not self._problem:
-            self._settle()
+        if not steps.is_up_to_date and not self._problem:
+            self._refresh_row()
         return steps.row
 
-    def _settle(self) -> None:
+    def _refresh_row(self) -> None:
         """Takes the start, or a state after inputs were set."""
-        if status := self._session.steps.take(0):
-            self._set_up(self._session.why(at_start=True), self._session.status(status))
+        if status := self._session.steps.take_steps(0):
+            self._set_problem(self._session.failure_message(at_start=True), self._session.status(status))
             raise RunError(self._problem)
 
     # ---- inputs
 
     def _set_constant(self, name: str, value: float, reevaluate: bool = True) -> None:
         steps = self._session.steps
-        assert isinstance(steps, CSteps)
-        steps.set_constant(self.places[name], value, reevaluate)
-        self.held[name] = value
+        assert isinstance(steps, CompiledStepDriver)
+        steps.set_constant(self.input_indices[name], value, reevaluate)
+        self.constant_inputs[name] = value
 
-    def _signals_now(self) -> dict[str, Signal]:
-        return {**self._signals, **{name: constant(value) for name, value in self.held.items()}}
+    def _current_signals(self) -> dict[str, Signal]:
+        return {**self._signals, **{name: constant(value) for name, value in self.constant_inputs.items()}}
 
     def _set_signals(self, values: Mapping[str, Any]) -> None:
         """Sets inputs by any kind of signal, under any spelling of their names."""
-        spelled = input_names(self._loaded.interface, values)
+        spelled = resolve_input_names(self._loaded.interface, values)
         current_signals, new_signals = (
-            self._signals_now(),
-            {spelled[name]: as_signal(value, name) for name, value in values.items()},
+            self._current_signals(),
+            {spelled[name]: to_signal(value, name) for name, value in values.items()},
         )
         changed_signals = {
-            name: signal for name, signal in new_signals.items() if not _same(signal, current_signals[name])
+            name: signal for name, signal in new_signals.items() if not _same_constant(signal, current_signals[name])
         }
-        if all(name in self.held and signal.name == "constant" for name, signal in changed_signals.items()):
+        if all(name in self.constant_inputs and signal.name == "constant" for name, signal in changed_signals.items()):
             for name, signal in changed_signals.items():
                 self._set_constant(name, signal.numbers[0])
         else:
-            continuation = _onward(self.save())._replace(inputs={**current_signals, **new_signals}, same_inputs=False)
-            self._go(step_by_step(self._loaded, continuation))
+            continuation = _conditions_from(self.save())._replace(
+                inputs={**current_signals, **new_signals}, inputs_unchanged=False
+            )
+            self._use_session(start_stepping(self._loaded, continuation))
 
 
-def stepper(
-    loaded: Loaded,
+def make_stepper(
+    loaded: LoadedModel,
     step: float | None = None,
     parameters: Mapping[str, float | str] | None = None,
     initial: State | None = None,
@@ -496,22 +514,22 @@ def stepper(
     """A model that is taken step by step; arguments as of `Simulation.simulate`."""
     conditions = initial_conditions(loaded, start, t_start, initial, parameters, inputs)
     if dae is not None:
-        conditions = conditions._replace(given_dae=as_dae(dae))
+        conditions = conditions._replace(requested_dae=to_dae(dae))
     return Stepper(loaded, conditions, step, method)
 
 
-def _onward(saved: Checkpoint) -> InitialConditions:
+def _conditions_from(saved: Checkpoint) -> InitialConditions:
     """What a run begins with that continues from there."""
     return InitialConditions(None, None, saved.parameters, saved.inputs, saved, True, saved.tolerances)
 
 
-def input_names(interface: Interface, values: Mapping[str, Any]) -> dict[str, str]:
+def resolve_input_names(interface: Interface, values: Mapping[str, Any]) -> dict[str, str]:
     """Names that a user typed, as the model has them."""
     model_names = [x.name for x in interface.signals]
     matches = {name: find_name(name, model_names, "input") for name in values}
     problems = []
     for name in (name for name, x in matches.items() if x is None):
-        parameter = interface.get(name, PARAMETERS)
+        parameter = interface.find_or_none(name, PARAMETERS)
         suggestion = " It is a parameter: use set_parameter()."
         suggestion = did_you_mean(str(name), model_names) if parameter is None else suggestion
         problems.append(f"set({name}=...): the model has no such input.{suggestion}")
@@ -523,5 +541,5 @@ def input_names(interface: Interface, values: Mapping[str, Any]) -> dict[str, st
     return names
 
 
-def _same(a: Signal, b: Signal) -> bool:
+def _same_constant(a: Signal, b: Signal) -> bool:
     return a is b or (a.name == b.name == "constant" and a.numbers == b.numbers)

@@ -16,22 +16,22 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.interface.interface import CHANNELS, Interface, Quantity
-from bellcrank.run.named import Layout
+from bellcrank.run.named_values import ChannelLayout
 
 HOST = "127.0.0.1"  # nobody outside hears of it
 LARGEST = 65_507  # bytes of a datagram
 MOST = 500  # channels in one datagram: more are sent in several
 
 
-class Stream:
+class ChannelStream:
     """Sends channels of rows; all of them, or those named."""
 
     def __init__(self, interface: Interface, port: int, names: Sequence[str] = ()) -> None:
         if not 0 < port < 1 << 16:
             raise RunError(f"port {port} is none: ports are 1 to 65535")
-        channels = tuple(dict.fromkeys(_channel(interface, n) for n in names)) if names else interface.channels
+        channels = tuple(dict.fromkeys(_find_channel(interface, n) for n in names)) if names else interface.channels
         listed = [channels[i : i + MOST] for i in range(0, len(channels), MOST)] or [()]
-        self._layouts = [Layout(interface, part) for part in listed]
+        self._layouts = [ChannelLayout(interface, part) for part in listed]
         self._to = HOST, port
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
@@ -50,7 +50,7 @@ class Stream:
     def close(self) -> None:
         self._socket.close()
 
-    def __enter__(self) -> Stream:
+    def __enter__(self) -> ChannelStream:
         return self
 
     def __exit__(
@@ -59,5 +59,5 @@ class Stream:
         self.close()
 
 
-def _channel(interface: Interface, name: str) -> Quantity:
-    return interface.channel(name) or interface.find(name, CHANNELS, "channel")
+def _find_channel(interface: Interface, name: str) -> Quantity:
+    return interface.find_channel(name) or interface.find_or_raise(name, CHANNELS, "channel")

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ExpressionError, ModelError, counted, did_you_mean, warn
+from bellcrank.errors import ExpressionError, ModelError, did_you_mean, issue_warning, pluralize
 from bellcrank.interface.interface import STATES, Interface
-from bellcrank.numeric.methods import ADAPTIVE, OWN, RTOL
+from bellcrank.numeric.fixed_step_methods import ADAPTIVE, OWN, RTOL
 from bellcrank.numeric.tuning import CONTROL
-from bellcrank.run.values import finite, positive
+from bellcrank.run.argument_checks import require_finite, require_positive
 from bellcrank.units import UNIT_SYSTEMS
 
 Absolute = float | Mapping[str, float]
@@ -33,26 +33,29 @@ class Tolerances:
     """`rtol` against the size of each state, as far as it is below its `cap`, and `atol` besides, in equation units."""
 
     rtol: float = RTOL
-    given: Absolute | None = None  # the absolute tolerance, as it was
+    requested_atol: Absolute | None = None  # the absolute tolerance, as it was
     atol: np.ndarray | None = None
-    caps: np.ndarray | None = None
-    groups: np.ndarray | None = None  # of each state: a number for its unit, -1 where `atol` was given
+    size_caps: np.ndarray | None = None
+    unit_groups: np.ndarray | None = None  # of each state: a number for its unit, -1 where `atol` was given
 
     @property
-    def told(self) -> dict[str, Any]:
+    def reported_settings(self) -> dict[str, Any]:
         """For the settings of a run."""
-        return {"rtol": self.rtol, "atol": CONTROL.absolute * self.rtol if self.given is None else self.given}
+        return {
+            "rtol": self.rtol,
+            "atol": CONTROL.absolute * self.rtol if self.requested_atol is None else self.requested_atol,
+        }
 
 
 USUAL = Tolerances()
 
 
-def usual_tolerance(rtol: float, unit_sizes: np.ndarray) -> np.ndarray:
+def default_atol(rtol: float, unit_sizes: np.ndarray) -> np.ndarray:
     """The absolute tolerance of each state, unless given: a fraction of the relative one, of 1 m, 1 rad, 1 m/s ..."""
     return np.asarray(CONTROL.absolute * rtol * unit_sizes)
 
 
-def caps_of(growths: Sequence[str], lengths: Iterable[float], metre: float, y: Iterable[float]) -> list[float]:
+def size_caps(growths: Sequence[str], lengths: Iterable[float], metre: float, y: Iterable[float]) -> list[float]:
     """Sizes of the states in equation units above which the error allowed does not grow with them: one turn where they
     grow by turns, and the largest length of the model where they grow along a way."""
     sizes = [abs(float(x)) for x in lengths]
@@ -67,11 +70,11 @@ ROUNDING = 1e-3  # of its absolute tolerance: a state that stays below this is z
 SCIPY_FINEST = 100 * float(np.finfo(float).eps)  # what SciPy's methods would use for a smaller relative tolerance
 
 
-def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, previous: Tolerances) -> Tolerances:
+def resolve_tolerances(interface: Interface, method: str, rtol: Any, atol: Any, previous: Tolerances) -> Tolerances:
     """Tolerances of a run, those of one that it continues from unless given; sizes that count are not yet known."""
     if method not in ADAPTIVE and rtol is None and atol is None:
         return previous
-    relative = previous.rtol if rtol is None else positive(rtol, "rtol", "")
+    relative = previous.rtol if rtol is None else require_positive(rtol, "rtol", "")
     if method in OWN and relative < CONTROL.finest:
         raise ModelError(f"rtol={relative:g} is below {CONTROL.finest:g}, which double precision cannot keep")
     if method in ADAPTIVE and relative < SCIPY_FINEST:
@@ -80,20 +83,20 @@ def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, previ
         raise ModelError(
             f"rtol={relative:g} allows an error as large as the state itself; 1e-3 is coarse, {RTOL:g} usual"
         )
-    requested_atol = previous.given if atol is None else atol
-    atol_defaults = usual_tolerance(relative, interface.unit_sizes)
-    absolute, groups = _absolute(interface, requested_atol, atol_defaults)
-    tolerances = Tolerances(relative, requested_atol, np.array(absolute), previous.caps, groups)
+    requested_atol = previous.requested_atol if atol is None else atol
+    atol_defaults = default_atol(relative, interface.si_unit_factors)
+    absolute, groups = _atol_vector(interface, requested_atol, atol_defaults)
+    tolerances = Tolerances(relative, requested_atol, np.array(absolute), previous.size_caps, groups)
     if method not in ADAPTIVE:
         options = " and ".join(f"{name}={x!r}" for name, x in (("rtol", rtol), ("atol", atol)) if x is not None)
         verb = "are" if rtol is not None and atol is not None else "is"
-        warn(
+        issue_warning(
             f"{options} {verb} not used: the steps of {method} have a fixed length; try another step, or method='tsit5'"
         )
     return tolerances
 
 
-def for_start(
+def tolerances_at_start(
     tolerances: Tolerances, interface: Interface, p: Sequence[float], y: np.ndarray, method: str
 ) -> Tolerances:
     """Tolerances of a run from the state y."""
@@ -106,25 +109,27 @@ def for_start(
             f"atol is 0 for {names}, which begins at zero: no error at all would be allowed there; give a positive one",
             interface.model,
         )
-    if tolerances.caps is not None:
+    if tolerances.size_caps is not None:
         return tolerances
     lengths = [p[i] for i in interface.length_parameters]
-    caps = caps_of(interface.growths, lengths, interface.metre, y)
-    return replace(tolerances, caps=np.array(caps))
+    caps = size_caps(interface.growth_kinds, lengths, interface.metre_factor, y)
+    return replace(tolerances, size_caps=np.array(caps))
 
 
-def through_zero(tolerances: Tolerances, interface: Interface, rows: np.ndarray) -> list[str]:
+def zero_crossing_messages(tolerances: Tolerances, interface: Interface, rows: np.ndarray) -> list[str]:
     """States whose absolute tolerance is above their size, or zero where they pass zero; `rows`: time, states, ..."""
     if tolerances.atol is None or not len(rows):
         return []
     messages = []
     largest = np.abs(rows[:, 1 : 1 + len(tolerances.atol)]).max(axis=0)
-    loose = np.flatnonzero((tolerances.atol > LOOSE * largest) & (largest > 0) & (tolerances.given is not None))
+    loose = np.flatnonzero(
+        (tolerances.atol > LOOSE * largest) & (largest > 0) & (tolerances.requested_atol is not None)
+    )
     if len(loose):
         x, i = interface.states[loose[0]], loose[0]
-        sizes = [f"{x.unit.from_equation(v):.3g} {x.unit}" for v in (tolerances.atol[i], largest[i])]
+        sizes = [f"{x.unit.from_equation_units(v):.3g} {x.unit}" for v in (tolerances.atol[i], largest[i])]
         problem = f"atol of {x.name}, {sizes[0]}, exceeds its largest value {sizes[1]}"
-        suffix = f" (and so for {counted(len(loose) - 1, 'other state')})" if len(loose) > 1 else ""
+        suffix = f" (and so for {pluralize(len(loose) - 1, 'other state')})" if len(loose) > 1 else ""
         messages.append(f"{problem}{suffix}: the error is not controlled; give a smaller atol")
     for i in np.flatnonzero(tolerances.atol == 0):
         values = rows[:, 1 + i]
@@ -137,21 +142,21 @@ def through_zero(tolerances: Tolerances, interface: Interface, rows: np.ndarray)
     return messages
 
 
-def near_tolerance(tolerances: Tolerances, interface: Interface, rows: np.ndarray) -> list[str]:
+def loose_atol_messages(tolerances: Tolerances, interface: Interface, rows: np.ndarray) -> list[str]:
     """States that stay at or below their absolute tolerance without being zero; `rows`: time, states, ... Sizes are
     those in the rows: a few of them may all lie near zeros of a motion, and report nothing."""
-    if tolerances.atol is None or tolerances.groups is None or len(rows) < FEW:
+    if tolerances.atol is None or tolerances.unit_groups is None or len(rows) < FEW:
         return []
     largest, limits = np.abs(rows[:, 1 : 1 + len(tolerances.atol)]).max(axis=0), tolerances.atol.copy()
-    for group in set(tolerances.groups[tolerances.groups >= 0].tolist()):
-        in_group = tolerances.groups == group
+    for group in set(tolerances.unit_groups[tolerances.unit_groups >= 0].tolist()):
+        in_group = tolerances.unit_groups == group
         if size := largest[in_group].max():
             limits[in_group] = np.minimum(limits[in_group], tolerances.rtol * size)
     small = np.flatnonzero((largest <= limits) & (largest > ROUNDING * limits))
     messages = []
     for i in small:
         x = interface.states[i]
-        values = [f"{x.unit.from_equation(v):.3g}" for v in (largest[i], limits[i], tolerances.rtol * largest[i])]
+        values = [f"{x.unit.from_equation_units(v):.3g}" for v in (largest[i], limits[i], tolerances.rtol * largest[i])]
         problem = f"{x.name} stays at or below its absolute tolerance (largest value {values[0]}, tolerance {values[1]}"
         messages.append(
             f"{problem} {x.unit}): its error is not controlled; if it matters, give atol={{'{x.name}': {values[2]}}}"
@@ -159,7 +164,7 @@ def near_tolerance(tolerances: Tolerances, interface: Interface, rows: np.ndarra
     return messages
 
 
-def _absolute(
+def _atol_vector(
     interface: Interface, requested_atol: Any, atol_defaults: np.ndarray
 ) -> tuple[Sequence[float] | np.ndarray, np.ndarray]:
     """The absolute tolerance of each state in equation units, and its group."""
@@ -175,20 +180,20 @@ def _absolute(
         expected = f"a number, or numbers by unit or state: atol={{'{names[0] if names else 'm'}': 1e-9, ...}}"
         raise ModelError(f"atol={requested_atol!r} must be {expected}", interface.model)
     if not isinstance(requested_atol, Mapping):
-        value = _not_negative(requested_atol, "atol")
-        return [float(x.unit.to_equation(value)) for x in interface.states], np.full_like(groups, -1)
+        value = _require_nonnegative(requested_atol, "atol")
+        return [float(x.unit.to_equation_units(value)) for x in interface.states], np.full_like(groups, -1)
     by_unit: dict[Any, tuple[str, float]] = {}
     by_state: dict[str, float] = {}
     for name, x in requested_atol.items():
-        value = _not_negative(x, f"atol of {name}")
-        state = interface.get(name, STATES)
+        value = _require_nonnegative(x, f"atol of {name}")
+        state = interface.find_or_none(name, STATES)
         if state is not None:
-            by_state[state.name] = float(state.unit.to_equation(value))
+            by_state[state.name] = float(state.unit.to_equation_units(value))
             continue
-        unit = _unit(interface, name)
+        unit = _find_state_unit(interface, name)
         if unit.dimension in by_unit:
             raise ModelError(f"atol is given for '{by_unit[unit.dimension][0]}' and for '{name}', which are one kind")
-        by_unit[unit.dimension] = str(name), float(unit.to_equation(value))
+        by_unit[unit.dimension] = str(name), float(unit.to_equation_units(value))
     kinds = {dimension: value for dimension, (_, value) in by_unit.items()}
     is_explicit = [x.name in by_state or x.unit.dimension in kinds for x in interface.states]
     pairs = zip(interface.states, atol_defaults.tolist(), strict=True)
@@ -196,7 +201,7 @@ def _absolute(
     return values, np.where(is_explicit, -1, groups)
 
 
-def _unit(interface: Interface, name: Any) -> Any:
+def _find_state_unit(interface: Interface, name: Any) -> Any:
     """The unit of that name, which some state must have."""
     units = list(dict.fromkeys(x.unit.text for x in interface.states))
     names = [x.name for x in interface.states]
@@ -212,8 +217,8 @@ def _unit(interface: Interface, name: Any) -> Any:
     return unit
 
 
-def _not_negative(value: Any, label: str) -> float:
-    tolerance = finite(value, label)
+def _require_nonnegative(value: Any, label: str) -> float:
+    tolerance = require_finite(value, label)
     if tolerance < 0:
         raise ModelError(f"{label} is {tolerance:g}; it must not be negative")
     return tolerance

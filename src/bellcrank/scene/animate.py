@@ -1,5 +1,5 @@
-"""Animations of a motion, frame by frame of `render`: .mp4, by ffmpeg, or .gif, by Pillow, which matplotlib brings.
-Pages are those of `recorded`."""
+"""Animations of a motion, frame by frame of `render_frame`: .mp4, by ffmpeg, or .gif, by Pillow, which matplotlib
+brings. Pages are those of `recorded`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.files.text import one_line
-from bellcrank.files.whole import Parts
-from bellcrank.scene.camera import camera_of
-from bellcrank.scene.picture import check_path, panel_size
-from bellcrank.scene.render import render
+from bellcrank.files.atomic import AtomicWrite
+from bellcrank.files.text_files import to_one_line
+from bellcrank.scene.camera import fit_camera
+from bellcrank.scene.picture import check_picture_path, panel_size
+from bellcrank.scene.render import render_frame
 from bellcrank.scene.scene import Scene
 
-FILMS = (".mp4", ".gif")
+ANIMATION_SUFFIXES = (".mp4", ".gif")
 MOST, USUAL = 20.0, 6.0  # s that an animation lasts in real time at most, and how long one lasts that would take longer
 SHORTEST = 2.0
-LARGEST = 5000  # frames
+MAX_FRAMES = 5000  # frames
 PIXELS = 100  # per inch of a picture
 HEAD, COLOURS = 30, 96  # pixels for the title; colours of a .gif
 INK = (60, 64, 70)
@@ -42,30 +42,30 @@ def animate_scene(
     progress: Callable[[float], None] | None = None,
 ) -> Path:
     """Writes an animation of a motion. `speed`: seconds of the motion per second of the animation."""
-    check_path(path, (*FILMS, ".html"))
+    check_picture_path(path, (*ANIMATION_SUFFIXES, ".html"))
     frame_rows, fps = film_frames(time, fps, speed)
-    camera = camera_of(scene, poses)
+    camera = fit_camera(scene, poses)
     width, height = (2 * round(PIXELS * x / 2) for x in panel_size(camera))  # even, as video formats need
-    name = one_line(scene.name if title is None else title)
+    name = to_one_line(scene.name if title is None else title)
 
-    def frames() -> Iterator[np.ndarray]:
+    def iterate_frames() -> Iterator[np.ndarray]:
         for n, frame in enumerate(frame_rows):
-            image = render(scene, poses[frame], width, height, camera, frame)
-            yield _headed(image, name, f"t = {time[frame]:.2f} s")
+            image = render_frame(scene, poses[frame], width, height, camera, frame)
+            yield _add_header(image, name, f"t = {time[frame]:.2f} s")
             if progress is not None:
                 progress((n + 1) / len(frame_rows))
 
-    write = _gif if Path(path).suffix.lower() == ".gif" else _film
+    write = _write_gif if Path(path).suffix.lower() == ".gif" else _write_mp4
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        with Parts() as partial_files:
-            write(frames(), partial_files.beside(path), fps, path)
+        with AtomicWrite() as partial_files:
+            write(iterate_frames(), partial_files.path_for(path), fps, path)
     except OSError as error:
         raise RunError(f"cannot write {path}: {error.strerror or error}") from None
     return Path(path)
 
 
-def _headed(image: np.ndarray, name: str, when: str) -> np.ndarray:
+def _add_header(image: np.ndarray, name: str, when: str) -> np.ndarray:
     """An image below a line with its title and time."""
     from PIL import Image, ImageDraw, ImageFont
 
@@ -90,8 +90,10 @@ def film_frames(time: np.ndarray, fps: float, speed: float | None) -> tuple[list
     if speed is None:
         speed = 1.0 if SHORTEST <= span <= MOST else span / USUAL or 1.0
     n = max(1, math.floor(span / speed * fps + 1e-9) + 1)
-    if n > LARGEST:
-        raise RunError(f"an animation with {n} frames is too long: up to {LARGEST} are written; take a larger speed=")
+    if n > MAX_FRAMES:
+        raise RunError(
+            f"an animation with {n} frames is too long: up to {MAX_FRAMES} are written; take a larger speed="
+        )
     frame_times = time[0] + speed / fps * np.arange(n)
     row_after = np.clip(np.searchsorted(time, frame_times), 1, max(len(time) - 1, 1))
     row_before = row_after - 1
@@ -102,11 +104,11 @@ def film_frames(time: np.ndarray, fps: float, speed: float | None) -> tuple[list
     return rows, fps * len(rows) / n
 
 
-def _gif(frames: Iterator[np.ndarray], partial_path: Path, fps: float, path: str | Path) -> None:
+def _write_gif(frames: Iterator[np.ndarray], partial_path: Path, fps: float, path: str | Path) -> None:
     from PIL import Image
 
     images = [Image.fromarray(image) for image in frames]
-    palette = palette_of(images, COLOURS)
+    palette = common_palette(images, COLOURS)
     pictures = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     last = max(20, 10 * round(100 / fps))  # ms, of which readers of the format take whole tens
     pictures[0].save(
@@ -114,7 +116,7 @@ def _gif(frames: Iterator[np.ndarray], partial_path: Path, fps: float, path: str
     )
 
 
-def palette_of(images: Sequence[Any], colours: int) -> Any:
+def common_palette(images: Sequence[Any], colours: int) -> Any:
     """One palette for all images, so that nothing flickers: half of it for what there is most of, half for small things
     in rare colours."""
     from PIL import Image
@@ -129,8 +131,8 @@ def palette_of(images: Sequence[Any], colours: int) -> Any:
     return palette
 
 
-def _film(frames: Iterator[np.ndarray], partial_path: Path, fps: float, path: str | Path) -> None:
-    tool = _ffmpeg()
+def _write_mp4(frames: Iterator[np.ndarray], partial_path: Path, fps: float, path: str | Path) -> None:
+    tool = _find_ffmpeg()
     if tool is None:
         remedy = "install it, or bring it along by `pip install imageio-ffmpeg`"
         raise RunError(
@@ -152,7 +154,7 @@ def _film(frames: Iterator[np.ndarray], partial_path: Path, fps: float, path: st
         raise RunError(f"cannot write {path}: ffmpeg says {message[-1] if message else f'code {process.returncode}'}")
 
 
-def _ffmpeg() -> str | None:
+def _find_ffmpeg() -> str | None:
     """The program of this machine, or that of the package imageio-ffmpeg."""
     if executable := shutil.which("ffmpeg"):
         return executable

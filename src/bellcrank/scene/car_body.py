@@ -24,7 +24,7 @@ NOWHERE = (2.0, 2.0)
 
 
 @dataclass(frozen=True)
-class Style:
+class BodyStyle:
     """A kind of body. Profiles over the length, from the front: fractions of the height above the ground, and of half
     the width; where glass is, and what is open; `wings`: x from and to, z, thickness, half width, as such fractions."""
 
@@ -43,18 +43,18 @@ class Style:
     wings: tuple[tuple[float, float, float, float, float], ...] = ()
 
     @property
-    def profiles(self) -> tuple[Profile, ...]:
+    def profile_curves(self) -> tuple[Profile, ...]:
         return self.top, self.belt, self.wide, self.sill
 
     @property
     def stations(self) -> list[float]:
         """Fractions of the length at which something changes."""
         marks = [*self.screen, *self.rear, *self.opening, *(x for pair in self.pillars for x in pair)]
-        return [x for profile in self.profiles for x, _ in profile] + [x for x in marks if x <= 1]
+        return [x for profile in self.profile_curves for x, _ in profile] + [x for x in marks if x <= 1]
 
 
 STYLES = {
-    "car": Style(
+    "car": BodyStyle(
         top=((0, 0.37), (0.004, 0.4), (0.012, 0.45), (0.05, 0.5), (0.16, 0.6), (0.285, 0.655), (0.36, 0.8),
              (0.445, 0.955), (0.49, 0.977), (0.53, 0.995), (0.62, 1), (0.74, 0.97), (0.84, 0.895), (0.935, 0.7),
              (0.975, 0.655), (0.99, 0.58), (0.996, 0.52), (1, 0.47)),
@@ -65,7 +65,7 @@ STYLES = {
         sill=((0, 0.25), (0.012, 0.18), (0.04, 0.14), (0.2, 0.125), (0.8, 0.13), (0.95, 0.16), (0.985, 0.2), (1, 0.3)),
         screen=(0.285, 0.445), rear=(0.84, 0.935), pillars=((0.285, 0.36), (0.555, 0.575), (0.765, 0.84)),
     ),
-    "utility": Style(
+    "utility": BodyStyle(
         top=((0, 0.46), (0.008, 0.56), (0.06, 0.6), (0.3, 0.625), (0.33, 0.64), (0.375, 0.96), (0.41, 1), (0.9, 1),
              (0.97, 0.985), (0.99, 0.93), (1, 0.6)),
         belt=((0, 0.44), (0.008, 0.52), (0.06, 0.57), (0.3, 0.6), (0.5, 0.615), (0.98, 0.615), (1, 0.52)),
@@ -73,7 +73,7 @@ STYLES = {
         sill=((0, 0.34), (0.03, 0.3), (0.2, 0.27), (0.8, 0.27), (0.97, 0.32), (1, 0.4)),
         screen=(0.33, 0.375), pillars=((0.33, 0.4), (0.57, 0.595), (0.77, 0.795), (0.93, 1)), taper=0.06,
     ),
-    "van": Style(
+    "van": BodyStyle(
         top=((0, 0.26), (0.008, 0.34), (0.05, 0.4), (0.13, 0.46), (0.16, 0.49), (0.26, 0.88), (0.31, 0.96), (0.38, 1),
              (0.97, 1), (0.99, 0.96), (1, 0.9)),
         belt=((0, 0.24), (0.008, 0.31), (0.05, 0.37), (0.13, 0.44), (0.16, 0.46), (0.4, 0.5), (1, 0.5)),
@@ -81,14 +81,14 @@ STYLES = {
         sill=((0, 0.14), (0.03, 0.1), (0.2, 0.09), (0.8, 0.1), (0.97, 0.13), (1, 0.16)),
         screen=(0.16, 0.26), pillars=((0.16, 0.23), (0.38, 3.0)), taper=0.08,
     ),
-    "truck": Style(  # a cab over the front axle, and the frame behind it
+    "truck": BodyStyle(  # a cab over the front axle, and the frame behind it
         top=((0, 0.42), (0.006, 0.47), (0.03, 0.86), (0.07, 0.96), (0.12, 1), (0.37, 1), (0.385, 0.28), (1, 0.27)),
         belt=((0, 0.4), (0.006, 0.45), (0.37, 0.47), (0.385, 0.26), (1, 0.25)),
         wide=((0, 0.94), (0.03, 1), (0.37, 1), (0.385, 0.4), (1, 0.4)),
         sill=((0, 0.12), (0.37, 0.14), (0.385, 0.2), (1, 0.2)),
         screen=(0.006, 0.03), pillars=((0.006, 0.05), (0.22, 3.0)), taper=0.04,
     ),
-    "box_truck": Style(  # the same with a body on the frame
+    "box_truck": BodyStyle(  # the same with a body on the frame
         top=((0, 0.45), (0.006, 0.5), (0.022, 0.8), (0.05, 0.88), (0.09, 0.91), (0.24, 0.91), (0.245, 0.3),
              (0.265, 0.3), (0.27, 1), (1, 1)),
         belt=((0, 0.43), (0.006, 0.48), (0.24, 0.5), (0.245, 0.28), (0.265, 0.28), (0.27, 0.6), (1, 0.6)),
@@ -96,7 +96,7 @@ STYLES = {
         sill=((0, 0.13), (0.24, 0.15), (0.245, 0.22), (0.265, 0.22), (0.27, 0.36), (1, 0.36)),
         screen=(0.006, 0.022), pillars=((0.006, 0.04), (0.15, 3.0)), taper=0.02,
     ),
-    "formula": Style(
+    "formula": BodyStyle(
         top=((0, 0.16), (0.01, 0.21), (0.1, 0.3), (0.25, 0.42), (0.36, 0.5), (0.42, 0.52), (0.44, 0.46), (0.57, 0.46),
              (0.6, 0.9), (0.63, 1), (0.67, 0.92), (0.78, 0.66), (0.9, 0.5), (1, 0.4)),
         belt=((0, 0.14), (0.01, 0.18), (0.1, 0.25), (0.25, 0.36), (0.42, 0.43), (0.6, 0.44), (0.78, 0.42), (1, 0.32)),
@@ -106,7 +106,7 @@ STYLES = {
         opening=(0.42, 0.6), taper=0.62, arched=False, lamps=False, windows=False,
         wings=((0.0, 0.11, 0.08, 0.03, 0.92), (0.93, 1.0, 0.86, 0.03, 0.6), (0.96, 1.0, 0.4, 0.46, 0.03)),
     ),
-    "motorcycle": Style(
+    "motorcycle": BodyStyle(
         top=((0, 0.6), (0.02, 0.74), (0.08, 0.9), (0.16, 0.97), (0.24, 0.9), (0.32, 0.96), (0.4, 0.93), (0.5, 0.76),
              (0.68, 0.76), (0.72, 0.82), (0.92, 0.88), (1, 0.84)),
         belt=((0, 0.58), (0.08, 0.7), (0.24, 0.72), (0.4, 0.7), (0.5, 0.66), (0.72, 0.7), (0.92, 0.8), (1, 0.82)),
@@ -123,7 +123,7 @@ def car_body(
 ) -> tuple[tuple[str, Mesh], ...]:
     """Meshes with their colours, "" for that of the paint. `overhang`: from the front axle to the front."""
     style = STYLES[kind]
-    share, points = _sections(style, length, width, height, wheelbase, radius, overhang)
+    share, points = _half_sections(style, length, width, height, wheelbase, radius, overhang)
     half_count = points.shape[1]
     mirrored = points[:, ::-1] * [1, -1, 1]
     sections = np.concatenate([points, mirrored[:, 1:]], axis=1)  # over the roof to the other side
@@ -134,31 +134,31 @@ def car_body(
         for j in range(columns - 1):
             part = j if j < half_count - 1 else 2 * (half_count - 1) - 1 - j
             a, b, c, d = i * columns + j, (i + 1) * columns + j, (i + 1) * columns + j + 1, i * columns + j + 1
-            colored.setdefault(_color(style, PARTS[part], middle), []).extend([(a, c, b), (a, d, c)])
+            colored.setdefault(_part_color(style, PARTS[part], middle), []).extend([(a, c, b), (a, d, c)])
     for row, backwards in ((0, False), (len(sections) - 1, True)):  # front and rear are closed
         for j in range(1, columns - 1):
             face = row * columns, row * columns + j, row * columns + j + 1
             colored.setdefault(TRIM, []).append(face if backwards else (face[0], face[2], face[1]))
-    meshes = [(color, _mesh(sections.reshape(-1, 3), faces)) for color, faces in colored.items()]
+    meshes = [(color, _compact_mesh(sections.reshape(-1, 3), faces)) for color, faces in colored.items()]
     for start, end, z, thick, half_width in style.wings:
         low = overhang - end * length, -half_width * width / 2, z * height - radius
         high = overhang - start * length, half_width * width / 2, (z + thick) * height - radius
-        meshes.append((TRIM, _block(low, high)))
+        meshes.append((TRIM, _box_mesh(low, high)))
     return tuple(meshes)
 
 
-def _block(low: Sequence[float], high: Sequence[float]) -> Mesh:
+def _box_mesh(low: Sequence[float], high: Sequence[float]) -> Mesh:
     """A box along the axes."""
     points = np.array(list(product(*zip(low, high, strict=True))))  # x, y, z: the last turns over first
     sides = (0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)
-    return _mesh(points, [face for a, b, c, d in sides for face in ((a, b, c), (a, c, d))])
+    return _compact_mesh(points, [face for a, b, c, d in sides for face in ((a, b, c), (a, c, d))])
 
 
 PARTS = (FLOOR, WALL, WALL, SIDE, SIDE, SIDE, WINDOW, ROOF, ROOF, ROOF)  # between points of half a section
 
 
-def _sections(
-    style: Style, length: float, width: float, height: float, wheelbase: float, radius: float, overhang: float
+def _half_sections(
+    style: BodyStyle, length: float, width: float, height: float, wheelbase: float, radius: float, overhang: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fractions of the length, and half sections (stations, points, 3) from the middle of the floor to that of the
     roof."""
@@ -195,7 +195,7 @@ def _sections(
     return share, np.stack([np.stack([x, y, z], axis=1) for y, z in rows], axis=1)
 
 
-def _color(style: Style, part: int, share: float) -> str:
+def _part_color(style: BodyStyle, part: int, share: float) -> str:
     """What a piece of the shell is made of."""
     if part in (FLOOR, WALL):
         return TRIM
@@ -211,7 +211,7 @@ def _color(style: Style, part: int, share: float) -> str:
     return ""
 
 
-def _mesh(points: np.ndarray, faces: list[tuple[int, int, int]]) -> Mesh:
+def _compact_mesh(points: np.ndarray, faces: list[tuple[int, int, int]]) -> Mesh:
     """Faces with the points that they have, to a tenth of a millimetre."""
     used_points = sorted({k for face in faces for k in face})
     number = {k: i for i, k in enumerate(used_points)}

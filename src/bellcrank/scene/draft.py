@@ -11,9 +11,9 @@ from functools import cached_property
 
 from bellcrank.expr import Expr
 from bellcrank.files.stl import Mesh
-from bellcrank.kinematics.poses import Part
-from bellcrank.kinematics.results import Analysis
-from bellcrank.model.loads.load import Point
+from bellcrank.kinematics.poses import AttachedPart
+from bellcrank.kinematics.results import KinematicAnalysis
+from bellcrank.model.loads.load import BodyPoint
 from bellcrank.vector.basis import IDENTITY, NULL, Vec3, neg3
 
 PALETTE = ("#3b6ea5", "#c8553d", "#4f8a5b", "#8a6bb1", "#c98b2b", "#3d8f95", "#a94f7a", "#6f6a3f")
@@ -24,20 +24,20 @@ TYRE = "#24272b"
 
 
 @dataclass(frozen=True)
-class Share:
+class ReachFraction:
     """A length as a fraction of the reach of the mechanism."""
 
     of_reach: float
 
 
 @dataclass(frozen=True)
-class Slender:
+class DistanceFraction:
     """A length as a fraction of the distance of the item's first two marks."""
 
     of_length: float
 
 
-Length = Expr | Share | Slender
+Length = Expr | ReachFraction | DistanceFraction
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class DraftItem:
     label: str = ""
     axis: Vec3 = IDENTITY[2]
     mesh: Mesh | None = None
-    along: Line | None = None  # drawn only if a force acts along the line of its points
+    along: ForceLine | None = None  # drawn only if a force acts along the line of its points
     opacity: float = 1.0
 
 
 @dataclass(frozen=True)
-class Line:
+class ForceLine:
     """Along a force between two points: what it measures, and the square of their distance, as drawn."""
 
     measured: Expr
@@ -65,7 +65,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Bulk:
+class InertiaBox:
     """A body without anything to connect: a box with its mass and moments of inertia, if it has such."""
 
     mark: int
@@ -76,17 +76,17 @@ class Bulk:
 
 
 @dataclass
-class Draft:
+class SceneDraft:
     """Marks and items; `parts` are links of suspensions, which follow the bodies among the poses."""
 
-    analysis: Analysis
+    analysis: KinematicAnalysis
     marks: list[tuple[int, Vec3]] = field(default_factory=list)
     items: list[DraftItem] = field(default_factory=list)
-    bulks: list[Bulk] = field(default_factory=list)
-    parts: list[Part] = field(default_factory=list)
+    bulks: list[InertiaBox] = field(default_factory=list)
+    parts: list[AttachedPart] = field(default_factory=list)
     _known: dict[tuple[int, Vec3], int] = field(default_factory=dict)
 
-    def mark(self, body: int, at: Vec3 = NULL) -> int:
+    def add_mark(self, body: int, at: Vec3 = NULL) -> int:
         """The number of a mark, which is made if it is new."""
         key = (body, at)
         if key not in self._known:
@@ -94,38 +94,38 @@ class Draft:
             self.marks.append(key)
         return self._known[key]
 
-    def at(self, p: Point) -> int:
-        return self.mark(p.body, p.at)
+    def mark_at_point(self, p: BodyPoint) -> int:
+        return self.add_mark(p.body, p.coordinates)
 
-    def places(self) -> list[Expr]:
+    def mark_coordinates(self) -> list[Expr]:
         """Where marks are in their bodies, three for each."""
         return [x for _, position in self.marks for x in position]
 
-    def expressions(self) -> list[Expr]:
+    def parameter_expressions(self) -> list[Expr]:
         """All that follows from the parameters, in the order in which `build` takes the numbers."""
-        expressions = self.places()
+        expressions = self.mark_coordinates()
         for item in self.items:
             expressions += [*(x for x in item.size if isinstance(x, Expr)), *item.axis]
             expressions += [item.along.measured, item.along.square] if item.along is not None else []
         for bulk in self.bulks:
             expressions += [bulk.mass, *bulk.moments]
-        expressions += [x for _, direction in (*self.turns, *self.slides) for x in direction]
-        return [*expressions, *self.up]
+        expressions += [x for _, direction in (*self.rotation_axes, *self.translation_directions) for x in direction]
+        return [*expressions, *self.up_direction]
 
     @cached_property
-    def turns(self) -> list[tuple[int, Vec3]]:
+    def rotation_axes(self) -> list[tuple[int, Vec3]]:
         """The axes of all joints that turn about one, with the bodies in which they are fixed."""
         joint_views = [(b, b.joint.look) for b in self.analysis.mechanism.bodies]
         return [(b.index, axis) for b, x in joint_views if x is not None and x.angles == 1 for axis in x.axes]
 
     @cached_property
-    def slides(self) -> list[tuple[int, Vec3]]:
+    def translation_directions(self) -> list[tuple[int, Vec3]]:
         """The directions of all that slides, with the bodies in which they are fixed."""
         joint_views = [(b, b.joint.look) for b in self.analysis.mechanism.bodies]
         return [(b.parent, v) for b, x in joint_views if x is not None for v in x.slides]
 
     @property
-    def rolls(self) -> bool:
+    def has_rolling_body(self) -> bool:
         """Does something free to move along a plane roll or slide as constraints of its speeds say?"""
         joint_views = [b.joint.look for b in self.analysis.mechanism.bodies if b.parent < 0]
         free = any(x is not None and len(x.slides) > 1 for x in joint_views)
@@ -133,13 +133,13 @@ class Draft:
         return free and any(row.g is None for row in rows)
 
     @cached_property
-    def in_space(self) -> bool:
+    def is_spatial(self) -> bool:
         """Does some joint move in more than a plane?"""
         joint_views = [b.joint.look for b in self.analysis.mechanism.bodies]
         return any(x is None or x.angles > 1 for x in joint_views)
 
     @cached_property
-    def up(self) -> Vec3:
+    def up_direction(self) -> Vec3:
         """Away from the weight; by the axes of the description where nothing weighs."""
         weight_direction = self.analysis.kinematics.frames[-1].coordinates(self.analysis.gravity)
         if self.analysis.gravity and all(x.constant for x in weight_direction):
@@ -147,7 +147,7 @@ class Draft:
         sae = str(self.analysis.mechanism.description.axes).lower().startswith("sae")
         return neg3(IDENTITY[2]) if sae else IDENTITY[2]
 
-    def add(
+    def add_item(
         self,
         kind: str,
         marks: Sequence[int],
@@ -157,7 +157,7 @@ class Draft:
         label: str = "",
         axis: Vec3 = IDENTITY[2],
         mesh: Mesh | None = None,
-        along: Line | None = None,
+        along: ForceLine | None = None,
         opacity: float = 1.0,
     ) -> None:
         self.items.append(DraftItem(kind, tuple(marks), tuple(size), color, role, label, axis, mesh, along, opacity))

@@ -1,4 +1,5 @@
-"""Pictures of a scene as figures of matplotlib, which sets titles around images of `render`; no display is needed."""
+"""Pictures of a scene as figures of matplotlib, which sets titles around images of `render_frame`; no display is
+needed."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.files.picture import finished, new_figure, plain
-from bellcrank.scene.camera import Camera, camera_of
-from bellcrank.scene.render import render
+from bellcrank.files.figure_files import new_figure, plot_text, save_figure
+from bellcrank.scene.camera import SceneCamera, fit_camera
+from bellcrank.scene.render import render_frame
 from bellcrank.scene.scene import Scene
 
 PICTURES = (".png", ".svg", ".pdf", ".jpg")
@@ -28,24 +29,24 @@ def draw_scene(
     frames: Sequence[int] = (0,),
 ) -> Any:
     """A figure of some frames of a motion next to each other, all with the same view; saved if a path is given."""
-    check_path(path, PICTURES)
-    camera = camera_of(scene, poses)
+    check_picture_path(path, PICTURES)
+    camera = fit_camera(scene, poses)
     width, height = panel_size(camera, len(frames))
-    rows = -(-len(frames) // _columns(len(frames)))
-    figure = new_figure(width * _columns(len(frames)), height * rows + 0.4)
-    panels = figure.subplots(rows, _columns(len(frames)), squeeze=False).ravel()
+    rows = -(-len(frames) // _column_count(len(frames)))
+    figure = new_figure(width * _column_count(len(frames)), height * rows + 0.4)
+    panels = figure.subplots(rows, _column_count(len(frames)), squeeze=False).ravel()
     for axis in panels:
         axis.set_axis_off()
     for axis, frame in zip(panels, frames, strict=False):
-        image = render(scene, poses[frame], round(PIXELS * width), round(PIXELS * height), camera, frame)
+        image = render_frame(scene, poses[frame], round(PIXELS * width), round(PIXELS * height), camera, frame)
         axis.imshow(image, interpolation="antialiased")
         if times is not None:
             axis.set_title(f"t = {times[frame]:.4g} s", fontsize=9)
-    figure.suptitle(plain(scene.name if title is None else title), fontsize=11)
-    return finished(figure, path)
+    figure.suptitle(plot_text(scene.name if title is None else title), fontsize=11)
+    return save_figure(figure, path)
 
 
-def frames_at(time: np.ndarray, at: Any = None) -> list[int]:
+def nearest_frames(time: np.ndarray, at: Any = None) -> list[int]:
     """The recorded rows nearest to some times; six over the whole unless reported."""
     if not len(time):
         raise RunError("there is nothing to draw: the run has no row")
@@ -63,7 +64,7 @@ def frames_at(time: np.ndarray, at: Any = None) -> list[int]:
     return [int(np.argmin(np.abs(time - t))) for t in times]
 
 
-def check_path(path: str | Path | None, endings: Sequence[str]) -> None:
+def check_picture_path(path: str | Path | None, endings: Sequence[str]) -> None:
     """Rejects an ending that no picture has."""
     if path is not None and Path(path).suffix.lower() not in endings:
         listing = f"{', '.join(endings[:-1])} and {endings[-1]}"
@@ -72,11 +73,11 @@ def check_path(path: str | Path | None, endings: Sequence[str]) -> None:
         )
 
 
-def _columns(n: int) -> int:
+def _column_count(n: int) -> int:
     return n if n <= 4 else -(-n // 2) if n <= 8 else 4
 
 
-def panel_size(camera: Camera, panels: int = 1) -> tuple[float, float]:
+def panel_size(camera: SceneCamera, panels: int = 1) -> tuple[float, float]:
     """Inches of a panel that has the shape of what it shows, within limits."""
     left, right, lower, upper = camera.edges
     ratio = min(max((right - left) / (upper - lower), 0.4), 2.4)

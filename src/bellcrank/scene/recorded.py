@@ -12,19 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.files.embed import as_json, packed, plain, short_script, short_style
-from bellcrank.files.template import filled, template
-from bellcrank.scene.browser import (
-    PACES,
+from bellcrank.files.embed import minify_script, minify_style, pack_text, to_json_bytes
+from bellcrank.files.embed import page_text as plain
+from bellcrank.files.template import fill_template, template_text
+from bellcrank.scene.camera import fit_camera
+from bellcrank.scene.page_scene import (
+    PLAYBACK_SPEEDS,
     browser_scene,
-    few_digits,
-    kept_columns,
-    kept_rows,
-    pace_of,
+    label_fields,
+    playback_rows,
+    playback_speed,
+    quantize_columns,
+    round_digits,
     scene_scripts,
-    shown_words,
 )
-from bellcrank.scene.camera import camera_of
 from bellcrank.scene.scene import Scene
 from bellcrank.version import __version__
 
@@ -43,29 +44,29 @@ def recorded_page(
     """The page. `channels`: name, label and unit, and values over time; `plots`: those that are plotted, by panel;
     `least_ranges`: the least range of the axis of each."""
     pose_columns = poses.reshape(len(time), -1)
-    rows = kept_rows(len(time), pose_columns.shape[1] + len(channels))
-    numbers, size = kept_columns(np.concatenate([pose_columns[rows].T, *(x[None, rows] for _, x in channels)]))
+    rows = playback_rows(len(time), pose_columns.shape[1] + len(channels))
+    numbers, size = quantize_columns(np.concatenate([pose_columns[rows].T, *(x[None, rows] for _, x in channels)]))
     span = max(float(time[-1] - time[0]), 1e-9)
     facts: dict[str, Any] = {
         "title": plain(scene.name if title is None else title),
-        "time": few_digits(time[rows], 9),
+        "time": round_digits(time[rows], 9),
         "bodies": poses.shape[1],
         "bytes": size,
-        "places": few_digits([x for m in scene.marks for x in m.at]),
+        "places": round_digits([x for m in scene.marks for x in m.position]),
         "window": span,
-        "paces": PACES,
-        "pace": pace_of(span),
-        "channels": [shown_words(**words) for words, _ in channels],
+        "paces": PLAYBACK_SPEEDS,
+        "pace": playback_speed(span),
+        "channels": [label_fields(**words) for words, _ in channels],
         "plots": plots,
-        "least": few_digits(least_ranges, 2),
-        "scene": browser_scene(scene, camera_of(scene, poses)),
+        "least": round_digits(least_ranges, 2),
+        "scene": browser_scene(scene, fit_camera(scene, poses)),
     }
     scripts = ("plots.js", *scene_scripts(facts["scene"]), "record.js", "player.js", "film.js")
-    script = short_script("\n".join(['"use strict";', *(template(PAGES, name) for name in scripts)])).encode()
-    return page_text(facts, [], numbers, script, scene=True)
+    script = minify_script("\n".join(['"use strict";', *(template_text(PAGES, name) for name in scripts)])).encode()
+    return recorded_page_text(facts, [], numbers, script, scene=True)
 
 
-def page_text(
+def recorded_page_text(
     facts: Mapping[str, Any],
     modules: Sequence[bytes],
     numbers: bytes,
@@ -74,16 +75,24 @@ def page_text(
     live: bool = False,
 ) -> str:
     """The text of a page: its title; packed: modules of a program, recorded numbers, facts, style and script."""
-    sections = (b"".join(modules), numbers, as_json(facts), short_style(template(PAGES, "page.css")).encode(), script)
+    sections = (
+        b"".join(modules),
+        numbers,
+        to_json_bytes(facts),
+        minify_style(template_text(PAGES, "page.css")).encode(),
+        script,
+    )
     offsets = map(str, accumulate(map(len, sections[:-1])))
     section_ends = dict(zip(("MODULE", "NUMBERS", "FACTS", "STYLE"), offsets, strict=True))
-    text, length = packed([*modules, b"".join(sections[1:])])
+    text, length = pack_text([*modules, b"".join(sections[1:])])
     fields = {
         "VERSION": __version__,
         "TITLE": escape(facts["title"]),
         "SCENE": "yes" if scene else "",
         "LIVE": "yes" if live else "",
         "PACKED": text,
-        "LOADER": filled(short_script(template(PAGES, "loader.js")), section_ends | {"LENGTH": str(length)}),
+        "LOADER": fill_template(
+            minify_script(template_text(PAGES, "loader.js")), section_ends | {"LENGTH": str(length)}
+        ),
     }
-    return filled(template(PAGES, "page.html"), fields)
+    return fill_template(template_text(PAGES, "page.html"), fields)

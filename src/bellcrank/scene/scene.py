@@ -25,21 +25,21 @@ from bellcrank.files.stl import Mesh
 
 Triple = tuple[float, float, float]
 Turned = tuple[float, float, float, float, float, float, float, float, float]  # a rotation matrix by rows
-FARTHEST = 1e6  # reaches from the origin past which nothing is drawn
-ROUND = ("tyre", "rim", "hoop", "wires")
+MAX_DRAWN_DISTANCE = 1e6  # reaches from the origin past which nothing is drawn
+WHEEL_KINDS = ("tyre", "rim", "hoop", "wires")
 UPRIGHT: Turned = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
-class Mark:
+class SceneMark:
     """A point of a body."""
 
     body: int
-    at: Triple
+    position: Triple
 
 
 @dataclass(frozen=True)
-class Item:
+class SceneItem:
     """A primitive; `color` is #rrggbb, `role` says what it shows: body, joint, force, wheel or ground."""
 
     kind: str
@@ -54,7 +54,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Ground:
+class SceneGround:
     """Ground below wheels: heights along `up` over the way along `along`, the same across; or, where `across` has
     places to the left, a height for each of them at each place of the way."""
 
@@ -66,7 +66,7 @@ class Ground:
 
 
 @dataclass(frozen=True)
-class View:
+class SceneView:
     """Where a scene is seen from, if not from where it usually is: angles about up from ahead to the left and above the
     ground, in rad, and how much more than what moves is shown."""
 
@@ -82,32 +82,36 @@ class Scene:
 
     name: str
     bodies: tuple[str, ...]
-    marks: tuple[Mark, ...]
-    items: tuple[Item, ...]
+    marks: tuple[SceneMark, ...]
+    items: tuple[SceneItem, ...]
     reach: float
     up: Triple
     normal: Triple | None = None
-    ground: Ground | None = None
-    view: View | None = None
+    ground: SceneGround | None = None
+    view: SceneView | None = None
 
-    def places(self, poses: np.ndarray) -> np.ndarray:
+    def mark_positions(self, poses: np.ndarray) -> np.ndarray:
         """The marks in the inertial frame, for poses (..., bodies, 12): (..., marks, 3); nan where one flew off."""
         fixed = np.zeros((*poses.shape[:-2], 1, 12))
         fixed[..., 3:] = UPRIGHT
         all_poses = np.concatenate([poses, fixed], axis=-2)  # body -1 is the last
         transforms = all_poses[..., [m.body for m in self.marks], :]
-        offsets = np.array([m.at for m in self.marks]).reshape(-1, 3)
+        offsets = np.array([m.position for m in self.marks]).reshape(-1, 3)
         rotations = transforms[..., 3:].reshape(*transforms.shape[:-1], 3, 3)
         positions = transforms[..., :3] + np.einsum("...ij,...j->...i", rotations, offsets)
-        return np.where(np.abs(positions) <= FARTHEST * self.reach, positions, np.nan)
+        return np.where(np.abs(positions) <= MAX_DRAWN_DISTANCE * self.reach, positions, np.nan)
 
-    def data(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The scene as JSON has it: lists, numbers and text."""
         items = [
             {"kind": i.kind, "marks": list(i.marks), "size": list(i.size), "color": i.color, "role": i.role}
             | ({"label": i.label} if i.label else {})
             | ({"axes": list(i.axes)} if i.axes != UPRIGHT else {})
-            | ({"points": _lists(i.mesh.points), "faces": _lists(i.mesh.faces)} if i.mesh is not None else {})
+            | (
+                {"points": _nested_lists(i.mesh.points), "faces": _nested_lists(i.mesh.faces)}
+                if i.mesh is not None
+                else {}
+            )
             | ({"opacity": i.opacity} if i.opacity < 1 else {})
             for i in self.items
         ]
@@ -117,7 +121,7 @@ class Scene:
         return {
             "name": self.name,
             "bodies": list(self.bodies),
-            "marks": [{"body": m.body, "at": list(m.at)} for m in self.marks],
+            "marks": [{"body": m.body, "at": list(m.position)} for m in self.marks],
             "items": items,
             "reach": self.reach,
             "up": list(self.up),
@@ -126,11 +130,11 @@ class Scene:
         }
 
 
-def _lists(rows: Sequence[Sequence[float]]) -> list[list[float]]:
+def _nested_lists(rows: Sequence[Sequence[float]]) -> list[list[float]]:
     return [list(row) for row in rows]
 
 
-def turned_to(axis: Sequence[float]) -> Turned:
+def rotation_to_axis(axis: Sequence[float]) -> Turned:
     """The rotation of a shape whose third axis shall point along `axis`: about the normal of both; if that is mostly
     downwards, so that the first axis stays nearly what it is."""
     v = np.array(axis, float)

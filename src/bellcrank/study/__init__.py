@@ -5,7 +5,7 @@ Out: a `StudyResult` with a row for every run. Runs go to the processes of a Das
 on disk as it ends (`store`). Only public names of Bellcrank are used.
 """
 
-from bellcrank.study.result import StudyResult
 from bellcrank.study.study import Study
+from bellcrank.study.study_result import StudyResult
 
 __all__ = ["Study", "StudyResult"]

@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.api.equations import Equations
-from bellcrank.errors import BellcrankError, ModelError, RunError, check_called, counted
+from bellcrank.argument_checks import PublicDir
+from bellcrank.errors import BellcrankError, ModelError, RunError, pluralize, require_callback
 from bellcrank.interface.interface import CHANNELS, PARAMETERS
-from bellcrank.kinds import Listed
-from bellcrank.many.sampling import Value
-from bellcrank.study.check import problems_with
-from bellcrank.study.cluster import CONNECT, WORKERS, Cluster, remote
-from bellcrank.study.definition import read_definition
-from bellcrank.study.executor import Executor, alone
-from bellcrank.study.job import Job, job_of, run_key, settled
-from bellcrank.study.local import local
-from bellcrank.study.records import Definition
-from bellcrank.study.result import StudyResult
-from bellcrank.study.rows import FINISHED, Column, Row
-from bellcrank.study.runner import Runner, build
-from bellcrank.study.store import Store, changes
+from bellcrank.many.sample_plans import Value
+from bellcrank.study.dask_team import CONNECT, WORKERS, DaskTeam, dask_client
+from bellcrank.study.definition_check import definition_problems
+from bellcrank.study.executor import StudyExecutor, run_in_process
+from bellcrank.study.job import Job, apply_run_values, make_job, run_key
+from bellcrank.study.local_team import local_team
+from bellcrank.study.runner import StudyRunner, build_model
+from bellcrank.study.store import StudyStore, job_differences
+from bellcrank.study.study_file import read_definition
+from bellcrank.study.study_records import StudyDefinition
+from bellcrank.study.study_result import StudyResult
+from bellcrank.study.study_rows import FINISHED, Row, StudyColumn
 
 Progress = Callable[[int, int, int], None]  # done, of all, failed
 
@@ -35,7 +35,7 @@ class StudyError(ModelError):
         return super().__str__().replace("model ", "study ", 1)
 
 
-class Study(Listed):
+class Study(PublicDir):
     """A plan of many runs of one model. `bc.Study.read(path)` makes one, `run` runs it.
 
     Parameters
@@ -67,10 +67,10 @@ class Study(Listed):
 
     internals = ("checked",)
 
-    def __init__(self, definition: Definition, job: Job, equations: Equations) -> None:
+    def __init__(self, definition: StudyDefinition, job: Job, equations: Equations) -> None:
         self.definition, self.equations, self._job = definition, equations, job
-        self.points = [(p.name, values) for p in definition.parts for values in p.runs()]
-        self._keys = [run_key(job, values) for _, values in self.points]
+        self.run_points = [(p.name, values) for p in definition.parts for values in p.run_values()]
+        self._keys = [run_key(job, values) for _, values in self.run_points]
 
     @classmethod
     def read(cls, source: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Study:
@@ -116,17 +116,17 @@ class Study(Listed):
         return cls.checked(*read_definition(source, folder))
 
     @classmethod
-    def checked(cls, definition: Definition, problems: list[str]) -> Study:
+    def checked(cls, definition: StudyDefinition, problems: list[str]) -> Study:
         """A study of a definition without faults; else an error with these problems and those that the model shows."""
         study_parts = [replace(p, grid={n: v[:1] for n, v in p.grid.items()}) for p in definition.parts[:1]]
-        first: dict[str, Value] = next((values for p in study_parts for values in p.runs()), {})
+        first: dict[str, Value] = next((values for p in study_parts for values in p.run_values()), {})
         all_problems = list(problems)
         if definition.model.vehicle or definition.model.file:
             try:
-                job = job_of(definition)
-                first_job = settled(job, first)
-                equations = build(first_job, definition.model.file).equations()
-                all_problems += problems_with(definition, first_job, equations.interface)
+                job = make_job(definition)
+                first_job = apply_run_values(job, first)
+                equations = build_model(first_job, definition.model.file).equations()
+                all_problems += definition_problems(definition, first_job, equations.interface)
             except BellcrankError as error:
                 all_problems += getattr(error, "problems", [str(error)])
         if all_problems:
@@ -134,7 +134,7 @@ class Study(Listed):
         return cls(definition, job, equations)
 
     def __repr__(self) -> str:
-        return f"Study({self.definition.name!r}: {counted(len(set(self._keys)), 'run')} of {self.definition.model})"
+        return f"Study({self.definition.name!r}: {pluralize(len(set(self._keys)), 'run')} of {self.definition.model})"
 
     def __len__(self) -> int:
         return len(set(self._keys))
@@ -183,28 +183,28 @@ class Study(Listed):
         RunError
             If the options do not go together, or if the scheduler cannot be reached.
         """
-        check_called(progress, "progress", "the numbers of runs done, of all, and failed")
+        require_callback(progress, "progress", "the numbers of runs done, of all, and failed")
         if in_process and (scheduler or workers):
             raise RunError("in_process=True takes neither a scheduler nor workers")
         default_folder = re.sub(r"[^\w.-]+", "_", self.definition.name) + "_results"
-        with Store(default_folder if folder is None else folder) as store:
+        with StudyStore(default_folder if folder is None else folder) as store:
             if fresh:
                 store.clear()
             stored = {} if fresh else store.records()
-            notes = self._compare(store, stored)
+            notes = self._change_notes(store, stored)
             if retry:
-                store.forget({key for key in self._keys if key in stored and stored[key]["ended"] != FINISHED})
+                store.remove_records({key for key in self._keys if key in stored and stored[key]["ended"] != FINISHED})
                 stored = {k: r for k, r in stored.items() if r["ended"] == FINISHED}
             records = {key: stored[key] for key in self._keys if key in stored}
             n_reused = len(records)
-            self._run_rest(store, records, progress, (scheduler, workers, in_process, timeout, patience))
-            return self._result(store, records, n_reused, notes)
+            self._run_missing(store, records, progress, (scheduler, workers, in_process, timeout, patience))
+            return self._make_result(store, records, n_reused, notes)
 
-    def _compare(self, store: Store, stored: dict[str, Any]) -> list[str]:
+    def _change_notes(self, store: StudyStore, stored: dict[str, Any]) -> list[str]:
         """What changed since the study was last started here, and what that means."""
-        previous_job, notes = store.before(), []
-        store.note(self._job)
-        differences = changes(previous_job, self._job) if previous_job is not None else []
+        previous_job, notes = store.previous_job(), []
+        store.store_job(self._job)
+        differences = job_differences(previous_job, self._job) if previous_job is not None else []
         unused = len(set(stored) - set(self._keys))
         if differences and unused:
             suffix = f"; and {len(differences) - 5} more" if len(differences) > 5 else ""
@@ -212,15 +212,16 @@ class Study(Listed):
         if unused:
             usable = len(set(self._keys) & set(stored))
             notes.append(
-                f"{counted(unused, 'kept run')} {'belongs' if unused == 1 else 'belong'} to another form of the study "
+                f"{pluralize(unused, 'kept run')} {'belongs' if unused == 1 else 'belong'} to another form of the "
+                f"study "
                 f"and {'is' if unused == 1 else 'are'} left aside; {usable} of {len(self)} can be used"
             )
         return notes
 
-    def _run_rest(self, store: Store, records: dict[str, Any], progress: Progress | None, options: Any) -> None:
+    def _run_missing(self, store: StudyStore, records: dict[str, Any], progress: Progress | None, options: Any) -> None:
         scheduler, workers, in_process, timeout, patience = options
         pending = list(
-            {k: (k, v) for k, (_, v) in zip(self._keys, self.points, strict=True) if k not in records}.values()
+            {k: (k, v) for k, (_, v) in zip(self._keys, self.run_points, strict=True) if k not in records}.values()
         )
 
         total, failed = len(self), sum(r["ended"] != FINISHED for r in records.values())
@@ -237,37 +238,43 @@ class Study(Listed):
         if not pending:
             return
         if in_process:
-            alone(self._job, pending, store, report)
+            run_in_process(self._job, pending, store, report)
             return
         if scheduler is not None:
-            with remote(scheduler, timeout) as client:
-                Executor(Cluster(client, store.folder, patience), self._job, store, report).do(pending)
+            with dask_client(scheduler, timeout) as client:
+                StudyExecutor(DaskTeam(client, store.folder, patience), self._job, store, report).run_all(pending)
             return
-        first = settled(self._job, self.points[0][1])
-        Runner(self.equations, first["run"].get("backend"))  # puts the program into the cache, where workers find it
-        with local(workers, store.folder) as team:
-            Executor(team, self._job, store, report).do(pending)
+        first = apply_run_values(self._job, self.run_points[0][1])
+        StudyRunner(
+            self.equations, first["run"].get("backend")
+        )  # puts the program into the cache, where workers find it
+        with local_team(workers, store.folder) as team:
+            StudyExecutor(team, self._job, store, report).run_all(pending)
 
-    def _result(self, store: Store, records_by_key: dict[str, Any], n_reused: int, notes: list[str]) -> StudyResult:
+    def _make_result(
+        self, store: StudyStore, records_by_key: dict[str, Any], n_reused: int, notes: list[str]
+    ) -> StudyResult:
         records = [records_by_key[key] for key in self._keys]
-        listed = zip(self.points, records, strict=True)
+        listed = zip(self.run_points, records, strict=True)
         rows = tuple(Row(part, dict(values), r["metrics"], r["ended"]) for (part, values), r in listed)
         all_notes = tuple(dict.fromkeys((*notes, *(note for r in records for note in r.get("notes", ())))))
         spent = sum(records_by_key[key]["seconds"] for key in set(self._keys))
         run_counts = len(self) - n_reused, n_reused, spent
-        return StudyResult(self.definition, self._columns(), rows, store.folder, all_notes, *run_counts)
+        return StudyResult(self.definition, self._make_columns(), rows, store.folder, all_notes, *run_counts)
 
-    def _columns(self) -> dict[str, Column]:
+    def _make_columns(self) -> dict[str, StudyColumn]:
         """Units and words of what varies and of what is measured."""
         interface, columns = self.equations.interface, {}
         for name in self.definition.varied:
-            if channel := interface.channel(name):
-                columns[name] = Column(channel.unit.text, "initial value")
-            elif parameter := interface.get(name, PARAMETERS):
-                columns[name] = Column(parameter.unit.text, parameter.label)
+            if channel := interface.find_channel(name):
+                columns[name] = StudyColumn(channel.unit.text, "initial value")
+            elif parameter := interface.find_or_none(name, PARAMETERS):
+                columns[name] = StudyColumn(parameter.unit.text, parameter.label)
             else:
-                columns[name] = Column("s" if name in ("run.t_end", "run.step") else "", "")
+                columns[name] = StudyColumn("s" if name in ("run.t_end", "run.step") else "", "")
         for name, m in self.definition.metrics.items():
-            channels = [interface.find(c, CHANNELS, "channel") for c in m.channels]
-            columns[name] = Column(m.unit(channels[0].unit.text), f"{m.text} of {', '.join(x.name for x in channels)}")
+            channels = [interface.find_or_raise(c, CHANNELS, "channel") for c in m.channels]
+            columns[name] = StudyColumn(
+                m.unit(channels[0].unit.text), f"{m.text} of {', '.join(x.name for x in channels)}"
+            )
         return columns

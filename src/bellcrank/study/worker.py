@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bellcrank.errors import BellcrankError, ModelWarning, RunError
-from bellcrank.many.sampling import Value
-from bellcrank.study.job import Job, digest, settled, variant_of
-from bellcrank.study.runner import Runner, build, failed
-from bellcrank.study.store import Tail, Writer, token_at
+from bellcrank.many.sample_plans import Value
+from bellcrank.study.job import Job, apply_run_values, content_digest, variant_key
+from bellcrank.study.runner import StudyRunner, build_model, failed_record
+from bellcrank.study.store import RecordReader, RecordWriter, read_token
 from bellcrank.version import __version__
 
 Runs = Sequence[tuple[str, Mapping[str, Value]]]  # key and values
@@ -33,29 +33,29 @@ AT_ONCE = 0.2  # s of runs that go at once: what the death of a process costs
 _own = threading.local()  # models are kept by thread, so that making one never waits for another
 
 
-class _Settled(NamedTuple):
-    """A run with its settings; `alike`: runs with this may go at once."""
+class _PreparedRun(NamedTuple):
+    """A run with its settings; `batch_key`: runs with this may go at once."""
 
     key: str
     values: Mapping[str, Value]
     job: Job
-    alike: str
+    batch_key: str
 
 
-def _settled(job: Job, key: str, values: Mapping[str, Value]) -> _Settled:
-    run_job = settled(job, values)
-    return _Settled(key, values, run_job, digest([variant_of(run_job), run_job["run"]]))
+def _prepare_run(job: Job, key: str, values: Mapping[str, Value]) -> _PreparedRun:
+    run_job = apply_run_values(job, values)
+    return _PreparedRun(key, values, run_job, content_digest([variant_key(run_job), run_job["run"]]))
 
 
-def _runner(job: Job) -> Runner | str:
+def _cached_runner(job: Job) -> StudyRunner | str:
     """The model of a run, or the message that says why there is none."""
-    models: OrderedDict[str, Runner | str] = _own.__dict__.setdefault("models", OrderedDict())
-    variant = variant_of(job)
+    models: OrderedDict[str, StudyRunner | str] = _own.__dict__.setdefault("models", OrderedDict())
+    variant = variant_key(job)
     if variant not in models:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ModelWarning)  # reported when the study was read
-                models[variant] = Runner(build(job).equations(), job["run"].get("backend"))
+                models[variant] = StudyRunner(build_model(job).equations(), job["run"].get("backend"))
         except BellcrankError as error:
             models[variant] = str(error)
         except Exception as error:  # a fault: the other runs continue
@@ -66,26 +66,30 @@ def _runner(job: Job) -> Runner | str:
     return models[variant]
 
 
-def _records(runs: Sequence[_Settled], threads: int) -> list[dict[str, Any]]:
+def _run_records(runs: Sequence[_PreparedRun], threads: int) -> list[dict[str, Any]]:
     """Records of the first of some runs of one model: several at once where compiled code drives them."""
-    runner = _runner(runs[0].job)
+    runner = _cached_runner(runs[0].job)
     jobs = [run.job for run in runs]
-    records = runner.run_some(jobs, AT_ONCE, threads) if isinstance(runner, Runner) else [failed(jobs[0], runner)]
+    records = (
+        runner.run_jobs(jobs, AT_ONCE, threads) if isinstance(runner, StudyRunner) else [failed_record(jobs[0], runner)]
+    )
     pairs = zip(runs, records, strict=False)
-    return [{"key": run.key, "values": dict(run.values), **record, "by": _place()} for run, record in pairs]
+    return [{"key": run.key, "values": dict(run.values), **record, "by": _worker_name()} for run, record in pairs]
 
 
-def _place() -> str:
+def _worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def work(
+def do_task(
     job: Job, runs: Runs, folder: str, token: str, seconds: float, threads: int = 1
 ) -> tuple[bool, list[dict[str, Any]]]:
     """Records of the runs that are done within some seconds, at least one; and whether they lie in the folder."""
     if job["bellcrank"] != __version__:
-        raise RunError(f"the worker {_place()} has Bellcrank {__version__}, the study comes from {job['bellcrank']}")
-    token_found = token_at(folder)
+        raise RunError(
+            f"the worker {_worker_name()} has Bellcrank {__version__}, the study comes from {job['bellcrank']}"
+        )
+    token_found = read_token(folder)
     if token_found is not None and token_found != token:
         return True, []  # the study was started again meanwhile: this task belongs to nobody
     records: list[dict[str, Any]] = []
@@ -94,32 +98,32 @@ def work(
         stored: Mapping[str, dict[str, Any]] = {}
         writer = None
         if token_found is not None:
-            writer = stack.enter_context(Writer(Path(folder), f"-{threading.get_ident()}"))
-            stored = _tail(folder, token).read()
+            writer = stack.enter_context(RecordWriter(Path(folder), f"-{threading.get_ident()}"))
+            stored = _record_reader(folder, token).read_new()
         records += [stored[key] for key, _ in runs if key in stored]
-        pending = [_settled(job, *run) for run in runs if run[0] not in stored]
+        pending = [_prepare_run(job, *run) for run in runs if run[0] not in stored]
         while pending:
-            new_records = _records([run for run in pending if run.alike == pending[0].alike], threads)
+            new_records = _run_records([run for run in pending if run.batch_key == pending[0].batch_key], threads)
             finished_keys = {record["key"] for record in new_records}
             pending = [run for run in pending if run.key not in finished_keys]
             for record in new_records:
                 if writer is not None:
-                    writer.add(record)
+                    writer.append(record)
             records += new_records
             if time.monotonic() > deadline:
                 break
     return token_found is not None, records
 
 
-def _tail(folder: str, token: str) -> Tail:
+def _record_reader(folder: str, token: str) -> RecordReader:
     """Of the records of one start of a study."""
     if getattr(_own, "tail", None) is None or _own.tail[0] != token:
-        _own.tail = (token, Tail(Path(folder)))
-    tail: Tail = _own.tail[1]
+        _own.tail = (token, RecordReader(Path(folder)))
+    tail: RecordReader = _own.tail[1]
     return tail
 
 
-def words(error: BaseException) -> str:
+def task_error_message(error: BaseException) -> str:
     """Why a task as a whole failed."""
     if isinstance(error, ModuleNotFoundError):
         return f"the workers cannot import {error.name}: Bellcrank of the same version must be installed where they run"

@@ -32,8 +32,8 @@ from bellcrank.expr import (
     sub,
 )
 from bellcrank.expr.calculus import derivative
-from bellcrank.expr.construct import split
-from bellcrank.expr.functions import cos, function, sin, sqrt
+from bellcrank.expr.construct import split_coefficient
+from bellcrank.expr.functions import apply_builtin, cos, sin, sqrt
 
 Vec3 = tuple[Expr, Expr, Expr]
 Mat3 = tuple[Vec3, Vec3, Vec3]
@@ -82,7 +82,7 @@ class Frame:
         Vector
             The vector.
         """
-        return Vector.of(zip(self.axes, map(expression, components), strict=True))
+        return Vector.from_pairs(zip(self.axes, map(expression, components), strict=True))
 
     def coordinates(self, v: Vector) -> Vec3:
         """Give the components of a vector along the axes of this frame.
@@ -115,7 +115,7 @@ class Frame:
             The product.
         """
         pairs = [(i, j) for i in range(3) for j in range(3) if m[i][j] is not ZERO]
-        return Vector.of((self.axes[i], mul(m[i][j], dot(self.axes[j], v))) for i, j in pairs)
+        return Vector.from_pairs((self.axes[i], mul(m[i][j], dot(self.axes[j], v))) for i, j in pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ class Vector:
         self.terms = terms
 
     @staticmethod
-    def of(pairs: Iterable[tuple[UnitVector, Expr]]) -> Vector:
+    def from_pairs(pairs: Iterable[tuple[UnitVector, Expr]]) -> Vector:
         terms: dict[UnitVector, Expr] = {}
         for e, c in pairs:
             total = add(terms[e], c) if e in terms else c
@@ -151,7 +151,7 @@ class Vector:
         return Vector(terms)
 
     def __add__(self, other: Vector) -> Vector:
-        return Vector.of([*self.terms.items(), *other.terms.items()])
+        return Vector.from_pairs([*self.terms.items(), *other.terms.items()])
 
     def __sub__(self, other: Vector) -> Vector:
         return self + -other
@@ -161,7 +161,7 @@ class Vector:
 
     def __mul__(self, scalar: Any) -> Vector:
         k = expression(scalar)
-        return Vector.of((e, mul(k, c)) for e, c in self.terms.items())
+        return Vector.from_pairs((e, mul(k, c)) for e, c in self.terms.items())
 
     __rmul__ = __mul__
 
@@ -171,27 +171,27 @@ class Vector:
     def __bool__(self) -> bool:
         return bool(self.terms)
 
-    def _written(self, times: str, size: Callable[[Expr], str], direction: Callable[[UnitVector], str]) -> str:
+    def _format(self, times: str, size: Callable[[Expr], str], direction: Callable[[UnitVector], str]) -> str:
         term_texts = []
         for e, c in self.terms.items():
-            sign, positive = ("-", neg(c)) if split(c)[0] < 0 else ("+", c)
+            sign, positive = ("-", neg(c)) if split_coefficient(c)[0] < 0 else ("+", c)
             factor = "" if positive is ONE else f"{size(positive)}{times}"
             term_texts.append(f"{sign} {factor}{direction(e)}")
         return " ".join(term_texts).removeprefix("+ ") or "0"
 
     def __str__(self) -> str:
         """c1*[b1] + (a + b)*[b2] - c3*[b3] ..."""
-        text = self._written("*", lambda c: f"({c})" if isinstance(c, Sum) else str(c), str)
+        text = self._format("*", lambda c: f"({c})" if isinstance(c, Sum) else str(c), str)
         return text.replace("- ", "-", 1) if text.startswith("- ") else text
 
     __repr__ = __str__
 
     def latex(self) -> str:
-        from bellcrank.expr.show import latex, latex_text
+        from bellcrank.expr.printing import latex_text, to_latex
 
-        return self._written(
+        return self._format(
             r" \, ",
-            lambda c: rf"\left({latex(c)}\right)" if isinstance(c, Sum) else latex(c),
+            lambda c: rf"\left({to_latex(c)}\right)" if isinstance(c, Sum) else to_latex(c),
             lambda e: rf"\mathbf{{{latex_text(e.frame.name)}}}_{{{e.axis + 1}}}",
         )
 
@@ -202,13 +202,13 @@ class Vector:
 VectorLike = Vector | UnitVector
 
 
-def vector(v: VectorLike) -> Vector:
+def as_vector(v: VectorLike) -> Vector:
     return Vector({v: ONE}) if isinstance(v, UnitVector) else v
 
 
 def dot_units(a: UnitVector, b: UnitVector) -> Expr:
     """a . b: zero or one inside a frame, otherwise the deeper one is written in its parent's axes."""
-    dot_product = _known_dot(a, b)
+    dot_product = _cached_dot(a, b)
     pending = [] if dot_product is not None else [(a, b)]
     while pending:  # a loop, as chains of bodies may be long
         e, f = pending[-1]
@@ -222,7 +222,7 @@ def dot_units(a: UnitVector, b: UnitVector) -> Expr:
         for i in range(3):
             cosine = e.frame.R[i][e.axis]
             if cosine is not ZERO:
-                part = _known_dot(parent.axes[i], f)
+                part = _cached_dot(parent.axes[i], f)
                 if part is None:
                     pending.append((parent.axes[i], f))
                     missing = True
@@ -236,7 +236,7 @@ def dot_units(a: UnitVector, b: UnitVector) -> Expr:
     return dot_product
 
 
-def _known_dot(a: UnitVector, b: UnitVector) -> Expr | None:
+def _cached_dot(a: UnitVector, b: UnitVector) -> Expr | None:
     if a.frame is b.frame:
         return ONE if a.axis == b.axis else ZERO
     cached = a.frame._dots.get((a, b))
@@ -245,7 +245,9 @@ def _known_dot(a: UnitVector, b: UnitVector) -> Expr | None:
 
 def dot(a: VectorLike, b: VectorLike) -> Expr:
     """Scalar product."""
-    return add(*(mul(x, y, dot_units(e, f)) for e, x in vector(a).terms.items() for f, y in vector(b).terms.items()))
+    return add(
+        *(mul(x, y, dot_units(e, f)) for e, x in as_vector(a).terms.items() for f, y in as_vector(b).terms.items())
+    )
 
 
 def cross_units(a: UnitVector, b: UnitVector) -> Vector:
@@ -274,42 +276,44 @@ def _cross_axes(frame: Frame, i: int, j: int) -> Vector:
 def cross(a: VectorLike, b: VectorLike) -> Vector:
     """Vector product."""
     result = Vector({})
-    for e, x in vector(a).terms.items():
-        for f, y in vector(b).terms.items():
+    for e, x in as_vector(a).terms.items():
+        for f, y in as_vector(b).terms.items():
             result = result + cross_units(e, f) * mul(x, y)
     return result
 
 
 def magnitude(v: VectorLike) -> Expr:
     """Length of a vector."""
-    v = in_one_frame(v)
+    v = express_in_one_frame(v)
     if len(v.terms) == 1:
         (c,) = v.terms.values()
-        return function("abs", c)
+        return apply_builtin("abs", c)
     return sqrt(dot(v, v))
 
 
 def direction(v: VectorLike) -> Vector:
     """Unit vector along v."""
-    v = in_one_frame(v)
+    v = express_in_one_frame(v)
     return v if _is_unit(v) else v / magnitude(v)
 
 
-def in_one_frame(v: VectorLike) -> Vector:
+def express_in_one_frame(v: VectorLike) -> Vector:
     """The same vector along the axes of one frame, of those it is given in the one with the shortest components.
 
     A square of components does not cancel: products of unit vectors of several frames, a^2 + b^2 - 2 a b cos(..), lose
     all digits of a length that is small compared with a and b.
     """
-    v = vector(v)
+    v = as_vector(v)
     frames = dict.fromkeys(e.frame for e in v.terms)
     if not frames or any(all(e in frame.axes for e in v.terms) for frame in frames):
         return v
-    candidates = [Vector.of((e, dot(v, e)) for e in frame.axes) for frame in (*frames, _common(list(frames)))]
+    candidates = [
+        Vector.from_pairs((e, dot(v, e)) for e in frame.axes) for frame in (*frames, _common_ancestor(list(frames)))
+    ]
     return min(candidates, key=lambda x: len(list(postorder(x.terms.values()))))
 
 
-def _common(frames: list[Frame]) -> Frame:
+def _common_ancestor(frames: list[Frame]) -> Frame:
     """The deepest frame that carries all of them."""
     first = frames[0]
     for second in frames[1:]:
@@ -323,8 +327,8 @@ def _common(frames: list[Frame]) -> Frame:
 
 def project(v: VectorLike, normal: VectorLike) -> Vector:
     """v without its part along `normal`."""
-    n = vector(normal)
-    return vector(v) - n * (dot(v, n) / dot(n, n))
+    n = as_vector(normal)
+    return as_vector(v) - n * (dot(v, n) / dot(n, n))
 
 
 def angle(a: VectorLike, b: VectorLike, about: VectorLike | None = None) -> Expr:
@@ -332,20 +336,20 @@ def angle(a: VectorLike, b: VectorLike, about: VectorLike | None = None) -> Expr
 
     On a hinge, whose axis `about` is, it is the angle of the hinge, which counts turns.
     """
-    a, b = vector(a), vector(b)
+    a, b = as_vector(a), as_vector(b)
     normal = cross(a, b)
     if about is None:
-        return function("atan2", magnitude(normal), dot(a, b))
-    axis = vector(about)
+        return apply_builtin("atan2", magnitude(normal), dot(a, b))
+    axis = as_vector(about)
     side = dot(axis, normal)
     if all(c.fingerprint == 0 for c in cross(axis, normal).terms.values()):  # a and b turn in a plane, as on a hinge
-        return _counted(function("atan2", side if _is_unit(axis) else side / magnitude(axis), dot(a, b)))
-    return mul(function("sign", side), function("atan2", magnitude(normal), dot(a, b)))
+        return _unwrap_angle(apply_builtin("atan2", side if _is_unit(axis) else side / magnitude(axis), dot(a, b)))
+    return mul(apply_builtin("sign", side), apply_builtin("atan2", magnitude(normal), dot(a, b)))
 
 
-def _counted(raw_angle: Expr) -> Expr:
+def _unwrap_angle(raw_angle: Expr) -> Expr:
     """An angle that is given by the sine and cosine of another one: that one, turns counted."""
-    c, core = split(raw_angle)
+    c, core = split_coefficient(raw_angle)
     if isinstance(core, Func) and core.name == "atan2":
         y, x = core.args
         if isinstance(y, Func) and isinstance(x, Func) and (y.name, x.name) == ("sin", "cos") and y.args == x.args:
@@ -357,10 +361,10 @@ def _is_unit(v: Vector) -> bool:
     return len(v.terms) == 1 and next(iter(v.terms.values())) is ONE
 
 
-def rate(v: VectorLike, of_symbol: Callable[[Symbol], Expr]) -> Vector:
+def time_derivative(v: VectorLike, of_symbol: Callable[[Symbol], Expr]) -> Vector:
     """Time derivative in the inertial frame; a unit vector turns with its frame: omega x e."""
     result = Vector({})
-    for e, c in vector(v).terms.items():
+    for e, c in as_vector(v).terms.items():
         result = result + Vector({e: ONE}) * derivative(c, of_symbol)
         if e.frame.omega is not None:
             result = result + cross(e.frame.omega, e) * c
@@ -399,7 +403,7 @@ def add3(*vectors: Vec3) -> Vec3:
     return tuple(add(*components) for components in zip(*vectors, strict=True))  # type: ignore[return-value]
 
 
-def plus3(v: Vec3, k: Expr, e: Vec3) -> Vec3:
+def add_scaled3(v: Vec3, k: Expr, e: Vec3) -> Vec3:
     """v + k e"""
     return add(v[0], mul(k, e[0])), add(v[1], mul(k, e[1])), add(v[2], mul(k, e[2]))
 
@@ -422,7 +426,7 @@ def axis_rotation(k: int, angle_: Expr) -> Mat3:
     return tuple(tuple(row) for row in m)  # type: ignore[return-value]
 
 
-def turn_about(axis: Vec3, angle_: Expr) -> Mat3:
+def rotation_about(axis: Vec3, angle_: Expr) -> Mat3:
     """Rotation about any unit axis (Rodrigues)."""
     for k in range(3):
         if axis[k] is ONE:

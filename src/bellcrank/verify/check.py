@@ -23,18 +23,18 @@ from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.kane import Derivation
 from bellcrank.kane.equations import KaneEquations
 from bellcrank.run.status import RunStatus
-from bellcrank.verify.balance import lines_over_a_run
-from bellcrank.verify.kane import check_derivation
-from bellcrank.verify.poles import lines_of_divisors, states_at_zeros
-from bellcrank.verify.redundant import lines_of_redundant
-from bellcrank.verify.report import Line, Report
-from bellcrank.verify.slopes import lines_of_constraints, lines_of_rates
-from bellcrank.verify.states import RESIDUAL, lines_at_states
-from bellcrank.verify.subject import Sample, Subject, held
-from bellcrank.verify.truncation import lines_of_truncation
+from bellcrank.verify.conservation import check_conservation
+from bellcrank.verify.divisor_zeros import check_model_divisors, states_at_zero_divisors
+from bellcrank.verify.hand_derivation_check import check_derivation
+from bellcrank.verify.jacobian_check import check_constraint_jacobians, check_rhs_jacobian
+from bellcrank.verify.model_under_test import CheckSample, ModelUnderTest, held_signals
+from bellcrank.verify.redundant import check_redundant_equations
+from bellcrank.verify.report import CheckLine, Report
+from bellcrank.verify.state_checks import RESIDUAL, check_at_states
+from bellcrank.verify.truncation import check_truncation
 
 OWN_STEPS = 200  # of the program's own run
-LOOKS = 4  # states of that run at which residuals are evaluated
+RUN_SAMPLE_COUNT = 4  # states of that run at which residuals are evaluated
 
 
 def check(
@@ -103,29 +103,29 @@ def check(
     has_small = bool(eom.analysis.mechanism.orders)
     report = Report(eom.name, states, seed)
     with np.errstate(all="ignore"):
-        subject = truncated = Subject(system, eom, options, parameters, seed)
+        subject = truncated = ModelUnderTest(system, eom, options, parameters, seed)
         if has_small:
             exact = system.equations(solve=solve, small=False)
-            subject = Subject(system, exact, options, parameters, seed, quiet=True)
+            subject = ModelUnderTest(system, exact, options, parameters, seed, quiet=True)
         samples = subject.samples(states)
         suffix = " without small variables" if has_small else ""
         subset = samples[: max(3, states // 4)]
         lively_samples = list(samples)
-        lively_samples[1::2] = subject.lively(samples[1::2])
-        extra_samples = subject.further(lively_samples)
-        zeros = states_at_zeros(subject)
-        lines, scales = lines_at_states(subject, lively_samples + extra_samples + zeros, suffix)
-        report.lines += lines + lines_of_divisors(subject)
-        report.lines += lines_of_constraints(subject, subset) + lines_of_redundant(subject, subset)
-        report.lines += lines_of_rates(subject, subset, seed)
+        lively_samples[1::2] = subject.speed_dominated_samples(samples[1::2])
+        extra_samples = subject.samples_in_other_branches(lively_samples)
+        zeros = states_at_zero_divisors(subject)
+        lines, scales = check_at_states(subject, lively_samples + extra_samples + zeros, suffix)
+        report.lines += lines + check_model_divisors(subject)
+        report.lines += check_constraint_jacobians(subject, subset) + check_redundant_equations(subject, subset)
+        report.lines += check_rhs_jacobian(subject, subset, seed)
         if run:
-            report.lines += _lines_of_own_run(subject) + lines_over_a_run(subject, samples, suffix)
+            report.lines += _check_own_run(subject) + check_conservation(subject, samples, suffix)
         if has_small:
-            report.lines += lines_of_truncation(subject, truncated, subset)
+            report.lines += check_truncation(subject, truncated, subset)
     report.lines += [
-        _looked_at(subject, states, len(extra_samples), len(zeros)),
-        Line("scales", "", note=scales),
-        *_information(eom),
+        _sample_line(subject, states, len(extra_samples), len(zeros)),
+        CheckLine("scales", "", note=scales),
+        *_operation_count_line(eom),
     ]
     return report
 
@@ -133,44 +133,44 @@ def check(
 # ---- lines of the report
 
 
-def _lines_of_own_run(subject: Subject) -> list[Line]:
+def _check_own_run(subject: ModelUnderTest) -> list[CheckLine]:
     """A run of the program itself, with the settings of the model: do the loops stay closed?"""
     if not subject.loops:
         return []
     name, settings, eom, sim = "constraint residuals over a run", subject.description.run, subject.eom, subject.sim
     step = settings.step or 1e-3
     t_end = min(settings.t_end or 1.0, OWN_STEPS * step)
-    inputs = {**held(subject.no_inputs), **settings.inputs}
+    inputs = {**held_signals(subject.no_inputs), **settings.inputs}
     try:
         run = sim.simulate(t_end=t_end, step=step, parameters=subject.given, inputs=inputs, output_every=1)
     except BellcrankError as error:
-        return [Line(name, math.nan, RESIDUAL, note=str(error))]
+        return [CheckLine(name, math.nan, RESIDUAL, note=str(error))]
     if run.status is not RunStatus.FINISHED:
-        return [Line(name, math.nan, RESIDUAL, note=run.ended)]
+        return [CheckLine(name, math.nan, RESIDUAL, note=run.ended)]
     worst = 0.0
     units = subject.eom.quantities.states
-    for i in np.unique(np.linspace(0, len(run) - 1, LOOKS).astype(int)):
+    for i in np.unique(np.linspace(0, len(run) - 1, RUN_SAMPLE_COUNT).astype(int)):
         state_values = {
-            x.name: float(units[x.name].to_equation(run[x.name][i])) for x in (*eom.coordinates, *eom.speeds)
+            x.name: float(units[x.name].to_equation_units(run[x.name][i])) for x in (*eom.coordinates, *eom.speeds)
         }
         q, u = (np.array([state_values[x.name] for x in group]) for group in (eom.coordinates, eom.speeds))
         inputs = {k: (float(run[k][i]) if k in run else 0.0, 0.0, 0.0) for k in subject.no_inputs}
-        closed = subject.evaluation(Sample(float(run.time[i]), q, u, inputs)).closed
+        closed = subject.evaluation(CheckSample(float(run.time[i]), q, u, inputs)).closed
         assert closed is not None
         worst = max(worst, *closed.errors(q, u))
     note = f"{run.settings['method']}, {round(t_end / step)} steps of {step:g} s"
-    return [Line(name, worst, RESIDUAL, note=note)]
+    return [CheckLine(name, worst, RESIDUAL, note=note)]
 
 
-def _looked_at(subject: Subject, states: int, further: int, zeros: int) -> Line:
+def _sample_line(subject: ModelUnderTest, states: int, further: int, zeros: int) -> CheckLine:
     """At which states equations were compared, and at which not."""
     notes = [f"{further} more where formulas are made of other pieces"] if further else []
     notes += [f"{zeros} more where a pivot of speed constraints vanishes"] if zeros else []
     notes += [f"{n} passed over: {reason}" for reason, n in subject.passed_over.most_common()]
-    return Line("states", str(states), note="; ".join(notes))
+    return CheckLine("states", str(states), note="; ".join(notes))
 
 
-def _information(eom: Equations) -> list[Line]:
+def _operation_count_line(eom: Equations) -> list[CheckLine]:
     c = eom.operation_count()
     breakdown = f"{c['add']} add, {c['multiply']} multiply, {c['divide']} divide, {c['function']} functions"
     if c["per_step"]["total"]:
@@ -179,6 +179,6 @@ def _information(eom: Equations) -> list[Line]:
     rule = f"add / multiply or divide, and {classic['calls']} calls"
     published = f"{classic['add']} / {classic['muldiv']}"
     return [
-        Line("operations", str(c["total"]), note=breakdown),
-        Line("operations, published rule", published, note=rule),
+        CheckLine("operations", str(c["total"]), note=breakdown),
+        CheckLine("operations, published rule", published, note=rule),
     ]

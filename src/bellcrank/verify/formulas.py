@@ -17,17 +17,17 @@ from zlib import crc32
 
 import numpy as np
 
-from bellcrank.expr.external_value import ExternalValue
-from bellcrank.expr.node import Expr, Func, Held, Number, Product, Sum, Symbol
+from bellcrank.expr.formula_parser import SyntaxNode, parse_formula, postorder_syntax
+from bellcrank.expr.node import Expr, Func, NamedSubexpression, Number, Product, Sum, Symbol
 from bellcrank.expr.table import Table
-from bellcrank.expr.text import Syntax, parse, postorder_syntax
-from bellcrank.model.records import Description, External
-from bellcrank.units import unit_system, with_unit
+from bellcrank.expr.user_function_value import UserFunctionValue
+from bellcrank.model.records import Description, UserFunction
+from bellcrank.units import parse_quantity, unit_system
 from bellcrank.verify import jets
-from bellcrank.verify.functions import CHOICES, FUNCTIONS, OPERATORS, Rule
-from bellcrank.verify.jets import Jet, Jets, Value
+from bellcrank.verify.function_rules import CHOICES, FUNCTIONS, OPERATORS, Rule
+from bellcrank.verify.jets import Jet, JetBatch, Value
 
-ExternalRoutine = Callable[[External, list[float]], list[float]]
+ExternalRoutine = Callable[[UserFunction, list[float]], list[float]]
 
 
 class CannotEvaluate(Exception):
@@ -35,13 +35,13 @@ class CannotEvaluate(Exception):
 
 
 @dataclass(frozen=True)
-class Name:
+class FormulaName:
     """A name whose space (scalar, body, point, force) is decided by where it is used."""
 
     text: str
 
 
-class Values(dict[str, float]):
+class ParameterValues(dict[str, float]):
     """Values of parameters by name. One that is not given has some value between 0.2 and 0.8: it cannot
     matter, or a check must find that it does."""
 
@@ -50,27 +50,29 @@ class Values(dict[str, float]):
 
 
 @lru_cache(maxsize=4096)
-def _parsed(text: str) -> Syntax:
-    quantity = with_unit(text)
-    return parse(text) if quantity is None else Syntax("quantity", quantity)
+def _parse_text(text: str) -> SyntaxNode:
+    quantity = parse_quantity(text)
+    return parse_formula(text) if quantity is None else SyntaxNode("quantity", quantity)
 
 
 @lru_cache(maxsize=16384)  # formulas are evaluated at many states
-def _in_order(root: Syntax) -> list[tuple[Syntax, list[int], Any, Rule | None]]:
+def _postorder_rules(root: SyntaxNode) -> list[tuple[SyntaxNode, list[int], Any, Rule | None]]:
     """The nodes of a formula, parts before wholes, the places of the parts of each, what a leaf stands for, and the
     rule of an operator."""
     nodes = postorder_syntax(root)
     index = {node: i for i, node in enumerate(nodes)}
-    return [(node, [index[part] for part in node.children], _leaf(node), OPERATORS.get(node.op)) for node in nodes]
+    return [
+        (node, [index[part] for part in node.children], _leaf_value(node), OPERATORS.get(node.op)) for node in nodes
+    ]
 
 
-def _leaf(node: Syntax) -> Any:
+def _leaf_value(node: SyntaxNode) -> Any:
     """What a node stands for wherever it is: a number, a name, or what Python put in; None of others."""
     match node.op:
         case "number":
             return np.float64(Fraction(node.args[0]))
         case "name":
-            return Name(node.args[0])
+            return FormulaName(node.args[0])
         case "value":
             value = node.args[0]
             if not isinstance(value, Expr):
@@ -79,26 +81,26 @@ def _leaf(node: Syntax) -> Any:
     return None
 
 
-def syntax_of(source: Any) -> Syntax:
+def to_syntax_node(source: Any) -> SyntaxNode:
     """Syntax of text, of a formula made with Python operators, of a number or of an expression."""
     if isinstance(source, str):
-        return _parsed(source)
-    if isinstance(source, Syntax):
+        return _parse_text(source)
+    if isinstance(source, SyntaxNode):
         return source
     syntax = getattr(source, "syntax", None)
-    return syntax if isinstance(syntax, Syntax) else Syntax("value", (source,))
+    return syntax if isinstance(syntax, SyntaxNode) else SyntaxNode("value", (source,))
 
 
-def state_key(name: str) -> str:
+def reference_state_key(name: str) -> str:
     """A name of a state as it is compared: no blanks."""
     return name.replace(" ", "")
 
 
-def name_of(handle: Any) -> str:
+def name_behind(handle: Any) -> str:
     """The name behind a handle, a name in a formula, or text."""
     name = (
         handle.text
-        if isinstance(handle, Name)
+        if isinstance(handle, FormulaName)
         else handle
         if isinstance(handle, str)
         else getattr(handle, "name", None)
@@ -108,13 +110,13 @@ def name_of(handle: Any) -> str:
     return name
 
 
-class Scalars:
+class ScalarEvaluator:
     """Formulas without mechanics: parameters, inputs, time, definitions, tables, user functions."""
 
     def __init__(
         self,
         description: Description,
-        parameters: Values,
+        parameters: ParameterValues,
         inputs: Mapping[str, Value] | None = None,
         time: Value = 0.0,
         external: ExternalRoutine | None = None,
@@ -132,7 +134,9 @@ class Scalars:
         self.definitions = dict(description.definitions)
         self.tables = dict(description.tables)
         self.routines = {e.name: e for e in description.externals}
-        self.returned = {r: (e, i) for e in description.externals if not e.entered for i, r in enumerate(e.returns)}
+        self.returned = {
+            r: (e, i) for e in description.externals if not e.sets_parameters for i, r in enumerate(e.returns)
+        }
         self.states = {z.name: z for z in description.states}
         self.dummies: dict[str, Callable[[], Value]] = {}
         self._defined: dict[str, Value] = {}  # values of definitions in which no dummy occurs
@@ -143,37 +147,37 @@ class Scalars:
 
     def evaluate(self, formula: Any) -> Value:
         """A formula: a number or, with mechanics, a vector."""
-        return self.settle(self.unsettled(syntax_of(formula)))
+        return self.resolve_name(self.evaluate_unresolved(to_syntax_node(formula)))
 
-    def unsettled(self, root: Syntax) -> Any:
+    def evaluate_unresolved(self, root: SyntaxNode) -> Any:
         """The meaning of a formula; that of a mere name is a name."""
         if not root.children:
-            leaf = _leaf(root)
-            return self.meaning(root, []) if leaf is None else leaf
+            leaf = _leaf_value(root)
+            return self.evaluate_node(root, []) if leaf is None else leaf
         results: list[Any] = []
-        direct, settle = self.chosen is None, self.settle
-        for node, indices, leaf, rule in _in_order(root):
+        direct, settle = self.chosen is None, self.resolve_name
+        for node, indices, leaf, rule in _postorder_rules(root):
             if leaf is not None:
                 results.append(leaf)
             elif direct and rule is not None:  # most nodes
-                results.append(rule(*[settle(x) if type(x := results[i]) is Name else x for i in indices]))
+                results.append(rule(*[settle(x) if type(x := results[i]) is FormulaName else x for i in indices]))
             else:
-                results.append(self.meaning(node, [results[i] for i in indices]))
+                results.append(self.evaluate_node(node, [results[i] for i in indices]))
         return results[-1]
 
     def triple(self, components: Any) -> Value:
         """Three scalars as a vector."""
-        return jets.stack([self.evaluate(x) for x in components])
+        return jets.stack_jets([self.evaluate(x) for x in components])
 
     def rate(self, x: Value) -> Value:
         """The time derivative, where it is known."""
         if self.values_only:
             raise jets.NoDerivative("a time derivative is needed here that is not known")
-        return jets.rate(x)
+        return jets.jet_time_derivative(x)
 
     # ---- nodes
 
-    def meaning(self, node: Syntax, operands: list[Any]) -> Any:
+    def evaluate_node(self, node: SyntaxNode, operands: list[Any]) -> Any:
         match node.op:
             case "value":
                 value = node.args[0]
@@ -181,30 +185,30 @@ class Scalars:
                 return self.expression(value) if isinstance(value, Expr) else value
             case "quantity":
                 number, unit = node.args
-                return np.float64(unit_system(self.description.units).parse_unit(unit).to_equation(number))
+                return np.float64(unit_system(self.description.units).parse_unit(unit).to_equation_units(number))
             case "unit":
                 self._met_motion = True
                 return self.unit_vector(*node.args)
             case "call":
                 return self.call(node.args[0], node, operands)
-        return self._function(OPERATORS, node.op, [self.settle(p) for p in operands])
+        return self._function(OPERATORS, node.op, [self.resolve_name(p) for p in operands])
 
     def _function(self, rules: Mapping[str, Rule], name: str, args: list[Value]) -> Value:
         if self.chosen is not None and name in CHOICES:
-            numbers = np.broadcast_arrays(*map(jets.value, args))
+            numbers = np.broadcast_arrays(*map(jets.constant_term, args))
             rule = CHOICES[name]
             self.chosen.append([rule(*x) for x in zip(*(n.ravel().tolist() for n in numbers), strict=True)])
         return rules[name](*args)
 
-    def settle(self, value: Any) -> Value:
-        if not isinstance(value, Name):
+    def resolve_name(self, value: Any) -> Value:
+        if not isinstance(value, FormulaName):
             return value
         if value.text == "t":
             self._met_motion = True
             return self.time
-        return self.named(value.text)
+        return self.scalar_by_name(value.text)
 
-    def named(self, name: str) -> Value:
+    def scalar_by_name(self, name: str) -> Value:
         """A scalar by name, in the order in which names hide each other."""
         if name in self.dummies:
             self._met_dummy = self._met_motion = True
@@ -216,10 +220,10 @@ class Scalars:
         self._met_motion |= name in self.returned or name in self.inputs or name in self.states
         if name in self.returned:
             routine, index = self.returned[name]
-            return self.routine(routine, [self.evaluate(a) for a in routine.arguments])[index]
+            return self.call_user_function(routine, [self.evaluate(a) for a in routine.arguments])[index]
         if name in self.inputs:
             return self.inputs[name]
-        return self.own_state(name) if name in self.states else self.parameters[name]
+        return self.user_state(name) if name in self.states else self.parameters[name]
 
     def _definition(self, name: str) -> Value:
         if self.chosen is None and name in self.fixed:
@@ -238,31 +242,31 @@ class Scalars:
         self._met_motion |= outer[1]
         return value
 
-    def call(self, name: str, node: Syntax, operands: list[Any]) -> Any:
+    def call(self, name: str, node: SyntaxNode, operands: list[Any]) -> Any:
         if name in self.tables:
-            return look_up(self.tables[name], [self.settle(p) for p in operands])
+            return evaluate_table(self.tables[name], [self.resolve_name(p) for p in operands])
         if name in self.routines and not self.routines[name].returns:
             self._met_motion = True
-            return self.routine(self.routines[name], [self.settle(p) for p in operands])[0]
+            return self.call_user_function(self.routines[name], [self.resolve_name(p) for p in operands])[0]
         name = name.lower()
         if name in FUNCTIONS:
-            return self._function(FUNCTIONS, name, [self.settle(p) for p in operands])
+            return self._function(FUNCTIONS, name, [self.resolve_name(p) for p in operands])
         self._met_motion = True
         return self.mechanical(name, node, operands)
 
-    def routine(self, routine: External, arguments: list[Value]) -> list[Value]:
+    def call_user_function(self, routine: UserFunction, arguments: list[Value]) -> list[Value]:
         """Values of a user function; their rates are not known."""
         if self.external is None:
             raise CannotEvaluate(f"external '{routine.name}' has no meaning in a constant")
-        if jets.kind(*arguments, self.time) is Jets:
-            columns = np.broadcast_arrays(jets.value(self.time), *map(jets.value, arguments))[1:]
-            count = np.size(jets.value(self.time))
+        if jets.jet_class(*arguments, self.time) is JetBatch:
+            columns = np.broadcast_arrays(jets.constant_term(self.time), *map(jets.constant_term, arguments))[1:]
+            count = np.size(jets.constant_term(self.time))
             samples = [self.external(routine, [float(x[i]) for x in columns]) for i in range(count)]
-            return [Jets([x]) for x in zip(*samples, strict=True)]
-        results = self.external(routine, [float(jets.value(a)) for a in arguments])
+            return [JetBatch([x]) for x in zip(*samples, strict=True)]
+        results = self.external(routine, [float(jets.constant_term(a)) for a in arguments])
         return [np.float64(x) if self.values_only else Jet([x]) for x in results]
 
-    def mechanical(self, name: str, node: Syntax, operands: list[Any]) -> Any:
+    def mechanical(self, name: str, node: SyntaxNode, operands: list[Any]) -> Any:
         raise CannotEvaluate(f"{name}() has no meaning in a constant")
 
     def unit_vector(self, body: str, axis: int) -> Value:
@@ -271,7 +275,7 @@ class Scalars:
     def state(self, symbol: Symbol) -> Value:
         raise CannotEvaluate(f"{symbol.name} has no meaning in a constant")
 
-    def own_state(self, name: str) -> Value:
+    def user_state(self, name: str) -> Value:
         raise CannotEvaluate(f"the state {name} has no meaning in a constant")
 
     # ---- expressions made in Python
@@ -286,10 +290,10 @@ class Scalars:
             if missing:
                 stack.extend(missing)
                 continue
-            values[stack.pop()] = self._node(node, values)
+            values[stack.pop()] = self._expression_node_value(node, values)
         return values[root]
 
-    def _node(self, node: Expr, values: dict[Expr, Value]) -> Value:
+    def _expression_node_value(self, node: Expr, values: dict[Expr, Value]) -> Value:
         match node:
             case Number():
                 return np.float64(Fraction(node.value))
@@ -298,8 +302,8 @@ class Scalars:
             case Symbol():
                 if node.kind == "time":
                     return self.time
-                return self.parameters[node.name] if node.kind == "parameter" else self.named(node.name)
-            case Held():
+                return self.parameters[node.name] if node.kind == "parameter" else self.scalar_by_name(node.name)
+            case NamedSubexpression():
                 return values[node.definition]
             case Sum():
                 return sum((values[core] * float(c) for core, c in node.terms), np.float64(0.0))
@@ -312,23 +316,23 @@ class Scalars:
             case None:
                 return self._function(FUNCTIONS, node.name, args)
             case Table():
-                return look_up(node.function, args)
-            case ExternalValue():
-                return self.routine(node.function.external, args)[node.function.index]
-            case External():
-                return self.routine(node.function, args)[0]
+                return evaluate_table(node.function, args)
+            case UserFunctionValue():
+                return self.call_user_function(node.function.external, args)[node.function.index]
+            case UserFunction():
+                return self.call_user_function(node.function, args)[0]
         raise CannotEvaluate(f"the function {node.name}() is not known")
 
 
-def look_up(table: Table, args: list[Value]) -> Value:
+def evaluate_table(table: Table, args: list[Value]) -> Value:
     """Value of a table: straight lines or cubics; outside its ends the end slope (one argument) or end value (two)."""
     if len(table.axes) == 1:
-        return _curve(table, args[0], table.derivative[0])
-    return _surface(table, args, table.derivative)
+        return _curve_value(table, args[0], table.derivative[0])
+    return _surface_value(table, args, table.derivative)
 
 
 @lru_cache(maxsize=256)
-def _points(table: Table) -> tuple[np.ndarray, np.ndarray, Any]:
+def _table_points(table: Table) -> tuple[np.ndarray, np.ndarray, Any]:
     """Points and values of a table with one argument, and its spline if it has one."""
     from scipy.interpolate import CubicSpline
 
@@ -336,12 +340,12 @@ def _points(table: Table) -> tuple[np.ndarray, np.ndarray, Any]:
     return axis, values, CubicSpline(axis, values) if table.order == 3 else None
 
 
-def _curve(table: Table, x: Value, n: int) -> Value:
-    axis, values, spline = _points(table)
+def _curve_value(table: Table, x: Value, n: int) -> Value:
+    axis, values, spline = _table_points(table)
 
-    def at(z: Any, n: int) -> Any:
+    def interpolate(z: Any, n: int) -> Any:
         inside = np.clip(z, axis[0], axis[-1])
-        i = _interval(axis, inside)
+        i = _interval_index(axis, inside)
         chord = (values[i + 1] - values[i]) / (axis[i + 1] - axis[i])
         slope = spline(inside, 1) if spline is not None else chord
         if n == 0:
@@ -351,23 +355,23 @@ def _curve(table: Table, x: Value, n: int) -> Value:
             return slope
         return np.where(inside == z, spline(inside, n), 0.0) if spline is not None else 0.0 * z
 
-    return jets.from_rate(x, lambda z: at(z, n), lambda z: _curve(table, z, n + 1))
+    return jets.compose_function(x, lambda z: interpolate(z, n), lambda z: _curve_value(table, z, n + 1))
 
 
-def _interval(axis: np.ndarray, x: Any) -> Any:
+def _interval_index(axis: np.ndarray, x: Any) -> Any:
     return np.clip(np.searchsorted(axis, x, side="right") - 1, 0, len(axis) - 2)
 
 
-def _surface(table: Table, args: list[Value], n: tuple[int, ...]) -> Value:
+def _surface_value(table: Table, args: list[Value], n: tuple[int, ...]) -> Value:
     from scipy.interpolate import RectBivariateSpline
 
-    if jets.kind(*args) is Jets:
-        count = max(x.c.shape[-1] for x in args if isinstance(x, Jets))
-        each = [[x.of(i) if isinstance(x, Jets) else x for x in args] for i in range(count)]
-        return Jets(np.stack([_surface(table, x, n).c for x in each], axis=-1))
+    if jets.jet_class(*args) is JetBatch:
+        count = max(x.c.shape[-1] for x in args if isinstance(x, JetBatch))
+        each = [[x.jet_of_state(i) if isinstance(x, JetBatch) else x for x in args] for i in range(count)]
+        return JetBatch(np.stack([_surface_value(table, x, n).c for x in each], axis=-1))
     axes = [np.array(a) for a in table.axes]
     spline = RectBivariateSpline(*axes, np.array(table.values), kx=table.order, ky=table.order)
-    coordinates = [float(jets.value(x)) for x in args]
+    coordinates = [float(jets.constant_term(x)) for x in args]
     inside = [min(max(x, a[0]), a[-1]) for x, a in zip(coordinates, axes, strict=True)]
     if table.order == 1 and any(n):
         start = _bilinear_slope(axes, np.array(table.values), inside, n)
@@ -381,8 +385,8 @@ def _surface(table: Table, args: list[Value], n: tuple[int, ...]) -> Value:
     for i, x in enumerate(args):
         if coordinates[i] == inside[i]:
             step = tuple(k + (j == i) for j, k in enumerate(n))
-            slopes = slopes + _surface(table, shorter, step) * jets.rate(x)
-    return jets.integral(np.float64(start), slopes, min(lengths))
+            slopes = slopes + _surface_value(table, shorter, step) * jets.jet_time_derivative(x)
+    return jets.integrate_jet(np.float64(start), slopes, min(lengths))
 
 
 def _bilinear_slope(axes: list[np.ndarray], values: np.ndarray, point: list[float], n: tuple[int, ...]) -> float:
@@ -391,7 +395,7 @@ def _bilinear_slope(axes: list[np.ndarray], values: np.ndarray, point: list[floa
         return 0.0
     weights, cell = [], []
     for axis, x, k in zip(axes, point, n, strict=True):
-        i = _interval(axis, x)
+        i = _interval_index(axis, x)
         h = axis[i + 1] - axis[i]
         s = (x - axis[i]) / h
         weights.append(np.array([1 - s, s]) if k == 0 else np.array([-1.0, 1.0]) / h)

@@ -3,7 +3,7 @@
 A jet of length n knows a quantity at one instant together with its first n - 1 time derivatives, so that velocities and
 accelerations follow from positions to machine precision, with no step size to choose. Plain numbers and arrays are
 constants, known to any order; an operation knows as much as the shortest of its jets. This is all the calculus the
-independent evaluation has: it never sees a symbolic derivative. `Jets` are those of several states at once.
+independent evaluation has: it never sees a symbolic derivative. `JetBatch` are those of several states at once.
 Griewank & Walther, Evaluating Derivatives (2nd ed., 2008), section 13.2 (recurrences of Taylor coefficients).
 """
 
@@ -58,12 +58,12 @@ class Jet:
                 return type(self)(self.c + other.c)
         elif np.shape(other) == self.shape:  # a constant moves the value alone
             c = self.c.copy()
-            c[0] += _constant(other, isinstance(self, Jets))
+            c[0] += _as_constant_array(other, isinstance(self, JetBatch))
             return type(self)(c)
-        pair = together(self, other)
+        pair = common_coefficients(self, other)
         rank = max(x.ndim for x in pair)  # scalars meet vectors: the axis of orders stays first
         a, b = (x.reshape(len(x), *(1,) * (rank - x.ndim), *x.shape[1:]) for x in pair)
-        return kind(self, other)(a + b)
+        return jet_class(self, other)(a + b)
 
     __radd__ = __add__
 
@@ -74,15 +74,15 @@ class Jet:
         return -self + other
 
     def __mul__(self, other: Value) -> Jet:
-        return _product(self, other, _times)
+        return _product_of_jets(self, other, _multiply_orders)
 
     __rmul__ = __mul__
 
     def __matmul__(self, other: Value) -> Jet:
-        return _product(self, other, _matmuls if kind(self, other) is Jets else _matmul)
+        return _product_of_jets(self, other, _matmuls if jet_class(self, other) is JetBatch else _matmul)
 
     def __rmatmul__(self, other: Value) -> Jet:
-        return _product(other, self, _matmuls if isinstance(self, Jets) else _matmul)
+        return _product_of_jets(other, self, _matmuls if isinstance(self, JetBatch) else _matmul)
 
     def __truediv__(self, other: Value) -> Jet:
         return self * reciprocal(other)
@@ -95,11 +95,11 @@ class Jet:
         return type(self)(np.swapaxes(self.c, 1, 2))
 
 
-class Jets(Jet):
+class JetBatch(Jet):
     """Jets of several states at once, one state after another along the last axis.
 
-    What is constant in time and differs between states is a jet whose rates are zero (`steady`); plain numbers and
-    arrays are the same in all states.
+    What is constant in time and differs between states is a jet whose rates are zero (`constant_jets`); plain numbers
+    and arrays are the same in all states.
     """
 
     __slots__ = ()
@@ -108,23 +108,23 @@ class Jets(Jet):
     def shape(self) -> tuple[int, ...]:
         return self.c.shape[1:-1]
 
-    def of(self, i: int) -> Jet:
+    def jet_of_state(self, i: int) -> Jet:
         """The jet of one state."""
         return Jet(self.c[..., i if self.c.shape[-1] > 1 else 0])
 
 
-def kind(*values: Value) -> type[Jet]:
+def jet_class(*values: Value) -> type[Jet]:
     """What becomes of several values: jets of one state or of several."""
-    return Jets if any(isinstance(x, Jets) for x in values) else Jet
+    return JetBatch if any(isinstance(x, JetBatch) for x in values) else Jet
 
 
-def steady(x: Any) -> Jets:
+def constant_jets(x: Any) -> JetBatch:
     """Constants in time, one for each state, known to any order that is asked for."""
     x = np.asarray(x, dtype=float)
-    return Jets(np.concatenate([x[None], np.zeros((MOST_ORDERS - 1, *x.shape))]))
+    return JetBatch(np.concatenate([x[None], np.zeros((MOST_ORDERS - 1, *x.shape))]))
 
 
-def _constant(x: Any, several: bool) -> np.ndarray:
+def _as_constant_array(x: Any, several: bool) -> np.ndarray:
     x = np.asarray(x, dtype=float)
     return x[..., None] if several else x
 
@@ -133,41 +133,41 @@ def coefficients(x: Value, length: int, several: bool = False) -> np.ndarray:
     """The first coefficients of a jet or constant; with `several` a constant is that of all states."""
     if isinstance(x, Jet):
         return x.c[:length]
-    x = _constant(x, several)
+    x = _as_constant_array(x, several)
     return np.concatenate([x[None], np.zeros((length - 1, *x.shape))])
 
 
-def together(*values: Value) -> list[np.ndarray]:
+def common_coefficients(*values: Value) -> list[np.ndarray]:
     """Coefficients of jets and constants, as many as all of them know."""
-    length, several = min(len(x) for x in values if isinstance(x, Jet)), kind(*values) is Jets
+    length, several = min(len(x) for x in values if isinstance(x, Jet)), jet_class(*values) is JetBatch
     return [coefficients(x, length, several) for x in values]
 
 
-def _product(a: Value, b: Value, multiply: Callable[[np.ndarray, np.ndarray], Any]) -> Jet:
+def _product_of_jets(a: Value, b: Value, multiply: Callable[[np.ndarray, np.ndarray], Any]) -> Jet:
     """The product of a jet and a jet or constant; `multiply` takes arrays with the orders along their first axes."""
     if not isinstance(a, Jet):  # a constant: every order by itself
-        return type(b)(multiply(_constant(a, isinstance(b, Jets))[None], b.c))
+        return type(b)(multiply(_as_constant_array(a, isinstance(b, JetBatch))[None], b.c))
     if not isinstance(b, Jet):
-        return type(a)(multiply(a.c, _constant(b, isinstance(a, Jets))[None]))
+        return type(a)(multiply(a.c, _as_constant_array(b, isinstance(a, JetBatch))[None]))
     length = min(len(a.c), len(b.c))
     if a.c.ndim == b.c.ndim == 1:
         x, y = a.c.tolist(), b.c.tolist()  # numbers of Python are the fastest
         return Jet([sum([x[j] * y[n - j] for j in range(1, n + 1)], x[0] * y[n]) for n in range(length)])
     if length == 1:
-        return kind(a, b)(multiply(a.c[:1], b.c[:1]))
-    first, second, segment_starts = _pairs(length)
-    return kind(a, b)(np.add.reduceat(multiply(a.c.take(first, 0), b.c.take(second, 0)), segment_starts, axis=0))
+        return jet_class(a, b)(multiply(a.c[:1], b.c[:1]))
+    first, second, segment_starts = _order_pairs(length)
+    return jet_class(a, b)(np.add.reduceat(multiply(a.c.take(first, 0), b.c.take(second, 0)), segment_starts, axis=0))
 
 
 @cache
-def _pairs(length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _order_pairs(length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Orders of two jets that meet in each order of their product, one order after another, and where each begins."""
     pairs = [(j, n - j) for n in range(length) for j in range(n + 1)]
     first, second = np.array(pairs).T
     return first, second, np.array([n * (n + 1) // 2 for n in range(length)])
 
 
-def _times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _multiply_orders(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Products of every order: numbers meet vectors and matrices, whose axes come last."""
     extra_dims = a.ndim - b.ndim
     a = a.reshape(len(a), *(1,) * -extra_dims, *a.shape[1:]) if extra_dims < 0 else a
@@ -189,12 +189,12 @@ def _matmuls(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (a * b[:, None]).sum(2) if b.ndim == 3 else (a[:, :, :, None] * b[:, None]).sum(2)
 
 
-def value(x: Value) -> Any:
+def constant_term(x: Value) -> Any:
     """What a jet or constant is at this instant."""
     return x.c[0] if isinstance(x, Jet) else np.asarray(x, dtype=float)
 
 
-def rate(x: Value) -> Value:
+def jet_time_derivative(x: Value) -> Value:
     """The time derivative."""
     if not isinstance(x, Jet):
         return 0.0 * np.asarray(x, dtype=float)
@@ -204,20 +204,20 @@ def rate(x: Value) -> Value:
     return type(x)(x.c[1:] * order)
 
 
-def integral(x0: Any, rates: Value, length: int, jet_type: type[Jet] = Jet) -> Jet:
+def integrate_jet(x0: Any, rates: Value, length: int, jet_type: type[Jet] = Jet) -> Jet:
     """The jet that starts at x0 and has the given rate."""
     x0 = np.asarray(x0, dtype=float)
-    r = coefficients(rates, length - 1, jet_type is Jets) if length > 1 else np.zeros((0, *x0.shape))
+    r = coefficients(rates, length - 1, jet_type is JetBatch) if length > 1 else np.zeros((0, *x0.shape))
     order = np.arange(1, len(r) + 1).reshape(-1, *(1,) * x0.ndim)
     return jet_type(np.concatenate([x0[None], np.broadcast_to(r, (len(r), *x0.shape)) / order]))
 
 
-def stack(components: Sequence[Value]) -> Value:
+def stack_jets(components: Sequence[Value]) -> Value:
     """A vector of scalars, or a matrix of row vectors."""
     if any(isinstance(p, Jet) for p in components):
-        arrays = together(*components)
-        if kind(*components) is Jets:  # constants are the same in all states
-            return Jets(np.stack(np.broadcast_arrays(*arrays), axis=1))
+        arrays = common_coefficients(*components)
+        if jet_class(*components) is JetBatch:  # constants are the same in all states
+            return JetBatch(np.stack(np.broadcast_arrays(*arrays), axis=1))
         return Jet(np.stack(arrays, axis=1))
     return np.array([np.asarray(p, dtype=float) for p in components])
 
@@ -226,8 +226,8 @@ def solve(A: Value, b: Value) -> Value:
     """x of A x = b, order by order."""
     if not isinstance(A, Jet) and not isinstance(b, Jet):
         return np.linalg.solve(A, b)
-    a, rhs = together(A, b)
-    if kind(A, b) is Jets:
+    a, rhs = common_coefficients(A, b)
+    if jet_class(A, b) is JetBatch:
         return _solve_each(a, rhs)
     x: list[np.ndarray] = []
     for n in range(len(a)):
@@ -236,14 +236,14 @@ def solve(A: Value, b: Value) -> Value:
     return Jet(x)
 
 
-def _solve_each(a: np.ndarray, rhs: np.ndarray) -> Jets:
+def _solve_each(a: np.ndarray, rhs: np.ndarray) -> JetBatch:
     """Likewise for several states."""
     a, rhs = np.moveaxis(a, -1, 1), np.moveaxis(rhs, -1, 1)[..., None]
     x: list[np.ndarray] = []
     for n in range(len(a)):
         residual = rhs[n] - sum((a[j] @ x[n - j] for j in range(1, n + 1)), np.zeros_like(rhs[n]))
         x.append(np.linalg.solve(a[0], residual))
-    return Jets(np.moveaxis(np.array(x)[..., 0], 1, -1))
+    return JetBatch(np.moveaxis(np.array(x)[..., 0], 1, -1))
 
 
 # ---- vectors
@@ -251,22 +251,22 @@ def _solve_each(a: np.ndarray, rhs: np.ndarray) -> Jets:
 
 def cross(a: Value, b: Value) -> Value:
     if isinstance(a, Jet) or isinstance(b, Jet):
-        return _product(a, b, _crosses)
-    return _cross(a, b)
+        return _product_of_jets(a, b, _cross_orders)
+    return _cross_arrays(a, b)
 
 
-def _crosses(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _cross_orders(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Of every order."""
     shifted = a.take(_NEXT, 1), b.take(_NEXT, 1), a.take(_LAST, 1), b.take(_LAST, 1)
     return shifted[0] * shifted[3] - shifted[2] * shifted[1]
 
 
-def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _cross_arrays(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     (x, y, z), (i, j, k) = (v.tolist() if v.ndim == 1 else v for v in (a, b))  # columns: several vectors at once
     return np.array([y * k - z * j, z * i - x * k, x * j - y * i])
 
 
-def times(v: Value, x: Value) -> Value:
+def multiply_columns(v: Value, x: Value) -> Value:
     """A vector times a number, or times each of several numbers: a column for each."""
     return np.multiply.outer(v, x) if isinstance(x, np.ndarray) and x.ndim == 1 else v * x
 
@@ -287,14 +287,14 @@ def reciprocal(x: Value) -> Value:
     return type(x)(y)
 
 
-def from_rate(x: Value, start: Callable[[Any], Any], slope: Callable[[Value], Value]) -> Value:
+def compose_function(x: Value, start: Callable[[Any], Any], slope: Callable[[Value], Value]) -> Value:
     """f(x) whose derivative f'(x) is a known function: f(x)' = f'(x) x'."""
     if not isinstance(x, Jet):
         return start(x)
     if len(x) == 1:
         return type(x)([start(x.c[0])])
     shorter = type(x)(x.c[:-1])
-    return integral(start(x.c[0]), slope(shorter) * rate(x), len(x), type(x))
+    return integrate_jet(start(x.c[0]), slope(shorter) * jet_time_derivative(x), len(x), type(x))
 
 
 def sincos(x: Value) -> tuple[Value, Value]:
@@ -310,35 +310,37 @@ def sincos(x: Value) -> tuple[Value, Value]:
 
 
 def exp(x: Value) -> Value:
-    return from_rate(x, np.exp, exp)
+    return compose_function(x, np.exp, exp)
 
 
 def log(x: Value) -> Value:
-    return from_rate(x, np.log, reciprocal)
+    return compose_function(x, np.log, reciprocal)
 
 
 def sqrt(x: Value) -> Value:
-    return from_rate(x, np.sqrt, lambda z: 0.5 / sqrt(z))
+    return compose_function(x, np.sqrt, lambda z: 0.5 / sqrt(z))
 
 
 def atan2(y: Value, x: Value) -> Value:
     if not isinstance(y, Jet) and not isinstance(x, Jet):
         return np.arctan2(y, x)
-    jet_type = kind(y, x)
-    y, x = map(jet_type, together(y, x))
+    jet_type = jet_class(y, x)
+    y, x = map(jet_type, common_coefficients(y, x))
     start = np.arctan2(y.c[0], x.c[0])
     if len(x) == 1:
         return jet_type([start])
     yy, xx = jet_type(y.c[:-1]), jet_type(x.c[:-1])
-    return integral(start, (xx * rate(y) - yy * rate(x)) / (xx * xx + yy * yy), len(x), jet_type)
+    return integrate_jet(
+        start, (xx * jet_time_derivative(y) - yy * jet_time_derivative(x)) / (xx * xx + yy * yy), len(x), jet_type
+    )
 
 
 def power(x: Value, n: Value) -> Value:
     """x ** n; a whole constant exponent by repeated products, so that the base may be zero or negative."""
     if isinstance(n, Jet) and np.any(n.c[1:]):
         return exp(n * log(x))
-    numbers = value(n)
-    if isinstance(n, Jets):
+    numbers = constant_term(n)
+    if isinstance(n, JetBatch):
         if np.any(numbers != numbers[0]):
             return _powers(x, numbers)
         numbers = numbers[0]
@@ -346,16 +348,16 @@ def power(x: Value, n: Value) -> Value:
     if not isinstance(x, Jet):
         return np.power(np.float64(x), exponent)
     if exponent == round(exponent) and abs(exponent) <= 64:
-        result: Value = type(x)(coefficients(1.0, len(x), isinstance(x, Jets)))
+        result: Value = type(x)(coefficients(1.0, len(x), isinstance(x, JetBatch)))
         for _ in range(int(abs(exponent))):
             result = result * x
         return result if exponent >= 0 else reciprocal(result)
-    return from_rate(x, lambda z: np.power(z, exponent), lambda z: exponent * power(z, exponent - 1.0))
+    return compose_function(x, lambda z: np.power(z, exponent), lambda z: exponent * power(z, exponent - 1.0))
 
 
-def _powers(x: Value, n: np.ndarray) -> Jets:
+def _powers(x: Value, n: np.ndarray) -> JetBatch:
     """x ** n with an exponent for each state."""
-    if not isinstance(x, Jets):
-        return steady(np.power(np.asarray(x, dtype=float), n))
-    powers: Jets = from_rate(x, lambda z: np.power(z, n), lambda z: steady(n) * _powers(z, n - 1.0))
+    if not isinstance(x, JetBatch):
+        return constant_jets(np.power(np.asarray(x, dtype=float), n))
+    powers: JetBatch = compose_function(x, lambda z: np.power(z, n), lambda z: constant_jets(n) * _powers(z, n - 1.0))
     return powers

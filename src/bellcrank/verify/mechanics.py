@@ -1,6 +1,6 @@
 """Formulas with mechanics: the whole model language at one instant of a motion.
 
-In:  a `Motion` of all bodies. Out: numbers and vectors (arrays in inertial axes), as jets in time.
+In:  a `ReferenceMotion` of all bodies. Out: numbers and vectors (arrays in inertial axes), as jets in time.
 """
 
 from __future__ import annotations
@@ -12,21 +12,26 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.expr.formula_parser import SyntaxNode
 from bellcrank.expr.node import Symbol
-from bellcrank.expr.text import Syntax
 from bellcrank.model.records import LoadRecord
 from bellcrank.verify import jets
-from bellcrank.verify.bodies import Motion, Place
-from bellcrank.verify.formulas import CannotEvaluate, Scalars, name_of, state_key
-from bellcrank.verify.jets import Jet, Jets, Value
+from bellcrank.verify.bodies import Place, ReferenceMotion
+from bellcrank.verify.formulas import CannotEvaluate, ScalarEvaluator, name_behind, reference_state_key
+from bellcrank.verify.jets import Jet, JetBatch, Value
 
 SHORT = (("0", "origin"), ("j", "joint"), ("cm", "cm"))
 
 
-class Formulas(Scalars):
+class MechanicsEvaluator(ScalarEvaluator):
     """The whole language at one instant of a motion. Vectors are arrays in inertial axes."""
 
-    def __init__(self, motion: Motion, values: Callable[[Motion], Formulas] | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        motion: ReferenceMotion,
+        values: Callable[[ReferenceMotion], MechanicsEvaluator] | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(motion.machine.description, motion.machine.parameters, fixed=motion.machine.fixed, **options)
         self.given = options
         self.values = values  # the same language over the values of a motion alone, where such is known
@@ -44,9 +49,9 @@ class Formulas(Scalars):
     def point(self, handle: Any) -> Place:
         """A point by its handle or name; None is the inertial origin."""
         zero = np.zeros(3)
-        name = "o" if handle is None else name_of(handle)
+        name = "o" if handle is None else name_behind(handle)
         if name in self.points:
-            return self.machine.point(self.points[name])
+            return self.machine.point_of_record(self.points[name])
         if name in ("o", "n.origin"):
             return -1, zero
         head, _, tail = name.rpartition(".")
@@ -61,7 +66,7 @@ class Formulas(Scalars):
         return body.index, body.cm if tail == "cm" else zero
 
     def unit_vector(self, body: str, axis: int) -> Value:
-        return self.motion.R[self.machine.body(body)][:, axis - 1]
+        return self.motion.R[self.machine.body_index(body)][:, axis - 1]
 
     def state(self, symbol: Symbol) -> Value:
         letter, index = self._state_place(symbol)
@@ -69,54 +74,54 @@ class Formulas(Scalars):
 
     def _state_place(self, symbol: Symbol) -> tuple[str, int]:
         letter = "q" if symbol.kind == "coordinate" else "u"
-        return letter, getattr(self.machine, f"{letter}_names").index(state_key(symbol.name))
+        return letter, getattr(self.machine, f"{letter}_names").index(reference_state_key(symbol.name))
 
-    def own_state(self, name: str) -> Value:
+    def user_state(self, name: str) -> Value:
         """A state of the user's own; rates that are left open follow from its formula, one order lower."""
         z = self.motion.q[self.machine.q_names.index(name)]
         if not isinstance(z, Jet) or len(z) == 1 or self._leaves_open or not np.isnan(z.c[1]).any():
             return z
         if name not in self._own:
-            rate = jets.coefficients(self._own_rate(name), len(z) - 1, isinstance(z, Jets))
+            rate = jets.coefficients(self._user_state_rate(name), len(z) - 1, isinstance(z, JetBatch))
             unknown = np.full((len(z) - 1 - len(rate), *rate.shape[1:]), np.nan)  # by a user function in it
-            self._own[name] = jets.integral(z.c[0], type(z)(np.concatenate([rate, unknown])), len(z), type(z))
+            self._own[name] = jets.integrate_jet(z.c[0], type(z)(np.concatenate([rate, unknown])), len(z), type(z))
         return self._own[name]
 
-    def _own_rate(self, name: str) -> Value:
+    def _user_state_rate(self, name: str) -> Value:
         """The rate of a state of the user's own, one order lower than the state."""
-        if self.values is not None and len(self.motion.q) == 2 and jets.kind(self.motion.q) is Jet:
+        if self.values is not None and len(self.motion.q) == 2 and jets.jet_class(self.motion.q) is Jet:
             try:
                 return self.values(self.motion).evaluate(self.states[name].rate)
             except jets.NoDerivative:
                 pass
         try:
-            return self._shorter.evaluate(self.states[name].rate)
+            return self._with_lower_order.evaluate(self.states[name].rate)
         except jets.NoDerivative:  # a rate of coordinates is needed: those of such states stay open, which is seen
-            formulas = Formulas(self.motion, self.values, **self.given)
+            formulas = MechanicsEvaluator(self.motion, self.values, **self.given)
             formulas._leaves_open = True
             return formulas.evaluate(self.states[name].rate)
 
     @cached_property
-    def _shorter(self) -> Formulas:
+    def _with_lower_order(self) -> MechanicsEvaluator:
         """The same language with one order less known."""
         n = len(self.motion.q) - 1
         jet_type = type(self.motion.q)
         shorter = self.machine.motion(jet_type(self.motion.q.c[:n]), jet_type(self.motion.u.c[:n]))
-        return Formulas(shorter, self.values, **self.given)
+        return MechanicsEvaluator(shorter, self.values, **self.given)
 
     def joint_state(self, letter: str, operands: list[Any]) -> Value:
         """q(b), q(b, i), q(i), and u likewise."""
-        return getattr(self.motion, letter)[self._place(letter, operands)]
+        return getattr(self.motion, letter)[self._state_index(letter, operands)]
 
-    def _place(self, letter: str, operands: list[Any]) -> int:
+    def _state_index(self, letter: str, operands: list[Any]) -> int:
         if isinstance(operands[0], int | float):
             return int(operands[0]) - 1
-        state_range = getattr(self.machine.bodies[self.machine.body(operands[0])], letter)
+        state_range = getattr(self.machine.bodies[self.machine.body_index(operands[0])], letter)
         return range(state_range.start, state_range.stop)[int(operands[1]) - 1 if len(operands) == 2 else 0]
 
     # ---- mechanics
 
-    def mechanical(self, name: str, node: Syntax, operands: list[Any]) -> Any:
+    def mechanical(self, name: str, node: SyntaxNode, operands: list[Any]) -> Any:
         m = self.motion
         match name:
             case "q" | "u":
@@ -128,25 +133,25 @@ class Formulas(Scalars):
                 vectors = [measure(*self.point(p)) for p in operands]
                 return vectors[0] - vectors[1] if len(vectors) == 2 else vectors[0]
             case "rot":
-                return m.w[self.machine.body(operands[0])]
+                return m.w[self.machine.body_index(operands[0])]
             case "dxdt":
-                return self.rate(self.settle(operands[0]))
+                return self.rate(self.resolve_name(operands[0]))
             case "nominal":
                 return self.nominal.evaluate(node.children[0])
             case "partial":
                 return self.partial(*node.children)
             case "fm":
-                return self.magnitude(self.forces[name_of(operands[0])])
+                return self.magnitude(self.forces[name_behind(operands[0])])
         if name not in VECTORS:
             raise CannotEvaluate(f"the function {name}() is not known")
-        return VECTORS[name](*(self.settle(p) for p in operands))
+        return VECTORS[name](*(self.resolve_name(p) for p in operands))
 
     @cached_property
-    def nominal(self) -> Formulas:
+    def nominal(self) -> MechanicsEvaluator:
         """The same language with all coordinates and independent speeds at zero."""
-        return Formulas(self.machine.nominal_motion, **self.given)
+        return MechanicsEvaluator(self.machine.nominal_motion, **self.given)
 
-    def partial(self, e: Syntax, x: Syntax) -> Value:
+    def partial(self, e: SyntaxNode, x: SyntaxNode) -> Value:
         """Derivative of a scalar with respect to one symbol, all others fixed: that symbol alone is given a rate."""
         if self.values_only:
             raise jets.NoDerivative("a partial derivative needs series")
@@ -155,34 +160,34 @@ class Formulas(Scalars):
             letter, index = self._state_place(symbol)
         elif x.op == "call" and x.args[0].lower() in ("q", "u"):
             letter = x.args[0].lower()
-            index = self._place(letter, [self.unsettled(c) for c in x.children])
+            index = self._state_index(letter, [self.evaluate_unresolved(c) for c in x.children])
         else:
             return self._partial_scalar(e, symbol.name if isinstance(symbol, Symbol) else x.args[0])
-        q, u = jets.value(self.motion.q), jets.value(self.motion.u)
+        q, u = jets.constant_term(self.motion.q), jets.constant_term(self.motion.u)
         q_rate, u_rate = np.zeros_like(q), np.zeros_like(u)
         (q_rate if letter == "q" else u_rate)[index] = 1.0
-        jet_type = jets.kind(self.motion.q)
-        perturbed = self.machine.instant.motion(jet_type([q, q_rate]), jet_type([u, u_rate]))
-        return self._first_order(Formulas(perturbed, **self.given), e)
+        jet_type = jets.jet_class(self.motion.q)
+        perturbed = self.machine.without_second_rates.motion(jet_type([q, q_rate]), jet_type([u, u_rate]))
+        return self._first_order(MechanicsEvaluator(perturbed, **self.given), e)
 
-    def _partial_scalar(self, e: Syntax, variable: Any) -> Value:
-        name = name_of(variable)
-        q, u = jets.value(self.motion.q), jets.value(self.motion.u)
+    def _partial_scalar(self, e: SyntaxNode, variable: Any) -> Value:
+        name = name_behind(variable)
+        q, u = jets.constant_term(self.motion.q), jets.constant_term(self.motion.u)
         options = dict(self.given)
         machine = self.machine
-        if jets.kind(self.motion.q) is Jets:
+        if jets.jet_class(self.motion.q) is JetBatch:
             raise CannotEvaluate("partial() by a scalar of several states at once")
         if machine.led:
             raise CannotEvaluate(f"partial() by {name} of a machine that is led from outside")
         if variable == "t":
-            options["time"] = Jet([jets.value(self.time), 1.0])
+            options["time"] = Jet([jets.constant_term(self.time), 1.0])
         elif name in self.inputs:
-            options["inputs"] = {**self.inputs, name: Jet([jets.value(self.inputs[name]), 1.0])}
+            options["inputs"] = {**self.inputs, name: Jet([jets.constant_term(self.inputs[name]), 1.0])}
         else:
-            machine = machine.varied(name)
-        return self._first_order(Formulas(machine.motion(q, u), **options), e)
+            machine = machine.with_parameter_jet(name)
+        return self._first_order(MechanicsEvaluator(machine.motion(q, u), **options), e)
 
-    def _first_order(self, perturbed: Formulas, e: Syntax) -> Value:
+    def _first_order(self, perturbed: MechanicsEvaluator, e: SyntaxNode) -> Value:
         result = perturbed.evaluate(e)
         return type(result)([result.c[1]]) if isinstance(result, Jet) and len(result) > 1 else 0.0
 
@@ -205,31 +210,37 @@ class Formulas(Scalars):
             return {}
         x, x0, v = (name for name in record.dummies)
         return {
-            x: lambda: self.stretch(record)[0],
-            x0: lambda: self.nominal.stretch(record)[0],
-            v: lambda: self.stretch(record)[1],
+            x: lambda: self.line_length_and_rate(record)[0],
+            x0: lambda: self.nominal.line_length_and_rate(record)[0],
+            v: lambda: self.line_length_and_rate(record)[1],
         }
 
-    def stretch(self, record: LoadRecord) -> tuple[Value, Value]:
+    def line_length_and_rate(self, record: LoadRecord) -> tuple[Value, Value]:
         """Distance along a force's direction and its rate, as the force sees them."""
         x: Value = 0.0
         v: Value = 0.0
-        for p, r, along in self.lines(record):
-            x = x + along @ self.motion.between(p, r)
+        for p, r, along in self.force_lines(record):
+            x = x + along @ self.motion.relative_position(p, r)
             v = v + along @ (self.motion.velocity(*p) - self.motion.velocity(*r))
         return x, v
 
-    def lines(self, record: LoadRecord) -> Iterator[tuple[Place, Place, Value]]:
+    def force_lines(self, record: LoadRecord) -> Iterator[tuple[Place, Place, Value]]:
         """Points that a force acts between, and the unit vector from the second to the first, or its direction."""
-        for p, r in pairwise(map(self.point, record.path)):
-            yield p, r, direction(self.motion.between(p, r) if record.along_points else self.evaluate(record.direction))
+        for p, r in pairwise(map(self.point, record.point_sequence)):
+            yield (
+                p,
+                r,
+                direction(
+                    self.motion.relative_position(p, r) if record.along_points else self.evaluate(record.direction)
+                ),
+            )
 
     def gravity(self) -> np.ndarray:
         """Acceleration of free fall, in inertial axes."""
         if self.description.gravity is None:
             return np.zeros(3)
         record = self.description.gravity
-        return jets.value(direction(self.evaluate(record.direction)) * self.evaluate(record.magnitude))
+        return jets.constant_term(direction(self.evaluate(record.direction)) * self.evaluate(record.magnitude))
 
 
 def direction(v: Value) -> Value:
@@ -246,20 +257,20 @@ def angle(a: Value, b: Value, about: Value | None = None) -> Value:
     normal = jets.cross(a, b)
     if about is None:
         return jets.atan2(jets.norm(normal), a @ b)
-    if jets.kind(about, normal) is Jets:
-        flat = _in_a_plane(*(np.moveaxis(jets.coefficients(x, 1, True)[0], 0, -1) for x in (about, normal)))
+    if jets.jet_class(about, normal) is JetBatch:
+        flat = _is_coplanar(*(np.moveaxis(jets.coefficients(x, 1, True)[0], 0, -1) for x in (about, normal)))
         if np.all(flat):
             return jets.atan2((about @ normal) / jets.norm(about), a @ b)
         if np.any(flat):
             raise CannotEvaluate("an angle that is smooth at zero in some of several states")
-        return jets.atan2(jets.norm(normal), a @ b) * jets.steady(np.sign(jets.value(about @ normal)))
-    axis, normal_value = jets.value(about), jets.value(normal)
-    if _in_a_plane(axis, normal_value):  # a and b turn in a plane: smooth at zero
+        return jets.atan2(jets.norm(normal), a @ b) * jets.constant_jets(np.sign(jets.constant_term(about @ normal)))
+    axis, normal_value = jets.constant_term(about), jets.constant_term(normal)
+    if _is_coplanar(axis, normal_value):  # a and b turn in a plane: smooth at zero
         return jets.atan2((about @ normal) / jets.norm(about), a @ b)
     return jets.atan2(jets.norm(normal), a @ b) * np.sign(axis @ normal_value)
 
 
-def _in_a_plane(axis: np.ndarray, normal: np.ndarray) -> Any:
+def _is_coplanar(axis: np.ndarray, normal: np.ndarray) -> Any:
     size = np.linalg.norm(axis, axis=-1) * np.linalg.norm(normal, axis=-1)
     return np.linalg.norm(np.cross(axis, normal), axis=-1) <= 1e-12 * size
 

@@ -6,12 +6,12 @@ import json
 import math
 from dataclasses import dataclass, field
 
-from bellcrank.files.html import Raw, heading, table
-from bellcrank.files.notebook import Shown
+from bellcrank.files.html import HtmlText, heading, html_table
+from bellcrank.files.notebook_display import NotebookDisplay
 
 
 @dataclass(frozen=True)
-class Line:
+class CheckLine:
     """One property: the value found and its limit. `at_least` turns the limit round; without one it is information."""
 
     name: str
@@ -28,13 +28,13 @@ class Line:
 
 
 @dataclass(repr=False)
-class Report(Shown):
+class Report(NotebookDisplay):
     """What a check found."""
 
     model: str
     states: int
     seed: int
-    lines: list[Line] = field(default_factory=list)
+    lines: list[CheckLine] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
@@ -44,27 +44,29 @@ class Report(Shown):
     def to_json(self) -> str:
         head = {key: getattr(self, key) for key in ("model", "passed", "states", "seed")}
         keys = ("name", "passed", "value", "limit", "note")
-        lines = [{key: getattr(x, key) for key in keys} | {"value": _plain(x.value)} for x in self.lines]
+        lines = [{key: getattr(x, key) for key in keys} | {"value": _json_number(x.value)} for x in self.lines]
         return json.dumps({**head, "lines": lines}, indent=2)
 
     def rows(self) -> list[tuple[str, str, str, str, str]]:
         """Mark, property, value, limit and note of every line, in words."""
-        return [(_mark(line), line.name, _shown(line.value), _limit(line), line.note) for line in self.lines]
+        return [
+            (_line_mark(line), line.name, _value_text(line.value), _limit_text(line), line.note) for line in self.lines
+        ]
 
     def __repr__(self) -> str:
         verdict = "passed" if self.passed else "FAILED"
         return f"Report({self.model!r}: {verdict}, {len(self.lines)} properties, {self.states} states)"
 
-    def _html(self) -> list[str]:
+    def _html_parts(self) -> list[str]:
         head = f"{self.model}: {'passed' if self.passed else 'FAILED'}"
         colors = {"ok": "#1a7f37", "FAILED": "#c62828"}
         rows = [
-            (Raw(f'<span style="color:{colors[mark]}">{mark}</span>') if mark else "", *cells)
+            (HtmlText(f'<span style="color:{colors[mark]}">{mark}</span>') if mark else "", *cells)
             for mark, *cells in self.rows()
         ]
         return [
             heading(f"{head} ({self.states} random states, seed {self.seed})"),
-            table(("", "property", "value", "limit", "note"), rows, right=(2,)),
+            html_table(("", "property", "value", "limit", "note"), rows, right=(2,)),
         ]
 
     def __str__(self) -> str:
@@ -77,20 +79,20 @@ class Report(Shown):
 # ---- how a report looks
 
 
-def _mark(line: Line) -> str:
+def _line_mark(line: CheckLine) -> str:
     return "" if line.limit is None else "ok" if line.passed else "FAILED"
 
 
-def _shown(x: float | str) -> str:
+def _value_text(x: float | str) -> str:
     return x if isinstance(x, str) else "exact" if x == math.inf else f"{x:.2g}" if x >= 0.01 else f"{x:.1e}"
 
 
-def _limit(line: Line) -> str:
+def _limit_text(line: CheckLine) -> str:
     if line.limit is None:
         return ""
     return f"at least {line.limit:g}" if line.at_least else f"limit {line.limit:g}"
 
 
-def _plain(x: float | str) -> float | str | None:
+def _json_number(x: float | str) -> float | str | None:
     """A value that JSON knows."""
     return x if isinstance(x, str) else float(x) if math.isfinite(x) else None

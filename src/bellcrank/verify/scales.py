@@ -1,8 +1,8 @@
 """What counts as one in a check: the sizes that errors are measured against.
 
-In:  an `Evaluation` at states of a check. Out: `Scales`: the largest lengths, speeds, accelerations and loads met,
-which the report reports; and how much formulas vary there. All of it comes from the description, so that neither a
-value that happens to be zero nor a wrong one of the program makes an error look large or small.
+In:  an `ReferenceEvaluation` at states of a check. Out: `ErrorScales`: the largest lengths, speeds, accelerations and
+loads met, which the report reports; and how much formulas vary there. All of it comes from the description, so that
+neither a value that happens to be zero nor a wrong one of the program makes an error look large or small.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 from bellcrank.units import ACCELERATION, ANGLE, FORCE, LENGTH, MASS, TIME, Dimension, UnitSystem
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate
-from bellcrank.verify.numeric import Evaluation, inertia_forces, size_of
+from bellcrank.verify.reference_evaluation import ReferenceEvaluation, inertia_forces, norm_of
 
-VARIED = 1e-6  # of what counts as one
-NEARBY = 2  # states next to one
+VARIATION_FRACTION = 1e-6  # of what counts as one
+NEIGHBOUR_COUNT = 2  # states next to one
 
 
 @dataclass
-class Scales:
+class ErrorScales:
     """The largest of what was met, in equation units. Rates are of radians or of the machine's length."""
 
     length: float
@@ -32,28 +32,30 @@ class Scales:
     force: float = 0.0
     moment: float = 0.0
 
-    def note(self, evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> None:
+    def update(self, evaluation: ReferenceEvaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> None:
         """What is met at a state, with accelerations of the evaluation's own."""
         motion = evaluation.motion(q, u, udot)
         bodies = evaluation.machine.bodies
-        g = evaluation.formulas(motion).gravity()
-        self.mass = max(self.mass, float(sum(jets.value(b.mass) for b in bodies)))
-        self.rate = max(self.rate, evaluation.rate(evaluation.speeds(q, u)))
-        units = evaluation.units("u")[evaluation.free]
+        g = evaluation.mechanics_evaluator(motion).gravity()
+        self.mass = max(self.mass, float(sum(jets.constant_term(b.mass) for b in bodies)))
+        self.rate = max(self.rate, evaluation.largest_scaled_speed(evaluation.all_speeds(q, u)))
+        units = evaluation.state_scales("u")[evaluation.free]
         self.acceleration = max(self.acceleration, float((np.abs(udot) / units).max(initial=0.0)))
-        pushes = (*evaluation.pushes(motion), *evaluation.resisting(motion))
+        pushes = (*evaluation.applied_wrenches(motion), *evaluation.geared_rotor_wrenches(motion))
         loads = [(load.force, load.moment) for load in pushes]
-        loads += [inertia_forces(motion, b) for b in bodies] + [(g * jets.value(b.mass), np.zeros(3)) for b in bodies]
-        self.force = max([self.force, *(size_of(force) for force, _ in loads)])
-        self.moment = max([self.moment, *(size_of(moment) for _, moment in loads)])
+        loads += [inertia_forces(motion, b) for b in bodies] + [
+            (g * jets.constant_term(b.mass), np.zeros(3)) for b in bodies
+        ]
+        self.force = max([self.force, *(norm_of(force) for force, _ in loads)])
+        self.moment = max([self.moment, *(norm_of(moment) for _, moment in loads)])
 
-    def of(self, dimension: Dimension) -> float:
+    def scale_of(self, dimension: Dimension) -> float:
         """What counts as one of a dimension: a product of length, mass and rate."""
         length, mass, time, _ = (float(x) for x in dimension.exponents)
         rate = max(self.rate, self.acceleration**0.5) or 1.0
         return float(self.length**length * (self.mass or 1.0) ** mass * rate**-time)
 
-    def told(self, system: UnitSystem) -> str:
+    def summary(self, system: UnitSystem) -> str:
         """All of them, with units."""
         values = (
             ("length", self.length, LENGTH),
@@ -65,33 +67,46 @@ class Scales:
             ("force", self.force, FORCE),
             ("moment", self.moment, FORCE * LENGTH),
         )
-        words = [f"{name} {value:.2g} {system.equation(dimension).text}" for name, value, dimension in values]
+        words = [f"{name} {value:.2g} {system.equation_unit(dimension).text}" for name, value, dimension in values]
         return ", ".join(words).replace(", or", " or")
 
 
-def nearby(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, *accelerations: np.ndarray) -> list[list[np.ndarray]]:
+def neighbouring_states(
+    evaluation: ReferenceEvaluation, q: np.ndarray, u: np.ndarray, *accelerations: np.ndarray
+) -> list[list[np.ndarray]]:
     """Two states next to one, by a little of what counts as one: the same ones with and without accelerations."""
-    rate, joints = evaluation.rate(evaluation.speeds(q, u)), evaluation.units("u")[evaluation.free]
-    units = [evaluation.units("q"), rate * joints, *(np.maximum(rate**2 * joints, np.abs(x)) for x in accelerations)]
+    rate, joints = (
+        evaluation.largest_scaled_speed(evaluation.all_speeds(q, u)),
+        evaluation.state_scales("u")[evaluation.free],
+    )
+    units = [
+        evaluation.state_scales("q"),
+        rate * joints,
+        *(np.maximum(rate**2 * joints, np.abs(x)) for x in accelerations),
+    ]
     states = []
-    for rng in map(np.random.default_rng, range(1, NEARBY + 1)):
+    for rng in map(np.random.default_rng, range(1, NEIGHBOUR_COUNT + 1)):
         pairs = zip((q, u, *accelerations), units, strict=True)
-        states.append([x + VARIED * unit * rng.uniform(-1, 1, len(x)) for x, unit in pairs])
+        states.append([x + VARIATION_FRACTION * unit * rng.uniform(-1, 1, len(x)) for x, unit in pairs])
     return states
 
 
-def varied(
-    evaluation: Evaluation, f: Callable[..., np.ndarray], q: np.ndarray, u: np.ndarray, *accelerations: np.ndarray
+def variation_scale(
+    evaluation: ReferenceEvaluation,
+    f: Callable[..., np.ndarray],
+    q: np.ndarray,
+    u: np.ndarray,
+    *accelerations: np.ndarray,
 ) -> np.ndarray:
     """How much the values of a function would change, by their slopes, if all its arguments changed by what counts as
     one: the size of the terms of a formula, whatever its value is. Nothing where it has no value nearby."""
     base_values = f(q, u, *accelerations)
     largest = np.zeros(len(base_values))
-    for state in nearby(evaluation, q, u, *accelerations):
+    for state in neighbouring_states(evaluation, q, u, *accelerations):
         try:
             perturbed = f(*state)
         except (ArithmeticError, CannotEvaluate, ValueError, np.linalg.LinAlgError):
             continue
-        variation = np.abs(perturbed - base_values) / VARIED
+        variation = np.abs(perturbed - base_values) / VARIATION_FRACTION
         largest = np.maximum(largest, np.where(np.isfinite(variation), variation, 0.0))
     return largest

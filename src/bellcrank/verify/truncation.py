@@ -12,55 +12,55 @@ from itertools import pairwise
 import numpy as np
 
 from bellcrank.verify.formulas import CannotEvaluate
-from bellcrank.verify.report import Line
-from bellcrank.verify.subject import UNUSABLE, Sample, Subject
+from bellcrank.verify.model_under_test import UNUSABLE, CheckSample, ModelUnderTest
+from bellcrank.verify.report import CheckLine
 
 ORDER_SLACK = 0.3  # the relative error of small variables is of the order of their threshold, in the limit
 FLOOR, LOWEST = 1e-12, 5e-14  # relative errors below this are rounding; below that surely
 ROUNDING = 1e-13  # of the terms of a difference
 SURELY = 4 * np.finfo(float).eps  # of lengths of the machine, or of one: differences of these have no better digits
-NOTHING = 1e-9  # size at which a right truncation leaves rounding alone
+ROUNDING_SIZE = 1e-9  # size at which a right truncation leaves rounding alone
 
 
-def lines_of_truncation(exact: Subject, truncated: Subject, samples: list[Sample]) -> list[Line]:
+def check_truncation(exact: ModelUnderTest, truncated: ModelUnderTest, samples: list[CheckSample]) -> list[CheckLine]:
     """Amplitudes of all small symbols are halved again and again: the error of every rate must fall with their
     square, relative to all rates together, and that of every output relative to the output itself."""
     name, limit = "order of the truncation error", exact.description.small_threshold - ORDER_SLACK
-    sizes = [*(0.1 * 0.5**i for i in range(20)), NOTHING]
+    sizes = [*(0.1 * 0.5**i for i in range(20)), ROUNDING_SIZE]
     try:
         if [x.name for x in exact.eom.speeds] != [x.name for x in truncated.eom.speeds]:
             raise CannotEvaluate("the description without small variables has other independent speeds")
-        rates, outputs = ([_error(exact, truncated, samples, size, read) for size in sizes] for read in READ)
+        rates, outputs = ([_rms_errors(exact, truncated, samples, size, read) for size in sizes] for read in READ)
     except UNUSABLE as error:
-        return [Line(name, math.nan, limit, True, str(error))]
+        return [CheckLine(name, math.nan, limit, True, str(error))]
     weight = np.where(rates[0][1] > 0, rates[0][1], 1.0)  # rates have different units
     errors = np.array([e / weight for e, _ in rates])
     together = np.array([[np.linalg.norm(size / weight) or 1.0] for _, size in rates])
     relative = errors / together
     states = [f"the rate of {x.name}" for x in (*truncated.eom.coordinates, *truncated.eom.speeds)]
-    order, location = _lowest(relative, np.repeat(together, len(states), axis=1), states)
+    order, location = _lowest_order(relative, np.repeat(together, len(states), axis=1), states)
     note = f"relative error {relative[0].max():.1e} with all that is small at a tenth of full size"
-    lines = [Line(name, order, limit, True, note + (f", lowest in {location}" if order < limit else ""))]
+    lines = [CheckLine(name, order, limit, True, note + (f", lowest in {location}" if order < limit else ""))]
     if truncated.eom.outputs:
-        lengths = _lengths(exact, truncated.eom.outputs)
+        lengths = _length_scales(exact, truncated.eom.outputs)
         significant = [np.where(e > SURELY * lengths, e, 0.0) for e, _ in outputs]
         channels = np.array(
             [e / np.where(size > 0, size, 1.0) for e, (_, size) in zip(significant, outputs, strict=True)]
         )
-        order, location = _lowest(channels, np.array([size for _, size in outputs]), truncated.eom.outputs)
+        order, location = _lowest_order(channels, np.array([size for _, size in outputs]), truncated.eom.outputs)
         note = f"lowest in {location}" if order < limit else ""
-        lines.append(Line(f"{name} of outputs", order, limit, True, note))
+        lines.append(CheckLine(f"{name} of outputs", order, limit, True, note))
     return lines
 
 
-def _lengths(subject: Subject, outputs: list[str]) -> np.ndarray:
+def _length_scales(subject: ModelUnderTest, outputs: list[str]) -> np.ndarray:
     """What counts as one of every output that is a length, an area, an angle or a plain number; nothing of others."""
     units = subject.eom.quantities.output_unit
     exponents = [units[name].dimension.exponents for name in outputs]
     return np.array([subject.length ** float(x[0]) if not any(x[1:3]) else 0.0 for x in exponents])
 
 
-def _lowest(relative: np.ndarray, sizes: np.ndarray, names: list[str]) -> tuple[float, str]:
+def _lowest_order(relative: np.ndarray, sizes: np.ndarray, names: list[str]) -> tuple[float, str]:
     """The lowest power by which a column shrinks under halving, and whose it is; rounding (last row) is omitted.
 
     What `sizes` reports to be small may be the difference of larger terms, whose rounding then grows compared with it.
@@ -77,14 +77,16 @@ def _lowest(relative: np.ndarray, sizes: np.ndarray, names: list[str]) -> tuple[
     return order, location
 
 
-Reading = Callable[[Subject, Sample, Mapping[str, float]], np.ndarray]
+Reading = Callable[[ModelUnderTest, CheckSample, Mapping[str, float]], np.ndarray]
 READ: tuple[Reading, Reading] = (
     lambda subject, s, scaled: np.concatenate(subject.rates(s, scaled)),
     lambda subject, s, scaled: np.array(list(subject.outputs(s, scaled).values())),
 )
 
 
-def _error(exact: Subject, truncated: Subject, samples: list[Sample], size: float, read: Reading) -> list[np.ndarray]:
+def _rms_errors(
+    exact: ModelUnderTest, truncated: ModelUnderTest, samples: list[CheckSample], size: float, read: Reading
+) -> list[np.ndarray]:
     """Root mean square of the error of every value, and of the value, with small quantities of the given size."""
     orders = truncated.eom.analysis.mechanism.orders
     amplitudes = {key: r.value for key, r in truncated.description.parameters.items() if key in orders}
@@ -95,13 +97,13 @@ def _error(exact: Subject, truncated: Subject, samples: list[Sample], size: floa
     return [np.sqrt(np.mean(np.square(x), axis=0)) for x in (difference, exact_values)]
 
 
-def scaled_sample(subject: Subject, s: Sample, size: float, orders: Mapping[str, int]) -> Sample:
+def scaled_sample(subject: ModelUnderTest, s: CheckSample, size: float, orders: Mapping[str, int]) -> CheckSample:
     """The sample with every small quantity scaled by its order."""
 
-    def factor(name: str) -> float:
+    def small_factor(name: str) -> float:
         return size ** orders.get(name, 0)
 
-    q = s.q * [factor(x.name) for x in subject.eom.coordinates]
-    u = s.u * [factor(x.name) for x in subject.eom.speeds]
-    inputs = {k: (a * factor(k), v * factor(k), b * factor(k)) for k, (a, v, b) in s.inputs.items()}
-    return Sample(s.time, q, u, inputs)
+    q = s.q * [small_factor(x.name) for x in subject.eom.coordinates]
+    u = s.u * [small_factor(x.name) for x in subject.eom.speeds]
+    inputs = {k: (a * small_factor(k), v * small_factor(k), b * small_factor(k)) for k, (a, v, b) in s.inputs.items()}
+    return CheckSample(s.time, q, u, inputs)

@@ -22,12 +22,12 @@ MOST_POINTS = 1500  # of one line: more would not be seen
 Line = tuple[str, np.ndarray, np.ndarray]  # name, x, y
 
 
-def chart(x: np.ndarray, lines: Sequence[tuple[str, np.ndarray]], x_label: str, y_label: str) -> str:
+def line_chart(x: np.ndarray, lines: Sequence[tuple[str, np.ndarray]], x_label: str, y_label: str) -> str:
     """Lines over one axis, with labels."""
-    return curves([(name, x, y) for name, y in lines], x_label, y_label)
+    return curve_chart([(name, x, y) for name, y in lines], x_label, y_label)
 
 
-def curves(
+def curve_chart(
     lines: Sequence[Line],
     x_label: str,
     y_label: str,
@@ -45,8 +45,8 @@ def curves(
     `log`: both axes are logarithmic; `equal`: both axes have the same scale, which gives the height."""
     lines = [(name, np.asarray(x, dtype=float), np.asarray(y, dtype=float)) for name, x, y in lines]
     if log:
-        lines = [(name, _logarithm(x), _logarithm(y)) for name, x, y in lines]
-    (x0, x1), (y0, y1) = _range([x for _, x, _ in lines]), _range([y for _, _, y in lines])
+        lines = [(name, _log10_or_nan(x), _log10_or_nan(y)) for name, x, y in lines]
+    (x0, x1), (y0, y1) = _data_range([x for _, x, _ in lines]), _data_range([y for _, _, y in lines])
     space = 0.05 * (y1 - y0)
     y0, y1 = y0 - space, y1 + space
     colour_indices = list(colours or range(len(lines)))
@@ -63,31 +63,35 @@ def curves(
     tall = height + rows * ROW
     inner_h = tall - top - BOTTOM
 
-    def px(v: float) -> float:
+    def x_pixel(v: float) -> float:
         return LEFT + (v - x0) / (x1 - x0) * inner_w
 
-    def py(v: float) -> float:
+    def y_pixel(v: float) -> float:
         return tall - BOTTOM - (v - y0) / (y1 - y0) * inner_h
 
     elements = [f'<svg class="chart" viewBox="0 0 {width} {tall}" role="img" aria-label="{escape(y_label)}">', *legend]
-    for v, label in _marks(x0, x1, log):
-        elements.append(f'<line class="grid" x1="{px(v):.1f}" x2="{px(v):.1f}" y1="{top}" y2="{tall - BOTTOM}"/>')
-        elements.append(f'<text x="{px(v):.1f}" y="{tall - BOTTOM + 16}" text-anchor="middle">{label}</text>')
-    for v, label in _marks(y0, y1, log):
-        elements.append(f'<line class="grid" x1="{LEFT}" x2="{width - RIGHT}" y1="{py(v):.1f}" y2="{py(v):.1f}"/>')
-        elements.append(f'<text x="{LEFT - 6}" y="{py(v) + 4:.1f}" text-anchor="end">{label}</text>')
+    for v, label in _axis_ticks(x0, x1, log):
+        elements.append(
+            f'<line class="grid" x1="{x_pixel(v):.1f}" x2="{x_pixel(v):.1f}" y1="{top}" y2="{tall - BOTTOM}"/>'
+        )
+        elements.append(f'<text x="{x_pixel(v):.1f}" y="{tall - BOTTOM + 16}" text-anchor="middle">{label}</text>')
+    for v, label in _axis_ticks(y0, y1, log):
+        elements.append(
+            f'<line class="grid" x1="{LEFT}" x2="{width - RIGHT}" y1="{y_pixel(v):.1f}" y2="{y_pixel(v):.1f}"/>'
+        )
+        elements.append(f'<text x="{LEFT - 6}" y="{y_pixel(v) + 4:.1f}" text-anchor="end">{label}</text>')
     elements.append(f'<rect class="frame" x="{LEFT}" y="{top}" width="{inner_w}" height="{inner_h}"/>')
     for (_, x, y), colour, dash in zip(lines, marked, dashes, strict=True):
         style = f' stroke-dasharray="{dash}"' if dash else ""
-        elements.append(f'<path class="line" stroke="{colour}"{style} d="{_path(x, y, px, py, most)}"/>')
+        elements.append(f'<path class="line" stroke="{colour}"{style} d="{_svg_path(x, y, x_pixel, y_pixel, most)}"/>')
     elements.append(f'<text x="{LEFT + inner_w / 2:.0f}" y="{tall - 5}" text-anchor="middle">{escape(x_label)}</text>')
-    for i, row in enumerate(_wrapped(y_label, width)):
+    for i, row in enumerate(_wrap_label(y_label, width)):
         transform = f"translate({12 + 14 * i} {top + inner_h / 2:.0f}) rotate(-90)"
         elements.append(f'<text transform="{transform}" text-anchor="middle">{escape(row)}</text>')
     return "\n".join([*elements, "</svg>"])
 
 
-def _wrapped(label: str, width: int) -> list[str]:
+def _wrap_label(label: str, width: int) -> list[str]:
     """An axis label in at most two rows, of which the second one keeps the unit."""
     if len(label) <= WRAP or width == WIDTH:
         return [label]
@@ -100,23 +104,23 @@ def _wrapped(label: str, width: int) -> list[str]:
     return [first, words[: FULL - len(unit)].rstrip(" ,") + unit]
 
 
-def _marks(low: float, high: float, log: bool) -> list[tuple[float, str]]:
+def _axis_ticks(low: float, high: float, log: bool) -> list[tuple[float, str]]:
     """Ticks with their numbers; of logarithms the powers of ten, and 2 and 5 between where these are few."""
     if not log:
-        return [(v, f"{v:.6g}") for v in ticks(low, high)]
+        return [(v, f"{v:.6g}") for v in round_ticks(low, high)]
     steps = (1.0, 2.0, 5.0) if high - low < 3 else (1.0,)
     exponents = [p + math.log10(s) for p in range(math.floor(low), math.ceil(high) + 1) for s in steps]
-    return [(v, _power(v)) for v in exponents if low <= v <= high]
+    return [(v, _power_of_ten_text(v)) for v in exponents if low <= v <= high]
 
 
-def _power(v: float) -> str:
+def _power_of_ten_text(v: float) -> str:
     """Ten to the power of v; far from 1 by its exponent, which is short."""
     if -4 <= v <= 5 or v != round(v):
         return f"{10**v:.6f}".rstrip("0").rstrip(".") if v < 0 else f"{10**v:.6g}"
     return "10" + f"{v:.0f}".translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def _logarithm(values: np.ndarray) -> np.ndarray:
+def _log10_or_nan(values: np.ndarray) -> np.ndarray:
     return np.log10(np.where(values > 0, values, np.nan))
 
 
@@ -136,7 +140,7 @@ def _legend(entries: Sequence[tuple[str, str, str]], room: float) -> tuple[list[
     return elements, row + 1 if entries else 0
 
 
-def ticks(low: float, high: float) -> list[float]:
+def round_ticks(low: float, high: float) -> list[float]:
     """Round numbers between two, about six."""
     raw = (high - low) / 6
     power = 10.0 ** math.floor(math.log10(raw))
@@ -145,7 +149,7 @@ def ticks(low: float, high: float) -> list[float]:
     return [i * step for i in range(first, last + 1)]
 
 
-def _range(arrays: Sequence[np.ndarray]) -> tuple[float, float]:
+def _data_range(arrays: Sequence[np.ndarray]) -> tuple[float, float]:
     values = np.concatenate([np.ravel(a) for a in arrays]) if arrays else np.empty(0)
     values = values[np.isfinite(values)]
     if not len(values):
@@ -157,7 +161,7 @@ def _range(arrays: Sequence[np.ndarray]) -> tuple[float, float]:
     return low - half_range, high + half_range
 
 
-def _places(x: np.ndarray, y: np.ndarray, limit: int) -> list[int]:
+def _decimated_samples(x: np.ndarray, y: np.ndarray, limit: int) -> list[int]:
     """Samples to draw, about as many as `limit`: smallest and largest values of every part, and all ends of gaps."""
     n, finite = len(y), np.isfinite(x) & np.isfinite(y)
     if n <= limit:
@@ -173,9 +177,9 @@ def _places(x: np.ndarray, y: np.ndarray, limit: int) -> list[int]:
     return sorted(samples)
 
 
-def _path(x: np.ndarray, y: np.ndarray, px, py, limit: int) -> str:  # type: ignore[no-untyped-def]
+def _svg_path(x: np.ndarray, y: np.ndarray, px, py, limit: int) -> str:  # type: ignore[no-untyped-def]
     text, pen = [], "M"
-    for i in _places(x, y, limit):
+    for i in _decimated_samples(x, y, limit):
         if not (math.isfinite(x[i]) and math.isfinite(y[i])):
             pen = "M"
             continue

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.files.picture import finished, new_figure
+from bellcrank.files.figure_files import new_figure, save_figure
 
 Line = tuple[str, np.ndarray, np.ndarray, np.ndarray | None]  # name, time, residual, error of the energy
 
@@ -31,4 +31,4 @@ def draw_comparison(title: str, lines: Sequence[Line], path: str | Path | None =
     figure.legend(handles, labels, fontsize=8, loc="outside right upper")
     axes[-1].set_xlabel("time (s)")
     figure.suptitle(title, fontsize=11)
-    return finished(figure, path)
+    return save_figure(figure, path)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from bellcrank.files.html import section
-from bellcrank.files.template import filled, template
+from bellcrank.files.html import html_section
+from bellcrank.files.template import fill_template, template_text
 
 
 @dataclass(frozen=True)
-class Section:
+class DocumentSection:
     """A part of a page: its anchor, its heading and its content, which is HTML."""
 
     key: str
@@ -19,9 +19,9 @@ class Section:
     parts: Sequence[str]
 
 
-def document(title: str, summary: str, sections: Sequence[Section]) -> str:
+def html_document(title: str, summary: str, sections: Sequence[DocumentSection]) -> str:
     """The whole page; the title is plain text, the summary HTML."""
     links = "\n".join(f'<a href="#{s.key}">{escape(s.title)}</a>' for s in sections)
-    body = "\n".join(section(s.key, s.title, *s.parts) for s in sections)
+    body = "\n".join(html_section(s.key, s.title, *s.parts) for s in sections)
     fields = {"TITLE": escape(title), "SUMMARY": summary, "LINKS": links, "BODY": body}
-    return filled(template("bellcrank.view/templates", "report.html"), fields)
+    return fill_template(template_text("bellcrank.view/templates", "report.html"), fields)

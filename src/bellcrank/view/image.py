@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bellcrank.derive.derived import Derived
+from bellcrank.derive.derived import DerivedModel
 from bellcrank.errors import BellcrankError
-from bellcrank.files.html import Raw, paragraph
-from bellcrank.files.picture import image
-from bellcrank.run.body_motion import at_start, drawn
+from bellcrank.files.figure_files import figure_html
+from bellcrank.files.html import HtmlText, paragraph
+from bellcrank.run.body_poses import initial_pose, load_for_picture
 from bellcrank.run.result import Run
 from bellcrank.scene.picture import draw_scene
 
 
-def model_image(derived: Derived, parameters: Mapping[str, float] | None = None, run: Run | None = None) -> Raw:
+def model_image(
+    derived: DerivedModel, parameters: Mapping[str, float] | None = None, run: Run | None = None
+) -> HtmlText:
     """What a model looks like where its run starts, or why that cannot be reported; with a run, seen as all of it
     is."""
     try:
-        if run is not None and run.moved is not None:
+        if run is not None and run._find_motion is not None:
             m = run.motion
         else:
-            m = at_start(drawn(derived.analysis, derived.interface, derived.program), None, parameters)
-        return image(draw_scene(m.scene, m.poses, title=""), f"picture of {derived.name}")
+            m = initial_pose(load_for_picture(derived.analysis, derived.interface, derived.program), None, parameters)
+        return figure_html(draw_scene(m.scene, m.poses, title=""), f"picture of {derived.name}")
     except BellcrankError as error:
         return paragraph(f"There is no picture: {error}")

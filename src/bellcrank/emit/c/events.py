@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bellcrank.emit.c.runtime_files import definitions, runtime
-from bellcrank.emit.number import Number
+from bellcrank.emit.c.runtime_files import constant_definitions, fill_runtime_file
+from bellcrank.emit.number_type import NumberType
 from bellcrank.numeric.tuning import EVENTS
-from bellcrank.program.program import Program
+from bellcrank.program.program import SimulationProgram
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class EventText:
 
 
 @dataclass(frozen=True)
-class EventsText:
+class EmittedEvents:
     """All events of some runs, with so many values of parameters; functions that are `called`, and the `columns` of
     rows in conditions. `follows`: the states that closed loops move first where an event has set others."""
 
@@ -54,7 +54,7 @@ class EventsText:
     follows: tuple[bool, ...] = ()
 
     @property
-    def acts(self) -> bool:
+    def has_actions(self) -> bool:
         return any(e.settings for e in self.events)
 
     @property
@@ -66,7 +66,7 @@ class EventsText:
         return any(s.parameter >= 0 for e in self.events for s in e.settings)
 
 
-def event_parts(program: Program, events: EventsText | None) -> dict[str, int]:
+def event_features(program: SimulationProgram, events: EmittedEvents | None) -> dict[str, int]:
     """Parts of the kernel that vectorised runs need for their events."""
     if events is None:
         return {"HAS_EVENTS": 0}
@@ -79,31 +79,33 @@ def event_parts(program: Program, events: EventsText | None) -> dict[str, int]:
     }
 
 
-def closes_loops(program: Program, events: EventsText | None) -> bool:
+def closes_loops(program: SimulationProgram, events: EmittedEvents | None) -> bool:
     """Are closed loops closed again after events?"""
-    return program.loops is not None and events is not None and events.acts
+    return program.loops is not None and events is not None and events.has_actions
 
 
-def event_sizes(events: EventsText) -> str:
+def event_sizes(events: EmittedEvents) -> str:
     """How many events there are, and values of parameters in them."""
     return f"enum {{ N_EVENTS = {len(events.events)}, N_VALUES = {events.n_values} }};\n"
 
 
-def events_text(program: Program, events: EventsText, number: Number) -> str:
+def events_text(program: SimulationProgram, events: EmittedEvents, number: NumberType) -> str:
     """What the kernel needs to know of the events of runs which compute in some number."""
     columns = sorted(events.columns - {0})
-    dependent_states = f"static const int follows[] = {_listed(events.follows)}; /* states that loops move first */\n"
+    dependent_states = (
+        f"static const int follows[] = {_int_array(events.follows)}; /* states that loops move first */\n"
+    )
     segments = [
-        definitions(EVENTS, number, "EVENT_"),
+        constant_definitions(EVENTS, number, "EVENT_"),
         f"enum {{ N_SETTINGS = {events.n_settings}, N_COLUMNS = {len(columns)} }};\n",
-        f"static const int watched_columns[] = {_listed(columns)}; /* of rows, in conditions */\n",
+        f"static const int watched_columns[] = {_int_array(columns)}; /* of rows, in conditions */\n",
         *([dependent_states] if closes_loops(program, events) else []),
         event_tables(events.events, "double", "v"),
     ]
     return "\n".join(segments)
 
 
-def _listed(values: Sequence[int]) -> str:
+def _int_array(values: Sequence[int]) -> str:
     return "{" + "".join(f"{int(x)}, " for x in values) + "0}"
 
 
@@ -111,21 +113,21 @@ def event_tables(events: Sequence[EventText], kind: str, name: str) -> str:
     """What is watched and set; formulas have parameters from a pointer of some kind and name."""
     rows = ((1 in e.sides, -1 in e.sides, e.strict, e.stop, bool(e.settings), e.of_time) for e in events)
     settings = [(i, s) for i, e in enumerate(events) for s in e.settings]
-    return runtime(
+    return fill_runtime_file(
         "event_tables.c",
         WATCHED="".join(f"    {{{', '.join(str(int(x)) for x in row)}}},\n" for row in rows),
-        SETTINGS="".join(_setting(i, s) for i, s in settings),
-        CONDITIONS=cases(e.condition for e in events),
-        VALUES=cases(s.text for _, s in settings),
+        SETTINGS="".join(_setting_initializer(i, s) for i, s in settings),
+        CONDITIONS=switch_cases(e.condition for e in events),
+        VALUES=switch_cases(s.text for _, s in settings),
         OF=kind,
         V=name,
     )
 
 
-def _setting(event: int, s: SettingText) -> str:
+def _setting_initializer(event: int, s: SettingText) -> str:
     return f"    {{{event}, {s.state}, {s.value}, {s.parameter}, {int(s.positive)}, {s.factor!r}}},\n"
 
 
-def cases(values: Iterable[str]) -> str:
+def switch_cases(values: Iterable[str]) -> str:
     """Values by number, of a switch."""
     return "".join(f"    case {i}: return {value};\n" for i, value in enumerate(values))

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bellcrank.emit.c.formulas import formula_steps
-from bellcrank.emit.c.many import figure_kinds
-from bellcrank.emit.c.methods import advance_text, embedded_tables, half_explicit_tables, method_names, numbers
-from bellcrank.emit.c.runtime_files import definitions
+from bellcrank.emit.c.batch_driver import figure_kinds
+from bellcrank.emit.c.event_bytecode import formula_steps
+from bellcrank.emit.c.runtime_files import constant_definitions
 from bellcrank.emit.c.signals import signal_values
-from bellcrank.emit.number import DOUBLE
+from bellcrank.emit.c.step_methods import (
+    advance_text,
+    embedded_tables,
+    half_explicit_tables,
+    method_names,
+    wrapped_numbers,
+)
+from bellcrank.emit.number_type import DOUBLE
 from bellcrank.expr.function_table import CALLED
 from bellcrank.numeric import tuning
 from bellcrank.numeric.collocation import RADAU5
@@ -37,7 +43,7 @@ GROUPS = {  # of tuning constants: the file, and what their names begin with
 
 def kernel_tables() -> dict[str, str]:
     """The files by name."""
-    files = {name: definitions(group, DOUBLE, prefix) for name, (group, prefix) in GROUPS.items()}
+    files = {name: constant_definitions(group, DOUBLE, prefix) for name, (group, prefix) in GROUPS.items()}
     return files | {
         "methods.h": method_names(),
         "advance.c": advance_text(),
@@ -48,15 +54,17 @@ def kernel_tables() -> dict[str, str]:
         "signals.c": signal_values(),
         "functions.c": _functions(),
         "formulas.c": formula_steps(),
-        "counting.h": figure_kinds() + definitions(tuning.COUNTING, DOUBLE),
+        "counting.h": figure_kinds() + constant_definitions(tuning.COUNTING, DOUBLE),
     }
 
 
 def _functions() -> str:
     """Functions of the model language that neither C nor WebAssembly has, to be seen by modules."""
-    lacking = [f for f in CALLED.values() if f.text("javascript").helper]
+    lacking = [f for f in CALLED.values() if f.translation("javascript").helper]
     return "".join(
-        f.text("c").helper.replace("static inline ", f'__attribute__((export_name("{f.text("c").name}"))) ')
+        f.translation("c").helper.replace(
+            "static inline ", f'__attribute__((export_name("{f.translation("c").name}"))) '
+        )
         for f in lacking
     )
 
@@ -74,14 +82,14 @@ def radau_tables() -> str:
     m = RADAU5
     lines = [
         f"enum {{ FIRST_ORDER = {m.first_order} }};",
-        f"#define STIFF_EXPONENT {float(m.exponent)!r}",
-        f"#define STIFF_GROWTH {m.growth!r}",
-        f"#define REAL_VALUE {m.real!r}",
+        f"#define STIFF_EXPONENT {float(m.error_exponent)!r}",
+        f"#define STIFF_GROWTH {m.max_growth!r}",
+        f"#define REAL_VALUE {m.real_eigenvalue!r}",
     ]
-    vectors = {"NODE[3]": m.nodes, "ERROR_SHARE[3]": m.error, "PAIR_VALUE[2]": m.pair}
+    vectors = {"NODE[3]": m.nodes, "ERROR_SHARE[3]": m.error_weights, "PAIR_VALUE[2]": m.complex_eigenvalue}
     for name, row in vectors.items():
         lines.append(f"static const real {name} = {{{', '.join(map(repr, row))}}};")
-    for name, rows in {"TO": m.to, "BACK": m.back}.items():
+    for name, rows in {"TO": m.to_eigenbasis, "BACK": m.from_eigenbasis}.items():
         lines.append(f"static const real {name}[3][3] = {{")
         lines += [f"    {{{', '.join(map(repr, row))}}}," for row in rows]
         lines.append("};")
@@ -93,14 +101,14 @@ def rodas_tables() -> str:
     stages = len(m.nodes)
     lines = [
         f"enum {{ RODAS_STAGES = {stages}, RODAS_FIRST_ORDER = {m.first_order} }};",
-        f"#define RODAS_EXPONENT {float(m.exponent)!r}",
-        f"#define RODAS_GROWTH {m.growth!r}",
+        f"#define RODAS_EXPONENT {float(m.error_exponent)!r}",
+        f"#define RODAS_GROWTH {m.max_growth!r}",
         f"#define RODAS_GAMMA {m.gamma!r}",
     ]
-    for name, row in {"NODE": m.nodes, "D": m.d, "B": m.b, "E": m.error}.items():
-        lines += [f"static const real RODAS_{name}[] = {{", *numbers(row, "    ", ""), "};"]
-    for name, rows in {"A": m.A, "C": m.C, "H": m.dense}.items():
+    for name, row in {"NODE": m.nodes, "D": m.d, "B": m.b, "E": m.error_weights}.items():
+        lines += [f"static const real RODAS_{name}[] = {{", *wrapped_numbers(row, "    ", ""), "};"]
+    for name, rows in {"A": m.A, "C": m.C, "H": m.dense_weights}.items():
         lines.append(f"static const real RODAS_{name}[][{stages}] = {{")
-        lines += [line for row in rows for line in numbers(row or (0.0,), "    {", "},")]
+        lines += [line for row in rows for line in wrapped_numbers(row or (0.0,), "    {", "},")]
         lines.append("};")
     return "\n".join([*lines, ""])

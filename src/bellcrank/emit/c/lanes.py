@@ -1,7 +1,7 @@
 """C source of a program whose number is a vector: several runs in lanes, each in a lane of its own.
 
-In:  a `Program`. Out: text, in which `derivatives` and `outputs` compute in lanes, and constants, inputs, tables and
-user functions one run at a time. `not_in_lanes` reports what keeps a program from it.
+In:  a `SimulationProgram`. Out: text, in which `derivatives` and `outputs` compute in lanes, and constants, inputs,
+tables and user functions one run at a time. `lanes_obstacle` reports what keeps a program from it.
 """
 
 from __future__ import annotations
@@ -12,120 +12,122 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
 
-from bellcrank.emit.c.after_rates import after_rates
-from bellcrank.emit.c.events import EventsText, closes_loops, event_parts, event_sizes, events_text
-from bellcrank.emit.c.functions import Functions
-from bellcrank.emit.c.listed import listed
-from bellcrank.emit.c.methods import advance_of_group
+from bellcrank.emit.c.c_data import c_data_definitions
+from bellcrank.emit.c.events import EmittedEvents, closes_loops, event_features, event_sizes, events_text
+from bellcrank.emit.c.functions import CFunctions
+from bellcrank.emit.c.outputs_from_rhs import share_rhs_values
 from bellcrank.emit.c.printer import CPrinter, external_calls
-from bellcrank.emit.c.routines import texts as texts_in_c
-from bellcrank.emit.c.runtime_files import definitions, runtime, sines
-from bellcrank.emit.c.source import head_of, routine_texts, table_helpers, used_functions
+from bellcrank.emit.c.runtime_files import constant_definitions, fill_runtime_file, sincos_source
+from bellcrank.emit.c.source import file_header, routine_texts, table_helpers, used_functions
+from bellcrank.emit.c.step_methods import advance_of_group
 from bellcrank.emit.c.tables import table_functions
+from bellcrank.emit.c.user_functions import routine_sources as texts_in_c
 from bellcrank.emit.kernel_data import correction_data, side_data, unit_data
-from bellcrank.emit.number import DOUBLE, FLOAT, Number
-from bellcrank.emit.parts import LONGEST
+from bellcrank.emit.name_comments import NO_WORDS
+from bellcrank.emit.number_type import DOUBLE, FLOAT, NumberType
 from bellcrank.emit.printer import ATOM, Piece
-from bellcrank.emit.schedule import BEST, Options, schedule
-from bellcrank.emit.steps import Angles, Step
-from bellcrank.emit.words import NO_WORDS
+from bellcrank.emit.schedule import DEFAULT_OPTIONS, ScheduleOptions, schedule_section
+from bellcrank.emit.schedule_steps import SinCosGroup, Step
+from bellcrank.emit.split_functions import MAX_STATEMENTS_PER_PART
 from bellcrank.expr import Func, Symbol
-from bellcrank.expr.function_table import FUNCTIONS, names_in
+from bellcrank.expr.function_table import FUNCTIONS, function_names_in
 from bellcrank.expr.node import Rational
 from bellcrank.kernel.text import Kernel, kernel_file
-from bellcrank.names import routine_name
-from bellcrank.numeric.methods import METHODS
+from bellcrank.name_lookup import routine_name
+from bellcrank.numeric.fixed_step_methods import METHODS
 from bellcrank.numeric.tuning import ELIMINATION
-from bellcrank.program.functions import Function
-from bellcrank.program.program import Program
-from bellcrank.program.statements import Call, Reduce, Solve, Statement
+from bellcrank.program.program import SimulationProgram
+from bellcrank.program.program_functions import ProgramFunction
+from bellcrank.program.statements import CallStatement, NullSpaceSolve, SolveStatement, Statement
 
 LANES = {
-    DOUBLE: Number("lanes", "lanes", DOUBLE.epsilon, "", "math.h", "sincos_lanes.c"),
-    FLOAT: Number("short lanes", "lanes", FLOAT.epsilon, "", "math.h", "sincos_lanes_single.c"),
+    DOUBLE: NumberType("lanes", "lanes", DOUBLE.epsilon, "", "math.h", "sincos_lanes.c"),
+    FLOAT: NumberType("short lanes", "lanes", FLOAT.epsilon, "", "math.h", "sincos_lanes_single.c"),
 }
 """Vectors of a number."""
 SIDE_BY_SIDE = ("derivatives", "outputs", "correct_q", "correct_u")  # functions of a program
-CLOSING = ("closure", "sides")  # those of one run alone, in which events set what loops depend on
-INLINE = 16  # angles whose sines and cosines are taken in registers
+CLOSURE_FUNCTIONS = ("closure", "sides")  # those of one run alone, in which events set what loops depend on
+MAX_REGISTER_ANGLES = 16  # angles whose sines and cosines are taken in registers
 SIDE = "lanes_"  # begins names of what is done for all lanes at once
 FEW_OPERATIONS, VECTORS = 64, 4  # of a right-hand side; runs of so short a one go in so many vectors at once
 
 
 @cache
-def in_vectors() -> frozenset[str]:
+def vector_function_names() -> frozenset[str]:
     """Functions that lanes_functions.c has, in double precision."""
     return frozenset(re.findall(r"^static inline lanes lanes_(\w+)\(", kernel_file("lanes_functions.c"), re.MULTILINE))
 
 
-def not_in_lanes(program: Program, number: Number = DOUBLE) -> str:
+def lanes_obstacle(program: SimulationProgram, number: NumberType = DOUBLE) -> str:
     """Why a program cannot compute in lanes, in words; nothing if it can."""
     if program.loops is not None:
-        if program.loops.correction is None or any(isinstance(s, Reduce) for s in _statements(program)):
+        if program.loops.correction is None or any(
+            isinstance(s, NullSpaceSolve) for s in _vectorized_statements(program)
+        ):
             return "the closed loops have no order of pivots that holds in all regular positions"
         if number is not DOUBLE:
             return "loops are kept closed in double precision"
     if program.start.results or program.update.results:
         return "user functions keep values over a step"
     for c in external_calls(program).values():
-        if c.function is None or c.foreign:
+        if c.c_name is None or c.foreign:
             return f"the user function '{c.routine.name}' is not given in C"
         if c.routine.memory:
             return f"the user function '{c.routine.name}' remembers"
     return ""
 
 
-def _in_vectors(program: Program) -> list[Function]:
+def _vectorized_functions(program: SimulationProgram) -> list[ProgramFunction]:
     """Functions that compute in lanes."""
     return [f for f in program.functions_of("minimal") if f.name in SIDE_BY_SIDE]
 
 
-def _statements(program: Program) -> list[Statement]:
-    return [s for f in _in_vectors(program) for s in f.section.statements]
+def _vectorized_statements(program: SimulationProgram) -> list[Statement]:
+    return [s for f in _vectorized_functions(program) for s in f.section.statements]
 
 
 class LanesPrinter(CPrinter):
     """Expressions and statements over vectors."""
 
-    FUNCTIONS: ClassVar[Mapping[str, str]] = {name: f"lanes_{name}" for name in names_in("c")}
+    FUNCTIONS: ClassVar[Mapping[str, str]] = {name: f"lanes_{name}" for name in function_names_in("c")}
     PI_TEXT = f"SAME({CPrinter.PI_TEXT})"
     SINES, ROOM, FILL, ANY = "sincos_lanes", "{}", "", ""
     double = True  # or single precision
 
-    def number(self, value: Rational) -> str:
-        return f"SAME({super().number(value)})"
+    def print_number(self, value: Rational) -> str:
+        return f"SAME({super().print_number(value)})"
 
-    def comparison(self, name: str, args: list[Piece]) -> Piece:
-        return f"one_if{super().comparison(name, args)[0]}", ATOM
+    def print_comparison(self, name: str, args: list[Piece]) -> Piece:
+        return f"one_if{super().print_comparison(name, args)[0]}", ATOM
 
-    def choice(self, args: list[Piece]) -> Piece:
+    def print_conditional(self, args: list[Piece]) -> Piece:
         condition = args[0][0]
         mask = condition.removeprefix("one_if") if condition.startswith("one_if(") else f"({condition} != SAME(0.0))"
         return f"choose({mask}, {args[1][0]}, {args[2][0]})", ATOM
 
     def reciprocal_root(self, base: Piece) -> str:
-        self.called("sqrt")
+        self.function_name("sqrt")
         return f"lanes_rsqrt({base[0]})"
 
-    def integer_power(self, base: str, exponent: int) -> str:
+    def print_integer_power(self, base: str, exponent: int) -> str:
         simple = base.replace("[", "_").replace("]", "_").isidentifier()
         if simple and exponent <= 3:
             return "*".join([base] * exponent)
-        return f"{self.called('pow')}({base}, {self.number(exponent)})"
+        return f"{self.function_name('pow')}({base}, {self.print_number(exponent)})"
 
-    def routine(self, node: Func, args: list[Piece]) -> Piece:
+    def print_routine_call(self, node: Func, args: list[Piece]) -> Piece:
         return f"lanes_{self.tables[node.function]}({', '.join(a[0] for a in args)})", ATOM
 
-    def _lines(self, s: Step) -> list[str]:
-        return self._call(s) if isinstance(s, Call) else super()._lines(s)
+    def _statement_lines(self, s: Step) -> list[str]:
+        return self._call(s) if isinstance(s, CallStatement) else super()._statement_lines(s)
 
-    def _angles(self, s: Angles, k: int) -> list[str]:
+    def _sincos_statement(self, s: SinCosGroup, k: int) -> list[str]:
         """Each by itself, so that all may stay in registers, unless they are too many for that."""
-        if not self.double or len(s.angles) > INLINE:
-            return super()._angles(s, k)
+        if not self.double or len(s.angles) > MAX_REGISTER_ANGLES:
+            return super()._sincos_statement(s, k)
         n = len(s.angles)
         lines = [
-            f"const lanes angle{k}[{n}] = {{{', '.join(self.expr(a.value) for a in s.angles)}}};",
+            f"const lanes angle{k}[{n}] = {{{', '.join(self.print_expression(a.value) for a in s.angles)}}};",
             f"const masks far{k} = far_angles({' + '.join(f'angle{k}[{i}]*angle{k}[{i}]' for i in range(n))});",
             f"Sines both{k}[{n}] = {{{', '.join(f'sines_of(angle{k}[{i}])' for i in range(n))}}};",
             f"if (any(far{k})) {{",
@@ -138,20 +140,22 @@ class LanesPrinter(CPrinter):
             lines.append(f"const lanes {', '.join(assignments)};")
         return lines
 
-    def _call(self, s: Call) -> list[str]:
+    def _call(self, s: CallStatement) -> list[str]:
         """A user function, of all lanes at once where it is given so, lane by lane elsewhere."""
         self._groups += 1
         k, call, count = self._groups, self.calls[s.routine], len(s.targets)
-        arguments = [self.expr(a) for a in s.arguments]
+        arguments = [self.print_expression(a) for a in s.arguments]
         numbered_targets = [(i, t) for i, t in enumerate(s.targets) if t is not None]
         results = [f"const lanes {t.name} = values{k}[{i}];" for i, t in numbered_targets]
         if self.double and s.routine.given_in("lanes"):
             call_text = f"{SIDE}{routine_name(s.routine.name)}({', '.join(arguments)}, values{k});"
             return [f"lanes values{k}[{count}];", call_text, *results]
-        lines = [f"const lanes arguments{k}[{max(len(arguments), 1)}] = {{{', '.join(arguments) or self.number(0)}}};"]
+        lines = [
+            f"const lanes arguments{k}[{max(len(arguments), 1)}] = {{{', '.join(arguments) or self.print_number(0)}}};"
+        ]
         lane_arguments = [f"LANE(arguments{k}[{i}], j)" for i in range(len(arguments))]
         returned = bool(s.routine.returns)
-        call_text = f"{call.function}({', '.join([*lane_arguments, *([f'found{k}'] if returned else [])])});"
+        call_text = f"{call.c_name}({', '.join([*lane_arguments, *([f'found{k}'] if returned else [])])});"
         return [
             *lines,
             f"lanes values{k}[{count}];",
@@ -164,27 +168,27 @@ class LanesPrinter(CPrinter):
         ]
 
 
-class LaneFunctions(Functions):
+class LaneFunctions(CFunctions):
     """Functions over vectors; `printers` know what they have called."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.printers: list[CPrinter] = []
 
-    def printer(self, computed: Iterable[Symbol] = ()) -> CPrinter:
+    def make_printer(self, computed: Iterable[Symbol] = ()) -> CPrinter:
         names = {**self.names, **self.fixed, **{s: s.name for s in computed}}
-        printer = LanesPrinter(names, self.tables, self.calls, self.number)
-        printer.double = self.number is LANES[DOUBLE]
+        printer = LanesPrinter(names, self.tables, self.calls, self.number_type)
+        printer.double = self.number_type is LANES[DOUBLE]
         self.printers.append(printer)
         return printer
 
 
 def lanes_source(
-    program: Program,
-    options: Options = BEST,
-    longest: int = LONGEST,
-    number: Number = DOUBLE,
-    events: EventsText | None = None,
+    program: SimulationProgram,
+    options: ScheduleOptions = DEFAULT_OPTIONS,
+    longest: int = MAX_STATEMENTS_PER_PART,
+    number: NumberType = DOUBLE,
+    events: EmittedEvents | None = None,
     table_data: bool = False,
 ) -> str:
     """The program as C source that runs several runs in lanes, and looks for some events in them.
@@ -193,62 +197,66 @@ def lanes_source(
     `table_data` as of `c_sources`.
     """
     tables, user_calls = table_functions(program.tables, table_data), external_calls(program)
-    single_run = Functions(program, tables.names, user_calls, longest, DOUBLE)
+    single_run = CFunctions(program, tables.names, user_calls, longest, DOUBLE)
     side = LaneFunctions(program, tables.names, user_calls, longest, LANES[number])
-    functions, shared_values = after_rates(_in_vectors(program), longest)
+    functions, shared_values = share_rhs_values(_vectorized_functions(program), longest)
     lane_options = replace(options, side_by_side=False)  # all is in vectors already
     in_memory = {"derivatives": program.coordinates}
-    plans = [(f, schedule(f.section, lane_options, in_memory.get(f.name, ()))) for f in functions]
+    plans = [(f, schedule_section(f.section, lane_options, in_memory.get(f.name, ()))) for f in functions]
     steps = [s for _, plan in plans for s in plan.steps]
-    texts = side.texts(plans, shared_values).values()
-    angles = ([runtime("room.c"), sines(DOUBLE)] if number is DOUBLE else []) + [
-        sines(LANES[number])
+    texts = side.function_sources(plans, shared_values).values()
+    angles = ([fill_runtime_file("room.c"), sincos_source(DOUBLE)] if number is DOUBLE else []) + [
+        sincos_source(LANES[number])
     ]  # the one is made of the other
-    vectors = in_vectors() if number is DOUBLE else frozenset()
-    scalar, used_names = names_in("c"), {name for p in side.printers for name in p.used_functions}
+    vectors = vector_function_names() if number is DOUBLE else frozenset()
+    scalar, used_names = function_names_in("c"), {name for p in side.printers for name in p.used_functions}
     lane_versions = [(r, r.given_in("lanes")) for r in user_calls] if number is DOUBLE else []
     lane_texts = texts_in_c([x for x in lane_versions if x[1]], SIDE)
-    kernel = kernel_of(program, number, events=events)
-    closing, closing_steps = closing_parts(program, single_run, options, events, kernel)
-    if any(isinstance(s, Angles) for s in closing_steps):
+    kernel = lanes_kernel(program, number, events=events)
+    closing, closing_steps = loop_closing_source(program, single_run, options, events, kernel)
+    if any(isinstance(s, SinCosGroup) for s in closing_steps):
         closing, angles = [*angles[:-1], *closing], angles[-1:]
     segments = [
-        *head_of(program, NO_WORDS, single_run, functions, DOUBLE),
+        *file_header(program, NO_WORDS, single_run, functions, DOUBLE),
         "#include <stdlib.h>\n",
         *used_functions(program.functions_of("minimal"), extra_names=events.called if events else ()),
         *routine_texts(program, user_calls.values(), kernel),
         f"#define real double\ntypedef {number.c} scalar;\n",
-        definitions(ELIMINATION, number),
+        constant_definitions(ELIMINATION, number),
         *table_helpers(program, kernel),
         *tables.text,
         kernel.take("externals.h", "input.h"),
         single_run.constants(),
-        signals_of(program, kernel),
+        input_signal_source(program, kernel),
         kernel.take("many_rows.c"),
-        *tuning_of_loops(program, kernel),
+        *loop_constants(program, kernel),
         *closing,
         "#undef real\n#define real lanes\n",
         kernel.take("lanes.h"),
-        *(angles if lane_texts or any(isinstance(s, Angles) for s in steps) else ()),
-        *(kernel.take("lanes_solve.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
+        *(angles if lane_texts or any(isinstance(s, SinCosGroup) for s in steps) else ()),
+        *(kernel.take("lanes_solve.c") for _ in [0] if any(isinstance(s, SolveStatement) for s in steps)),
         kernel.take("lanes_roots.c"),
         *lane_texts,
         *(kernel.take("lanes_functions.c") for _ in [0] if not used_names.isdisjoint(vectors)),
         *(
-            _lane_by_lane(f, scalar[f], FUNCTIONS[f].arity or 2)
+            _scalarized_function(f, scalar[f], FUNCTIONS[f].arity or 2)
             for f in sorted(used_names)
             if not FUNCTIONS[f].select and f not in vectors and f != "sqrt"
         ),
-        *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
+        *(_scalarized_function(name, name, len(t.axes)) for t, name in tables.names.items()),
         *texts,
-        group_run(program, number, kernel, events=events, vectors=vectors_of(program, events)),
+        group_run(program, number, kernel, events=events, vectors=vectors_per_step(program, events)),
         kernel.take("lanes_driver.c"),
     ]
     return "\n".join(p for p in segments if p)
 
 
-def kernel_of(
-    program: Program, number: Number, only: str = "", own_values: bool = True, events: EventsText | None = None
+def lanes_kernel(
+    program: SimulationProgram,
+    number: NumberType,
+    only: str = "",
+    own_values: bool = True,
+    events: EmittedEvents | None = None,
 ) -> Kernel:
     """The kernel for vectorised runs; on a GPU by one method `only`; has each run its `own_values` parameters?"""
     loops = program.loops
@@ -264,35 +272,39 @@ def kernel_of(
             "HAS_INPUTS": int(bool(program.given_inputs)),
             "HAS_CORRECTION": int(loops is not None),
             "HAS_SIDES": int(loops is not None and bool(loops.sides)),
-            **event_parts(program, events),
+            **event_features(program, events),
         }
     )
 
 
-def signals_of(program: Program, kernel: Kernel) -> str:
+def input_signal_source(program: SimulationProgram, kernel: Kernel) -> str:
     """Inputs as functions of time, if there are some."""
     return kernel.take("spline.c", "tables/signals.c") if program.given_inputs else ""
 
 
-def tuning_of_loops(program: Program, kernel: Kernel) -> list[str]:
+def loop_constants(program: SimulationProgram, kernel: Kernel) -> list[str]:
     """Thresholds of closed loops, which precede what closes them."""
     return [] if program.loops is None else [kernel.take("tables/loops.h")]
 
 
-def closing_parts(
-    program: Program, single_run: Functions, options: Options, events: EventsText | None, kernel: Kernel
+def loop_closing_source(
+    program: SimulationProgram,
+    single_run: CFunctions,
+    options: ScheduleOptions,
+    events: EmittedEvents | None,
+    kernel: Kernel,
 ) -> tuple[list[str], list[Step]]:
     """What closes the loops of one run after an event, if any acts in them, and its statements."""
     if program.loops is None or not closes_loops(program, events):
         return [], []
-    functions = [f for f in program.functions_of("minimal") if f.name in CLOSING]
-    plans = [(f, schedule(f.section, replace(options, side_by_side=False))) for f in functions]
-    texts = [*(single_run.text(*x) for x in plans), kernel.take("length.c", "least_norm.c")]
-    texts += [listed(side_data(program.loops)), kernel.take("closing.c")]
+    functions = [f for f in program.functions_of("minimal") if f.name in CLOSURE_FUNCTIONS]
+    plans = [(f, schedule_section(f.section, replace(options, side_by_side=False))) for f in functions]
+    texts = [*(single_run.function_source(*x) for x in plans), kernel.take("length.c", "least_norm.c")]
+    texts += [c_data_definitions(side_data(program.loops)), kernel.take("closing.c")]
     return texts, [s for _, plan in plans for s in plan.steps]
 
 
-def vectors_of(program: Program, events: EventsText | None = None) -> int:
+def vectors_per_step(program: SimulationProgram, events: EmittedEvents | None = None) -> int:
     """Vectors of runs that take their steps together. A program of few operations waits for its own results, where
     others continue meanwhile; a longer one has enough to do, and would store what it cannot keep in registers."""
     is_short = program.count.total <= FEW_OPERATIONS and program.loops is None and events is None
@@ -300,20 +312,20 @@ def vectors_of(program: Program, events: EventsText | None = None) -> int:
 
 
 def group_run(
-    program: Program,
-    number: Number,
+    program: SimulationProgram,
+    number: NumberType,
     kernel: Kernel,
     only: str = "",
-    events: EventsText | None = None,
+    events: EmittedEvents | None = None,
     vectors: int = 1,
 ) -> str:
     """A group of runs in some `vectors` from its beginning to its end, by one method `only`, if it is named."""
-    correction_lists = [] if program.loops is None else [listed(correction_data(program.loops), "double")]
+    correction_lists = [] if program.loops is None else [c_data_definitions(correction_data(program.loops), "double")]
     segments = [
         f"enum {{ N_VECTORS = {vectors} }};\n",
         *([event_sizes(events)] if events else []),
         kernel.take("lanes_job.c"),
-        listed(unit_data(program.unit)) + kernel.take("unit_size.c"),
+        c_data_definitions(unit_data(program.unit)) + kernel.take("unit_size.c"),
         advance_of_group(only, number is not DOUBLE),
         *correction_lists,
         *([events_text(program, events, number)] if events else []),
@@ -322,7 +334,7 @@ def group_run(
     return "\n".join(segments)
 
 
-def _lane_by_lane(name: str, scalar: str, count: int) -> str:
+def _scalarized_function(name: str, scalar: str, count: int) -> str:
     """A function of vectors that is known for numbers; `scalar` is its name there, or a pattern."""
     arguments = "xyz"[:count]
     each = [f"LANE({a}, j)" for a in arguments]

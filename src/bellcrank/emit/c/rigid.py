@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from bellcrank.emit.c.c_data import c_data_definitions
 from bellcrank.emit.c.linkage import function_data
-from bellcrank.emit.c.listed import listed
 from bellcrank.emit.kernel_data import Data
-from bellcrank.emit.kernel_function import KernelFunction, digest_of
+from bellcrank.emit.kernel_function import KernelFunction, kernel_function_digest
 from bellcrank.kernel.text import Kernel
-from bellcrank.program.program import Program
-from bellcrank.program.statements import Section, needed
+from bellcrank.program.program import SimulationProgram
+from bellcrank.program.statements import Section, prune_section
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class RigidWheel:
     ground: KernelFunction
 
 
-def wheels_at(program: Program, wheels: Sequence[RigidWheel]) -> Section:
+def wheels_at(program: SimulationProgram, wheels: Sequence[RigidWheel]) -> Section:
     """What a run asks of all wheels at a state."""
     results = tuple(program.outputs.results[i] for w in wheels for i in w.facts)
-    return needed(replace(program.outputs, results=results), program.derivatives.statements)
+    return prune_section(replace(program.outputs, results=results), program.derivatives.statements)
 
 
 def wheel_data(wheels: Sequence[RigidWheel]) -> Data:
@@ -52,8 +52,11 @@ def wheel_data(wheels: Sequence[RigidWheel]) -> Data:
 
 def wheel_tables(wheels: Sequence[RigidWheel]) -> str:
     """The ground and what is known of the wheels, in C."""
-    grounds = {f"wheel_ground_{digest_of(w.ground)}": w.ground for w in wheels}
-    names = [f"&wheel_ground_{digest_of(w.ground)}_of" for w in wheels]
+    grounds = {f"wheel_ground_{kernel_function_digest(w.ground)}": w.ground for w in wheels}
+    names = [f"&wheel_ground_{kernel_function_digest(w.ground)}_of" for w in wheels]
     texts = [Kernel({}).take("ground_parts.c"), *(function_data(name, g) for name, g in grounds.items())]
-    texts += [f"static const Ground *const WHEEL_GROUND[] = {{{', '.join(names)}}};", listed(wheel_data(wheels))]
+    texts += [
+        f"static const Ground *const WHEEL_GROUND[] = {{{', '.join(names)}}};",
+        c_data_definitions(wheel_data(wheels)),
+    ]
     return "\n".join(texts)

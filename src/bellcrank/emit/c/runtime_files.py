@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bellcrank.emit.number import Number
-from bellcrank.files.template import filled, template
+from bellcrank.emit.number_type import NumberType
+from bellcrank.files.template import fill_template, template_text
 from bellcrank.numeric.tuning import constants
 
 
-def runtime(name: str, common: Mapping[str, str] | None = None, /, **replacements: str) -> str:
-    """A file of the folder `runtime`, filled; pieces of `common` may be left over."""
-    return filled(template("bellcrank.emit/c/runtime", name), replacements, common)
+def fill_runtime_file(name: str, common: Mapping[str, str] | None = None, /, **replacements: str) -> str:
+    """A file of the folder `fill_runtime_file`, filled; pieces of `common` may be left over."""
+    return fill_template(template_text("bellcrank.emit/c/runtime", name), replacements, common)
 
 
-def head(number: Number, local: bool = False) -> str:
+def source_head(number: NumberType, local: bool = False) -> str:
     """What every file begins with; functions of one that is `local` are for the file that includes it."""
-    return runtime("head.c", MATH=number.header, LOCAL="yes" if local else "")
+    return fill_runtime_file("head.c", MATH=number.header, LOCAL="yes" if local else "")
 
 
-def sines(number: Number, table: bool = True) -> str:
+def sincos_source(number: NumberType, table: bool = True) -> str:
     """How sines and cosines are taken together; where vectors are short, by a `table`."""
-    return runtime(number.sines, {"TABLE": "yes" if table else ""})
+    return fill_runtime_file(number.sines, {"TABLE": "yes" if table else ""})
 
 
-def definitions(group: Any, number: Number, prefix: str = "") -> str:
+def constant_definitions(group: Any, number: NumberType, prefix: str = "") -> str:
     """A part of the table of tuning constants in C."""
     lines = []
     for c in constants(group):
-        name, value = prefix + c.name.upper(), c.at(number.rounding)
+        name, value = prefix + c.name.upper(), c.value_for_rounding(number.relative_epsilon)
         if isinstance(c.value, int):
             text = f"enum {{ {name} = {value} }};"
         else:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from bellcrank.emit.formula import CFormula
-from bellcrank.signals import KINDS, Kind, positive_numbers
+from bellcrank.emit.signal_formula import CSignalPrinter
+from bellcrank.signals import SIGNAL_KINDS, SignalKind, positive_numbers
 
-NUMBERED = (*KINDS, "pieces", "function")  # as compiled code counts them
+NUMBERED = (*SIGNAL_KINDS, "pieces", "function")  # as compiled code counts them
 
 
 def signal_names() -> str:
     return f"enum {{ {', '.join(name.upper() for name in NUMBERED)} }};\n"
 
 
-def _printer(kind: Kind) -> CFormula:
-    names = {"t": "t", "two_pi": "two_pi", **{name: name for name, _ in kind.lets}}
-    return CFormula(names | {name: f"a[{i}]" for i, name in enumerate(kind.names)})
+def _c_signal_printer(kind: SignalKind) -> CSignalPrinter:
+    names = {"t": "t", "two_pi": "two_pi", **{name: name for name, _ in kind.local_definitions}}
+    return CSignalPrinter(names | {name: f"a[{i}]" for i, name in enumerate(kind.parameter_names)})
 
 
 def signal_cases() -> str:
     """The cases of `input_value`."""
     lines = []
-    for kind in KINDS.values():
-        printer = _printer(kind)
-        lines.append(f"    case {kind.name.upper()}: {{ /* {', '.join(kind.names)} */")
-        lines += [f"        const real {name} = {printer.text(x)};" for name, x in kind.lets]
-        *first, last = [printer.text(x) for x in kind.orders]
+    for kind in SIGNAL_KINDS.values():
+        printer = _c_signal_printer(kind)
+        lines.append(f"    case {kind.name.upper()}: {{ /* {', '.join(kind.parameter_names)} */")
+        lines += [f"        const real {name} = {printer.text(x)};" for name, x in kind.local_definitions]
+        *first, last = [printer.text(x) for x in kind.derivative_formulas]
         lines += [f"        if (in->rate == {i})\n            return {text};" for i, text in enumerate(first)]
         lines += [f"        return {last};", "    }"]
     return "".join(f"{line}\n" for line in lines)
@@ -47,7 +47,8 @@ static real input_value(const Input *in, real t)
 def kind_rows() -> str:
     """What written programs know of the kinds: word, number, how many numbers, how often differentiable."""
     return ",\n    ".join(
-        f'{{"{k.name}", {k.name.upper()}, {len(k.numbers)}, {len(k.orders) - 1}}}' for k in KINDS.values()
+        f'{{"{k.name}", {k.name.upper()}, {len(k.numbers)}, {len(k.derivative_formulas) - 1}}}'
+        for k in SIGNAL_KINDS.values()
     )
 
 
@@ -59,9 +60,9 @@ def positive_rows() -> str:
 def break_cases() -> str:
     """The cases of `signal_breaks`: times at which a signal is not smooth."""
     lines = []
-    for kind in KINDS.values():
+    for kind in SIGNAL_KINDS.values():
         if kind.breaks:
             lines.append(f"    case {kind.name.upper()}:")
-            lines += [f"        at[{i}] = {_printer(kind).text(x)};" for i, x in enumerate(kind.breaks)]
+            lines += [f"        at[{i}] = {_c_signal_printer(kind).text(x)};" for i, x in enumerate(kind.breaks)]
             lines.append(f"        return {len(kind.breaks)};")
     return "".join(f"{line}\n" for line in lines)

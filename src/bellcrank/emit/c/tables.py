@@ -14,9 +14,9 @@ from math import prod
 
 import numpy as np
 
-from bellcrank.emit.c.halves import HALF
-from bellcrank.emit.names import comment, identifier
-from bellcrank.emit.pieces import table_pieces
+from bellcrank.emit.c.split_source import HALF
+from bellcrank.emit.identifiers import comment_text, safe_identifier
+from bellcrank.emit.table_coefficients import table_coefficients
 from bellcrank.expr.table import Table
 
 SET = ("set_tables", "set_tables_2")  # sets the numbers of a library, or of each half of it
@@ -43,7 +43,7 @@ class TableNumbers:
 
 
 @dataclass(frozen=True)
-class _Arrays:
+class _TableArrays:
     """How C says how many points the axes of a table have, where these are, and where its pieces are."""
 
     sizes: list[str]
@@ -54,23 +54,29 @@ class _Arrays:
 def table_functions(tables: Sequence[Table], data: bool = False) -> TableFunctions:
     """A function for every table; a table and its derivatives share their arrays."""
     base_tables = [*dict.fromkeys(t.given for t in tables)]
-    text = _empty(base_tables) if data and base_tables else []
-    arrays = dict(zip(base_tables, _within(base_tables) if data else map(_alone, base_tables, count(1)), strict=True))
+    text = _common_array_declarations(base_tables) if data and base_tables else []
+    arrays = dict(
+        zip(
+            base_tables,
+            _slices_of_common_arrays(base_tables) if data else map(_own_arrays, base_tables, count(1)),
+            strict=True,
+        )
+    )
     names: dict[Table, str] = {}
     for t in base_tables if not data else ():
-        text += _written(t, arrays[t])
+        text += _table_definition(t, arrays[t])
     for t in tables:
-        names[t] = f"table_{identifier(t.name, [n[6:] for n in names.values()])}"
-        text += _function(t, names[t], arrays[t.given])
+        names[t] = f"table_{safe_identifier(t.name, [n[6:] for n in names.values()])}"
+        text += _table_function(t, names[t], arrays[t.given])
     return TableFunctions(names, text)
 
 
 def table_numbers(tables: Sequence[Table]) -> TableNumbers:
     """What a program is given whose tables are data."""
     base_tables = [*dict.fromkeys(t.given for t in tables)]
-    numbers, offset = np.zeros(sum(sum(_room(t)) for t in base_tables)), 0
+    numbers, offset = np.zeros(sum(sum(_capacity(t)) for t in base_tables)), 0
     for t in base_tables:
-        for values, capacity in zip((*t.axes, table_pieces(t)), _room(t), strict=True):
+        for values, capacity in zip((*t.axes, table_coefficients(t)), _capacity(t), strict=True):
             numbers[offset : offset + len(values)] = values
             offset += capacity
     return TableNumbers(np.array([len(a) for t in base_tables for a in t.axes], dtype=np.int64), numbers)
@@ -79,30 +85,30 @@ def table_numbers(tables: Sequence[Table]) -> TableNumbers:
 # ---- numbers as data
 
 
-def _room(t: Table) -> list[int]:
+def _capacity(t: Table) -> list[int]:
     """How many numbers there is room for: points of each axis, and pieces."""
     return [*t.room, 4 ** len(t.axes) * prod(n - 1 for n in t.room)]
 
 
-def _within(base_tables: Sequence[Table]) -> list[_Arrays]:
+def _slices_of_common_arrays(base_tables: Sequence[Table]) -> list[_TableArrays]:
     """Parts of the arrays of all numbers."""
-    arrays, size, offset = list[_Arrays](), 0, 0
+    arrays, size, offset = list[_TableArrays](), 0, 0
     for t in base_tables:
         pointers = []
-        for capacity in _room(t):
+        for capacity in _capacity(t):
             pointers.append(f"table_numbers + {offset}")
             offset += capacity
         n = len(t.axes)
-        arrays.append(_Arrays([f"table_sizes[{size + i}]" for i in range(n)], pointers[:n], pointers[n]))
+        arrays.append(_TableArrays([f"table_sizes[{size + i}]" for i in range(n)], pointers[:n], pointers[n]))
         size += n
     return arrays
 
 
-def _empty(base_tables: Sequence[Table]) -> list[str]:
+def _common_array_declarations(base_tables: Sequence[Table]) -> list[str]:
     """Arrays of all numbers, and the function that sets them, in each half of a source."""
     return [
         f"static int64_t table_sizes[{sum(len(t.axes) for t in base_tables)}];",
-        f"static real table_numbers[{sum(sum(_room(t)) for t in base_tables)}];",
+        f"static real table_numbers[{sum(sum(_capacity(t)) for t in base_tables)}];",
         "",
         f"#if {HALF} == 2",
         f"#define {SET[0]} {SET[1]}",
@@ -119,20 +125,20 @@ def _empty(base_tables: Sequence[Table]) -> list[str]:
 # ---- numbers in the text
 
 
-def _alone(t: Table, number: int) -> _Arrays:
+def _own_arrays(t: Table, number: int) -> _TableArrays:
     """Arrays of a table."""
     points = [f"points_{number}{letter}" for letter in "xy"[: len(t.axes)]]
-    return _Arrays([str(len(a)) for a in t.axes], points, f"pieces_{number}")
+    return _TableArrays([str(len(a)) for a in t.axes], points, f"pieces_{number}")
 
 
-def _written(t: Table, arrays: _Arrays) -> list[str]:
-    lines = [f"/* table {comment(t.name)}: points and {'cubic' if t.order == 3 else 'straight'} pieces */"]
-    for name, values in zip((*arrays.points, arrays.pieces), (*t.axes, table_pieces(t)), strict=True):
+def _table_definition(t: Table, arrays: _TableArrays) -> list[str]:
+    lines = [f"/* table {comment_text(t.name)}: points and {'cubic' if t.order == 3 else 'straight'} pieces */"]
+    for name, values in zip((*arrays.points, arrays.pieces), (*t.axes, table_coefficients(t)), strict=True):
         lines.append(number_list(name, [*map(float, values)], "real"))
     return [*lines, ""]
 
 
-def _function(t: Table, name: str, arrays: _Arrays) -> list[str]:
+def _table_function(t: Table, name: str, arrays: _TableArrays) -> list[str]:
     letters = "xy"[: len(t.axes)]
     axes = [x for pair in zip(arrays.sizes, arrays.points, strict=True) for x in pair]
     evaluator = "spline_value" if len(t.axes) == 1 else "surface_value"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bellcrank.emit.fortran.lines import wrapped
+from bellcrank.emit.fortran.line_wrapping import wrap_statement
 from bellcrank.emit.fortran.printer import FortranPrinter
-from bellcrank.emit.fortran.runtime_files import real, runtime
+from bellcrank.emit.fortran.runtime_files import fill_runtime_file, real_literal
 from bellcrank.emit.fortran.tables import number_rows
-from bellcrank.emit.lookup import Wording, lookup_filling
-from bellcrank.program.lookup import Lookup
+from bellcrank.emit.lookup import LookupSyntax, lookup_filling
+from bellcrank.program.grid_lookup import GridLookup
 
-_SAY = Wording(
+_SAY = LookupSyntax(
     entry="{}({})",
     first=1,
-    real=real,
+    real=real_literal,
     within="{x} >= {least} .and. {x} <= {most}",
     both=" .and. &\n  ",
     beyond="{own} = min(max({x}, {low}), {high})\n"
@@ -25,12 +25,12 @@ _SAY = Wording(
 )
 
 
-def fortran_lookup(name: str, f: Lookup, value_indices: Sequence[int]) -> str:
+def fortran_lookup(name: str, f: GridLookup, value_indices: Sequence[int]) -> str:
     """The routine; values that are not wanted are 0."""
     filling = lookup_filling(name, f, value_indices, _SAY)
     argument_names = filling.pieces["GIVEN"].split(", ")
-    results = [line for i, text in filling.shown.items() for line in wrapped(f"v({i + 1}) = {text}")]
-    return runtime(
+    results = [line for i, text in filling.shown.items() for line in wrap_statement(f"v({i + 1}) = {text}")]
+    return fill_runtime_file(
         "lookup.f90",
         filling.pieces,
         WIDTH=str(filling.rows.shape[1]),
@@ -38,6 +38,6 @@ def fortran_lookup(name: str, f: Lookup, value_indices: Sequence[int]) -> str:
         INTEGERS=", ".join(f"{x}_cell" for x in argument_names),
         CELLS="\n".join(number_rows("cells", filling.rows)),
         DECLARED="\n".join(filling.printer.declarations()),
-        OUTSIDE="" if f.beyond else runtime("lookup_outside.f90", filling.pieces),
+        OUTSIDE="" if f.beyond else fill_runtime_file("lookup_outside.f90", filling.pieces),
         RESULTS="\n".join(results),
     )

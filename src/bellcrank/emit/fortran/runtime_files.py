@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bellcrank.files.template import filled, template
+from bellcrank.files.template import fill_template, template_text
 
 
-def runtime(name: str, common: Mapping[str, str] | None = None, /, **replacements: str) -> str:
-    """A file of the folder `runtime`, filled; pieces of `common` may be left over."""
-    return filled(template("bellcrank.emit/fortran/runtime", name), replacements, common)
+def fill_runtime_file(name: str, common: Mapping[str, str] | None = None, /, **replacements: str) -> str:
+    """A file of the folder `fill_runtime_file`, filled; pieces of `common` may be left over."""
+    return fill_template(template_text("bellcrank.emit/fortran/runtime", name), replacements, common)
 
 
-def real(value: float) -> str:
+def real_literal(value: float) -> str:
     """A number as a literal."""
     return f"{float(value)!r}_dp"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bellcrank.emit.fortran.lines import wrapped
-from bellcrank.emit.fortran.runtime_files import real
-from bellcrank.emit.names import comment
-from bellcrank.emit.pieces import table_pieces
+from bellcrank.emit.fortran.line_wrapping import wrap_statement
+from bellcrank.emit.fortran.runtime_files import real_literal
+from bellcrank.emit.identifiers import comment_text
+from bellcrank.emit.table_coefficients import table_coefficients
 from bellcrank.expr.table import Table
 
 
@@ -15,16 +15,16 @@ def table_function(name: str, t: Table) -> str:
     """A table as a function with its points and pieces."""
     letters = "xy"[: len(t.axes)]
     lines = [
-        f"  ! table {comment(t.name)}: {'cubic' if t.order == 3 else 'straight'} pieces",
+        f"  ! table {comment_text(t.name)}: {'cubic' if t.order == 3 else 'straight'} pieces",
         f"  function {name}({', '.join(letters)}) result(value)",
         f"    real(dp), intent(in) :: {', '.join(letters)}",
         "    real(dp) :: value",
         "    integer :: i",
     ]
     arrays = {f"points_{letter}": list(axis) for letter, axis in zip(letters, t.axes, strict=True)}
-    arrays["pieces"] = table_pieces(t)
+    arrays["pieces"] = table_coefficients(t)
     for array, values in arrays.items():
-        lines += _array(array, values)
+        lines += _constant_array(array, values)
     if len(t.axes) == 1:
         call = f"spline_value(points_x, pieces, {t.derivative[0]}, x)"
     else:
@@ -35,14 +35,16 @@ def table_function(name: str, t: Table) -> str:
     return "\n".join(lines)
 
 
-def _array(name: str, values: Sequence[float]) -> list[str]:
+def _constant_array(name: str, values: Sequence[float]) -> list[str]:
     """A constant array; one that is longer than a statement may be is filled by DATA statements."""
     if len(values) <= 400:
-        return [f"    real(dp), parameter :: {name}({len(values)}) = [ &", f"    {numbers(values)}]"]
+        return [f"    real(dp), parameter :: {name}({len(values)}) = [ &", f"    {wrapped_fortran_numbers(values)}]"]
     lines = [f"    real(dp), save :: {name}({len(values)})"]
     for start in range(0, len(values), 400):
         part = values[start : start + 400]
-        lines.append(f"    data ({name}(i), i = {start + 1}, {start + len(part)}) / &\n    {numbers(part)}/")
+        lines.append(
+            f"    data ({name}(i), i = {start + 1}, {start + len(part)}) / &\n    {wrapped_fortran_numbers(part)}/"
+        )
     return lines
 
 
@@ -50,12 +52,12 @@ def number_rows(name: str, rows: Iterable[Sequence[float]]) -> list[str]:
     """An array whose columns are rows of numbers; it uses an integer i."""
     lines = []
     for k, row in enumerate(rows, 1):
-        lines += wrapped(f"data ({name}(i, {k}), i = 1, {len(row)}) / {', '.join(map(real, row))}/")
+        lines += wrap_statement(f"data ({name}(i, {k}), i = 1, {len(row)}) / {', '.join(map(real_literal, row))}/")
     return [f"real(dp), save :: {name}({len(row)}, {k})", *lines]
 
 
-def numbers(values: Sequence[float]) -> str:
+def wrapped_fortran_numbers(values: Sequence[float]) -> str:
     """Numbers of an array, several to a line."""
-    literals = [real(v) for v in values]
+    literals = [real_literal(v) for v in values]
     rows = [", ".join(literals[i : i + 4]) for i in range(0, len(literals), 4)]
     return ", &\n    ".join(rows)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces
+from bellcrank.emit.linkage import ImplicitSyntax, implicit_names, implicit_template_values
 from bellcrank.emit.python.printer import PythonPrinter
-from bellcrank.emit.python.runtime_files import runtime
+from bellcrank.emit.python.runtime_files import fill_runtime_file
 from bellcrank.emit.python.tables import number_rows
-from bellcrank.emit.straight import straight_lines
+from bellcrank.emit.straight_line import straight_lines
 from bellcrank.expr import Expr
 from bellcrank.numeric.tuning import IMPLICIT
-from bellcrank.program.implicit import Implicit
+from bellcrank.program.implicit_function import ImplicitFunction
 
-_SAY = Wording(
+_SAY = ImplicitSyntax(
     first=0,
     real=repr,
     state="s[{}]",
@@ -30,23 +30,23 @@ s = [x + r * (c[k] + r / 2 * (c[k + n] + r / 3 * c[k + 2 * n])) for k, x in enum
 )
 
 
-def python_implicit(name: str, f: Implicit) -> str:
+def python_implicit(name: str, f: ImplicitFunction) -> str:
     """The routine and those it calls."""
-    fields = implicit_pieces(name, f, _SAY)
+    fields = implicit_template_values(name, f, _SAY)
     head = f"def {fields['NAME']}_{{}}(s, {fields['GIVEN']}{{}}):\n"
 
-    def function(kind: str, rows: Sequence[Sequence[Expr]], extra: str = "") -> str:
+    def rows_function(kind: str, rows: Sequence[Sequence[Expr]], extra: str = "") -> str:
         lines, value_texts = straight_lines(PythonPrinter(implicit_names(f, _SAY)), [e for row in rows for e in row])
         text_iterator = iter(value_texts)
         lists = [f"    [{', '.join(next(text_iterator) for _ in row)}]," for row in rows]
         return head.format(kind, extra) + "".join(f"    {line}\n" for line in [*lines, "return (", *lists, ")"])
 
-    return runtime(
+    return fill_runtime_file(
         "implicit.py.in",
         fields,
         SMALL=repr(IMPLICIT.small),
         START=number_rows(f.start),
-        EQUATIONS=function("rows", [[-e for e in f.residual], *f.slopes]),
-        BY_INPUT=function("by_input", f.by_input),
-        BIAS=function("bias", f.bias, ", y"),
+        EQUATIONS=rows_function("rows", [[-e for e in f.residual], *f.slopes]),
+        BY_INPUT=rows_function("by_input", f.by_input),
+        BIAS=rows_function("bias", f.bias, ", y"),
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bellcrank.emit.lookup import Wording, lookup_filling
+from bellcrank.emit.lookup import LookupSyntax, lookup_filling
 from bellcrank.emit.python.printer import PythonPrinter
-from bellcrank.emit.python.runtime_files import runtime
+from bellcrank.emit.python.runtime_files import fill_runtime_file
 from bellcrank.emit.python.tables import number_rows
-from bellcrank.program.lookup import Lookup
+from bellcrank.program.grid_lookup import GridLookup
 
-_SAY = Wording(
+_SAY = LookupSyntax(
     entry="{}[{}]",
     first=0,
     real=repr,
@@ -22,13 +22,13 @@ _SAY = Wording(
 )
 
 
-def python_lookup(name: str, f: Lookup, value_indices: Sequence[int]) -> str:
+def python_lookup(name: str, f: GridLookup, value_indices: Sequence[int]) -> str:
     """The routine; values that are not wanted are 0."""
     filling = lookup_filling(name, f, value_indices, _SAY)
-    return runtime(
+    return fill_runtime_file(
         "lookup.py.in",
         filling.pieces,
         CELLS=number_rows(filling.rows),
-        OUTSIDE="" if f.beyond else runtime("lookup_outside.py.in", filling.pieces),
+        OUTSIDE="" if f.beyond else fill_runtime_file("lookup_outside.py.in", filling.pieces),
         RESULTS="".join(f"{filling.shown.get(i, '0.0')}, " for i in range(len(f.values))).rstrip(),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bellcrank.emit.pieces import table_pieces
+from bellcrank.emit.table_coefficients import table_coefficients
 from bellcrank.expr.table import Table
 
 
@@ -12,7 +12,7 @@ def table_function(t: Table) -> str:
     """A table as a function with its points and pieces (`runtime/spline.py`, `runtime/surface.py`)."""
     axes = ", ".join(repr(list(a)) for a in t.axes)
     kind = "Spline" if len(t.axes) == 1 else "Surface"
-    return f"{kind}({axes}, {table_pieces(t)!r}, {', '.join(map(str, t.derivative))})"
+    return f"{kind}({axes}, {table_coefficients(t)!r}, {', '.join(map(str, t.derivative))})"
 
 
 def number_rows(rows: Iterable[Iterable[float]]) -> str:

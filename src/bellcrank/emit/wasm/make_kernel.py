@@ -25,7 +25,7 @@ MATH = (  # functions that models call
     *(
         f.name
         for f in CALLED.values()
-        if not (f.syntax or f.macro or f.code.get("wasm") or f.text("javascript").helper or f.name == "sign")
+        if not (f.syntax or f.macro or f.code.get("wasm") or f.translation("javascript").helper or f.name == "sign")
     ),
 )
 FLAGS = (
@@ -50,29 +50,29 @@ KERNELS = {
 }
 
 
-def missing() -> list[str]:
+def missing_tools() -> list[str]:
     """What is not there that it needs."""
     missing_tools = [name for name in (CLANG, "wasm-ld-14") if shutil.which(name) is None]
     return missing_tools if Path("/usr/lib/wasm32-wasi/libc.a").exists() else [*missing_tools, "wasi-libc"]
 
 
-def digest() -> str:
+def source_digest() -> str:
     """Of the text from which the modules are made."""
     return hashlib.sha256(Kernel({"LINKED": 1}).take("page.c").encode()).hexdigest()[:16]
 
 
-def made(name: str) -> bytes:
+def build_module(name: str) -> bytes:
     """A module."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / name
-        digest_flag = f'-DDIGEST="{digest()}"'
+        digest_flag = f'-DDIGEST="{source_digest()}"'
         subprocess.run([CLANG, *FLAGS, digest_flag, *KERNELS[name], "-o", str(output)], cwd=FOLDER, check=True)
         return output.read_bytes()
 
 
 if __name__ == "__main__":
-    if missing():
-        sys.exit(f"the kernel is not made: {', '.join(missing())} is not there")
+    if missing_tools():
+        sys.exit(f"the kernel is not made: {', '.join(missing_tools())} is not there")
     for each in KERNELS:
-        (FOLDER / each).write_bytes(made(each))
+        (FOLDER / each).write_bytes(build_module(each))
         print(f"{each}: {(FOLDER / each).stat().st_size} bytes")

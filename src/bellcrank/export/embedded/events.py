@@ -1,26 +1,27 @@
 """Events of a model in C for controllers: what is watched and set, over the arrays of its structure.
 
-In:  a `Setup` with events, and the program. Out: `EmbeddedEvents`. What such code cannot do is said when it is written.
+In:  a `ProgramSetup` with events, and the program. Out: `EmbeddedEvents`. What such code cannot do is said when it is
+written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bellcrank.derive.derived import Derived
+from bellcrank.derive.derived import DerivedModel
 from bellcrank.emit.c.embedded import EmbeddedEvents
-from bellcrank.emit.c.events import EventsText
+from bellcrank.emit.c.events import EmittedEvents
 from bellcrank.emit.event_formula import CEventPrinter
-from bellcrank.emit.names import comment
+from bellcrank.emit.identifiers import comment_text
 from bellcrank.errors import ModelError
-from bellcrank.export.begin import fixed_parameters
-from bellcrank.export.embedded.interface import Entry, Listed, entry_names
-from bellcrank.export.standalone.setup import Setup
-from bellcrank.many.watching import event_text
-from bellcrank.program.loops import Loops
+from bellcrank.export.embedded.interface import EnumEntry, EnumListing, entry_names
+from bellcrank.export.initial_data import fixed_parameters
+from bellcrank.export.standalone.setup import ProgramSetup
+from bellcrank.many.batch_events import event_source
+from bellcrank.program.loop_equations import LoopEquations
 
 
-def events_of(derived: Derived, setup: Setup) -> EmbeddedEvents | None:
+def embedded_events(derived: DerivedModel, setup: ProgramSetup) -> EmbeddedEvents | None:
     """The events of a model, or None."""
     if not setup.events:
         return None
@@ -31,28 +32,28 @@ def events_of(derived: Derived, setup: Setup) -> EmbeddedEvents | None:
     _require_settable(derived, setup)
     index_of = {x.name: i for i, x in enumerate(setup.own)}
     arrays = [("p", setup.parameters), ("e", setup.own)]
-    texts = {x.name: _value(name, i, x.factor) for name, listed in arrays for i, x in enumerate(listed)}
+    texts = {x.name: _parameter_value(name, i, x.factor) for name, listed in arrays for i, x in enumerate(listed)}
     printer = CEventPrinter(texts)
-    events = tuple(event_text(e, printer, index_of) for e in setup.events)
+    events = tuple(event_source(e, printer, index_of) for e in setup.events)
     values = [x.factor * (x.value or 0.0) for x in setup.own]
-    return EmbeddedEvents(EventsText(events, len(index_of), frozenset(printer.used), frozenset()), values)
+    return EmbeddedEvents(EmittedEvents(events, len(index_of), frozenset(printer.used), frozenset()), values)
 
 
-def event_list(setup: Setup, upper: str, conditions: Mapping[str, str]) -> Listed:
+def event_list(setup: ProgramSetup, upper: str, conditions: Mapping[str, str]) -> EnumListing:
     """Numbers of events by name."""
     names = entry_names(f"{upper}_EVENT", [e.name for e in setup.events])
     words = (f"{e.name}: {conditions[e.name]}" if conditions[e.name] != e.name else e.name for e in setup.events)
-    entries = tuple(Entry(name, comment(text)) for name, text in zip(names, words, strict=True))
-    return Listed("events: count[...], stopped", entries)
+    entries = tuple(EnumEntry(name, comment_text(text)) for name, text in zip(names, words, strict=True))
+    return EnumListing("events: count[...], stopped", entries)
 
 
-def _value(array: str, i: int, factor: float) -> str:
+def _parameter_value(array: str, i: int, factor: float) -> str:
     """A parameter in user units."""
     value = f"(double)m->{array}[{i}]"
     return value if factor == 1.0 else f"({value}/{factor!r})"
 
 
-def _require_settable(derived: Derived, setup: Setup) -> None:
+def _require_settable(derived: DerivedModel, setup: ProgramSetup) -> None:
     """Does an event set what closed loops determine?"""
     loops = derived.program.loops
     fixed = fixed_parameters(derived.program)
@@ -60,14 +61,14 @@ def _require_settable(derived: Derived, setup: Setup) -> None:
         for x, _ in e.settings:
             if x.symbol in fixed and x.kind == "parameter":
                 reason = "loops are closed by it, or user functions read it at the start; other parameters may be set"
-            elif loops is not None and x.column >= 0 and x.name not in (free := _free(setup, loops)):
+            elif loops is not None and x.column >= 0 and x.name not in (free := _unprojected_states(setup, loops)):
                 reason = f"closed loops determine it in embedded code; {', '.join(free) or 'parameters'} may be set"
             else:
                 continue
             raise ModelError(f"event '{e.name}' sets {x.name}: {reason}", derived.name)
 
 
-def _free(setup: Setup, loops: Loops) -> Sequence[str]:
+def _unprojected_states(setup: ProgramSetup, loops: LoopEquations) -> Sequence[str]:
     """Names of the states that corrections of loops leave as they are."""
     if loops.correction is None:
         return ()

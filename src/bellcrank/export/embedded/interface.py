@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bellcrank.emit.names import comment
+from bellcrank.emit.identifiers import comment_text
 from bellcrank.interface.interface import Quantity
 from bellcrank.kinematics.dimensions.quantities import UNKNOWN
-from bellcrank.names import routine_name
+from bellcrank.name_lookup import routine_name
 from bellcrank.units import UNIT_SYSTEMS
 
 
 @dataclass(frozen=True)
-class Entry:
+class EnumEntry:
     """A place in an array: its `name` in C, and the words of a comment."""
 
     name: str
@@ -21,13 +21,13 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Listed:
+class EnumListing:
     """The entries of an array."""
 
     title: str
-    entries: tuple[Entry, ...]
+    entries: tuple[EnumEntry, ...]
 
-    def text(self) -> str:
+    def enum_source(self) -> str:
         """An enumeration; nothing if there are no entries."""
         if not self.entries:
             return ""
@@ -35,18 +35,20 @@ class Listed:
         return "\n".join([f"enum {{ /* {self.title} */", *lines, "};", ""])
 
 
-def listed(
+def enum_listing(
     prefix: str,
     title: str,
     quantities: Sequence[Quantity],
     system: str,
     values: Sequence[float | None],
     marked: Iterable[Quantity] = (),
-) -> Listed:
+) -> EnumListing:
     """Quantities with their values in equation units; `marked` are fixed."""
     fixed = {x.name for x in marked}
-    words = (comment(_words(x, system, v, x.name in fixed)) for x, v in zip(quantities, values, strict=True))
-    return Listed(title, tuple(map(Entry, entry_names(prefix, [x.name for x in quantities]), words)))
+    words = (
+        comment_text(_entry_comment(x, system, v, x.name in fixed)) for x, v in zip(quantities, values, strict=True)
+    )
+    return EnumListing(title, tuple(map(EnumEntry, entry_names(prefix, [x.name for x in quantities]), words)))
 
 
 def entry_names(prefix: str, names: Iterable[str]) -> list[str]:
@@ -61,8 +63,8 @@ def entry_names(prefix: str, names: Iterable[str]) -> list[str]:
     return enumerators
 
 
-def _words(x: Quantity, system: str, value: float | None, fixed: bool) -> str:
-    unit = UNIT_SYSTEMS[system].equation(x.unit.dimension).text or "1"
+def _entry_comment(x: Quantity, system: str, value: float | None, fixed: bool) -> str:
+    unit = UNIT_SYSTEMS[system].equation_unit(x.unit.dimension).text or "1"
     unit_text = "unit not known" if x.unit.text == UNKNOWN.text else unit
     if x.unit.factor != 1.0:
         unit_text += f" ({x.unit.text} = {x.unit.factor:.17g})"

@@ -1,6 +1,6 @@
 """The files of a model for controllers and test rigs, or for Simulink.
 
-In:  `Derived`, events and the precision. Out: texts by name: a header with the interface, a source, and what runs
+In:  `DerivedModel`, events and the precision. Out: texts by name: a header with the interface, a source, and what runs
 them: a bench and a Makefile, or an S-function.
 """
 
@@ -13,100 +13,114 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.derive.derived import Derived
-from bellcrank.emit.c.embedded import Begin, embedded_source, library_calls
+from bellcrank.derive.derived import DerivedModel
+from bellcrank.emit.c.embedded import EmbeddedInitialData, embedded_source, library_calls
 from bellcrank.emit.c.printer import external_calls
-from bellcrank.emit.names import MADE, comment
-from bellcrank.emit.number import DOUBLE, FLOAT, Number
+from bellcrank.emit.identifiers import MADE, comment_text
+from bellcrank.emit.number_type import DOUBLE, FLOAT, NumberType
 from bellcrank.errors import ModelError
-from bellcrank.export.begin import fixed_parameters, metric_of_loops, require_whole, start_of, start_state
-from bellcrank.export.embedded.events import event_list, events_of
-from bellcrank.export.embedded.interface import Listed, listed
+from bellcrank.export.embedded.events import embedded_events, event_list
+from bellcrank.export.embedded.interface import EnumListing, enum_listing
 from bellcrank.export.first_step import with_stable_step
-from bellcrank.export.model_setup import setup_of
+from bellcrank.export.initial_data import (
+    fixed_parameters,
+    input_at_start,
+    projection_metric,
+    require_complete,
+    start_state,
+)
+from bellcrank.export.model_setup import program_setup
 from bellcrank.export.program_events import with_events
 from bellcrank.export.standalone.c import c_string
-from bellcrank.export.standalone.setup import Setup
-from bellcrank.export.standalone.text import about
-from bellcrank.files.template import filled, template
+from bellcrank.export.standalone.setup import ProgramSetup
+from bellcrank.export.standalone.templates import summary_comment
+from bellcrank.files.template import fill_template, template_text
 from bellcrank.kernel.text import kernel_file
-from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.fixed_step_methods import METHODS
 from bellcrank.numeric.tuning import EVENTS
-from bellcrank.program.program import Program
-from bellcrank.run.actions import listed_events
+from bellcrank.program.program import SimulationProgram
+from bellcrank.run.event_specs import resolve_events
 from bellcrank.run.realtime import EDGES
 
 FOLDER = "bellcrank.export/embedded/templates"
 LONGEST_BLOCK = 58  # names of functions in MATLAB have 63 letters at most
 _EVENT_WORDS = ', "an event has ended the run", "an event fires repeatedly"'
-PRECISIONS: Mapping[str, Number] = {"double": DOUBLE, "single": FLOAT}
+PRECISIONS: Mapping[str, NumberType] = {"double": DOUBLE, "single": FLOAT}
 
 
-def embedded_files(derived: Derived, events: Any = None, stop: Any = (), precision: str = "double") -> dict[str, str]:
+def embedded_files(
+    derived: DerivedModel, events: Any = None, stop: Any = (), precision: str = "double"
+) -> dict[str, str]:
     """Files for a controller, by name: with a bench and a Makefile; events and stop as of `simulate`."""
-    embedded = _made(derived, "C for a controller", precision, events, stop)
+    embedded = _embedded_files(derived, "C for a controller", precision, events, stop)
     return embedded.files | {
-        f"{embedded.stem}_bench.c": _bench(embedded.setup, PRECISIONS[precision], embedded.common),
-        "Makefile": filled(template(FOLDER, "Makefile"), {}, embedded.common),
+        f"{embedded.stem}_bench.c": _test_bench(embedded.setup, PRECISIONS[precision], embedded.common),
+        "Makefile": fill_template(template_text(FOLDER, "Makefile"), {}, embedded.common),
     }
 
 
-def simulink_files(derived: Derived, events: Any = None, stop: Any = ()) -> dict[str, str]:
+def simulink_files(derived: DerivedModel, events: Any = None, stop: Any = ()) -> dict[str, str]:
     """Files for Simulink, which computes in double precision, by name: with an S-function."""
-    embedded = _made(derived, "an S-function", "double", events, stop)
+    embedded = _embedded_files(derived, "an S-function", "double", events, stop)
     block = f"{embedded.stem[:LONGEST_BLOCK]}_sfun"
     return embedded.files | {f"{block}.c": _sfunction(derived, embedded, block)}
 
 
 @dataclass(frozen=True)
-class _Made:
+class _EmbeddedFiles:
     """What both have: the source and its header, the first two files."""
 
-    setup: Setup
+    setup: ProgramSetup
     stem: str
     files: dict[str, str]
     common: Mapping[str, str]
 
 
-def _made(derived: Derived, product: str, precision: str, requested_events: Any, stop_events: Any) -> _Made:
+def _embedded_files(
+    derived: DerivedModel, product: str, precision: str, requested_events: Any, stop_events: Any
+) -> _EmbeddedFiles:
     if precision not in PRECISIONS:
         precisions = " or ".join(f"'{x}'" for x in PRECISIONS)
         raise ModelError(f"precision {precision!r} is not known; it is {precisions}", derived.name)
-    if derived.analysis.mechanism.description.contacts:
+    if derived.analysis.mechanism.description.rigid_contacts:
         raise ModelError(f"{product} does not contain rigid wheels; use a tyre", derived.name)
-    require_whole(derived, product)
+    require_complete(derived, product)
     program, number = derived.program, PRECISIONS[precision]
-    usual, interface = setup_of(derived), derived.interface
+    usual, interface = program_setup(derived), derived.interface
     setup = with_events(
         with_stable_step(usual, derived), requested_events, stop_events, derived.analysis.independent_speeds
     )
     parameters = [x.factor * (x.value or 0.0) for x in setup.parameters]
-    states, inputs = start_state(derived, setup), [start_of(interface, x) for x in interface.inputs]
-    initial_data = Begin(parameters, states, inputs, metric_of_loops(derived, states, inputs))
+    states, inputs = start_state(derived, setup), [input_at_start(interface, x) for x in interface.inputs]
+    initial_data = EmbeddedInitialData(parameters, states, inputs, projection_metric(derived, states, inputs))
     stem = f"model_{setup.stem}" if MADE.fullmatch(f"{setup.stem}_model") else setup.stem
-    events = events_of(derived, setup)
+    events = embedded_events(derived, setup)
     source = embedded_source(program, stem, setup.method, initial_data, number, events)
-    lists = _lists(derived, stem.upper(), initial_data)
+    lists = _enum_listings(derived, stem.upper(), initial_data)
     if events is not None:
         event_parameters, conditions = (
             [x.quantity for x in setup.own],
-            listed_events(requested_events, stop_events, interface),
+            resolve_events(requested_events, stop_events, interface),
         )
         lists += [
-            listed(
+            enum_listing(
                 f"{stem.upper()}_E", "parameters of events: e[...]", event_parameters, interface.units, events.values
             )
         ]
         lists += [event_list(setup, stem.upper(), {x.name: x.expression for x in conditions})]
-    common = {"TITLE": comment(setup.title), "STEM": stem, "UPPER": stem.upper()}
+    common = {"TITLE": comment_text(setup.title), "STEM": stem, "UPPER": stem.upper()}
     files = {
-        f"{stem}.c": f"/* {comment(setup.title)}: steps of a fixed length; see {stem}.h. */\n\n{source}",
-        f"{stem}.h": _header(program, setup, lists, number, _notes(program, usual, setup, number, source), common),
+        f"{stem}.c": f"/* {comment_text(setup.title)}: steps of a fixed length; see {stem}.h. */\n\n{source}",
+        f"{stem}.h": _header(
+            program, setup, lists, number, _header_notes(program, usual, setup, number, source), common
+        ),
     }
-    return _Made(setup, stem, files, common)
+    return _EmbeddedFiles(setup, stem, files, common)
 
 
-def _notes(program: Program, usual: Setup, setup: Setup, number: Number, source: str) -> list[str]:
+def _header_notes(
+    program: SimulationProgram, usual: ProgramSetup, setup: ProgramSetup, number: NumberType, source: str
+) -> list[str]:
     """What a reader of the header must know besides; `usual` is the setup before its step was made stable."""
     notes, run_defaults = (
         [f"Of the C library it may call: {', '.join(library_calls(source)) or 'nothing'}."],
@@ -141,7 +155,7 @@ def _notes(program: Program, usual: Setup, setup: Setup, number: Number, source:
     return notes
 
 
-def _lists(derived: Derived, upper: str, initial_data: Begin) -> list[Listed]:
+def _enum_listings(derived: DerivedModel, upper: str, initial_data: EmbeddedInitialData) -> list[EnumListing]:
     """Parameters, states, inputs and outputs."""
     x, fixed = derived.interface, fixed_parameters(derived.program)
     marked = [p for p in x.parameters if p.symbol in fixed]
@@ -152,30 +166,35 @@ def _lists(derived: Derived, upper: str, initial_data: Begin) -> list[Listed]:
         ("out", "outputs", x.outputs, [None] * len(x.outputs), ()),
     )
     return [
-        listed(f"{upper}_{a.upper()}", f"{title}: {a}[...]", quantities, x.units, v, m)
+        enum_listing(f"{upper}_{a.upper()}", f"{title}: {a}[...]", quantities, x.units, v, m)
         for a, title, quantities, v, m in groups
     ]
 
 
 def _header(
-    program: Program, setup: Setup, lists: list[Listed], number: Number, notes: list[str], common: Mapping[str, str]
+    program: SimulationProgram,
+    setup: ProgramSetup,
+    lists: list[EnumListing],
+    number: NumberType,
+    notes: list[str],
+    common: Mapping[str, str],
 ) -> str:
     memory = sum(c.routine.memory or 0 for c in external_calls(program).values())
     n_s, held_inputs = len(setup.states), len(program.inputs) - len(program.given_inputs)
     at_zero = (
         kernel_file("event_at_zero.h").replace("AtZero", f"{common['STEM']}_at_zero") + "\n" if setup.events else ""
     )
-    evaluations = METHODS[setup.method].evaluations + bool(memory)
-    return filled(
-        template(FOLDER, "model.h"),
+    evaluations = METHODS[setup.method].n_rhs_per_step + bool(memory)
+    return fill_template(
+        template_text(FOLDER, "model.h"),
         {
-            "ABOUT": about(setup, "   "),
+            "ABOUT": summary_comment(setup, "   "),
             "EVALUATIONS": str(evaluations),
             "OPERATIONS": str(program.count.total),
-            "NOTES": "".join(f"   {line}\n" for note in notes for line in textwrap.wrap(comment(note), 112)),
+            "NOTES": "".join(f"   {line}\n" for note in notes for line in textwrap.wrap(comment_text(note), 112)),
             "STEP": f"{setup.step!r}{number.suffix}",
             "METHOD": setup.method,
-            "LISTS": "\n".join(text for x in lists if (text := x.text())),
+            "LISTS": "\n".join(text for x in lists if (text := x.enum_source())),
             "REAL": number.c,
             "N_P": str(len(program.parameters) or 1),
             "N_S": str(n_s),
@@ -196,12 +215,12 @@ def _header(
     )
 
 
-def _bench(setup: Setup, number: Number, common: Mapping[str, str]) -> str:
+def _test_bench(setup: ProgramSetup, number: NumberType, common: Mapping[str, str]) -> str:
     edges = [x for x in EDGES if np.isfinite(x)]
     outputs = setup.interface.outputs
     names = ["t", *(x.name for x in setup.interface.states), *(x.name for x in outputs)]
-    return filled(
-        template(FOLDER, "bench.c"),
+    return fill_template(
+        template_text(FOLDER, "bench.c"),
         {
             "N_S": str(len(setup.states)),
             "N_OUT": str(len(outputs)),
@@ -216,15 +235,15 @@ def _bench(setup: Setup, number: Number, common: Mapping[str, str]) -> str:
     )
 
 
-def _sfunction(derived: Derived, embedded: _Made, block: str) -> str:
+def _sfunction(derived: DerivedModel, embedded: _EmbeddedFiles, block: str) -> str:
     interface, fixed = derived.interface, fixed_parameters(derived.program)
-    return filled(
-        template(FOLDER, "sfunction.c"),
+    return fill_template(
+        template_text(FOLDER, "sfunction.c"),
         {
             "BLOCK": block,
-            "INPUTS": _wrapped(comment(x.name) for x in interface.inputs),
-            "OUTPUTS": _wrapped(comment(x.name) for x in interface.outputs or interface.states),
-            "STATES": _wrapped(comment(x.name) for x in interface.states) if interface.outputs else "",
+            "INPUTS": _wrapped_comment(comment_text(x.name) for x in interface.inputs),
+            "OUTPUTS": _wrapped_comment(comment_text(x.name) for x in interface.outputs or interface.states),
+            "STATES": _wrapped_comment(comment_text(x.name) for x in interface.states) if interface.outputs else "",
             "PORTS": "2" if interface.outputs else "1",
             "N_GIVEN": str(len(interface.parameters)),
             "N_S": str(len(interface.states)),
@@ -237,6 +256,6 @@ def _sfunction(derived: Derived, embedded: _Made, block: str) -> str:
     )
 
 
-def _wrapped(names: Iterable[str]) -> str:
+def _wrapped_comment(names: Iterable[str]) -> str:
     """Names as lines of a comment."""
     return textwrap.fill(", ".join(names), 105, subsequent_indent=" " * 13, break_long_words=False)

@@ -1,6 +1,6 @@
 """Libraries of a unit for one or several platforms: by the C compiler of the machine, or by zig for others.
 
-In:  the sources. Out: bytes by their places in the folder `binaries`.
+In:  the sources. Out: bytes by their places in the folder `build_binaries`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bellcrank.backend.compiler import NO_COMPILER, ZIG, find_compiler
-from bellcrank.backend.processes import TooLong, run_program, seconds_for_compilers
-from bellcrank.errors import BuildError, ModelError, did_you_mean, warn
-from bellcrank.export.fmu.sources import header, main_file
+from bellcrank.backend.processes import ProcessTimeout, compile_time_limit, run_program
+from bellcrank.errors import BuildError, ModelError, did_you_mean, issue_warning
+from bellcrank.export.fmu.sources import fmi_header, main_file
 
 TARGETS = {  # what zig calls the platforms of FMI 3
     "x86_64-linux": "x86_64-linux-gnu.2.17",
@@ -46,7 +46,7 @@ PROCESSORS = {
 PAGE = 1 << 14  # at which its parts begin
 
 
-def host() -> str:
+def host_platform() -> str:
     """The platform of this machine by its name in FMI 3."""
     machine, system = MACHINES.get(platform.machine().lower()), SYSTEMS.get(sys.platform)
     return f"{machine}-{system}" if machine and system else ""
@@ -64,25 +64,25 @@ def platforms_of(requested: str | Sequence[str]) -> tuple[str, ...]:
         if name not in ("host", *TARGETS):
             choices = ", ".join(("host", "all", "sources", *TARGETS))
             raise ModelError(f"platform {name!r} is not known; platforms are {choices}.{did_you_mean(name, TARGETS)}")
-    return tuple(x for x in listed if x != host() or "host" not in listed)
+    return tuple(x for x in listed if x != host_platform() or "host" not in listed)
 
 
-def binaries(files: Mapping[str, str], stem: str, version: int, platforms: Sequence[str]) -> dict[str, bytes]:
+def build_binaries(files: Mapping[str, str], stem: str, version: int, platforms: Sequence[str]) -> dict[str, bytes]:
     """The libraries by their places. One that zig cannot make is reported, and the rest continues."""
     libraries: dict[str, bytes] = {}
     for name in platforms:
         try:
-            libraries[host() if name == "host" else name] = _library(files, stem, version, name)
+            libraries[host_platform() if name == "host" else name] = _build_library(files, stem, version, name)
         except BuildError as error:
             if name == "host":
                 raise
-            warn(f"the unit is written without {name}: {error}")
+            issue_warning(f"the unit is written without {name}: {error}")
     if platforms and not libraries:
         raise BuildError("none of the platforms could be built")
-    return _placed(libraries, stem, version, alone=tuple(platforms) == ("host",))
+    return _archive_paths(libraries, stem, version, alone=tuple(platforms) == ("host",))
 
 
-def _placed(libraries: Mapping[str, bytes], stem: str, version: int, alone: bool) -> dict[str, bytes]:
+def _archive_paths(libraries: Mapping[str, bytes], stem: str, version: int, alone: bool) -> dict[str, bytes]:
     """Libraries in the folders in which importers look for them."""
     files = {}
     for name, library in libraries.items():
@@ -92,11 +92,11 @@ def _placed(libraries: Mapping[str, bytes], stem: str, version: int, alone: bool
         files[f"linux64/{stem}.so"] = libraries["aarch64-linux"]
     if version == 2 and any(name in libraries for name in PROCESSORS):  # likewise: one file for both processors
         slices = {name: libraries[name] for name in PROCESSORS if name in libraries}
-        files[f"darwin64/{stem}.dylib"] = universal(slices) if len(slices) > 1 else next(iter(slices.values()))
+        files[f"darwin64/{stem}.dylib"] = universal_binary(slices) if len(slices) > 1 else next(iter(slices.values()))
     return dict(sorted(files.items()))
 
 
-def universal(libraries: Mapping[str, bytes]) -> bytes:
+def universal_binary(libraries: Mapping[str, bytes]) -> bytes:
     """Libraries of a Mac for several processors as one file."""
     head, body = struct.pack(">II", 0xCAFEBABE, len(libraries)), b""
     for name, library in libraries.items():
@@ -105,23 +105,23 @@ def universal(libraries: Mapping[str, bytes]) -> bytes:
     return head + bytes(PAGE - len(head)) + body
 
 
-def _library(files: Mapping[str, str], stem: str, version: int, name: str) -> bytes:
+def _build_library(files: Mapping[str, str], stem: str, version: int, name: str) -> bytes:
     """The library of a platform."""
-    command, target = _command(name)
+    command, target = _compiler_command(name)
     system = target.split("-")[1]
     library = f"{stem}{ENDINGS[system]}"
     bare = ["-s"] if system == "linux" or name != "host" else []  # the linker of a Mac does not know it any more
     flags = [*FLAGS, *(["-fPIC"] if system != "windows" else []), *bare]
     with tempfile.TemporaryDirectory(prefix="bellcrank-") as work:
         folder = Path(work)
-        for file, text in (*files.items(), header(version)):
+        for file, text in (*files.items(), fmi_header(version)):
             (folder / file).write_text(text, encoding="utf-8", newline="\n")
         line = [*command, *flags, main_file(version), "-o", library, "-lm"]
         try:
-            process = run_program(line, seconds_for_compilers(), folder)
+            process = run_program(line, compile_time_limit(), folder)
         except OSError as error:
             raise BuildError(f"{command[0]} cannot be run: {error.strerror or error}") from None
-        except TooLong:
+        except ProcessTimeout:
             raise BuildError(f"{command[0]} was stopped, as it took too long") from None
         if process.code != 0 or not (folder / library).exists():
             messages = (process.errors or process.output or f"exit code {process.code}").strip().splitlines()
@@ -129,15 +129,15 @@ def _library(files: Mapping[str, str], stem: str, version: int, name: str) -> by
         return (folder / library).read_bytes()
 
 
-def _command(name: str) -> tuple[tuple[str, ...], str]:
+def _compiler_command(name: str) -> tuple[tuple[str, ...], str]:
     """How a compiler for a platform is called, and the name of that."""
     if name == "host":
         compiler = find_compiler()
         if compiler is None:
             raise BuildError(NO_COMPILER)
-        if not host():
+        if not host_platform():
             raise BuildError(f"FMI has no name for {platform.machine()} with {sys.platform}; write platforms='sources'")
-        return compiler.command, host()
+        return compiler.command, host_platform()
     if find_spec("ziglang") is None:
         raise BuildError("libraries for other platforms are made by the Python package ziglang: pip install ziglang")
     return (*ZIG, "cc", "-target", TARGETS[name]), name

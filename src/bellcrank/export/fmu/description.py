@@ -1,6 +1,6 @@
 """modelDescription.xml of both versions of FMI, and what builds the sources of one of version 3.
 
-In:  `Variables` and what else a reader must know of the model. Out: text. Elements follow the order of the schemas.
+In:  `FmuVariables` and what else a reader must know of the model. Out: text. Elements follow the order of the schemas.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from xml.sax.saxutils import quoteattr
 
 from bellcrank.export.fmu.unit_definitions import UnitDefinitions
-from bellcrank.export.fmu.variables import Unknown, Variable, Variables
+from bellcrank.export.fmu.variables import FmuUnknown, FmuVariable, FmuVariables
 from bellcrank.units import TIME
 from bellcrank.version import __version__
 
@@ -18,7 +18,7 @@ LOGGED = {"logStatusWarning": "warnings", "logStatusDiscard": "calls that came t
 
 
 @dataclass(frozen=True)
-class Credits:
+class FmuCredits:
     """What a user says of an FMU, under the names of the attributes; empty ones are omitted."""
 
     description: str = ""
@@ -29,7 +29,7 @@ class Credits:
 
 
 @dataclass(frozen=True)
-class Subject:
+class FmuModelInfo:
     """What the description is about. `completes`: must steps of model exchange be reported?
     `fixed`: are those of co-simulation of one length? `exchange`: is there model exchange, with derivatives?
     `parts`: what the model consists of, in lines."""
@@ -37,7 +37,7 @@ class Subject:
     title: str
     stem: str
     units: str
-    variables: Variables
+    variables: FmuVariables
     t_end: float
     step: float
     every: int
@@ -46,10 +46,10 @@ class Subject:
     exchange: bool
     method: str
     parts: tuple[str, ...]
-    credits: Credits
+    credits: FmuCredits
 
 
-def description(about: Subject, version: int, token: str) -> str:
+def model_description_xml(about: FmuModelInfo, version: int, token: str) -> str:
     """The text of modelDescription.xml."""
     units = UnitDefinitions(about.units)
     variables = [_variable(x, i, units, version) for i, x in enumerate(about.variables.listed)]
@@ -61,8 +61,8 @@ def description(about: Subject, version: int, token: str) -> str:
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f"<fmiModelDescription {head} {tool}{events}>",
-        *(_kinds_2(about) if version == 2 else _kinds_3(about)),
-        *units.xml(),
+        *(_fmi2_interface_elements(about) if version == 2 else _fmi3_interface_elements(about)),
+        *units.to_xml(),
         "  <LogCategories>",
         *(f'    <Category name="{name}" description="{words}"/>' for name, words in LOGGED.items()),
         "  </LogCategories>",
@@ -71,7 +71,7 @@ def description(about: Subject, version: int, token: str) -> str:
         *variables,
         "  </ModelVariables>",
         "  <ModelStructure>",
-        *(_structure_2(about.variables) if version == 2 else _structure_3(about.variables)),
+        *(_fmi2_model_structure(about.variables) if version == 2 else _fmi3_model_structure(about.variables)),
         "  </ModelStructure>",
         "</fmiModelDescription>",
         "",
@@ -79,10 +79,10 @@ def description(about: Subject, version: int, token: str) -> str:
     return "\n".join(lines)
 
 
-def _kinds_2(about: Subject) -> list[str]:
+def _fmi2_interface_elements(about: FmuModelInfo) -> list[str]:
     capabilities = (
         'canNotUseMemoryManagementFunctions="true" canGetAndSetFMUstate="true" canSerializeFMUstate="true" '
-        f'providesDirectionalDerivative="{_truth(about.exchange)}"'
+        f'providesDirectionalDerivative="{_xml_boolean(about.exchange)}"'
     )
     sources = '<SourceFiles><File name="fmi2.c"/></SourceFiles>'
     quiet = "" if about.completes else ' completedIntegratorStepNotNeeded="true"'
@@ -92,17 +92,17 @@ def _kinds_2(about: Subject) -> list[str]:
     return [exchange, cosimulation] if about.exchange else [cosimulation]
 
 
-def _truth(value: bool) -> str:
+def _xml_boolean(value: bool) -> str:
     return "true" if value else "false"
 
 
-def _kinds_3(about: Subject) -> list[str]:
+def _fmi3_interface_elements(about: FmuModelInfo) -> list[str]:
     capabilities = (
         'canGetAndSetFMUState="true" canSerializeFMUState="true" '
-        f'providesDirectionalDerivatives="{_truth(about.exchange)}" '
-        f'providesAdjointDerivatives="{_truth(about.exchange)}"'
+        f'providesDirectionalDerivatives="{_xml_boolean(about.exchange)}" '
+        f'providesAdjointDerivatives="{_xml_boolean(about.exchange)}"'
     )
-    completion = f'needsCompletedIntegratorStep="{_truth(about.completes)}"'
+    completion = f'needsCompletedIntegratorStep="{_xml_boolean(about.completes)}"'
     steps = 'canHandleVariableCommunicationStepSize="true"'
     steps += f' fixedInternalStepSize="{about.step!r}"' if about.fixed else ""
     exchange = f'  <ModelExchange modelIdentifier="{about.stem}" {completion} {capabilities}/>'
@@ -110,12 +110,12 @@ def _kinds_3(about: Subject) -> list[str]:
     return [exchange, cosimulation] if about.exchange else [cosimulation]
 
 
-def _variable(x: Variable, reference: int, units: UnitDefinitions, version: int) -> str:
+def _variable(x: FmuVariable, reference: int, units: UnitDefinitions, version: int) -> str:
     common = f'name={quoteattr(x.name)} valueReference="{reference}" causality="{x.causality}"'
     common += f' variability="{x.variability}"' + (f' initial="{x.initial}"' if x.initial else "")
     common += f" description={quoteattr(x.label)}" if x.label else ""
-    seconds = units.system.equation(TIME)
-    inner = units.attributes(seconds if x.causality == "independent" else x.unit, x.rated)
+    seconds = units.system.equation_unit(TIME)
+    inner = units.unit_attributes(seconds if x.causality == "independent" else x.unit, x.rated)
     inner += f' start="{x.start!r}"' if x.start is not None else ""
     inner += f' nominal="{x.nominal!r}"' if x.nominal is not None else ""
     if version == 2:
@@ -125,12 +125,12 @@ def _variable(x: Variable, reference: int, units: UnitDefinitions, version: int)
     return f"    <Float64 {common}{inner}/>"
 
 
-def _dependencies(dependencies: Iterable[int] | None, first: int) -> str:
+def _dependencies_attribute(dependencies: Iterable[int] | None, first: int) -> str:
     """Of an unknown; without them it depends on everything."""
     return "" if dependencies is None else f' dependencies="{" ".join(str(x + first) for x in dependencies)}"'
 
 
-def _at_start(variables: Variables) -> list[tuple[int, tuple[int, ...] | None]]:
+def _initial_unknowns(variables: FmuVariables) -> list[tuple[int, tuple[int, ...] | None]]:
     """Unknowns of the initialization in the order of their references."""
     rows = [
         (x.reference, x.at_start)
@@ -140,34 +140,40 @@ def _at_start(variables: Variables) -> list[tuple[int, tuple[int, ...] | None]]:
     return sorted([*rows, *((reference, None) for reference in variables.found)], key=lambda row: row[0])
 
 
-def _structure_2(variables: Variables) -> list[str]:
+def _fmi2_model_structure(variables: FmuVariables) -> list[str]:
     groups: dict[str, list[tuple[int, tuple[int, ...] | None]]] = {
         "Outputs": [(x.reference, x.needs) for x in variables.outputs],
         "Derivatives": [(x.reference, x.needs) for x in variables.rates],
-        "InitialUnknowns": _at_start(variables),
+        "InitialUnknowns": _initial_unknowns(variables),
     }
     lines = []
     for name, rows in groups.items():
         if rows:
             lines.append(f"    <{name}>")
-            lines += [f'      <Unknown index="{r + 1}"{_dependencies(dependencies, 1)}/>' for r, dependencies in rows]
+            lines += [
+                f'      <Unknown index="{r + 1}"{_dependencies_attribute(dependencies, 1)}/>'
+                for r, dependencies in rows
+            ]
             lines.append(f"    </{name}>")
     return lines
 
 
-def _structure_3(variables: Variables) -> list[str]:
-    groups: list[tuple[str, Sequence[Unknown]]] = [
+def _fmi3_model_structure(variables: FmuVariables) -> list[str]:
+    groups: list[tuple[str, Sequence[FmuUnknown]]] = [
         ("Output", variables.outputs),
         ("ContinuousStateDerivative", variables.rates),
     ]
     rows = [(name, x.reference, x.needs) for name, unknowns in groups for x in unknowns]
-    lines = [f'    <{name} valueReference="{r}"{_dependencies(dependencies, 0)}/>' for name, r, dependencies in rows]
-    initial_unknowns = _at_start(variables)
+    lines = [
+        f'    <{name} valueReference="{r}"{_dependencies_attribute(dependencies, 0)}/>'
+        for name, r, dependencies in rows
+    ]
+    initial_unknowns = _initial_unknowns(variables)
     switches = [f'    <EventIndicator valueReference="{r}"/>' for r in variables.indicators]
     return (
         lines
         + [
-            f'    <InitialUnknown valueReference="{r}"{_dependencies(dependencies, 0)}/>'
+            f'    <InitialUnknown valueReference="{r}"{_dependencies_attribute(dependencies, 0)}/>'
             for r, dependencies in initial_unknowns
         ]
         + switches

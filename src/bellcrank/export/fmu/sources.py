@@ -6,32 +6,32 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bellcrank.emit.c.printer import external_calls
-from bellcrank.emit.c.runtime_files import definitions
+from bellcrank.emit.c.runtime_files import constant_definitions
 from bellcrank.emit.c.source import c_source
+from bellcrank.emit.identifiers import comment_text
 from bellcrank.emit.kernel_data import bridge_room
-from bellcrank.emit.names import comment
-from bellcrank.emit.number import DOUBLE
-from bellcrank.emit.words import Words
-from bellcrank.export.begin import fixed_parameters
-from bellcrank.export.fmu.variables import Variables
+from bellcrank.emit.name_comments import NameComments
+from bellcrank.emit.number_type import DOUBLE
+from bellcrank.export.fmu.variables import FmuVariables
+from bellcrank.export.initial_data import fixed_parameters
 from bellcrank.export.standalone.c import (
-    assembly,
+    assembly_source,
     c_string,
-    caps,
     dae_settings,
     events_text,
+    tolerance_caps,
     unit_groups,
-    with_slopes_in_c,
+    with_c_jacobian,
 )
-from bellcrank.export.standalone.setup import Setup, Special
-from bellcrank.files.template import filled, template
+from bellcrank.export.standalone.setup import KernelFeatures, ProgramSetup
+from bellcrank.files.template import fill_template, template_text
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.methods import AUTO, METHODS, RTOL
+from bellcrank.numeric.fixed_step_methods import AUTO, METHODS, RTOL
 from bellcrank.numeric.tuning import EXCHANGE, PLANS
+from bellcrank.program.derivatives import SlopeTable
 from bellcrank.program.inertias import inertia_functions
-from bellcrank.program.program import Program
-from bellcrank.program.slopes import SlopeTable
+from bellcrank.program.program import SimulationProgram
 from bellcrank.program.statements import Section
 
 FOLDER = "bellcrank.export/fmu/templates"
@@ -43,23 +43,23 @@ def main_file(version: int) -> str:
     return f"fmi{version}.c"
 
 
-def header(version: int) -> tuple[str, str]:
+def fmi_header(version: int) -> tuple[str, str]:
     """Name and text of the header of a version, which importers have themselves."""
-    return HEADERS[version], template(FOLDER, HEADERS[version])
+    return HEADERS[version], template_text(FOLDER, HEADERS[version])
 
 
 def model_source(
-    program: Program,
+    program: SimulationProgram,
     slopes: SlopeTable,
     indicators: Section,
-    words: Words,
+    words: NameComments,
     method: str,
     has_events: bool,
-    special: Special,
+    special: KernelFeatures,
 ) -> str:
     """The equations of motion, with their slopes and event indicators."""
     stiff = method in (*STIFF, AUTO)
-    program = with_slopes_in_c(program) if stiff else program
+    program = with_c_jacobian(program) if stiff else program
     full_program = replace(program, routines=tuple(dict.fromkeys((*program.routines, *slopes.routines))))
     extra = inertia_functions(program)
     if slopes.places:
@@ -71,9 +71,9 @@ def model_source(
         full_program,
         words,
         extra=extra,
-        bound=special.adaptive,
+        bound=special.allows_adaptive_steps,
         local=True,
-        dae=special.multipliers,
+        dae=special.uses_multipliers,
         wheels=[w for w, _ in special.wheels],
         stiff=stiff,
         adaptive=adaptive,
@@ -83,9 +83,9 @@ def model_source(
 
 
 def core_source(
-    program: Program,
-    setup: Setup,
-    variables: Variables,
+    program: SimulationProgram,
+    setup: ProgramSetup,
+    variables: FmuVariables,
     version: int,
     token: str,
     method: str,
@@ -93,15 +93,15 @@ def core_source(
     """What is the same for every version."""
     adaptive, has_events = method not in METHODS, bool(setup.events)
     loops, holds_inputs = program.loops, bool(program.start.results or program.update.results)
-    special, projected = setup.special, loops is not None and not setup.special.multipliers
-    by_kind = {kind: variables.of(kind) for kind in ("parameter", "input")}
+    special, projected = setup.special, loops is not None and not setup.special.uses_multipliers
+    by_kind = {kind: variables.with_causality(kind) for kind in ("parameter", "input")}
     fixed = fixed_parameters(program)
     names = [x.name for x in by_kind["input"]]
     rate_of = [names.index(f"der({x})") if f"der({x})" in names else -1 for x in names]
     states = variables.listed[1 : 1 + len(variables.rates)]
     fields = {
-        "TITLE": comment(setup.title),
-        "TUNING": definitions(PLANS, DOUBLE) + definitions(EXCHANGE, DOUBLE),
+        "TITLE": comment_text(setup.title),
+        "TUNING": constant_definitions(PLANS, DOUBLE) + constant_definitions(EXCHANGE, DOUBLE),
         "TOKEN": c_string(token),
         "STEP": repr(setup.step),
         "METHOD": (next(iter(EMBEDDED)) if method == AUTO else method).upper(),
@@ -111,8 +111,8 @@ def core_source(
         "CHOSEN_ALONE": "yes" if adaptive and not has_events else "",
         "WATCHES_FIXED": "yes" if not adaptive and has_events else "",
         "FIXED_ALONE": "yes" if not adaptive and not has_events else "",
-        "VALUE_FACTORS": _numbers(x.factor for x in setup.settable),
-        "START_VALUES": _numbers(x.value or 0.0 for x in setup.settable),
+        "VALUE_FACTORS": _initializer(x.factor for x in setup.settable_parameters),
+        "START_VALUES": _initializer(x.value or 0.0 for x in setup.settable_parameters),
         "N_OWN": str(len(setup.own)),
         "N_JUMPS": str(len(variables.indicators) - len(setup.events)),
         "JUMPS": "yes" if len(variables.indicators) > len(setup.events) else "",
@@ -122,7 +122,7 @@ def core_source(
         "WORK_ROOM": "(sizeof(Work) + sizeof(Stiff))/sizeof(double) + 4"
         if method in (*STIFF, AUTO)
         else "sizeof(Work)/sizeof(double) + 1",
-        "CAPS": caps(setup),
+        "CAPS": tolerance_caps(setup),
         "UNIT_GROUPS": unit_groups(setup),
         "N_GIVEN": str(len(setup.parameters)),
         "N_MEMORY": str(sum(c.routine.memory or 0 for c in external_calls(program).values())),
@@ -130,12 +130,12 @@ def core_source(
         "INDICATORS": "yes" if variables.indicators else "",
         "N_EXACT": str(variables.exact),
         "N_ENTRIES": str(len(variables.entries)),
-        "START_STATE": _numbers(x.start or 0.0 for x in states),
-        "START_PARAMETER": _numbers(x.start or 0.0 for x in by_kind["parameter"]),
-        **_start_speed(setup, loops is not None),
-        "START_INPUT": _numbers(x.start or 0.0 for x in by_kind["input"]),
-        "NOMINAL": _numbers(x.nominal or 1.0 for x in states),
-        "IS_FIXED": ", ".join([*(str(int(x.quantity.symbol in fixed)) for x in setup.settable), "0"]),
+        "START_STATE": _initializer(x.start or 0.0 for x in states),
+        "START_PARAMETER": _initializer(x.start or 0.0 for x in by_kind["parameter"]),
+        **_start_speed_coefficients(setup, loops is not None),
+        "START_INPUT": _initializer(x.start or 0.0 for x in by_kind["input"]),
+        "NOMINAL": _initializer(x.nominal or 1.0 for x in states),
+        "IS_FIXED": ", ".join([*(str(int(x.quantity.symbol in fixed)) for x in setup.settable_parameters), "0"]),
         "RATE_OF": ", ".join(map(str, [*rate_of, -1])),
         "ENTRIES": ", ".join(f"{{{i}, {j}}}" for i, j in (*variables.entries, (0, 0))),
         "TANGENTS": "yes" if variables.exact else "",
@@ -148,22 +148,22 @@ def core_source(
         "REMEMBERS": "yes" if completes_steps(program) else "",
         "LOOPS": "yes" if loops is not None else "",
         "PROJECTED": "yes" if projected else "",
-        "COSIMULATION_ALONE": "" if special.adaptive else "yes",
-        "ALONE": str(int(not special.adaptive)),
+        "COSIMULATION_ALONE": "" if special.allows_adaptive_steps else "yes",
+        "ALONE": str(int(not special.allows_adaptive_steps)),
         "STAGED": str(int(special.dae is not None and special.dae.staged)),
-        "DAE": dae_settings(setup, "m->s.job.") if special.multipliers else "",
+        "DAE": dae_settings(setup, "m->s.job.") if special.uses_multipliers else "",
         "WHEELS": "yes" if special.wheels else "",
         "WHEEL_NAMES": ", ".join(c_string(w.name) for w, _ in special.wheels),
         "WHEELS_ABOVE": ", ".join(str(int(above)) for _, above in special.wheels),
         "BRIDGE_ROOM": str(bridge_room(loops.scales.blocks if loops is not None else ())),
-        "ASSEMBLY": assembly(program, setup) if loops is not None else "",
+        "ASSEMBLY": assembly_source(program, setup) if loops is not None else "",
         "START_GIVEN": ", ".join([*(str(int(x.given)) for x in setup.states), "0"]),
         "STATE_NAMES": ", ".join([*(c_string(x.name) for x in states), "NULL"]),
     }
-    return filled(template(FOLDER, "core.c"), {}, fields)
+    return fill_template(template_text(FOLDER, "core.c"), {}, fields)
 
 
-def _start_speed(setup: Setup, loops: bool) -> dict[str, str]:
+def _start_speed_coefficients(setup: ProgramSetup, loops: bool) -> dict[str, str]:
     """Coefficients of the powers of a speed at the start, by state; zero where a state does not depend on it."""
     rolls, empty = (
         setup.interface.run.start_speed,
@@ -184,27 +184,27 @@ def _start_speed(setup: Setup, loops: bool) -> dict[str, str]:
     }  # fmt: skip
 
 
-def completes_steps(program: Program) -> bool:
+def completes_steps(program: SimulationProgram) -> bool:
     """Does something change at the end of a step besides states?"""
-    return bool(program.remembers or program.update.results)
+    return bool(program.stateful_routine_names or program.update.results)
 
 
-def _numbers(values: Iterable[float]) -> str:
+def _initializer(values: Iterable[float]) -> str:
     return ", ".join([*map(repr, map(float, values)), "0.0"])
 
 
-def sources(
-    program: Program,
-    setup: Setup,
-    variables: Variables,
+def source_files(
+    program: SimulationProgram,
+    setup: ProgramSetup,
+    variables: FmuVariables,
     version: int,
     token: str,
     model: str,
     method: str,
 ) -> dict[str, str]:
-    """The files in the folder `sources` by name."""
+    """The files in the folder `source_files` by name."""
     return {
         "model.c": model,
         "core.c": core_source(program, setup, variables, version, token, method),
-        **{name: template(FOLDER, name) for name in ("common.c", main_file(version))},
+        **{name: template_text(FOLDER, name) for name in ("common.c", main_file(version))},
     }

@@ -16,7 +16,7 @@ class UnitDefinitions:
         self.system = UNIT_SYSTEMS[system]
         self.known: dict[str, tuple[Dimension, dict[str, float]]] = {}
 
-    def names(self, unit: Unit | None, rated: bool = False) -> tuple[str, str]:
+    def unit_and_display_unit(self, unit: Unit | None, rated: bool = False) -> tuple[str, str]:
         """Unit and display unit of a variable, or with `rated` of its rate, in Modelica's syntax. The first is "" where
         the dimension is not known or has no name there, the second where values are shown as they are."""
         if unit is None or unit.text == UNKNOWN.text:
@@ -24,7 +24,7 @@ class UnitDefinitions:
         dimension, display_text = (unit.dimension / TIME, f"{unit.text}/s") if rated else (unit.dimension, unit.text)
         if dimension == ONE and unit.factor == 1.0:
             return "", ""
-        name = modelica_unit(self.system.equation(dimension).text)
+        name = modelica_unit(self.system.equation_unit(dimension).text)
         if name is None:
             return "", ""
         displays = self.known.setdefault(name, (dimension, {}))[1]
@@ -33,13 +33,13 @@ class UnitDefinitions:
             displays[display] = 1.0 / unit.factor
         return name, display
 
-    def attributes(self, unit: Unit | None, rated: bool = False) -> str:
+    def unit_attributes(self, unit: Unit | None, rated: bool = False) -> str:
         """The same as attributes of an element."""
-        name, display = self.names(unit, rated)
+        name, display = self.unit_and_display_unit(unit, rated)
         attributes = (("unit", name), ("displayUnit", display))
         return "".join(f" {key}={quoteattr(text)}" for key, text in attributes if text)
 
-    def xml(self) -> list[str]:
+    def to_xml(self) -> list[str]:
         """The element UnitDefinitions, in lines."""
         if not self.known:
             return []
@@ -50,7 +50,7 @@ class UnitDefinitions:
                 length, mass, time, angle = dimension.exponents
                 exponents = {"kg": mass, "m": length, "s": time, "rad": angle}
                 attributes = [f'{k}="{v}"' for k, v in exponents.items() if v]
-                attributes += [f'factor="{factor!r}"'] if (factor := self.system.si(dimension)) != 1.0 else []
+                attributes += [f'factor="{factor!r}"'] if (factor := self.system.si_factor(dimension)) != 1.0 else []
                 lines.append(f"      <{' '.join(['BaseUnit', *attributes])}/>")
             lines += [f'      <DisplayUnit name={quoteattr(x)} factor="{f!r}"/>' for x, f in displays.items()]
             lines.append("    </Unit>")

@@ -1,8 +1,8 @@
 """The variables of a unit, and what depends on what.
 
-In:  a `Program` with its slopes, and the `Setup` of the model. Out: `Variables`; their places are value references:
-time | states | rates of states | parameters | inputs | outputs | event indicators | the speed at the start, in the
-order of the C source.
+In:  a `SimulationProgram` with its slopes, and the `ProgramSetup` of the model. Out: `FmuVariables`; their places are
+value references: time | states | rates of states | parameters | inputs | outputs | event indicators | the speed at the
+start, in the order of the C source.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from bellcrank.emit.c.functions import TIME
-from bellcrank.errors import warn
-from bellcrank.export.begin import fixed_parameters, start_of
-from bellcrank.export.standalone.setup import Setup
+from bellcrank.errors import issue_warning
+from bellcrank.export.initial_data import fixed_parameters, input_at_start
+from bellcrank.export.standalone.setup import ProgramSetup
 from bellcrank.kinematics.dimensions.algebra import SPEED
-from bellcrank.program.program import Program
-from bellcrank.program.slopes import SlopeTable
-from bellcrank.program.structure import reach
+from bellcrank.program.derivatives import SlopeTable
+from bellcrank.program.jacobian_structure import reachable_states
+from bellcrank.program.program import SimulationProgram
 from bellcrank.units import Unit, unit_system
 
 _STATE = re.compile(r"([qu])\(([^,()]+)(?:,\s*(\d+))?\)")
@@ -28,7 +28,7 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
 @dataclass(frozen=True)
-class Variable:
+class FmuVariable:
     """A variable as a description has it; `start` in equation units. `rate_of`: the reference of a state."""
 
     name: str
@@ -44,7 +44,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Unknown:
+class FmuUnknown:
     """A rate or an output: references of what it depends on at a state, and at the start (None: on all)."""
 
     reference: int
@@ -53,76 +53,78 @@ class Unknown:
 
 
 @dataclass(frozen=True)
-class Variables:
+class FmuVariables:
     """All of them. `entries`: row and column of the slopes, the exact ones first, of which there are `exact`."""
 
-    listed: tuple[Variable, ...]
-    rates: tuple[Unknown, ...]
-    outputs: tuple[Unknown, ...]
+    listed: tuple[FmuVariable, ...]
+    rates: tuple[FmuUnknown, ...]
+    outputs: tuple[FmuUnknown, ...]
     found: tuple[int, ...]  # states that are found at the start
     entries: tuple[tuple[int, int], ...]
     exact: int
     indicators: tuple[int, ...]  # references of event indicators
 
-    def of(self, causality: str) -> list[Variable]:
+    def with_causality(self, causality: str) -> list[FmuVariable]:
         return [x for x in self.listed if x.causality == causality]
 
 
 def variables_of(
-    program: Program, setup: Setup, state: Sequence[float], slopes: SlopeTable, jumps: int = 0
-) -> Variables:
+    program: SimulationProgram, setup: ProgramSetup, state: Sequence[float], slopes: SlopeTable, jumps: int = 0
+) -> FmuVariables:
     """The variables of a unit that starts from a state; the last of them are event indicators, so many where rates may
     `jump` and one for each event. States of a model without outputs are its outputs."""
     interface, fixed = setup.interface, fixed_parameters(program)
     loops = program.loops is not None
     causality = "local" if interface.outputs else "output"  # a block without outputs is of no use
     states = [
-        Variable(
-            structured(x.name), causality, "continuous", "approx" if loops else "exact", value, x.quantity.unit,
+        FmuVariable(
+            structured_name(x.name), causality, "continuous", "approx" if loops else "exact", value, x.quantity.unit,
             x.quantity.label, nominal=float(size),
         )
-        for x, value, size in zip(setup.states, state, interface.unit_sizes, strict=True)
+        for x, value, size in zip(setup.states, state, interface.si_unit_factors, strict=True)
     ]  # fmt: skip
     n = len(states)
     calculated = "local", "continuous", "calculated", None
     rates = [
-        Variable(f"der({s.name})", *calculated, s.unit, f"rate of {s.label}", 1 + i, rated=True)
+        FmuVariable(f"der({s.name})", *calculated, s.unit, f"rate of {s.label}", 1 + i, rated=True)
         for i, s in enumerate(states)
     ]
     parameters = []
-    for x in setup.settable:
+    for x in setup.settable_parameters:
         kind = "fixed" if x.quantity.symbol in fixed else "tunable"
         value = None if x.value is None else x.value * x.factor
         parameters.append(
-            Variable(structured(x.name), "parameter", kind, "exact", value, x.quantity.unit, x.quantity.label)
+            FmuVariable(structured_name(x.name), "parameter", kind, "exact", value, x.quantity.unit, x.quantity.label)
         )
     inputs = [
-        Variable(structured(x.name), "input", "continuous", "", start_of(interface, x), x.unit, x.label)
+        FmuVariable(structured_name(x.name), "input", "continuous", "", input_at_start(interface, x), x.unit, x.label)
         for x in interface.inputs
     ]
-    doubled = _doubled(program, [x.name for x in interface.outputs])
+    doubled = _duplicate_outputs(program, [x.name for x in interface.outputs])
     outputs = [
-        Variable(structured(x.name), "local" if x.name in doubled else "output", *calculated[1:], x.unit, x.label)
+        FmuVariable(
+            structured_name(x.name), "local" if x.name in doubled else "output", *calculated[1:], x.unit, x.label
+        )
         for x in interface.outputs
     ]
-    time = Variable("time", "independent", "continuous", label="time")
+    time = FmuVariable("time", "independent", "continuous", label="time")
     switches = [
-        Variable(f"indicators[{i + 1}]", *calculated, label=label)
+        FmuVariable(f"indicators[{i + 1}]", *calculated, label=label)
         for i, label in enumerate(
             [*jumps * ["changes its sign where rates may jump"], *(f"event '{e.name}'" for e in setup.events)]
         )
     ]
     rolls = interface.run.start_speed
-    pace = [] if rolls is None else [_start_speed(rolls.value, unit_system(interface.units).equation(SPEED))]
-    listed = distinct([time, *states, *rates, *parameters, *inputs, *outputs, *switches, *pace])
+    pace = [] if rolls is None else [_start_speed(rolls.value, unit_system(interface.units).equation_unit(SPEED))]
+    listed = make_names_distinct([time, *states, *rates, *parameters, *inputs, *outputs, *switches, *pace])
     end = len(listed) - len(switches) - len(pace)
     pace_references = tuple(range(len(listed) - len(pace), len(listed)))
     offsets = 1 + 2 * n, 1 + 2 * n + len(parameters), 1 + 2 * n + len(parameters) + len(inputs)
-    entries, dependences, start_dependences = _dependences(program, slopes, offsets)
-    plain = setup.special.adaptive  # else the kernel adds forces of its own
+    entries, dependences, start_dependences = _dependency_lists(program, slopes, offsets)
+    plain = setup.special.allows_adaptive_steps  # else the kernel adds forces of its own
     through_routines = program.entry.results or program.start.results or program.update.results
     unknowns = [
-        Unknown(
+        FmuUnknown(
             ref, tuple(a) if plain else None, None if loops or through_routines or not plain else (*b, *pace_references)
         )
         for ref, a, b in zip(
@@ -131,27 +133,27 @@ def variables_of(
         if ref < offsets[2] or listed[ref].causality == "output"
     ]
     start_states = tuple(range(1, 1 + n)) if loops else ()
-    state_outputs = () if interface.outputs else tuple(Unknown(ref, (ref,), None) for ref in range(1, 1 + n))
-    return Variables(
+    state_outputs = () if interface.outputs else tuple(FmuUnknown(ref, (ref,), None) for ref in range(1, 1 + n))
+    return FmuVariables(
         tuple(listed), tuple(unknowns[:n]), (*state_outputs, *unknowns[n:]), start_states, entries, len(slopes.places),
         tuple(range(end, end + len(switches))),
     )  # fmt: skip
 
 
-def _doubled(program: Program, names: Sequence[str]) -> set[str]:
+def _duplicate_outputs(program: SimulationProgram, names: Sequence[str]) -> set[str]:
     """Outputs of contacts that are those of their tyres under another name: blocks have one port for a wheel load."""
     result_of = dict(zip(names, program.outputs.results, strict=True))
     return {x for x in names if x.endswith("_load") and result_of.get(f"{x.removesuffix('_load')}.fz") is result_of[x]}
 
 
-def _start_speed(value: float, unit: Unit) -> Variable:
+def _start_speed(value: float, unit: Unit) -> FmuVariable:
     """The parameter that gives all initial values of a vehicle that rolls."""
     label = "speed at the start, from which initial values of the states follow"
-    return Variable(START_SPEED, "parameter", "fixed", "exact", value, unit, label)
+    return FmuVariable(START_SPEED, "parameter", "fixed", "exact", value, unit, label)
 
 
-def _dependences(
-    program: Program, slopes: SlopeTable, offsets: tuple[int, int, int]
+def _dependency_lists(
+    program: SimulationProgram, slopes: SlopeTable, offsets: tuple[int, int, int]
 ) -> tuple[tuple[tuple[int, int], ...], list[list[int]], list[list[int]]]:
     """Entries of the matrix of slopes; for each of its rows what it depends on at a state, and at the start."""
     states, n = (*program.coordinates, *program.speeds), len(program.coordinates) + len(program.speeds)
@@ -165,7 +167,7 @@ def _dependences(
     }
     sections = program.constants, program.derivatives, program.outputs
     statements = [s for section in sections for s in section.statements]
-    rows = reach(statements, (*program.derivatives.results, *program.outputs.results), arguments)
+    rows = reachable_states(statements, (*program.derivatives.results, *program.outputs.results), arguments)
     exact, exact_lines = {*slopes.places}, ({*slopes.rows}, {*slopes.columns})
     differenced, dependences = [], []
     for i, row in enumerate(rows):
@@ -181,24 +183,24 @@ def _dependences(
     return (*slopes.places, *differenced), dependences, [sorted(references[j] for j in row) for row in rows]
 
 
-def structured(name: str) -> str:
+def structured_name(name: str) -> str:
     """A name by the convention "structured": q(b, 2) is b.q[2], dxdt(z) is der(z); what is no identifier is quoted."""
     if state := _STATE.fullmatch(name):
         letter, body, index = state.groups()
-        return f"{structured(body.strip())}.{letter}" + (f"[{index}]" if index else "")
+        return f"{structured_name(body.strip())}.{letter}" + (f"[{index}]" if index else "")
     base, times = name, 0
     while rate := _RATE.fullmatch(base):
         base, times = rate[1], times + 1
     if times:
-        return f"der({structured(base)}{f',{times}' if times > 1 else ''})"
-    return ".".join(x if _PLAIN.fullmatch(x) else _quoted(x) for x in name.split("."))
+        return f"der({structured_name(base)}{f',{times}' if times > 1 else ''})"
+    return ".".join(x if _PLAIN.fullmatch(x) else _quoted_name(x) for x in name.split("."))
 
 
-def _quoted(text: str) -> str:
+def _quoted_name(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def distinct(variables: Iterable[Variable]) -> list[Variable]:
+def make_names_distinct(variables: Iterable[FmuVariable]) -> list[FmuVariable]:
     """The same with names that are met once: an output named like something else stands below `outputs`."""
     used_names: set[str] = set()
     renamed = []
@@ -207,7 +209,9 @@ def distinct(variables: Iterable[Variable]) -> list[Variable]:
         while name in used_names:
             name = f"{x.causality}s.{name}"
         if name != x.name:
-            warn(f"the {x.causality} {x.name} of the model is called {name} in the unit: something else has its name")
+            issue_warning(
+                f"the {x.causality} {x.name} of the model is called {name} in the unit: something else has its name"
+            )
         used_names.add(name)
         renamed.append(replace(x, name=name))
     return renamed

@@ -9,28 +9,28 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bellcrank.derive.derived import Derived
-from bellcrank.expr import TWO, ZERO, Expr, add, div, mul, sub, substitute, symbols
+from bellcrank.derive.derived import DerivedModel
+from bellcrank.expr import TWO, ZERO, Expr, add, div, free_symbols, mul, sub, substitute
 from bellcrank.model.mechanism import Body
 
 SAG = 0.05  # of the reach of the mechanism, that its weight may take from the pointer
 WEIGHT = 9.81  # m/s2
 
 
-def inertia_expressions(derived: Derived) -> list[Expr]:
+def inertia_expressions(derived: DerivedModel) -> list[Expr]:
     """Ten for each body: mass, first moments of mass and second ones (11, 12, 13, 22, 23, 33), about its origin along
     its axes; then armatures. What the equations of motion do not hold counts as zero."""
     bodies = derived.analysis.mechanism.bodies
-    inertias = [x for b in bodies for x in _moments(b)]
-    inertias += [b.armature for b, _ in _armatures(derived)]
+    inertias = [x for b in bodies for x in _mass_moments(b)]
+    inertias += [b.armature for b, _ in _geared_bodies(derived)]
     program_parameters = {*derived.program.parameters}
     zeroed: dict[Expr, Expr] = {
-        s: ZERO for s in symbols(*inertias) if s.kind == "parameter" and s not in program_parameters
+        s: ZERO for s in free_symbols(*inertias) if s.kind == "parameter" and s not in program_parameters
     }
     return [substitute(x, zeroed) for x in inertias] if zeroed else inertias
 
 
-def _moments(b: Body) -> list[Expr]:
+def _mass_moments(b: Body) -> list[Expr]:
     trace = add(*(b.inertia[i][i] for i in range(3)))
     first = [mul(b.mass, x) for x in b.cm]
     second = [
@@ -41,20 +41,20 @@ def _moments(b: Body) -> list[Expr]:
     return [b.mass, *first, *second]
 
 
-def _armatures(derived: Derived) -> list[tuple[Body, int]]:
+def _geared_bodies(derived: DerivedModel) -> list[tuple[Body, int]]:
     """Bodies with one, and the numbers of their speeds."""
     numbers = {s: i for i, s in enumerate(derived.program.speeds)}
     listed = [b for b in derived.analysis.mechanism.bodies if b.armature is not ZERO]
     return [(b, numbers[b.speeds[0]]) for b in listed if b.speeds[0] in numbers]
 
 
-def drag_facts(derived: Derived, size: float) -> dict[str, Any]:
+def drag_facts(derived: DerivedModel, size: float) -> dict[str, Any]:
     """The frequency of the spring at least, in rad/s, with which weight does not take a body far from the pointer; how
     many constraint equations of speeds there are; the speeds that armatures resist."""
-    loops, gravity = derived.program.loops, WEIGHT * derived.interface.metre
+    loops, gravity = derived.program.loops, WEIGHT * derived.interface.metre_factor
     return {
         "omega": round(math.sqrt(gravity / (SAG * size)), 1) if size > 0 else 0,
         "bodies": len(derived.analysis.mechanism.bodies),
         "rows": 0 if loops is None else len(loops.v),
-        "armature": [i for _, i in _armatures(derived)],
+        "armature": [i for _, i in _geared_bodies(derived)],
     }

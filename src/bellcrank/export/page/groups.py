@@ -24,7 +24,7 @@ KINDS = {
 }  # by exponents of length, mass and time  # fmt: skip
 
 
-def group_of(x: Quantity) -> str:
+def parameter_heading(x: Quantity) -> str:
     """The heading of a parameter."""
     label = x.label.lower()
     for group, words in PARTS:

@@ -1,6 +1,6 @@
 """The live page of a model: one file with its program, that asks for nothing else, to be opened from a disk.
 
-In:  a derivation. Out: `Page`, which is written to a file, or shows itself in a notebook.
+In:  a derivation. Out: `LivePage`, which is written to a file, or shows itself in a notebook.
 """
 
 from __future__ import annotations
@@ -11,23 +11,24 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from bellcrank.derive.derived import Derived
+from bellcrank.derive.derived import DerivedModel
 from bellcrank.emit.browser import BrowserProgram, refuse_foreign
-from bellcrank.emit.wasm.apart import apart
+from bellcrank.emit.wasm.split_module import split_module
 from bellcrank.errors import BuildError, ModelError
-from bellcrank.export.model_setup import special_of
-from bellcrank.export.page.beside import mode_facts, record_facts
+from bellcrank.export.model_setup import kernel_features
 from bellcrank.export.page.drag import drag_facts, inertia_expressions
-from bellcrank.export.page.facts import chosen_of, facts_of
-from bellcrank.files.embed import compressed, plain, short_script
-from bellcrank.files.template import template
-from bellcrank.files.whole import write_text
-from bellcrank.program.program import Program
-from bellcrank.run.body_motion import Motion, at_start, drawn, posed_program
-from bellcrank.scene.browser import browser_scene, few_digits, scene_scripts
-from bellcrank.scene.camera import camera_of
-from bellcrank.scene.default import draft_of
-from bellcrank.scene.recorded import PAGES, page_text
+from bellcrank.export.page.page_data import page_data, read_page_options
+from bellcrank.export.page.recorded_data import mode_facts, record_facts
+from bellcrank.files.atomic import write_text
+from bellcrank.files.embed import compress_part, minify_script
+from bellcrank.files.embed import page_text as plain
+from bellcrank.files.template import template_text
+from bellcrank.program.program import SimulationProgram
+from bellcrank.run.body_poses import RecordedMotion, add_pose_functions, initial_pose, load_for_picture
+from bellcrank.scene.camera import fit_camera
+from bellcrank.scene.draft_scene import draft_scene
+from bellcrank.scene.page_scene import browser_scene, round_digits, scene_scripts
+from bellcrank.scene.recorded import PAGES, recorded_page_text
 
 HEIGHT = 720  # pixels of a page in a notebook
 JOIN = 570  # bytes that the script which joins parts takes, compressed
@@ -43,7 +44,7 @@ ASKED = {
 
 
 @dataclass(frozen=True)
-class Page:
+class LivePage:
     """A live page, as `Equations.export("page")` returns it. A notebook shows it.
 
     Attributes
@@ -92,7 +93,7 @@ class Page:
 
         return page_widget(self.title, self.text, self.values, HEIGHT)
 
-    def save(self, path: str | Path) -> Page:
+    def save(self, path: str | Path) -> LivePage:
         """Write the page to a file.
 
         Parameters
@@ -135,29 +136,29 @@ class Page:
 
 
 def live_page(
-    derived: Derived,
+    derived: DerivedModel,
     sliders: Any = None,
     plots: Any = None,
     title: Any = None,
     run: Any = None,
     modes: Any = None,
     drag: bool = False,
-) -> Page:
+) -> LivePage:
     """The page of a model; what else is given as of `Equations.export`."""
     refuse_foreign(derived.program)
-    page_options = chosen_of(derived.interface, sliders, plots, title)
+    page_options = read_page_options(derived.interface, sliders, plots, title)
     has_bodies = bool(derived.analysis.mechanism.bodies)  # equations that were derived by hand have none
     if modes is not None and not has_bodies:
         raise ModelError("modes cannot be shown of equations that were derived by hand, without bodies", derived.name)
     record, numbers = (None, b"") if run is None else record_facts(derived.interface, run)
     linear = None if modes is None else mode_facts(derived.interface, modes)
-    drag = drag and has_bodies and not special_of(derived).wheels
+    drag = drag and has_bodies and not kernel_features(derived).wheels
     program = page_program(derived, drag) if has_bodies else derived.program
-    start = at_start(drawn(derived.analysis, derived.interface, derived.program)) if has_bodies else None
-    facts, browser = facts_of(derived, program, page_options, None if start is None else start.scene.reach)
+    start = initial_pose(load_for_picture(derived.analysis, derived.interface, derived.program)) if has_bodies else None
+    facts, browser = page_data(derived, program, page_options, None if start is None else start.scene.reach)
     facts["title"] = plain(facts["title"])
-    module, facts["apart"] = apart(browser.module)
-    if len(compressed(module)) + JOIN > len(compressed(browser.module)):
+    module, facts["apart"] = split_module(browser.module)
+    if len(compress_part(module)) + JOIN > len(compress_part(browser.module)):
         module, facts["apart"] = browser.module, None
     if start is not None:
         facts |= scene_facts(derived, browser, start)
@@ -167,9 +168,9 @@ def live_page(
     scripts = [name for name, fact in ASKED.items() if facts.get(fact)]
     scripts += scene_scripts(facts["scene"]) if start is not None else []
     files = ("engine.js", "plots.js", "controls.js", *scripts, "player.js", "page.js")  # no text of a user
-    script = short_script("\n".join(['"use strict";', *(template(PAGES, name) for name in files)]))
-    text = page_text(facts, (browser.kernel, module), numbers, script.encode(), has_bodies, live=True)
-    return Page(facts["title"], text, values={q["name"]: q["value"] for q in facts["parameters"]})
+    script = minify_script("\n".join(['"use strict";', *(template_text(PAGES, name) for name in files)]))
+    text = recorded_page_text(facts, (browser.kernel, module), numbers, script.encode(), has_bodies, live=True)
+    return LivePage(facts["title"], text, values={q["name"]: q["value"] for q in facts["parameters"]})
 
 
 # ---- what a live page draws: the scene of the model at its start, with the view of its pictures, as short as it can be
@@ -179,22 +180,22 @@ AHEAD = 60.0  # reaches of the mechanism that ground which is not flat is shown 
 WIDE = 20.0  # the same of ground over x and y, to all sides
 
 
-def page_program(derived: Derived, drag: bool = False) -> Program:
+def page_program(derived: DerivedModel, drag: bool = False) -> SimulationProgram:
     """The program of the model with its poses and marks; sizes of shapes stay those of the start. With `drag` the
     inertia of bodies follows the marks."""
-    draft = draft_of(derived.analysis)
-    numbers = [*draft.places(), *(inertia_expressions(derived) if drag else ())]
-    return posed_program(derived.analysis, derived.program, draft.parts, numbers)
+    draft = draft_scene(derived.analysis)
+    numbers = [*draft.mark_coordinates(), *(inertia_expressions(derived) if drag else ())]
+    return add_pose_functions(derived.analysis, derived.program, draft.parts, numbers)
 
 
-def scene_facts(derived: Derived, browser: BrowserProgram, start: Motion) -> dict[str, Any]:
+def scene_facts(derived: DerivedModel, browser: BrowserProgram, start: RecordedMotion) -> dict[str, Any]:
     """The `scene`; where marks are follows from the parameters, in the page, or they and the bodies stand `still`.
     Heights of ground that is not flat are those at the address of the `road`, wherever one looks."""
     scene = start.scene
-    scene_data = browser_scene(scene, camera_of(scene, start.poses))
+    scene_data = browser_scene(scene, fit_camera(scene, start.poses))
     static_data = {
-        "poses": few_digits(start.poses[0].ravel()),
-        "marks": few_digits([x for m in scene.marks for x in m.at]),
+        "poses": round_digits(start.poses[0].ravel()),
+        "marks": round_digits([x for m in scene.marks for x in m.position]),
     }
     facts: dict[str, Any] = {"scene": scene_data, "still": static_data}
     ground, wheels = scene.ground, derived.analysis.wheels

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bellcrank.errors import optional_package
-from bellcrank.files.template import template
+from bellcrank.files.template import template_text
 from bellcrank.scene.recorded import PAGES
 
 
@@ -19,5 +19,5 @@ def page_widget(title: str, text: str, values: Mapping[str, float], height: int)
     kinds = optional_package("traitlets", "widget")
     synced = {"title": kinds.Unicode(), "page": kinds.Unicode(), "height": kinds.Int(), "values": kinds.Dict()}
     fields = {name: kind.tag(sync=True) for name, kind in synced.items()}
-    widget_class: Any = type("LivePage", (base,), {"_esm": template(PAGES, "widget.js"), **fields})
+    widget_class: Any = type("LivePage", (base,), {"_esm": template_text(PAGES, "widget.js"), **fields})
     return widget_class(title=title, page=text, height=height, values=dict(values))

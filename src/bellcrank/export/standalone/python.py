@@ -7,48 +7,49 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from bellcrank.emit.identifiers import comment_text
 from bellcrank.emit.linkages import routine_source
-from bellcrank.emit.names import comment
-from bellcrank.emit.python.routines import function_source
-from bellcrank.emit.python.runtime_files import runtime
+from bellcrank.emit.name_comments import NameComments
+from bellcrank.emit.python.runtime_files import fill_runtime_file
 from bellcrank.emit.python.signals import python_signals
 from bellcrank.emit.python.source import python_source
 from bellcrank.emit.python.tables import table_function
-from bellcrank.emit.words import Words
-from bellcrank.errors import warn
-from bellcrank.export.standalone.setup import Keyed, Setup, input_files
-from bellcrank.export.standalone.text import about, indented, require_language
+from bellcrank.emit.python.user_functions import function_source
+from bellcrank.errors import issue_warning
+from bellcrank.export.standalone.setup import KeyedQuantity, ProgramSetup, input_files
+from bellcrank.export.standalone.templates import indent_lines, require_language, summary_comment
 from bellcrank.expr.table import Table
-from bellcrank.files.template import template
-from bellcrank.names import routine_name
-from bellcrank.numeric.methods import DEFAULT
+from bellcrank.files.template import template_text
+from bellcrank.name_lookup import routine_name
+from bellcrank.numeric.fixed_step_methods import DEFAULT
 from bellcrank.numeric.tuning import PLANS, STEPS
-from bellcrank.program.program import Program
+from bellcrank.program.program import SimulationProgram
 
 METHODS = ("rk4", "rk2")  # of the driver
 
 
-def python_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
-    """All files of the program, by name; model.py alone where the driver cannot run the model, which is reported."""
+def python_program(program: SimulationProgram, setup: ProgramSetup, words: NameComments) -> dict[str, str]:
+    """All files of the program, by name; model.py alone where the driver cannot run the model, which is
+    reported."""
     require_language(program, "Python", "python")
     if setup.method not in METHODS:
         note = f"The model asks for the method {setup.method}; {DEFAULT} is used, as programs in Python have no others."
         setup = replace(setup, method=DEFAULT, notes=(*setup.notes, note))
-    missing = _not_in_driver(program, setup)
+    missing = _driver_obstacle(program, setup)
     alone = f"{missing}: model.py is written without a program around it; write one in C or Fortran" if missing else ""
-    model = {"model.py": _model(program, setup, words, alone)}
+    model = {"model.py": _model_module(program, setup, words, alone)}
     if alone:
-        warn(f"model '{setup.title}': {alone}.")
+        issue_warning(f"model '{setup.title}': {alone}.")
         return model
     return {
         **model,
-        f"{setup.stem}.py": template("bellcrank.export.standalone/templates/python", "program.py"),
+        f"{setup.stem}.py": template_text("bellcrank.export.standalone/templates/python", "program.py"),
         **({"signals.py": python_signals()} if setup.signals else {}),
         **input_files(setup, METHODS),
     }
 
 
-def _not_in_driver(program: Program, setup: Setup) -> str:
+def _driver_obstacle(program: SimulationProgram, setup: ProgramSetup) -> str:
     """What a model has that the driver does not know."""
     if program.loops is not None:
         return "programs in Python do not keep loops closed"
@@ -61,7 +62,7 @@ def _not_in_driver(program: Program, setup: Setup) -> str:
     return ""
 
 
-def _model(program: Program, setup: Setup, words: Words, alone: str) -> str:
+def _model_module(program: SimulationProgram, setup: ProgramSetup, words: NameComments, alone: str) -> str:
     """The equations, what they call, and what a run begins with."""
     quantity = "keyword, unit, label, one unit in equation units, value"
     first = 1 + len(setup.states) + len(program.output_names)  # column of the first input
@@ -70,17 +71,17 @@ def _model(program: Program, setup: Setup, words: Words, alone: str) -> str:
         ("step", "s", "time step", 1.0, setup.step),
         ("iprint", "", "steps from one output to the next", 1.0, setup.every),
     ]
-    lines = [f"# {line}".rstrip() for line in about(setup, "").splitlines()]
+    lines = [f"# {line}".rstrip() for line in summary_comment(setup, "").splitlines()]
     lines += [f"# Note: {alone}."] if alone else []
-    lines += [f"TITLE, METHOD = {comment(setup.title)!r}, {setup.method!r}"]
+    lines += [f"TITLE, METHOD = {comment_text(setup.title)!r}, {setup.method!r}"]
     for name, rows, note in (
         ("RUN", run, quantity),
-        ("PARAMETERS", map(_quantity, setup.settable), f"p: {quantity}"),
-        ("STATES", map(_quantity, setup.states), f"q, then u: {quantity}"),
-        ("SIGNALS", map(_signal, setup.signals), "inputs over time: keyword, unit, label, factor, words of a file"),
+        ("PARAMETERS", map(_quantity_row, setup.settable_parameters), f"p: {quantity}"),
+        ("STATES", map(_quantity_row, setup.states), f"q, then u: {quantity}"),
+        ("SIGNALS", map(_signal_row, setup.signals), "inputs over time: keyword, unit, label, factor, words of a file"),
         ("CHANNELS", ((c.name, c.unit, c.factor) for c in setup.channels), "name, unit, factor"),
     ):
-        lines += _listed(name, rows, note)
+        lines += _list_literal(name, rows, note)
     lines += [
         f"NEAR = {STEPS.gap!r}  # fraction of a step: a jump of an input nearer to its end is at the end",
         f"AT_END = {PLANS.at_end!r}  # fraction of the end of a run by which whole steps may miss it",
@@ -90,30 +91,32 @@ def _model(program: Program, setup: Setup, words: Words, alone: str) -> str:
         f"SHOWN = {[i for c in setup.channels if (i := c.quantity.column - first) >= 0]!r}  # inputs that are channels",
         f"REMOVED = {[r.lower() for r in setup.removed]!r}  # speeds that constraints determine: they cannot be given",
     ]
-    return "\n".join([python_source(program, _comments(words)), *_routines(program), "", *lines, ""])
+    return "\n".join([python_source(program, _labels_with_units(words)), *_routine_sources(program), "", *lines, ""])
 
 
-def _listed(name: str, rows: Iterable[Any], note: str) -> list[str]:
+def _list_literal(name: str, rows: Iterable[Any], note: str) -> list[str]:
     entries = [f"    {row!r}," for row in rows]
     return [f"{name} = [  # {note}", *entries, "]"] if entries else [f"{name} = []"]
 
 
-def _comments(words: Words) -> dict[str, str]:
+def _labels_with_units(words: NameComments) -> dict[str, str]:
     """Labels with units, by name."""
     units = {k: f"({u}) " for k, u in words.unit.items() if u}
     return {k: f"{units.get(k, '')}{v}" for k, v in words.label.items()}
 
 
-def _quantity(q: Keyed) -> tuple[Any, ...]:
+def _quantity_row(q: KeyedQuantity) -> tuple[Any, ...]:
     return q.keyword, q.unit, q.label, q.factor, q.value
 
 
-def _signal(s: Keyed) -> tuple[Any, ...]:
-    numbers = [repr(max(min(float(x), 1e300), -1e300)) for x in s.formula.numbers] if s.formula else []
-    return s.keyword, s.unit, s.label, s.factor, [s.formula.name, *numbers] if s.formula else []
+def _signal_row(s: KeyedQuantity) -> tuple[Any, ...]:
+    numbers = (
+        [repr(max(min(float(x), 1e300), -1e300)) for x in s.closed_form_signal.numbers] if s.closed_form_signal else []
+    )
+    return s.keyword, s.unit, s.label, s.factor, [s.closed_form_signal.name, *numbers] if s.closed_form_signal else []
 
 
-def _routines(program: Program) -> list[str]:
+def _routine_sources(program: SimulationProgram) -> list[str]:
     """Tables and user functions, in the order in which the equations call them by number."""
     texts, names = [], []
     for i, r in enumerate(program.routines):
@@ -129,7 +132,7 @@ def _routines(program: Program) -> list[str]:
     used_text = "".join(names)
     kinds = [k for k in ("Spline", "Surface") if f"{k}(" in used_text]
     preamble = ["import numpy as np"] if any(re.search(r"\bnp\.", x) for x in texts) else []
-    preamble += [runtime(f"{k.lower()}.py") for k in kinds]
-    preamble += [runtime("single.py")] if "single(" in used_text else []
-    listed = f"ROUTINES = (\n{indented(f'{n},' for n in names)})" if names else "ROUTINES = ()"
+    preamble += [fill_runtime_file(f"{k.lower()}.py") for k in kinds]
+    preamble += [fill_runtime_file("single.py")] if "single(" in used_text else []
+    listed = f"ROUTINES = (\n{indent_lines(f'{n},' for n in names)})" if names else "ROUTINES = ()"
     return ["\n\n".join([*preamble, *texts, f"{listed}  # f: tables and user functions"])]

@@ -5,10 +5,11 @@ that makes the same System.
 
 Each module imports only from those before it: `reader` (text to data), `macros` (forms to arguments), `names`,
 `fstring` (formulas), `values` (arguments to values), `deck` (calls on a System), `machine` (the System so far),
-`settings`, `state` (a deck being read), `bodies`, `forces`, `routines`, `outputs`, `interpret`, `files`, `translate`.
+`settings`, `state` (a deck being read), `bodies`, `forces`, `routines`, `outputs`, `interpret`, `files`,
+`translate_to_python`.
 """
 
 from bellcrank.formats.decks.files import load_deck, read_deck_file
-from bellcrank.formats.decks.translate import translate
+from bellcrank.formats.decks.translate import translate_to_python
 
-__all__ = ["load_deck", "read_deck_file", "translate"]
+__all__ = ["load_deck", "read_deck_file", "translate_to_python"]

@@ -22,7 +22,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Routine:
+class DeckFunction:
     """A user function of a deck: a Python function, and its texts in C and Fortran, if there are any."""
 
     python: Callable[..., Any] | None = None
@@ -30,12 +30,12 @@ class Routine:
     fortran: str | None = None
 
 
-Routines = Mapping[str, Routine | Callable[..., Any]]
+Routines = Mapping[str, DeckFunction | Callable[..., Any]]
 """User functions of a deck by lower-case name."""
 
 
 @dataclass(frozen=True)
-class Call:
+class SystemCall:
     """One call of a method of System; `comment` is for readers of the Python model, `place` is that in the deck."""
 
     method: str
@@ -45,7 +45,7 @@ class Call:
     place: str = ""
 
     @property
-    def subject(self) -> str:
+    def message_subject(self) -> str:
         """What the problems of a model call that which the call has made."""
         name = self.args[0] if self.args else ""
         return f"{KINDS[self.method]} '{name}'" if self.method in KINDS else ""
@@ -57,7 +57,7 @@ class Deck:
 
     title: str
     units: Units
-    calls: list[Call] = field(default_factory=list)
+    calls: list[SystemCall] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     """What a person should know: values for symbols that do not exist, settings without effect."""
 
@@ -65,12 +65,12 @@ class Deck:
         """A new System, described by the calls."""
         system = DeckSystem(self.title, units=self.units)
         for call in self.calls:
-            apply(call, system)
-        system.places = {call.subject: call.place for call in self.calls if call.subject and call.place}
+            apply_call(call, system)
+        system.places = {call.message_subject: call.place for call in self.calls if call.message_subject and call.place}
         return system
 
 
-def apply(call: Call, system: System) -> None:
+def apply_call(call: SystemCall, system: System) -> None:
     """Makes a call on a System."""
     getattr(system, call.method)(*call.args, **call.options)
 
@@ -92,20 +92,20 @@ class DeckSystem(System):
         try:
             result = super().equations(*args, **options)
         except ModelError as error:
-            raise ModelError([self._placed(p) for p in error.problems], error.model) from None
-        for name in unset(self, result):
+            raise ModelError([self._with_deck_line(p) for p in error.problems], error.model) from None
+        for name in parameters_without_value(self, result):
             self.set_defaults({name: UNSET})
             warnings.warn(f"parameter '{name}' has no value: {UNSET:g} is used", ModelWarning, stacklevel=2)
         result.analysis.mechanism.description.parameters.update(self.description.snapshot().parameters)
         return result
 
-    def _placed(self, problem: str) -> str:
+    def _with_deck_line(self, problem: str) -> str:
         head = problem.split("\n")[0]
         location = next((location for subject, location in self.places.items() if subject in head), None)
         return problem if location is None else f"{location}: {problem}"
 
 
-def unset(system: System, equations: Equations) -> list[str]:
+def parameters_without_value(system: System, equations: Equations) -> list[str]:
     """Parameters that the equations use and that have no value."""
     valued = {key for key, record in system.description.parameters.items() if record.value is not None}
     return [name for name in equations.parameters if name.lower() not in valued]

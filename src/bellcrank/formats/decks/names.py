@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.formats.decks.reader import Datum, Symbol
+from bellcrank.formats.decks.reader import Datum, SymbolDatum
 from bellcrank.model.scope import RESERVED
 
 NAME = re.compile(r"[a-z_]\w*", re.ASCII)
@@ -31,7 +31,7 @@ class BodyNames:
 
 
 @dataclass
-class Names:
+class DeckNames:
     """All names entered so far, in lower case."""
 
     speeds_now: Callable[[], list[str]]
@@ -53,22 +53,22 @@ class Names:
 
     # ---- what a symbol stands for
 
-    def symbol(self, datum: Datum, label: str) -> str:
+    def symbol_name(self, datum: Datum, label: str) -> str:
         """The new or known name that a symbol is."""
-        if not isinstance(datum, Symbol):
-            raise datum.fail(f"{label} must be a symbol, not {datum.shown}")
+        if not isinstance(datum, SymbolDatum):
+            raise datum.error(f"{label} must be a symbol, not {datum.message_text}")
         if not NAME.fullmatch(datum.name):
-            raise datum.fail(f"{label} '{datum.name}': a name starts with a letter and holds letters, digits and _")
+            raise datum.error(f"{label} '{datum.name}': a name starts with a letter and holds letters, digits and _")
         return datum.name
 
-    def new(self, datum: Datum, label: str, existing: Iterable[str]) -> str:
-        name = self.symbol(datum, label)
+    def new_name(self, datum: Datum, label: str, existing: Iterable[str]) -> str:
+        name = self.symbol_name(datum, label)
         if name in existing:
-            raise datum.fail(f"{label} '{name}' exists already")
+            raise datum.error(f"{label} '{name}' exists already")
         return name
 
-    def body(self, datum: Datum, label: str) -> str:
-        return self.known_body(self.symbol(datum, label), datum.fail, label)
+    def body_name(self, datum: Datum, label: str) -> str:
+        return self.known_body(self.symbol_name(datum, label), datum.error, label)
 
     def known_body(self, name: str, fail: Callable[[str], Exception], label: str = "body") -> str:
         if name not in self.bodies:
@@ -76,8 +76,8 @@ class Names:
             raise fail(f"{label} '{name}' does not exist.{did_you_mean(name, self.bodies)} Bodies so far: {listed}.")
         return name
 
-    def point(self, datum: Datum, label: str) -> str:
-        return self.known_point(self.symbol(datum, label), datum.fail, label)
+    def point_name(self, datum: Datum, label: str) -> str:
+        return self.known_point(self.symbol_name(datum, label), datum.error, label)
 
     def known_point(self, name: str, fail: Callable[[str], Exception], label: str = "point") -> str:
         """A point as Bellcrank calls it: O is `o`, B0 is `b.origin`."""
@@ -94,7 +94,7 @@ class Names:
         points = ["o", *self.points, *(f"{b}0" for b in self.bodies if b != "n")]
         raise fail(f"{label} '{name}' does not exist.{did_you_mean(name, points)} Points so far: {', '.join(points)}.")
 
-    def scalar(self, name: str, datum: Datum, fail: Callable[[str], Exception]) -> str:
+    def scalar_name(self, name: str, datum: Datum, fail: Callable[[str], Exception]) -> str:
         """A parameter or variable; new ones are parameters."""
         name = self.gees if name == "gees" else name
         if name in ("t", "pi") or name in self.variables:
@@ -114,7 +114,7 @@ class Names:
         self.bodies[name] = BodyNames(name, states)
         self.bodies[parent].children.append(name)
 
-    def speeds(self) -> list[str]:
+    def remaining_speeds(self) -> list[str]:
         """Stable names of U(1), U(2) ..., without those that constraints have removed."""
         return self.speeds_now() if self.constrained else self._states("u")
 
@@ -131,10 +131,10 @@ class Names:
                 states.extend(f"{letter}({body.name}, {i})" for i in range(1, body.states + 1))
         return states
 
-    def state(self, letter: str, index: int, fail: Callable[[str], Exception]) -> str:
+    def state_name(self, letter: str, index: int, fail: Callable[[str], Exception]) -> str:
         """The stable name of Q(i), U(i), QP(i) or UP(i), as it is now."""
         try:
-            listed = self._states("q") if letter in ("q", "qp") else self.speeds()
+            listed = self._states("q") if letter in ("q", "qp") else self.remaining_speeds()
         except ModelError as error:
             reason = "since the machine so far has a problem"
             raise fail(f"{letter}({index}) cannot be counted, {reason}\n{error}") from None
@@ -142,11 +142,11 @@ class Names:
             raise fail(f"{letter}({index}) does not exist: there are {len(listed)} of these so far")
         return letter + listed[index - 1][1:]
 
-    def value(self, datum: Datum) -> Datum:
+    def symbol_value(self, datum: Datum) -> Datum:
         """The value of a Lisp symbol that has one; everything else stands for itself."""
-        return self.values.get(datum.name, datum) if isinstance(datum, Symbol) else datum
+        return self.values.get(datum.name, datum) if isinstance(datum, SymbolDatum) else datum
 
 
 def is_nil(datum: Any) -> bool:
     """NIL and () are false; everything else is true."""
-    return (isinstance(datum, Symbol) and datum.name == "nil") or getattr(datum, "items", None) == ()
+    return (isinstance(datum, SymbolDatum) and datum.name == "nil") or getattr(datum, "items", None) == ()

@@ -1,7 +1,7 @@
 """Reader: the text of a deck to data, each piece with its place. Nothing is executed.
 
-In:  the text of a file. Out: its top-level forms as `List`s of symbols, keywords, numbers, strings, F-strings, unit
-vectors, lists and arrays (Sayers 1990, Appendix A.1 and A.2). What the forms mean is left to `interpret`. Work is
+In:  the text of a file. Out: its top-level forms as `ListDatum`s of symbols, keywords, numbers, strings, F-strings,
+unit vectors, lists and arrays (Sayers 1990, Appendix A.1 and A.2). What the forms mean is left to `interpret`. Work is
 bounded: long decks, deep nesting and long numbers are errors, and the reader never calls itself.
 """
 
@@ -29,21 +29,21 @@ STRING, FORMULA = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL), re.compile(r'"(
 BLOCK = re.compile(r"#\||\|#")
 
 
-class Source:
+class DeckSource:
     """The text of a deck, which knows line and column of every character."""
 
     def __init__(self, text: str, name: str = "deck") -> None:
         self.text, self.name = text, name
         self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
 
-    def place(self, offset: int) -> tuple[int, int]:
+    def line_and_column(self, offset: int) -> tuple[int, int]:
         """Line and column of a character, both from 1."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
-    def fail(self, offset: int, message: str) -> ExpressionError:
+    def error_at(self, offset: int, message: str) -> ExpressionError:
         """The error for something wrong at this place."""
-        line, column = self.place(offset)
+        line, column = self.line_and_column(offset)
         return ExpressionError(f"{self.name}, line {line}, column {column}: {message}", self.text, offset)
 
 
@@ -51,55 +51,55 @@ class Source:
 class Datum:
     """A piece of a deck; `offset` is that of its first character."""
 
-    source: Source = field(repr=False, compare=False)
+    source: DeckSource = field(repr=False, compare=False)
     offset: int = field(compare=False)
 
     @property
     def line(self) -> int:
-        return self.source.place(self.offset)[0]
+        return self.source.line_and_column(self.offset)[0]
 
     @property
-    def shown(self) -> str:
+    def message_text(self) -> str:
         """The piece in messages."""
         return SHOWN[type(self)].format(self)
 
-    def fail(self, message: str) -> ExpressionError:
-        return self.source.fail(self.offset, message)
+    def error(self, message: str) -> ExpressionError:
+        return self.source.error_at(self.offset, message)
 
 
 @dataclass(frozen=True, slots=True)
-class Word(Datum):
+class WordDatum(Datum):
     name: str
 
 
-class Symbol(Word):
+class SymbolDatum(WordDatum):
     """A name; `name` is in lower case, since capitals do not matter."""
 
 
-class Keyword(Word):
+class KeywordDatum(WordDatum):
     """:name, given with its colon in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
-class Number(Datum):
+class NumberDatum(Datum):
     value: int | float
 
 
 @dataclass(frozen=True, slots=True)
-class Text(Datum):
+class TextDatum(Datum):
     text: str
 
 
-class String(Text):
+class StringDatum(TextDatum):
     """Words in double quotes."""
 
 
-class FString(Text):
+class FormulaStringDatum(TextDatum):
     """!"formula"; `offset` is that of the first character of the formula."""
 
 
 @dataclass(frozen=True, slots=True)
-class UnitVector(Datum):
+class UnitVectorDatum(Datum):
     """[b1]"""
 
     body: str
@@ -107,47 +107,54 @@ class UnitVector(Datum):
 
 
 @dataclass(frozen=True, slots=True)
-class Several(Datum):
+class CompoundDatum(Datum):
     items: tuple[Datum, ...]
 
 
-class List(Several):
+class ListDatum(CompoundDatum):
     """(...)"""
 
 
-class Array(Several):
+class ArrayDatum(CompoundDatum):
     """#(...)"""
 
 
-class Matrix(Several):
+class MatrixDatum(CompoundDatum):
     """#2a((...) (...))"""
 
 
-OPENED = {"(": List, "#(": Array, "#2a(": Matrix}
+OPENED = {"(": ListDatum, "#(": ArrayDatum, "#2a(": MatrixDatum}
 SHOWN = {
-    Symbol: "{0.name}", Keyword: "{0.name}", Number: "{0.value:g}", String: '"{0.text}"', FString: '!"{0.text}"',
-    UnitVector: "[{0.body}{0.axis}]", Array: "an array #(...)", Matrix: "a matrix #2a(...)", List: "a list (...)",
-}  # fmt: skip
+    SymbolDatum: "{0.name}",
+    KeywordDatum: "{0.name}",
+    NumberDatum: "{0.value:g}",
+    StringDatum: '"{0.text}"',
+    FormulaStringDatum: '!"{0.text}"',
+    UnitVectorDatum: "[{0.body}{0.axis}]",
+    ArrayDatum: "an array #(...)",
+    MatrixDatum: "a matrix #2a(...)",
+    ListDatum: "a list (...)",
+}
 
 
-def everything(forms: Iterable[Datum]) -> Iterator[Datum]:
+def walk_data(forms: Iterable[Datum]) -> Iterator[Datum]:
     """All pieces of forms."""
     stack = list(forms)
     while stack:
         datum = stack.pop()
         yield datum
-        stack.extend(datum.items if isinstance(datum, Several) else ())
+        stack.extend(datum.items if isinstance(datum, CompoundDatum) else ())
 
 
-def read_deck(text: str, name: str = "deck") -> list[List]:
+def read_deck(text: str, name: str = "deck") -> list[ListDatum]:
     """The top-level forms of a deck."""
     if len(text) > LONGEST_DECK:
         raise ModelError(f"{name}: a deck may have {LONGEST_DECK} characters, this one has {len(text)}")
-    return _Reader(Source(text, name)).run()
+    return _DeckReader(DeckSource(text, name)).read()
 
 
 @dataclass
-class _Open:
+class _OpenParenthesis:
     """A parenthesis that waits to be closed: `kind` is what came before it."""
 
     kind: str
@@ -156,47 +163,47 @@ class _Open:
     inside: int | None = None  # where a form seems to start anew, at the beginning of a line
 
 
-class _Reader:
-    def __init__(self, source: Source) -> None:
+class _DeckReader:
+    def __init__(self, source: DeckSource) -> None:
         self.source, self.text = source, source.text
-        self.stack: list[_Open] = []
-        self.forms: list[List] = []
+        self.stack: list[_OpenParenthesis] = []
+        self.forms: list[ListDatum] = []
 
-    def run(self) -> list[List]:
-        for kind, offset in self._tokens():
+    def read(self) -> list[ListDatum]:
+        for kind, offset in self._read_tokens():
             if kind == ")":
-                self._close(offset)
+                self._pop_parenthesis(offset)
             else:
-                self._open(kind, offset)
+                self._push_parenthesis(kind, offset)
         if self.stack:
             first = self.stack[0]
             hint = "; the form at line {} starts inside it"
-            remark = "" if first.inside is None else hint.format(self.source.place(first.inside)[0])
-            raise self.source.fail(first.offset, f"'(' is never closed{remark}")
+            remark = "" if first.inside is None else hint.format(self.source.line_and_column(first.inside)[0])
+            raise self.source.error_at(first.offset, f"'(' is never closed{remark}")
         return self.forms
 
-    def _open(self, kind: str, offset: int) -> None:
+    def _push_parenthesis(self, kind: str, offset: int) -> None:
         if len(self.stack) >= DEEPEST:
-            raise self.source.fail(offset, f"parentheses may be {DEEPEST} deep")
-        if self.stack and self.stack[0].inside is None and self.source.place(offset)[1] == 1:
+            raise self.source.error_at(offset, f"parentheses may be {DEEPEST} deep")
+        if self.stack and self.stack[0].inside is None and self.source.line_and_column(offset)[1] == 1:
             self.stack[0].inside = offset
-        self.stack.append(_Open(kind, offset, []))
+        self.stack.append(_OpenParenthesis(kind, offset, []))
 
-    def _close(self, offset: int) -> None:
+    def _pop_parenthesis(self, offset: int) -> None:
         if not self.stack:
-            raise self.source.fail(offset, "')' without '('")
+            raise self.source.error_at(offset, "')' without '('")
         top = self.stack.pop()
-        self._add(OPENED[top.kind](self.source, top.offset, tuple(top.items)))
+        self._append_datum(OPENED[top.kind](self.source, top.offset, tuple(top.items)))
 
-    def _add(self, datum: Datum) -> None:
+    def _append_datum(self, datum: Datum) -> None:
         if self.stack:
             self.stack[-1].items.append(datum)
-        elif isinstance(datum, List):
+        elif isinstance(datum, ListDatum):
             self.forms.append(datum)
         else:
-            raise datum.fail(f"{datum.shown} stands outside of all forms; a form is a list such as (reset)")
+            raise datum.error(f"{datum.message_text} stands outside of all forms; a form is a list such as (reset)")
 
-    def _tokens(self) -> Iterator[tuple[str, int]]:
+    def _read_tokens(self) -> Iterator[tuple[str, int]]:
         """Parentheses with what opens them; everything else is read on the way."""
         text, position, end = self.text, 0, len(self.text)
         while position < end:
@@ -212,84 +219,88 @@ class _Reader:
                 yield c, position
                 position += 1
             elif c in '"!':
-                position = self._string(position)
+                position = self._read_string(position)
             elif c == "#":
                 opened = next((w for w in OPENED if text[position : position + len(w)].lower() == w), None)
                 if opened is None:
-                    raise self.source.fail(position, "after '#' comes ( or 2a(; nothing else is read")
+                    raise self.source.error_at(position, "after '#' comes ( or 2a(; nothing else is read")
                 yield opened, position
                 position += len(opened)
             elif c == "[":
                 position = self._unit_vector(position)
             elif c in ",`":
-                raise self.source.fail(position, f"{c!r} has no meaning in a deck: nothing is evaluated")
+                raise self.source.error_at(position, f"{c!r} has no meaning in a deck: nothing is evaluated")
             else:
-                position = self._word(position)
+                position = self._read_word(position)
 
     def _block_comment(self, position: int) -> int:
         start, depth = position, 0
         while True:
             match = BLOCK.search(self.text, position)
             if match is None:
-                raise self.source.fail(start, "the comment '#|' is never closed by '|#'")
+                raise self.source.error_at(start, "the comment '#|' is never closed by '|#'")
             depth += 1 if match[0] == "#|" else -1
             position = match.end()
             if depth == 0:
                 return position
 
-    def _string(self, position: int) -> int:
+    def _read_string(self, position: int) -> int:
         formula = self.text[position] == "!"
         start = position + formula
         if formula and not self.text.startswith('"', start):
-            raise self.source.fail(position, "after '!' comes a formula in double quotes")
+            raise self.source.error_at(position, "after '!' comes a formula in double quotes")
         match = (FORMULA if formula else STRING).match(self.text, start)
         if match is None:
-            raise self.source.fail(start, "the string is never closed")
+            raise self.source.error_at(start, "the string is never closed")
         inside = match[1]
         if len(inside) > LONGEST_FORMULA:
-            raise self.source.fail(start, f"a string may have {LONGEST_FORMULA} characters, this one has {len(inside)}")
+            raise self.source.error_at(
+                start, f"a string may have {LONGEST_FORMULA} characters, this one has {len(inside)}"
+            )
         if formula:
-            self._add(FString(self.source, start + 1, inside))
+            self._append_datum(FormulaStringDatum(self.source, start + 1, inside))
         else:
-            self._add(String(self.source, start, re.sub(r"\\(.)", r"\1", inside, flags=re.DOTALL)))
+            self._append_datum(StringDatum(self.source, start, re.sub(r"\\(.)", r"\1", inside, flags=re.DOTALL)))
         return match.end()
 
     def _unit_vector(self, position: int) -> int:
         match = UNIT_VECTOR.match(self.text, position)
         if match is None:
-            raise self.source.fail(position, "a unit vector is written [b1]: a body and an axis 1, 2 or 3")
-        self._add(UnitVector(self.source, position, match[1].lower(), int(match[2])))
+            raise self.source.error_at(position, "a unit vector is written [b1]: a body and an axis 1, 2 or 3")
+        self._append_datum(UnitVectorDatum(self.source, position, match[1].lower(), int(match[2])))
         return match.end()
 
-    def _word(self, position: int) -> int:
+    def _read_word(self, position: int) -> int:
         match = WORD_END.search(self.text, position)
         end = match.start() if match else len(self.text)
         word = self.text[position:end]
         bad_index = next((i for i, c in enumerate(word) if not "!" <= c <= "~"), None)
         if bad_index is not None:
-            raise self.source.fail(position + bad_index, f"unexpected character {word[bad_index]!r}")
+            raise self.source.error_at(position + bad_index, f"unexpected character {word[bad_index]!r}")
         if len(word) > LONGEST_WORD:
-            raise self.source.fail(position, f"a word may have {LONGEST_WORD} characters, this one has {len(word)}")
+            raise self.source.error_at(position, f"a word may have {LONGEST_WORD} characters, this one has {len(word)}")
         if word.startswith(":"):
-            self._add(Keyword(self.source, position, word.lower()))
+            self._append_datum(KeywordDatum(self.source, position, word.lower()))
         else:
-            value = self._number(word, position)
-            self._add(
-                Symbol(self.source, position, word.lower()) if value is None else Number(self.source, position, value)
+            value = self._parse_number(word, position)
+            self._append_datum(
+                SymbolDatum(self.source, position, word.lower())
+                if value is None
+                else NumberDatum(self.source, position, value)
             )
         return end
 
-    def _number(self, word: str, position: int) -> int | float | None:
+    def _parse_number(self, word: str, position: int) -> int | float | None:
         if INTEGER.fullmatch(word):
             value: int | float = int(word.rstrip("."))
         elif FLOAT.fullmatch(word):
             value = float(re.sub("[sfdl]", "e", word.lower()))
         elif ratio := RATIO.fullmatch(word):
             if int(ratio[2]) == 0:
-                raise self.source.fail(position, f"{word}: the denominator is zero")
+                raise self.source.error_at(position, f"{word}: the denominator is zero")
             value = int(ratio[1]) / int(ratio[2]) if abs(int(ratio[1])) < 10**300 else math.inf
         else:
             return None
         if abs(value) > 1e300:
-            raise self.source.fail(position, f"{word} is too large")
+            raise self.source.error_at(position, f"{word} is too large")
         return value

@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.formats.decks.deck import Routine
-from bellcrank.formats.decks.macros import Arguments
-from bellcrank.formats.decks.reader import Symbol
+from bellcrank.formats.decks.deck import DeckFunction
+from bellcrank.formats.decks.macros import MacroArguments
+from bellcrank.formats.decks.reader import SymbolDatum
 from bellcrank.formats.decks.state import DeckState
 from bellcrank.model.scope import RESERVED
 
@@ -23,24 +23,24 @@ HEAD = {
 }
 
 
-def procedures(text: str, language: str) -> dict[str, int]:
+def procedure_arities(text: str, language: str) -> dict[str, int]:
     """Procedures in a text of "c" or "fortran" (where capitals do not matter), and the numbers of their arguments."""
     matches = HEAD[language].findall(COMMENT[language].sub(" " * (language == "c"), text))
     argument_counts = [0 if listed.strip() in ("", "void") else listed.count(",") + 1 for _, listed in matches]
     return {name if language == "c" else name.lower(): n for (name, _), n in zip(matches, argument_counts, strict=True)}
 
 
-def add_subroutine(deck: DeckState, arguments: Arguments) -> None:
+def add_subroutine(deck: DeckState, arguments: MacroArguments) -> None:
     """A routine that sets declared variables; see `System.add_external`. Its other arguments are what it gets."""
-    section, name = _where(deck, arguments), deck.names.new(arguments.required[1], "subroutine", deck.called)
+    section, name = _call_phase(deck, arguments), deck.names.new_name(arguments.required[1], "subroutine", deck.called)
     deck.called.add(name)
     listed = [datum for (datum,) in arguments.rest]
-    set_here = [d for d in listed if isinstance(d, Symbol) and d.name in deck.declared]
+    set_here = [d for d in listed if isinstance(d, SymbolDatum) and d.name in deck.declared]
     returns = [d.name for d in set_here]
-    inputs = [deck.values.scalar(d, f"argument {i}") for i, d in enumerate(listed, 1) if d not in set_here]
-    repeated = next((d for d in listed if isinstance(d, Symbol) and d.name in deck.returned), None)
+    inputs = [deck.values.read_scalar(d, f"argument {i}") for i, d in enumerate(listed, 1) if d not in set_here]
+    repeated = next((d for d in listed if isinstance(d, SymbolDatum) and d.name in deck.returned), None)
     if repeated is not None:
-        raise repeated.fail(f"'{repeated.name}' is set by another subroutine already")
+        raise repeated.error(f"'{repeated.name}' is set by another subroutine already")
     if not returns:
         reason = "sets no variable that add-variables declares"
         deck.deck.remarks.append(f"{deck.place}: subroutine '{name}' {reason}; it is omitted")
@@ -48,16 +48,16 @@ def add_subroutine(deck: DeckState, arguments: Arguments) -> None:
     deck.returned.update(returns)
     options: dict[str, Any] = {"arguments": tuple(inputs), "returns": tuple(returns)}
     options |= {} if section == "difeqn" else {"when": PLACES[section]}
-    deck.call("add_external", name, **options, **_routine(deck, name, len(inputs), bool(returns)))
+    deck.add_call("add_external", name, **options, **_find_routine(deck, name, len(inputs), bool(returns)))
 
 
-def check_variables(deck: DeckState, arguments: Arguments) -> None:
+def check_variables(deck: DeckState, arguments: MacroArguments) -> None:
     """Declared variables have been looked up before; here their names are checked."""
-    _where(deck, arguments)
+    _call_phase(deck, arguments)
     for (datum,) in arguments.rest:
-        name = deck.names.symbol(datum, "variable")
+        name = deck.names.symbol_name(datum, "variable")
         if name in RESERVED:
-            raise datum.fail(f"'{name}' has a meaning of its own and cannot be a variable; rename it")
+            raise datum.error(f"'{name}' has a meaning of its own and cannot be a variable; rename it")
 
 
 def declare_functions(deck: DeckState) -> None:
@@ -66,33 +66,33 @@ def declare_functions(deck: DeckState) -> None:
         if name in deck.called:
             continue
         deck.called.add(name)
-        routine = _routine(deck, name, count)
+        routine = _find_routine(deck, name, count)
         parameters = list(inspect.signature(routine["python"]).parameters)[:count] if "python" in routine else []
         names = tuple(parameters) if len(parameters) == count else tuple(f"a{i + 1}" for i in range(count))
-        deck.call("add_external", name, arguments=names, **routine)
+        deck.add_call("add_external", name, arguments=names, **routine)
 
 
-def _where(deck: DeckState, arguments: Arguments) -> str:
-    section = deck.names.symbol(arguments.required[0], "where")
+def _call_phase(deck: DeckState, arguments: MacroArguments) -> str:
+    section = deck.names.symbol_name(arguments.required[0], "where")
     if section not in PLACES:
         hint = f"{did_you_mean(section, PLACES)} It is one of {', '.join(PLACES)}."
-        raise arguments.required[0].fail(f"where='{section}' is not known.{hint}")
+        raise arguments.required[0].error(f"where='{section}' is not known.{hint}")
     return section
 
 
-def _routine(deck: DeckState, name: str, count: int, returns: bool = False) -> dict[str, Any]:
+def _find_routine(deck: DeckState, name: str, count: int, returns: bool = False) -> dict[str, Any]:
     """The routine behind a name in all languages; its memory, c and fortran stand on the Python function."""
     entry = deck.routines.get(name)
     if entry is None:
         return {}
-    routine = entry if isinstance(entry, Routine) else Routine(entry)
+    routine = entry if isinstance(entry, DeckFunction) else DeckFunction(entry)
     function = routine.python
     options: dict[str, Any] = {"memory": getattr(function, "memory", None), "python": function}
     options |= {
         "c": getattr(function, "c", None) or routine.c,
         "fortran": getattr(function, "fortran", None) or routine.fortran,
     }
-    for language, parameter_count in _taken(options, name).items():
+    for language, parameter_count in _argument_counts(options, name).items():
         plain_count = parameter_count - (returns if language != "Python" else 0)  # an array for what it returns
         if options["memory"] is None and plain_count == count + 1:
             options["memory"] = MEMORY
@@ -104,12 +104,12 @@ def _routine(deck: DeckState, name: str, count: int, returns: bool = False) -> d
     return {key: value for key, value in options.items() if value is not None}
 
 
-def _taken(options: dict[str, Any], name: str) -> dict[str, int]:
+def _argument_counts(options: dict[str, Any], name: str) -> dict[str, int]:
     """How many arguments a routine takes in each language in which it can be reported."""
     counts_by_language = (
         {} if options["python"] is None else {"Python": len(inspect.signature(options["python"]).parameters)}
     )
     for language, key in (("C", "c"), ("Fortran", "fortran")):
-        if options[key] is not None and name in (argument_counts := procedures(options[key], key)):
+        if options[key] is not None and name in (argument_counts := procedure_arities(options[key], key)):
             counts_by_language[language] = argument_counts[name]
     return counts_by_language

@@ -11,14 +11,14 @@ from typing import Any, cast
 
 from bellcrank.choices import Units
 from bellcrank.errors import ModelError
-from bellcrank.formats.decks.deck import Call, Deck, DeckSystem, Routines, apply
-from bellcrank.formats.decks.fstring import HASH
-from bellcrank.formats.decks.machine import independent_speeds
-from bellcrank.formats.decks.macros import arguments
-from bellcrank.formats.decks.names import Names
-from bellcrank.formats.decks.reader import FString, List, String, Symbol, everything
-from bellcrank.formats.decks.settings import Settings
-from bellcrank.formats.decks.values import Values
+from bellcrank.formats.decks.argument_values import ArgumentReader
+from bellcrank.formats.decks.deck import Deck, DeckSystem, Routines, SystemCall, apply_call
+from bellcrank.formats.decks.formula_strings import HASH
+from bellcrank.formats.decks.macros import parse_arguments
+from bellcrank.formats.decks.names import DeckNames
+from bellcrank.formats.decks.partial_mechanism import independent_speeds
+from bellcrank.formats.decks.reader import FormulaStringDatum, ListDatum, StringDatum, SymbolDatum, walk_data
+from bellcrank.formats.decks.settings import DeckSettings
 from bellcrank.units import UNIT_SYSTEMS
 
 BARE = re.compile(r"[a-z_]\w*", re.ASCII)
@@ -27,21 +27,21 @@ Centres = dict[str, tuple[str, ...]]  # bodies, and where the mass centre with a
 
 
 class DeckState:
-    """A deck being read; `call` notes what a form becomes and does it at once on the System."""
+    """A deck being read; `add_call` notes what a form becomes and does it at once on the System."""
 
-    def __init__(self, forms: Sequence[List], routines: Routines, name: str, centres: Centres) -> None:
+    def __init__(self, forms: Sequence[ListDatum], routines: Routines, name: str, centres: Centres) -> None:
         self.name, self.routines, self.centres = name, routines, centres
         self.problems: list[str] = []
         self.forms = self._since_reset(forms)
         self.deck = Deck(name.rpartition(".")[0] or name, "mks")
-        self._look_ahead()
+        self._scan_forms()
         self.system = DeckSystem(self.deck.title, units=self.deck.units)
-        self.names = Names(self.speeds_now)
+        self.names = DeckNames(self.speeds_now)
         self.names.centres = {body: f"{body}_composite" for body in centres}
         self.names.variables = self.declared
         self.names.gees = "gees" if "g" in self.bare | self.symbols else "g"
-        self.values = Values(self.names)
-        self.settings = Settings(self.names, self.deck, name)
+        self.values = ArgumentReader(self.names)
+        self.settings = DeckSettings(self.names, self.deck, name)
         self.returned: set[str] = set()
         self.called: set[str] = set()
         self.place = ""  # of the form that is being read
@@ -55,31 +55,31 @@ class DeckState:
             self._speeds = size, independent_speeds(self.system)
         return self._speeds[1]
 
-    def call(self, method: str, /, *args: Any, **options: Any) -> None:
+    def add_call(self, method: str, /, *args: Any, **options: Any) -> None:
         """Notes a call of a method of System and makes it."""
-        self.make(Call(method, args, options, place=self.place))
+        self.apply_call(SystemCall(method, args, options, place=self.place))
 
-    def make(self, call: Call) -> None:
+    def apply_call(self, call: SystemCall) -> None:
         self.deck.calls.append(call)
-        apply(call, self.system)
+        apply_call(call, self.system)
 
-    def _since_reset(self, forms: Sequence[List]) -> list[List]:
+    def _since_reset(self, forms: Sequence[ListDatum]) -> list[ListDatum]:
         """The forms after the last (reset), which forgets all that came before."""
         heads = [form.items[0] if form.items else None for form in forms]
-        resets = [i for i, head in enumerate(heads) if isinstance(head, Symbol) and head.name == "reset"]
+        resets = [i for i, head in enumerate(heads) if isinstance(head, SymbolDatum) and head.name == "reset"]
         return list(forms[resets[-1] if resets else 0 :])
 
-    def _look_ahead(self) -> None:
+    def _scan_forms(self) -> None:
         """What holds for the whole deck: unit system, title, declared variables, names used as they are in formulas."""
         self.declared: dict[str, Any] = {}
         self.bare: set[str] = set()
         self.symbols: set[str] = set()
         for form in self.forms:
-            names, symbols = words(form)
+            names, symbols = formula_names_and_symbols(form)
             self.bare |= names
             self.symbols |= symbols
             try:
-                form_arguments = arguments(form)
+                form_arguments = parse_arguments(form)
             except ModelError:
                 continue  # reported when the form is read
             match form_arguments.macro.name:
@@ -87,14 +87,14 @@ class DeckState:
                     self.deck.units = cast(Units, units)
                 case "setf":
                     for symbol, value in form_arguments.rest:
-                        if isinstance(symbol, Symbol) and symbol.name == TITLE and isinstance(value, String):
+                        if isinstance(symbol, SymbolDatum) and symbol.name == TITLE and isinstance(value, StringDatum):
                             self.deck.title = " ".join(value.text.split()) or self.deck.title
                 case "add-variables":
-                    self.declared.update({d.name: d for (d,) in form_arguments.rest if isinstance(d, Symbol)})
+                    self.declared.update({d.name: d for (d,) in form_arguments.rest if isinstance(d, SymbolDatum)})
 
 
-def words(form: List) -> tuple[set[str], set[str]]:
+def formula_names_and_symbols(form: ListDatum) -> tuple[set[str], set[str]]:
     """Names in the formulas of a form that do not stand after '#', and the symbols outside of formulas."""
-    data = list(everything([form]))
-    texts = [HASH.sub(" ", d.text.lower()) for d in data if isinstance(d, FString)]
-    return {w for text in texts for w in BARE.findall(text)}, {d.name for d in data if isinstance(d, Symbol)}
+    data = list(walk_data([form]))
+    texts = [HASH.sub(" ", d.text.lower()) for d in data if isinstance(d, FormulaStringDatum)]
+    return {w for text in texts for w in BARE.findall(text)}, {d.name for d in data if isinstance(d, SymbolDatum)}

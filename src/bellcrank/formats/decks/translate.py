@@ -12,28 +12,30 @@ from typing import Any
 
 from bellcrank.api.system import System
 from bellcrank.errors import ModelWarning
-from bellcrank.formats.decks.deck import UNSET, Call, Deck, unset
+from bellcrank.formats.decks.deck import UNSET, Deck, SystemCall, parameters_without_value
 
 WIDTH = 120
 
 
-def translate(deck: Deck, name: str, routines: Iterable[Path] = ()) -> str:
+def translate_to_python(deck: Deck, name: str, routines: Iterable[Path] = ()) -> str:
     """The text of a Python model; `name` is that of the deck's file, `routines` are files of user functions."""
-    merged_calls = _merged([*deck.calls, *_unset(deck)])
-    texts = _texts(merged_calls)
-    body = [f"s = bc.System({_value(deck.title)}, units={_value(deck.units)})"]
+    merged_calls = _merge_output_groups([*deck.calls, *_default_value_calls(deck)])
+    texts = _source_constants(merged_calls)
+    body = [f"s = bc.System({_literal(deck.title)}, units={_literal(deck.units)})"]
     last_group = ""
     for call in merged_calls:
         group = _GROUPS.get(call.method, call.method)
         if last_group and group != last_group:
             body.append("")
         last_group = group
-        body.extend(_lines(call, texts))
-    head = [f'"""{_plain(deck.title)}.', "", f"Translated from the AUTOSIM deck {_plain(name)}."]
-    head += ["", *textwrap.wrap("Remarks: " + "; ".join(map(_plain, deck.remarks)), WIDTH)] if deck.remarks else []
+        body.extend(_call_source(call, texts))
+    head = [f'"""{_docstring_text(deck.title)}.', "", f"Translated from the AUTOSIM deck {_docstring_text(name)}."]
+    head += (
+        ["", *textwrap.wrap("Remarks: " + "; ".join(map(_docstring_text, deck.remarks)), WIDTH)] if deck.remarks else []
+    )
     routine_code = "\n\n\n".join(_without_docstring(file.read_text(encoding="utf-8")) for file in routines)
     header = "\n".join([*head, '"""', "", "import bellcrank as bc"])
-    constants = [f"{name} = {_block(text)}" for text, name in texts.items()]
+    constants = [f"{name} = {_multiline_literal(text)}" for text, name in texts.items()]
     blocks = [
         *(
             [header, routine_code]
@@ -57,27 +59,29 @@ _GROUPS = {
 }  # fmt: skip
 
 
-def _merged(deck_calls: list[Call]) -> list[Call]:
+def _merge_output_groups(deck_calls: list[SystemCall]) -> list[SystemCall]:
     """Groups of outputs that follow each other become one call."""
-    merged: list[Call] = []
+    merged: list[SystemCall] = []
     for call in deck_calls:
         if merged and call.method == merged[-1].method == "add_outputs":
-            merged[-1] = Call("add_outputs", (*merged[-1].args, *call.args))
+            merged[-1] = SystemCall("add_outputs", (*merged[-1].args, *call.args))
         else:
             merged.append(call)
     return merged
 
 
-def _unset(deck: Deck) -> list[Call]:
+def _default_value_calls(deck: Deck) -> list[SystemCall]:
     """The values that AUTOSIM gives to parameters without one."""
     system = deck.system()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
-        missing = unset(system, System.equations(system, optimise="none"))
-    return [Call("set_defaults", (dict.fromkeys(missing, UNSET),), comment="not set in the deck")] if missing else []
+        missing = parameters_without_value(system, System.equations(system, optimise="none"))
+    return (
+        [SystemCall("set_defaults", (dict.fromkeys(missing, UNSET),), comment="not set in the deck")] if missing else []
+    )
 
 
-def _texts(deck_calls: list[Call]) -> dict[str, str]:
+def _source_constants(deck_calls: list[SystemCall]) -> dict[str, str]:
     """Texts of user functions in C and Fortran, and their names in the model."""
     name_of_text: dict[str, str] = {}
     for language in ("c", "fortran"):
@@ -88,22 +92,22 @@ def _texts(deck_calls: list[Call]) -> dict[str, str]:
     return name_of_text
 
 
-def _block(text: str) -> str:
+def _multiline_literal(text: str) -> str:
     """A text of several lines as Python."""
     if '"""' in text or text.endswith(('"', "\\")):
         return repr(text)
     return f'r"""{text}"""' if "\\" in text else f'"""\\\n{text}"""'
 
 
-def _lines(call: Call, texts: Mapping[str, str]) -> list[str]:
+def _call_source(call: SystemCall, texts: Mapping[str, str]) -> list[str]:
     """A call as Python, in as many lines as it takes."""
-    args = [_value(a) for a in call.args]
+    args = [_literal(a) for a in call.args]
     options = dict(call.options)
     if call.method in ("set_defaults", "set_units", "set_labels"):
         (values,) = call.args
         if all(n.isidentifier() and not keyword.iskeyword(n) for n in values):
             args, options = [], dict(values)
-    args += [f"{name}={_option(name, value, texts)}" for name, value in options.items()]
+    args += [f"{name}={_option_source(name, value, texts)}" for name, value in options.items()]
     comment = [f"# {call.comment}"] if call.comment else []
     flat = f"s.{call.method}({', '.join(args)})"
     if len(flat) <= WIDTH - 4:
@@ -115,26 +119,26 @@ def _lines(call: Call, texts: Mapping[str, str]) -> list[str]:
     return [*comment, f"s.{call.method}(", *(f"    {a}," for a in args), ")"]
 
 
-def _option(name: str, value: Any, texts: Mapping[str, str]) -> str:
+def _option_source(name: str, value: Any, texts: Mapping[str, str]) -> str:
     if name in ("c", "fortran"):
         return texts[value]
-    return str(value.__name__) if name == "python" else _value(value)
+    return str(value.__name__) if name == "python" else _literal(value)
 
 
-def _value(value: Any) -> str:
+def _literal(value: Any) -> str:
     """A value as Python text, strings in double quotes."""
     if isinstance(value, str):
         quoted = repr(value)
         return f'"{quoted[1:-1]}"' if quoted.startswith("'") and '"' not in value else quoted
     if isinstance(value, tuple):
-        inside = ", ".join(map(_value, value))
+        inside = ", ".join(map(_literal, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_value(k)}: {_value(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_literal(k)}: {_literal(v)}" for k, v in value.items()) + "}"
     return repr(value)
 
 
-def _plain(text: str) -> str:
+def _docstring_text(text: str) -> str:
     """Words that may stand in a docstring."""
     return " ".join(text.replace("\\", "/").replace('"', "'").split())
 

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Symbol
-from bellcrank.expr.walk import symbols
-from bellcrank.kane.autolev.reader import Line
-from bellcrank.kane.autolev.words import COMMANDS
-from bellcrank.kane.autolev.workspace import FORMS, Workspace, show
-from bellcrank.kane.contradictions import contradictions
+from bellcrank.expr.traversal import free_symbols
+from bellcrank.kane.autolev.command_help import COMMANDS
+from bellcrank.kane.autolev.line_parser import AutolevLine
+from bellcrank.kane.autolev.workspace import FORMS, AutolevWorkspace, autolev_text
+from bellcrank.kane.contradictions import find_contradictions
 from bellcrank.kane.scalars import TIME
 from bellcrank.vector.basis import Vector
 
 
-def assign(w: Workspace, line: Line) -> list[str]:
+def run_assignment(w: AutolevWorkspace, line: AutolevLine) -> list[str]:
     """Carries out name=formula; answers what is stored if that differs from what was typed."""
     if line.args is not None:
         if line.name in ("FORCE", "TORQUE"):
-            return _load(w, line)
+            return _assign_load(w, line)
         raise ModelError(f"{line.name}(..)= is not a form; FORCE(..)= and TORQUE(..)= are")
     if line.name.endswith("'"):
-        return _rate(w, line)
+        return _assign_rate(w, line)
     if line.name in COMMANDS and line.name != "PE":
         raise ModelError(f"{line.name} is a command, used as {COMMANDS[line.name][0]}")
-    form = w.form(line.name)
-    return _scalar(w, line) if form is None else _vector(w, line, form)
+    form = w.parse_vector_name(line.name)
+    return _assign_scalar(w, line) if form is None else _assign_vector(w, line, form)
 
 
-def _answer(line: Line, name: str, value: object) -> list[str]:
+def _changed_value_answer(line: AutolevLine, name: str, value: object) -> list[str]:
     typed = line.right.upper().replace(" ", "")
-    return [] if typed == show(value) else [f"{name}={show(value)}"]
+    return [] if typed == autolev_text(value) else [f"{name}={autolev_text(value)}"]
 
 
-def _rate(w: Workspace, line: Line) -> list[str]:
+def _assign_rate(w: AutolevWorkspace, line: AutolevLine) -> list[str]:
     name = line.name[:-1]
     if line.name in w.taken:
         raise ModelError(f"{line.name} is already defined: {w.taken[line.name]}")
@@ -41,54 +41,54 @@ def _rate(w: Workspace, line: Line) -> list[str]:
         meaning = w.taken.get(name, "another quantity")
         raise ModelError(f"{line.name}= defines the derivative of a coordinate, but {name} is {meaning}")
     if symbol is None:
-        w.claim([name])
+        w.reserve_names([name])
     value = w.language.scalar(line.right)
-    if any(s.kind == "acceleration" for s in symbols(value)):
+    if any(s.kind == "acceleration" for s in free_symbols(value)):
         raise ModelError(f"{line.name} is given in terms of generalized speeds, not of their derivatives")
     w.d.scalars.require_linear(value, line.name)
     q = w.variable(name, "coordinate")
     w.d.scalars.set_rate(q, value)
-    text = f"{line.name}={show(value)}"
+    text = f"{line.name}={autolev_text(value)}"
     if name not in w.taken:
-        w.take(name, f"a coordinate, by {text}")
+        w.register_name(name, f"a coordinate, by {text}")
     w.taken[line.name] = text
-    return _answer(line, line.name, value)
+    return _changed_value_answer(line, line.name, value)
 
 
-def _vector(w: Workspace, line: Line, form: tuple[str, object, object]) -> list[str]:
+def _assign_vector(w: AutolevWorkspace, line: AutolevLine, form: tuple[str, object, object]) -> list[str]:
     kind, first, second = form
-    w.claim([line.name])
-    if (second, first) in w.table(kind):
+    w.reserve_names([line.name])
+    if (second, first) in w.motion_table(kind):
         opposite = f"{dict((k, p) for p, k in FORMS)[kind]}{second}{first}"
         raise ModelError(f"{line.name} is already defined by its opposite: {w.taken.get(opposite, opposite)}")
     value = w.language.vector(line.right)
-    w.table(kind)[first, second] = value  # type: ignore[index]
-    w.take(line.name, f"{line.name}={show(value)}")
+    w.motion_table(kind)[first, second] = value  # type: ignore[index]
+    w.register_name(line.name, f"{line.name}={autolev_text(value)}")
     if kind in ("w", "v"):
-        _look_for_speeds(w, line.name, value)
-    _tell_contradictions(w, line.name, kind, first, second)
-    return _answer(line, line.name, value)
+        _warn_of_unspeeded_motion(w, line.name, value)
+    _report_contradictions(w, line.name, kind, first, second)
+    return _changed_value_answer(line, line.name, value)
 
 
-def _tell_contradictions(w: Workspace, name: str, kind: str, first: object, second: object) -> None:
+def _report_contradictions(w: AutolevWorkspace, name: str, kind: str, first: object, second: object) -> None:
     """Reports where what was just given contradicts the orientation and its rates, or a velocity."""
-    for x in contradictions(w.d.motion, w.d.euler):
+    for x in find_contradictions(w.d.motion, w.d.euler):
         if (x.kind, x.of, x.frame) == (kind, first, second):
             linear_text = f"is not the derivative of {'V' if kind == 'a' else 'W'}{first}{second}, which is"
             angular_text = f"contradicts the orientation of {first} in {second}, whose rates give"
-            w.notes.append(f"{name} {angular_text if kind == 'w' else linear_text} {show(x.derived)}")
+            w.notes.append(f"{name} {angular_text if kind == 'w' else linear_text} {autolev_text(x.derived)}")
 
 
-def _look_for_speeds(w: Workspace, name: str, value: Vector) -> None:
+def _warn_of_unspeeded_motion(w: AutolevWorkspace, name: str, value: Vector) -> None:
     """Reports a motion that no speed moves and no time prescribes: a prime is easily forgotten."""
     s = w.d.scalars
     components = [*value.terms.values()]
-    has_time = any(x is TIME for e in s.resolve(components) for x in symbols(e))
-    if components and not has_time and not any(s.moves(e) for e in components):
+    has_time = any(x is TIME for e in s.resolve(components) for x in free_symbols(e))
+    if components and not has_time and not any(s.depends_on_speeds(e) for e in components):
         w.notes.append(f"{name} holds no generalized speed: is a prime missing?")
 
 
-def _scalar(w: Workspace, line: Line) -> list[str]:
+def _assign_scalar(w: AutolevWorkspace, line: AutolevLine) -> list[str]:
     name = line.name
     symbol = w.symbols.get(name)
     scalars = w.d.scalars
@@ -96,35 +96,35 @@ def _scalar(w: Workspace, line: Line) -> list[str]:
     pending = free is not None and free in (*w.controls, *w.specified)
     declared = free is not None and free.kind == "coordinate" and free not in scalars.rates
     if symbol is None or not (pending or name in w.waiting or (declared and name in w.taken)):
-        w.claim([name])
-    value = w.language.value(line.right)
+        w.reserve_names([name])
+    value = w.language.evaluate_text(line.right)
     if isinstance(value, Vector):
         suggestion = did_you_mean(name, _possible_forms(w))
         raise ModelError(
             f"{name} cannot name a vector: vectors have the forms W, ALF, V, A, P (see FORMS).{suggestion}"
         )
-    if symbol is not None and symbol in w.d.scalars.order((value,)) + symbols(value):
+    if symbol is not None and symbol in w.d.scalars.definition_order((value,)) + free_symbols(value):
         raise ModelError(f"{name} is defined by itself")
     if name == "PE":
         w.d.potential_energy = value
         w.results[name] = value
     elif symbol is not None:
-        w.become(name, value)
+        w.bind_symbol(name, value)
     else:
         new = Symbol(name, "defined")
         w.symbols[name] = new
         w.d.scalars.define(new, value)
-    w.take(name, f"{name}={show(value)}")
-    return _answer(line, name, value)
+    w.register_name(name, f"{name}={autolev_text(value)}")
+    return _changed_value_answer(line, name, value)
 
 
-def _possible_forms(w: Workspace) -> list[str]:
+def _possible_forms(w: AutolevWorkspace) -> list[str]:
     kinds = (("W", w.frames, w.frames), ("ALF", w.frames, w.frames), ("V", w.points, w.frames),
              ("A", w.points, w.frames), ("P", w.points, w.points))  # fmt: skip
     return [f"{p}{a}{b}" for p, first, second in kinds for a in first for b in second if a != b]
 
 
-def _load(w: Workspace, line: Line) -> list[str]:
+def _assign_load(w: AutolevWorkspace, line: AutolevLine) -> list[str]:
     assert line.args is not None
     lookup = w.point if line.name == "FORCE" else w.frame
     names = line.args[0].split("/") if len(line.args) == 1 else []
@@ -142,6 +142,6 @@ def _load(w: Workspace, line: Line) -> list[str]:
     target, reaction_on = (listed[1], listed[0]) if len(listed) == 2 else (listed[0], None)
     if target is reaction_on:
         raise ModelError(f"{label}: {target} exerts nothing on itself")
-    w.d._load(line.name.lower(), target, value, reaction_on)
-    w.take(label, f"{label}={show(value)}")
-    return _answer(line, label, value)
+    w.d._add_load(line.name.lower(), target, value, reaction_on)
+    w.register_name(label, f"{label}={autolev_text(value)}")
+    return _changed_value_answer(line, label, value)

@@ -11,15 +11,15 @@ from pathlib import Path
 from types import ModuleType
 
 from bellcrank.errors import BellcrankError, InternalError
-from bellcrank.files.whole import Parts
-from bellcrank.kane.autolev.files import Files
-from bellcrank.kane.autolev.session import Session
-from bellcrank.kane.autolev.words import COMMANDS
+from bellcrank.files.atomic import AtomicWrite
+from bellcrank.kane.autolev.command_help import COMMANDS
+from bellcrank.kane.autolev.script_files import ScriptFiles
+from bellcrank.kane.autolev.session import AutolevSession
 
 HISTORY = 1000  # lines
 
 
-def converse(session: Session, read: Callable[[str], str], write: Callable[[str], None]) -> None:
+def run_dialogue(session: AutolevSession, read: Callable[[str], str], write: Callable[[str], None]) -> None:
     """Reads lines until QUIT or the end of the input; Ctrl-C gives up a line, or a long answer, and no more."""
     while not session.over:
         try:
@@ -31,11 +31,11 @@ def converse(session: Session, read: Callable[[str], str], write: Callable[[str]
             write("")
 
 
-def answer_line(session: Session, line: str, write: Callable[[str], None]) -> None:
+def answer_line(session: AutolevSession, line: str, write: Callable[[str], None]) -> None:
     """Enters a line and writes what it gives, or what is wrong with it."""
     first, entry_count = session.number, len(session.entries)
     try:
-        answers = session.enter(line)
+        answers = session.run_line(line)
     except BellcrankError as error:
         write("\n".join(f"?? {text}" if i == 0 else f"   {text}" for i, text in enumerate(str(error).splitlines())))
         return
@@ -52,21 +52,21 @@ def answer_line(session: Session, line: str, write: Callable[[str], None]) -> No
         write(f"note: {note}")
 
 
-def run_console(folder: str | Path = ".", greeting: bool = True) -> Session:
+def run_console(folder: str | Path = ".", greeting: bool = True) -> AutolevSession:
     """A session on standard input and output, with history and completion where the terminal has them."""
-    session = Session(Files(folder))
-    library = _readline(session) if sys.stdin.isatty() else None
+    session = AutolevSession(ScriptFiles(folder))
+    library = _setup_readline(session) if sys.stdin.isatty() else None
     if greeting and sys.stdin.isatty():
         print("Bellcrank: Kane's method by hand. HELP explains, WHAT lists the commands, QUIT leaves.")
     try:
-        converse(session, input if sys.stdin.isatty() else _echoed, print)
+        run_dialogue(session, input if sys.stdin.isatty() else _read_and_echo, print)
     finally:
         if library is not None:
-            _keep_history(library)
+            _save_history(library)
     return session
 
 
-def _echoed(prompt: str) -> str:
+def _read_and_echo(prompt: str) -> str:
     """A line that nobody typed: shown, so that what is written reads like a session."""
     line = input()
     print(f"{prompt}{line}")
@@ -84,7 +84,7 @@ def history_path() -> Path | None:
     return Path(state) / "bellcrank" / "kane_history"
 
 
-def _readline(session: Session) -> ModuleType | None:
+def _setup_readline(session: AutolevSession) -> ModuleType | None:
     try:
         import readline
     except ImportError:  # not everywhere; the session works without
@@ -96,7 +96,7 @@ def _readline(session: Session) -> ModuleType | None:
             readline.read_history_file(path)
 
     def complete(text: str, state: int) -> str | None:
-        listed = sorted({*COMMANDS, *session.workspace.known()})
+        listed = sorted({*COMMANDS, *session.workspace.known_names()})
         matches = [n for n in listed if n.startswith(text.upper())]
         return matches[state] if state < len(matches) else None
 
@@ -106,11 +106,11 @@ def _readline(session: Session) -> ModuleType | None:
     return readline
 
 
-def _keep_history(library: ModuleType) -> None:
+def _save_history(library: ModuleType) -> None:
     path = history_path()
     if path is None:
         return
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with Parts(own=True) as partial_files:
-            library.write_history_file(partial_files.beside(path))
+        with AtomicWrite(own=True) as partial_files:
+            library.write_history_file(partial_files.path_for(path))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Symbol
-from bellcrank.kane.autolev.workspace import FRAME, Workspace
+from bellcrank.kane.autolev.workspace import FRAME, AutolevWorkspace
 from bellcrank.kane.dynamics import Body
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.motion import Point
@@ -16,57 +16,57 @@ PAIRS = ((1, 1), (2, 2), (3, 3), (1, 2), (2, 3), (3, 1))
 MASSLESS = ((ZERO,) * 3,) * 3
 
 
-def by(command: str, args: Iterable[str]) -> str:
+def origin_text(command: str, args: Iterable[str]) -> str:
     """How something came to be."""
     return f"by {command}({','.join(a.upper() for a in args)})"
 
 
-def whole(text: str, label: str, low: int, high: int) -> int:
+def parse_integer(text: str, label: str, low: int, high: int) -> int:
     number = int(text) if text.isdecimal() and len(text) < 10 else -1
     if not low <= number <= high:
         raise ModelError(f"{label} must be a whole number from {low} to {high}, not '{text}'")
     return number
 
 
-def autoz(w: Workspace, args: tuple[str, ...]) -> None:
+def autoz(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
     if args[0].upper() not in ("ON", "OFF"):
         raise ModelError(f"AUTOZ is ON or OFF, not '{args[0]}'")
     w.d.scalars.autoz = args[0].upper() == "ON"
 
 
-def dof(w: Workspace, args: tuple[str, ...]) -> None:
-    n = whole(args[0], "the number of degrees of freedom", 1, 200)
+def dof(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
+    n = parse_integer(args[0], "the number of degrees of freedom", 1, 200)
     if w.dof:
         raise ModelError(f"DOF is already given: DOF({w.dof})")
-    for name in w.claim(f"U{i}" for i in range(1, n + 1)):
+    for name in w.reserve_names(f"U{i}" for i in range(1, n + 1)):
         w.symbols[name] = Symbol(name, "speed")
         w.d.scalars.speeds.append(w.symbols[name])
-        w.take(name, f"a generalized speed, by DOF({n})")
+        w.register_name(name, f"a generalized speed, by DOF({n})")
     w.dof = n
 
 
-def frames(w: Workspace, args: tuple[str, ...]) -> None:
-    names = w.claim(args, FRAME)
-    w.claim([x for n in names for x in (f"{n}STAR", f"MASS{n}", *(f"{n}{i}" for i in (1, 2, 3)))])
+def frames(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
+    names = w.reserve_names(args, FRAME)
+    w.reserve_names([x for n in names for x in (f"{n}STAR", f"MASS{n}", *(f"{n}{i}" for i in (1, 2, 3)))])
     for n in names:
         cm, mass = _heavy_point(w, f"{n}STAR", n, f"the mass centre of {n}")
         body = Body(n, cm, mass, MASSLESS)
         _set_inertia(w, body, [f"I{n}({i},{j})" for i, j in PAIRS])
         w.frames[n] = body
-        w.take(n, f"a frame, {by('FRAMES', args)}")
+        w.register_name(n, f"a frame, {origin_text('FRAMES', args)}")
         w.d.motion.frames.append(body)
         w.d.machine.bodies.append(body)
 
 
-def _heavy_point(w: Workspace, name: str, owner: str, description: str) -> tuple[Point, Symbol]:
+def _heavy_point(w: AutolevWorkspace, name: str, owner: str, description: str) -> tuple[Point, Symbol]:
     """A point, and the constant that is the mass of a body or point."""
     w.points[name] = Point(name)
-    w.take(name, description)
+    w.register_name(name, description)
     w.masses.append(w.constant(f"MASS{owner}", f"the mass of {owner}"))
     return w.points[name], w.masses[-1]
 
 
-def _set_inertia(w: Workspace, body: Body, names: list[str]) -> None:
+def _set_inertia(w: AutolevWorkspace, body: Body, names: list[str]) -> None:
     for old in w.inertias.get(body, []):
         w.d.scalars.constants.remove(old)
         del w.symbols[old.name]
@@ -79,7 +79,7 @@ def _set_inertia(w: Workspace, body: Body, names: list[str]) -> None:
         body.inertia = ((s[0], s[3], s[5]), (s[3], s[1], s[4]), (s[5], s[4], s[2])) if s else MASSLESS
 
 
-def principal(w: Workspace, args: tuple[str, ...]) -> None:
+def principal(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
     bodies = [w.frame(a) for a in args]
     for b in bodies:
         if not isinstance(b, Body):
@@ -93,20 +93,20 @@ def principal(w: Workspace, args: tuple[str, ...]) -> None:
         _set_inertia(w, b, [f"I{b}({i})" for i in (1, 2, 3)])
 
 
-def points(w: Workspace, args: tuple[str, ...]) -> None:
-    names = w.claim(args)
-    w.claim(f"MASS{n}" for n in names)
+def points(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
+    names = w.reserve_names(args)
+    w.reserve_names(f"MASS{n}" for n in names)
     for n in names:
-        p, mass = _heavy_point(w, n, n, f"a point, {by('POINTS', args)}")
+        p, mass = _heavy_point(w, n, n, f"a point, {origin_text('POINTS', args)}")
         w.d.machine.masses[p] = mass
 
 
-def massless(w: Workspace, args: tuple[str, ...]) -> None:
+def massless(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
     listed: list[Frame | Point] = []
     for a in args:
         key = a.strip().upper()
         if key not in w.points and key not in w.frames:
-            raise w.unknown(key, "point", [*w.points, *w.frames], "POINTS")
+            raise w.unknown_name_error(key, "point", [*w.points, *w.frames], "POINTS")
         listed.append(w.points[key] if key in w.points else w.frames[key])
     if w.done & {"FRSTAR", "KE"}:
         raise ModelError("MASSLESS comes too late: masses were used by FRSTAR or KE already")
@@ -127,36 +127,36 @@ def massless(w: Workspace, args: tuple[str, ...]) -> None:
             w.d.machine.masses.pop(x, None)  # type: ignore[arg-type]
 
 
-def var(w: Workspace, args: tuple[str, ...]) -> None:
-    for name in w.claim(args):
+def var(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
+    for name in w.reserve_names(args):
         w.variable(name, "coordinate")
-        w.take(name, f"a variable, {by('VAR', args)}")
+        w.register_name(name, f"a variable, {origin_text('VAR', args)}")
 
 
-def const(w: Workspace, args: tuple[str, ...]) -> None:
-    for name in w.claim(args):
-        w.constants.append(w.constant(name, f"a constant, {by('CONST', args)}"))
+def const(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
+    for name in w.reserve_names(args):
+        w.constants.append(w.constant(name, f"a constant, {origin_text('CONST', args)}"))
 
 
-def to_be_defined(w: Workspace, args: tuple[str, ...], into: list[Symbol], command: str) -> None:
+def declare_undefined(w: AutolevWorkspace, args: tuple[str, ...], into: list[Symbol], command: str) -> None:
     """CONTROLS and SPECIFIED."""
-    for name in w.claim(args):
+    for name in w.reserve_names(args):
         symbol = w.variable(name, "control")
         if symbol in w.d.scalars.coordinates:
             w.d.scalars.coordinates.remove(symbol)
         into.append(symbol)
         w.waiting.pop(name, None)
-        w.taken[name] = f"to be defined by {name}=formula, {by(command, args)}"
+        w.taken[name] = f"to be defined by {name}=formula, {origin_text(command, args)}"
 
 
-def auxiliary(w: Workspace, args: tuple[str, ...]) -> None:
-    u, r = w.claim(args)
+def auxiliary(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
+    u, r = w.reserve_names(args)
     s = w.d.scalars
     w.symbols[u] = Symbol(u, "speed")
     s.auxiliary.append(w.symbols[u])
     measured = Symbol(r, "reaction")
     s.unknown.append(measured)
-    w.become(r, measured)
-    w.take(u, f"an auxiliary speed, by AUXILIARY({u},{r})")
-    w.take(r, f"the component that {u} measures, by AUXILIARY({u},{r})")
+    w.bind_symbol(r, measured)
+    w.register_name(u, f"an auxiliary speed, by AUXILIARY({u},{r})")
+    w.register_name(r, f"the component that {u} measures, by AUXILIARY({u},{r})")
     s.version += 1

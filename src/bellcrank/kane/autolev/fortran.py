@@ -1,6 +1,7 @@
 """The FORTRAN program that CODE writes: reads name.IN, asks for TMAX, PSTEP and STEP, writes name.OU1 and others.
 
-In:  a `Plan`. Out: FORTRAN 77 in fixed form. The statements are those of the `Program` that runs everywhere else.
+In:  a `ProgramLayout`. Out: FORTRAN 77 in fixed form. The statements are those of the `Program` that runs everywhere
+else.
 """
 
 from __future__ import annotations
@@ -9,67 +10,67 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from bellcrank.emit.printer import ATOM, UNARY, Piece, Printer
+from bellcrank.emit.printer import ATOM, UNARY, CodePrinter, Piece
 from bellcrank.errors import InternalError, ModelError
 from bellcrank.expr import Func, Symbol
-from bellcrank.expr.function_table import FUNCTIONS, names_in
+from bellcrank.expr.function_table import FUNCTIONS, function_names_in
 from bellcrank.expr.node import Rational
-from bellcrank.files.template import filled, template
-from bellcrank.kane.autolev.plan import OutputFile, Plan
-from bellcrank.program.statements import Assign, Solve, Statement, statement_targets
+from bellcrank.files.template import fill_template, template_text
+from bellcrank.kane.autolev.program_layout import OutputFile, ProgramLayout
+from bellcrank.program.statements import AssignStatement, SolveStatement, Statement, statement_targets
 
 RESERVED = {
     "T", "U", "UDOT", "Z", "C", "OUT", "X", "A", "B", "PI", "TMAX", "PSTEP", "STEP", "STEP0", "NCUTS", "HC", "IERR",
     "NPSTEP", "NSTEPS", "COUNT", "I", "J", "K", "MSG", "EQNS", "OUTPS", "CONSTS", "DEQS", "SOLVE", "SETTLE", "R",
-    "SIGN", "IF", *(name.upper() for name in names_in("fortran").values()),
+    "SIGN", "IF", *(name.upper() for name in function_names_in("fortran").values()),
     "DO", "END", "READ", "WRITE", "STOP", "CALL", "DABS", "RETURN", "INT", "COEF", "RHS", "SOL",
 }  # fmt: skip
 _FOLDER = "bellcrank.kane.autolev/templates"
 WIDTH = 66  # characters of a statement on one line: columns 7 to 72
 
 
-class FortranPrinter(Printer):
+class AutolevFortranPrinter(CodePrinter):
     """Double-precision expressions."""
 
     FUNCTIONS: ClassVar[Mapping[str, str]] = {
-        f.name: f.code["fortran77"].name if "fortran77" in f.code else f.text("fortran").name.upper()
+        f.name: f.code["fortran77"].name if "fortran77" in f.code else f.translation("fortran").name.upper()
         for f in FUNCTIONS.values()
-        if "fortran77" in f.code or not f.text("fortran").helper
+        if "fortran77" in f.code or not f.translation("fortran").helper
     }
     PI_TEXT = "3.141592653589793D0"
 
-    def number(self, value: Rational) -> str:
+    def print_number(self, value: Rational) -> str:
         text = repr(float(value))
         mantissa, _, exponent = text.partition("e")
         return f"{mantissa}D{int(exponent or 0)}"
 
-    def integer_power(self, base: str, exponent: int) -> str:
+    def print_integer_power(self, base: str, exponent: int) -> str:
         return f"{base}**{exponent}"
 
-    def power(self, base: Piece, exponent: Rational) -> str:
+    def print_power(self, base: Piece, exponent: Rational) -> str:
         if isinstance(exponent, int) or exponent in (1, 0.5):
-            return super().power(base, exponent)
-        return f"{self.wrap(base, ATOM)}**{self.number(exponent)}"
+            return super().print_power(base, exponent)
+        return f"{self.parenthesize(base, ATOM)}**{self.print_number(exponent)}"
 
-    def function(self, node: Func, args: list[Piece]) -> Piece:
+    def print_function(self, node: Func, args: list[Piece]) -> Piece:
         if node.function is None and node.name == "pow":
-            return f"{self.wrap(args[0], ATOM)}**({args[1][0]})", UNARY
+            return f"{self.parenthesize(args[0], ATOM)}**({args[1][0]})", UNARY
         if node.function is None and node.name not in self.FUNCTIONS:
             raise ModelError(f"CODE writes no programs with {node.name}(), which FORTRAN does not have")
-        return super().function(node, args)
+        return super().print_function(node, args)
 
 
 class ProgramWriter:
     """Writes the text of name.FOR."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ProgramLayout) -> None:
         self.plan, self.program, self.derivation = plan, plan.equations.program, plan.equations.derivation
         self.states = (*self.program.speeds, *self.program.coordinates)
         self.files = list(enumerate(plan.files, 12))  # with the numbers of their units
         if self.program.inputs or self.program.routines:
             raise ModelError("CODE writes no programs with run-time inputs or user functions")
         self.names = self._symbol_names()
-        self.printer = FortranPrinter(self.names)
+        self.printer = AutolevFortranPrinter(self.names)
         self.intermediate: dict[str, int] = {}
 
     def _symbol_names(self) -> dict[Symbol, str]:
@@ -85,17 +86,23 @@ class ProgramWriter:
             names[s] = name
         return names | {s: f"C({i})" for i, s in enumerate(self.program.constant_symbols, 1)}
 
-    def text(self, with_subroutines: bool) -> str:
-        units = [self._main(), self._consts(), self._eqns(), self._outps(), self._settle()]
-        solves = any(isinstance(s, Solve) for s in self.program.derivatives.statements)
+    def program_source(self, with_subroutines: bool) -> str:
+        units = [
+            self._main_program(),
+            self._constants_subroutine(),
+            self._equations_subroutine(),
+            self._output_subroutine(),
+            self._normalize_subroutine(),
+        ]
+        solves = any(isinstance(s, SolveStatement) for s in self.program.derivatives.statements)
         if with_subroutines:
-            units.append(filled(template(_FOLDER, "deqs.f"), {"N": str(len(self.states))}))
-            units += [template(_FOLDER, "solve.f")] if solves else []
+            units.append(fill_template(template_text(_FOLDER, "deqs.f"), {"N": str(len(self.states))}))
+            units += [template_text(_FOLDER, "solve.f")] if solves else []
         return "\n".join(part.rstrip("\n") for part in units) + "\n"
 
     # ---- pieces
 
-    def _common(self) -> list[str]:
+    def _common_block(self) -> list[str]:
         sections = (self.program.derivatives, self.program.outputs)
         targets = {t for section in sections for s in section.statements for t in statement_targets(s)}
         lines = [
@@ -107,69 +114,71 @@ class ProgramWriter:
 
     def _subroutine(self, title: str, sizes: str, body: list[str], comment: Iterable[str] = ()) -> str:
         head = ["!", *comment, f"SUBROUTINE {title}", "IMPLICIT DOUBLE PRECISION (A-Z)"]
-        return _fixed([*head, *([f"DIMENSION {sizes}"] if sizes else []), *self._common(), *body, "RETURN", "END"])
+        return _fixed_form(
+            [*head, *([f"DIMENSION {sizes}"] if sizes else []), *self._common_block(), *body, "RETURN", "END"]
+        )
 
     def _statements(self, statements: Iterable[Statement]) -> list[str]:
         lines: list[str] = []
         for s in statements:
-            if isinstance(s, Assign):
-                value = self.printer.expr(s.value)  # before its target has a name
-                lines.append(f"{self._target(s.target)} = {value}")
-            elif isinstance(s, Solve):
+            if isinstance(s, AssignStatement):
+                value = self.printer.print_expression(s.value)  # before its target has a name
+                lines.append(f"{self._target_name(s.target)} = {value}")
+            elif isinstance(s, SolveStatement):
                 n = len(s.targets)
                 for i, row in enumerate(s.matrix, 1):
-                    lines += [f"COEF({i},{j}) = {self.printer.expr(x)}" for j, x in enumerate(row, 1)]
-                    lines.append(f"RHS({i}) = {self.printer.expr(s.right[i - 1])}")
+                    lines += [f"COEF({i},{j}) = {self.printer.print_expression(x)}" for j, x in enumerate(row, 1)]
+                    lines.append(f"RHS({i}) = {self.printer.print_expression(s.right[i - 1])}")
                 lines.append(f"CALL SOLVE({n},COEF,RHS,SOL)")
-                lines += [f"{self._target(t)} = SOL({i})" for i, t in enumerate(s.targets, 1)]
+                lines += [f"{self._target_name(t)} = SOL({i})" for i, t in enumerate(s.targets, 1)]
             else:
                 raise InternalError("a user function reached CODE")
         return lines
 
-    def _target(self, s: Symbol) -> str:
+    def _target_name(self, s: Symbol) -> str:
         if s not in self.printer.names:
             self.intermediate[s.name] = len(self.intermediate) + 1
             self.printer.names[s] = f"Z({self.intermediate[s.name]})"
         return self.printer.names[s]
 
-    def _consts(self) -> str:
-        assignments = [s for s in self.program.constants.statements if isinstance(s, Assign)]
-        body = [f"{self.names[s.target]} = {self.printer.expr(s.value)}" for s in assignments]
+    def _constants_subroutine(self) -> str:
+        assignments = [s for s in self.program.constants.statements if isinstance(s, AssignStatement)]
+        body = [f"{self.names[s.target]} = {self.printer.print_expression(s.value)}" for s in assignments]
         return self._subroutine("CONSTS", "", body)
 
-    def _eqns(self) -> str:
+    def _equations_subroutine(self) -> str:
         section, n, n_q = self.program.derivatives, len(self.states), len(self.program.coordinates)
         body = self._statements(section.statements)
         rates = [*section.results[n_q:], *section.results[:n_q]]
-        body += [f"UDOT({i}) = {self.printer.expr(r)}" for i, r in enumerate(rates, 1)]
-        m = next((len(s.targets) for s in section.statements if isinstance(s, Solve)), 0)
+        body += [f"UDOT({i}) = {self.printer.print_expression(r)}" for i, r in enumerate(rates, 1)]
+        m = next((len(s.targets) for s in section.statements if isinstance(s, SolveStatement)), 0)
         extra = f",COEF({m},{m}),RHS({m}),SOL({m})" if m else ""
         comment = [f"! U{i} IS {s.name}" for i, s in enumerate(self.states, 1)]
         return self._subroutine("EQNS(T,U,UDOT)", f"U({n}),UDOT({n}){extra}", body, comment)
 
-    def _outps(self) -> str:
+    def _output_subroutine(self) -> str:
         """Channels; intermediate results are those of the last call of EQNS."""
         section = self.program.outputs
         body = self._statements(section.statements)
-        body += [f"OUT({i}) = {self.printer.expr(r)}" for i, r in enumerate(section.results, 1)]
+        body += [f"OUT({i}) = {self.printer.print_expression(r)}" for i, r in enumerate(section.results, 1)]
         sizes = f"U({len(self.states)}),OUT({max(len(self.program.output_names), 1)})"
         return self._subroutine("OUTPS(T,U,OUT)", sizes, body)
 
-    def _settle(self) -> str:
+    def _normalize_subroutine(self) -> str:
         """Euler parameters are kept at unit size."""
         lines = ["!", "SUBROUTINE SETTLE(U)", "IMPLICIT DOUBLE PRECISION (A-Z)", f"DIMENSION U({len(self.states)})"]
         for four in self.derivation.euler.values():
             e = [self.names[x] for x in four]
             lines.append(f"R = SQRT({'+'.join(f'{x}**2' for x in e)})")
             lines += [f"{x} = {x}/R" for x in e]
-        return _fixed([*lines, "RETURN", "END"])
+        return _fixed_form([*lines, "RETURN", "END"])
 
-    def _main(self) -> str:
+    def _main_program(self) -> str:
         """The program: what it reads, the heads of its files, and its steps."""
         heads = [line for unit, f in self.files for line in self._file_head(unit, f)]
-        return _fixed([*self._declared(), *self._read(), *heads, *self._steps()])
+        return _fixed_form([*self._main_declarations(), *self._read_statements(), *heads, *self._step_loop()])
 
-    def _declared(self) -> list[str]:
+    def _main_declarations(self) -> list[str]:
         plan, name = self.plan, self.plan.name
         n, n_out = len(self.states), max(len(self.program.output_names), 1)
         return [
@@ -186,11 +195,11 @@ class ProgramWriter:
             "INTEGER J,NCUTS,IERR,NPSTEP,NSTEPS,COUNT",
             "CHARACTER*75 MSG",
             f"DIMENSION U({n}),UDOT({n}),OUT({n_out})",
-            *self._common(),
+            *self._common_block(),
             f"OPEN(UNIT=11,FILE='{name}.IN',STATUS='OLD')",
         ]
 
-    def _read(self) -> list[str]:
+    def _read_statements(self) -> list[str]:
         plan, name = self.plan, self.plan.name
         return [
             *(f"OPEN(UNIT={unit},FILE='{name}.{f.suffix}',STATUS='UNKNOWN')" for unit, f in self.files),
@@ -203,7 +212,7 @@ class ProgramWriter:
             "STEP = PSTEP/NPSTEP",
         ]
 
-    def _steps(self) -> list[str]:
+    def _step_loop(self) -> list[str]:
         name, n = self.plan.name, len(self.states)
         variable_of = {s.name: self.names[s] for s in self.states}
         variable_of |= {o: f"OUT({i})" for i, o in enumerate(self.program.output_names, 1)}
@@ -246,26 +255,28 @@ class ProgramWriter:
         ]
         if f.suffix.startswith("OU"):
             lines.append(f"WRITE({unit},'(//A)') ' SYSTEM PARAMETERS'")
-            for head, rows in plan.listed():
+            for head, rows in plan.listed_groups():
                 lines += [f"WRITE({unit},'(//A)') ' INITIAL CONDITIONS'"] if head else []
                 lines.append(f"WRITE({unit},'(A)') ' '")
                 for label, s, unit_text in rows:
-                    lines.append(f"WRITE({unit},6006) '{label:>15}',{self.names[s]},'{_quoted(unit_text)}'")
+                    lines.append(f"WRITE({unit},6006) '{label:>15}',{self.names[s]},'{_without_quotes(unit_text)}'")
             lines.append(f"WRITE({unit},'(A)') ' '")
-            time = _quoted(plan.units.get("T", ""))
+            time = _without_quotes(plan.units.get("T", ""))
             lines += [f"WRITE({unit},6006) '{x:>15}',{x},'{time}'" for x in ("TMAX", "PSTEP", "STEP")]
         lines.append(f"WRITE({unit},'(//A/)') ' SIMULATION RESULTS'")
-        for row in plan.heads(f):
-            lines.append(f"WRITE({unit},'({len(row)}(1X,A12))') {','.join(repr(_quoted(x).center(12)) for x in row)}")
+        for row in plan.column_heads(f):
+            lines.append(
+                f"WRITE({unit},'({len(row)}(1X,A12))') {','.join(repr(_without_quotes(x).center(12)) for x in row)}"
+            )
         lines.append(f"WRITE({unit},'(A)') ' '")
         return lines
 
 
-def _quoted(text: str) -> str:
+def _without_quotes(text: str) -> str:
     return text.replace("'", "")
 
 
-def _fixed(lines: Iterable[str]) -> str:
+def _fixed_form(lines: Iterable[str]) -> str:
     """Statements in fixed form: labels in columns 1 to 5, continuation in column 6, nothing after column 72."""
     output: list[str] = []
     for line in lines:
@@ -275,12 +286,12 @@ def _fixed(lines: Iterable[str]) -> str:
         label, statement = "", line
         if line[0].isdigit():
             label, _, statement = line.partition(" ")
-        first, *continuations = _broken(statement)
+        first, *continuations = _break_statement(statement)
         output += [f"{label:>5} {first}", *(f"     &{continuation}" for continuation in continuations)]
     return "\n".join(output)
 
 
-def _broken(statement: str) -> list[str]:
+def _break_statement(statement: str) -> list[str]:
     """Pieces of up to 66 characters, broken between tokens and never inside quoted text."""
     tokens = re.findall(r"'(?:[^']|'')*'|[A-Z][A-Z0-9]*|[0-9.]+(?:D[+-]?[0-9]+)?|\*\*|\s+|.", statement)
     lines, line = [], ""

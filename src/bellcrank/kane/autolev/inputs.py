@@ -29,7 +29,7 @@ def read_values(text: str, groups: Sequence[Sequence[str]], source: str) -> tupl
                 message = f"READ {', '.join(group)} finds {len(row)} of {len(group)} values"
                 order = "; ".join(", ".join(g) for g in groups)
                 raise ModelError(f"{source} ends before {group[len(row)]}: {message}. The whole order is {order}.")
-            row += _numbers(lines[line_index], f"{source}, line {line_index + 1}")
+            row += _parse_number_line(lines[line_index], f"{source}, line {line_index + 1}")
             line_index += 1
         if len(row) > len(group):
             surplus = f"{len(row) - len(group)} more values than {', '.join(group)}"
@@ -41,7 +41,7 @@ def read_values(text: str, groups: Sequence[Sequence[str]], source: str) -> tupl
     return values, notes
 
 
-def _numbers(line: str, location: str) -> list[float]:
+def _parse_number_line(line: str, location: str) -> list[float]:
     numbers: list[float] = []
     text = line.strip()
     if ",," in text.replace(" ", "") or text.startswith(","):

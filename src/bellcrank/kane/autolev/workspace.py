@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr, Symbol
-from bellcrank.expr.text import Syntax, parse
+from bellcrank.expr.formula_parser import SyntaxNode, parse_formula
 from bellcrank.kane.derivation import Derivation
 from bellcrank.kane.dynamics import Body
 from bellcrank.kane.frames import Frame
-from bellcrank.kane.language import PRIMED, Language, Value
-from bellcrank.kane.missing import MissingError, Need
+from bellcrank.kane.language import PRIMED, KaneLanguage, Value
+from bellcrank.kane.missing_quantities import MissingError, MissingQuantity
 from bellcrank.kane.motion import Point
 from bellcrank.kane.scalars import TIME
 from bellcrank.vector.basis import Vector
@@ -27,7 +27,7 @@ FRAME = re.compile(r"[A-Z]+", re.ASCII)
 FORMS = (("ALF", "alf"), ("W", "w"), ("V", "v"), ("P", "p"), ("A", "a"))
 
 
-class Workspace:
+class AutolevWorkspace:
     """Everything that was entered."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Workspace:
 
     # ---- names
 
-    def claim(self, names: Iterable[str], pattern: re.Pattern[str] = NAME) -> list[str]:
+    def reserve_names(self, names: Iterable[str], pattern: re.Pattern[str] = NAME) -> list[str]:
         """Names that may be given now, all or none."""
         listed = [n.strip().upper() for n in names]
         problems = []
@@ -74,7 +74,7 @@ class Workspace:
             raise ModelError(problems if len(problems) > 1 else problems[0])
         return listed
 
-    def take(self, name: str, description: str) -> None:
+    def register_name(self, name: str, description: str) -> None:
         self.taken[name] = description
         self.waiting.pop(name, None)
 
@@ -82,11 +82,11 @@ class Workspace:
         """A constant; a name that was used already becomes it."""
         symbol = Symbol(name, "parameter")
         self.d.scalars.constants.append(symbol)
-        self.become(name, symbol)
-        self.take(name, description)
+        self.bind_symbol(name, symbol)
+        self.register_name(name, description)
         return symbol
 
-    def become(self, name: str, value: Expr) -> None:
+    def bind_symbol(self, name: str, value: Expr) -> None:
         """Gives the meaning of a name that may be in use already."""
         earlier = self.symbols.get(name)
         if earlier is not None and earlier is not value:
@@ -109,23 +109,23 @@ class Workspace:
     def frame(self, name: str) -> Frame:
         key = name.strip().upper()
         if key not in self.frames:
-            raise self.unknown(key, "frame", self.frames, "FRAMES")
+            raise self.unknown_name_error(key, "frame", self.frames, "FRAMES")
         return self.frames[key]
 
     def point(self, name: str) -> Point:
         key = name.strip().upper()
         if key not in self.points:
-            raise self.unknown(key, "point", self.points, "POINTS")
+            raise self.unknown_name_error(key, "point", self.points, "POINTS")
         return self.points[key]
 
     @staticmethod
-    def unknown(name: str, kind: str, known_names: Iterable[str], command: str) -> ModelError:
+    def unknown_name_error(name: str, kind: str, known_names: Iterable[str], command: str) -> ModelError:
         listed = f"{kind.capitalize()}s: {', '.join(known_names) or 'none'}. More come with {command}(..)."
         return ModelError(f"there is no {kind} {name}.{did_you_mean(name, known_names)} {listed}")
 
     # ---- forms
 
-    def form(self, name: str) -> tuple[str, Frame | Point, Frame | Point] | None:
+    def parse_vector_name(self, name: str) -> tuple[str, Frame | Point, Frame | Point] | None:
         """(w, A, N) for WAN, (p, Q, ASTAR) for PQASTAR, ...; None if a name is of no such form."""
         readings: list[tuple[str, Frame | Point, Frame | Point]] = []
         for prefix, kind in FORMS:
@@ -141,26 +141,26 @@ class Workspace:
             raise ModelError(f"{name} has more than one meaning: rename a frame or point")
         return readings[0] if readings else None
 
-    def table(self, kind: str) -> dict[tuple[Frame | Point, Frame | Point], Vector]:
+    def motion_table(self, kind: str) -> dict[tuple[Frame | Point, Frame | Point], Vector]:
         return getattr(self.d.motion, kind)
 
     def form_names(self) -> list[str]:
-        return [f"{p}{a}{b}".upper() for p, kind in FORMS for a, b in self.table(kind)]
+        return [f"{p}{a}{b}".upper() for p, kind in FORMS for a, b in self.motion_table(kind)]
 
     # ---- formulas
 
     @property
-    def language(self) -> Language:
-        return Language(self.lookup, self.known, self.call)
+    def language(self) -> KaneLanguage:
+        return KaneLanguage(self.lookup, self.known_names, self.call)
 
-    def known(self) -> list[str]:
+    def known_names(self) -> list[str]:
         units = [f"{f}{i}" for f in self.frames for i in (1, 2, 3)]
         return [*self.symbols, *self.results, *self.form_names(), *units, "T", "PI"]
 
     def lookup(self, name: str) -> Value | None:
         key = name.upper()
         if key.endswith("'"):
-            return self._primed(key[:-1])
+            return self._primed_value(key[:-1])
         if key == "T":
             return TIME
         if key in self.symbols:
@@ -173,24 +173,24 @@ class Workspace:
             z = Symbol(key, "defined")
             if z in self.d.scalars.definitions:
                 return z
-        form = self.form(key)
-        return None if form is None else self.stored(*form)
+        form = self.parse_vector_name(key)
+        return None if form is None else self.stored_vector(*form)
 
-    def stored(self, kind: str, first: Frame | Point, second: Frame | Point) -> Vector:
-        table = self.table(kind)
+    def stored_vector(self, kind: str, first: Frame | Point, second: Frame | Point) -> Vector:
+        table = self.motion_table(kind)
         if (first, second) not in table:
-            raise MissingError([Need(kind, str(first), str(second))])
+            raise MissingError([MissingQuantity(kind, str(first), str(second))])
         return table[first, second]
 
-    def _primed(self, name: str) -> Expr | None:
+    def _primed_value(self, name: str) -> Expr | None:
         symbol = self.symbols.get(name)
         if symbol is None:
-            if name in self.results or self.form(name) is not None:
+            if name in self.results or self.parse_vector_name(name) is not None:
                 raise ModelError(f"{name}' cannot be written: a vector is differentiated with DERIV({name},T,frame)")
             return None
         return self.d.scalars.rate(symbol)
 
-    def call(self, name: str, args: list[Syntax]) -> Value | None:
+    def call(self, name: str, args: list[SyntaxNode]) -> Value | None:
         """IA(3), IA(1,2) and DERIV(V,T,F)."""
         key = name.upper()
         if key == "DERIV":
@@ -206,10 +206,10 @@ class Workspace:
             raise ModelError(f"{key} is not a function of the dialect")
         return None
 
-    def _derivative(self, args: list[Syntax]) -> Vector:
+    def _derivative(self, args: list[SyntaxNode]) -> Vector:
         if len(args) != 3:
             raise ModelError("DERIV needs three arguments: DERIV(vector,T,frame)")
-        v = self.language.of(args[0])
+        v = self.language.evaluate_syntax_tree(args[0])
         if not isinstance(v, Vector):
             raise ModelError("DERIV differentiates a vector: DERIV(vector,T,frame)")
         variable = str(args[1].args[0]).upper() if args[1].op == "name" else ""
@@ -226,7 +226,7 @@ class Workspace:
 
     def scalar_with_new_names(self, text: str, kind: str, location: str) -> Value:
         """The value of a formula in which single unknown names are allowed; they wait for their declaration."""
-        known_names = self.known()
+        known_names = self.known_names()
 
         def lookup(name: str) -> Value | None:
             value = self.lookup(name)
@@ -239,14 +239,14 @@ class Workspace:
                 return self.symbols[name.upper()]
             return value
 
-        parse(text, PRIMED)  # complains about the form before any name is taken
-        return Language(lookup, self.known, self.call).value(text)
+        parse_formula(text, PRIMED)  # complains about the form before any name is taken
+        return KaneLanguage(lookup, self.known_names, self.call).evaluate_text(text)
 
 
-def show(value: object) -> str:
+def autolev_text(value: object) -> str:
     """A result as the dialect writes it."""
     text = str(value).upper().replace("**", "^").replace(" ", "")
     return text.replace("+-", "-") if text else "0"
 
 
-Handler = Callable[[Workspace, tuple[str, ...]], list[str] | None]
+Handler = Callable[[AutolevWorkspace, tuple[str, ...]], list[str] | None]

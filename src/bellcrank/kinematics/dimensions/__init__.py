@@ -10,7 +10,7 @@ Each module imports only from those before it: `algebra`, `graph`, `solution`, `
 `formulas`, `quantities` (the way through all of them).
 """
 
-from bellcrank.kinematics.dimensions.quantities import Quantities, infer
-from bellcrank.kinematics.dimensions.wording import state_labels
+from bellcrank.kinematics.dimensions.labels import state_labels
+from bellcrank.kinematics.dimensions.quantities import Quantities, infer_quantities
 
-__all__ = ["Quantities", "infer", "state_labels"]
+__all__ = ["Quantities", "infer_quantities", "state_labels"]

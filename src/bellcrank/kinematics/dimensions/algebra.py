@@ -1,7 +1,7 @@
 """Algebra of dimensions, and what becomes of the angle in them.
 
 In:  dimensions of factors and terms. Out: that of their product or sum; the dimension an engineer would give.
-Angles count as numbers wherever dimensions are compared and matter for the unit alone: see `settled`.
+Angles count as numbers wherever dimensions are compared and matter for the unit alone: see `normalize_angle`.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ SPEED, SPIN, MOMENT, INERTIA = LENGTH / TIME, ANGLE / TIME, FORCE * LENGTH, MASS
 
 
 @lru_cache(maxsize=4096)
-def times(a: Dimension, b: Dimension, power: Fraction) -> Dimension:
+def multiply_power(a: Dimension, b: Dimension, power: Fraction) -> Dimension:
     """a * b**power"""
     return a * b**power
 
 
-def multiplied(factors: Iterable[tuple[Dimension | None, Fraction]]) -> Dimension:
+def product_dimension(factors: Iterable[tuple[Dimension | None, Fraction]]) -> Dimension:
     """The dimension of a product of powers, all known."""
     result = PURE
     for dimension, power in factors:
         assert dimension is not None
-        result = dimension if result is PURE and power == 1 else times(result, dimension, power)
+        result = dimension if result is PURE and power == 1 else multiply_power(result, dimension, power)
     return result
 
 
-def common(dimensions: list[Dimension]) -> Dimension:
+def common_dimension(dimensions: list[Dimension]) -> Dimension:
     """The dimension of a sum of different angles: that of a term which has one."""
     if len(dimensions) == 1:
         return dimensions[0]
-    candidates = [settled(d) for d in dimensions]
+    candidates = [normalize_angle(d) for d in dimensions]
     return next((d for d in candidates if d.angle), candidates[0])
 
 
-def settled(d: Dimension) -> Dimension:
+def normalize_angle(d: Dimension) -> Dimension:
     """A deduced dimension as a quantity has it.
 
     The angle stays in angles and their rates, and where force is per angle or angle per force (F*L/A, F/A, F*L*T/A,

@@ -1,7 +1,7 @@
 """The formulas of a model: everything in a description that holds one, and the dimension it must give.
 
-In:  a `Description` and the declared units of its outputs. Out: all of it in a `Reader`, and the nodes of the outputs.
-Facts (masses, lengths) come first: what a parameter is learnt to be first counts.
+In:  a `Description` and the declared units of its outputs. Out: all of it in a `FormulaGraphReader`, and the nodes of
+the outputs. Facts (masses, lengths) come first: what a parameter is learnt to be first counts.
 """
 
 from __future__ import annotations
@@ -9,27 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from bellcrank.expr.text import show
+from bellcrank.expr.formula_parser import syntax_to_text
 from bellcrank.kinematics.dimensions.algebra import INERTIA
-from bellcrank.kinematics.dimensions.graph import Node
-from bellcrank.kinematics.dimensions.reading import Reader
+from bellcrank.kinematics.dimensions.graph import DimensionNode
+from bellcrank.kinematics.dimensions.reading import FormulaGraphReader
 from bellcrank.model.formula import to_syntax
 from bellcrank.model.joints.joint import JointRecord
-from bellcrank.model.joints.words import called
+from bellcrank.model.joints.labels import body_label
 from bellcrank.model.records import BodyRecord, Description, LoadRecord, ShapeRecord
-from bellcrank.model.shapes import listed
+from bellcrank.model.shapes import as_size_tuple
 from bellcrank.units import ANGLE, LENGTH, MASS, Dimension, Unit
 from bellcrank.units import ONE as PURE
 
 
-def read_model(reader: Reader, d: Description, output_units: Mapping[str, Unit | None]) -> dict[str, Node | None]:
+def read_model(
+    reader: FormulaGraphReader, d: Description, output_units: Mapping[str, Unit | None]
+) -> dict[str, DimensionNode | None]:
     """Takes in all formulas; gives the nodes of the outputs."""
     for body in d.bodies:
         _read_body(reader, body)
     for point in d.points:
         for i, x in enumerate(point.at, 1):
             label = f"coordinate of {point.label or point.name} in dir {i}"
-            reader.read(x, f"point '{point.name}'", label, "coordinate", LENGTH)
+            reader.read_formula(x, f"point '{point.name}'", label, "coordinate", LENGTH)
     for shape in d.shapes:
         _read_shape(reader, shape)
     if d.gravity is not None:
@@ -42,12 +44,12 @@ def read_model(reader: Reader, d: Description, output_units: Mapping[str, Unit |
         reader.read_rate(state.name, state.rate, state.label or state.name)
     for i, constraint in enumerate(d.constraints, 1):
         e = constraint.expression
-        location = f"constraint '{e if isinstance(e, str) else show(to_syntax(e))}'"
-        reader.read(e, location, constraint.label or f"constraint #{i}")
+        location = f"constraint '{e if isinstance(e, str) else syntax_to_text(to_syntax(e))}'"
+        reader.read_formula(e, location, constraint.label or f"constraint #{i}")
     for external in d.externals:
         for i, x in enumerate(external.arguments if external.returns else (), 1):
-            reader.read(x, f"external '{external.name}'", f"argument {i} of {external.name}")
-    values: dict[str, Node | None] = {}
+            reader.read_formula(x, f"external '{external.name}'", f"argument {i} of {external.name}")
+    values: dict[str, DimensionNode | None] = {}
     for output in d.outputs:
         unit = output_units.get(output.name)
         location, label, expected = (
@@ -55,49 +57,53 @@ def read_model(reader: Reader, d: Description, output_units: Mapping[str, Unit |
             output.label or output.name,
             unit.dimension if unit else None,
         )
-        values[output.name] = reader.read(output.expression, location, label, "value", expected, strict=True)
+        values[output.name] = reader.read_formula(output.expression, location, label, "value", expected, strict=True)
     return values
 
 
-def _read_load(reader: Reader, load: LoadRecord) -> None:
-    for value, label, option, dimension, dummies in load.formulas():
-        reader.read(value, load.where, label, option, dimension, dummies=dummies)
+def _read_load(reader: FormulaGraphReader, load: LoadRecord) -> None:
+    for value, label, option, dimension, dummies in load.given_formulas():
+        reader.read_formula(value, load.message_label, label, option, dimension, dummies=dummies)
 
 
-def _read_shape(reader: Reader, record: ShapeRecord) -> None:
+def _read_shape(reader: FormulaGraphReader, record: ShapeRecord) -> None:
     location, label = f"shape '{record.label or record.kind}'", f"size of a {record.kind}"
-    for x in listed(record.size):
-        reader.read(x, location, label, "size", PURE if record.kind == "mesh" else LENGTH)
+    for x in as_size_tuple(record.size):
+        reader.read_formula(x, location, label, "size", PURE if record.kind == "mesh" else LENGTH)
     for point in record.at if record.kind == "line" else (record.at,):
         for x in point:
-            reader.read(x, location, f"coordinate of a {record.kind}", "at", LENGTH)
+            reader.read_formula(x, location, f"coordinate of a {record.kind}", "at", LENGTH)
 
 
-def _read_body(reader: Reader, record: BodyRecord) -> None:
-    location, body = f"body '{record.name}'", called(record.name, record.label)
+def _read_body(reader: FormulaGraphReader, record: BodyRecord) -> None:
+    location, body = f"body '{record.name}'", body_label(record.name, record.label)
     mass = f"{record.name}m" if record.mass is None else record.mass
-    reader.read(mass, location, f"mass of {body}", "mass", MASS)
-    for r, c, x in _inertia(record):
+    reader.read_formula(mass, location, f"mass of {body}", "mass", MASS)
+    for r, c, x in _inertia_entries(record):
         property_name = f"{'moment' if r == c else 'product'} of inertia"
-        reader.read(x, location, f"{property_name} of {body} ({r}{c})", property_name, INERTIA)
+        reader.read_formula(x, location, f"{property_name} of {body} ({r}{c})", property_name, INERTIA)
     for property_name, coordinates, point_label in (
         ("joint_at", record.joint_at, f"attachment point for {body}"),
         ("cm", record.cm, f"center of mass of {body}"),
     ):
         for i, x in enumerate(coordinates, 1):
-            reader.read(x, location, f"coordinate of {point_label} in dir {i}", property_name, LENGTH)
-    for value, label, option, dimension in record.joint.formulas(body) if isinstance(record.joint, JointRecord) else ():
-        reader.read(value, location, label, option, dimension)
-    reader.read(record.armature, location, f"armature of {body}", "armature", INERTIA if _turns(record) else MASS)
-    for x, property_name, dimension in _oriented(record.orientation):
-        reader.read(x, location, f"orientation of {body}", property_name, dimension)
+            reader.read_formula(x, location, f"coordinate of {point_label} in dir {i}", property_name, LENGTH)
+    for value, label, option, dimension in (
+        record.joint.given_formulas(body) if isinstance(record.joint, JointRecord) else ()
+    ):
+        reader.read_formula(value, location, label, option, dimension)
+    reader.read_formula(
+        record.armature, location, f"armature of {body}", "armature", INERTIA if _is_rotational(record) else MASS
+    )
+    for x, property_name, dimension in _orientation_entries(record.orientation):
+        reader.read_formula(x, location, f"orientation of {body}", property_name, dimension)
     axis_options = (record.translate, record.rotate, record.rotation_axis, record.reference_axis)
     for property_name, axes in zip(("translation", "rotation", "rotation", "reference"), axis_options, strict=True):
-        for axis in _axes(axes):
+        for axis in _component_axes(axes):
             reader.read_alike(axis, location, f"{property_name} axis of {body}")
 
 
-def _inertia(record: BodyRecord) -> Iterator[tuple[int, int, Any]]:
+def _inertia_entries(record: BodyRecord) -> Iterator[tuple[int, int, Any]]:
     """Row, column and value of the upper triangle, as far as it is given."""
     inertia = record.inertia
     if isinstance(inertia, int | float):
@@ -113,13 +119,13 @@ def _inertia(record: BodyRecord) -> Iterator[tuple[int, int, Any]]:
                 yield r, c, inertia[r - 1]
 
 
-def _turns(record: BodyRecord) -> bool:
+def _is_rotational(record: BodyRecord) -> bool:
     """Is the one speed of a body a rotation?"""
     has_no_translation = record.translate is None or (_is_row(record.translate) and len(record.translate) == 0)
     return has_no_translation or record.joint is not None
 
 
-def _oriented(orientation: Any) -> Iterator[tuple[Any, str, Dimension]]:
+def _orientation_entries(orientation: Any) -> Iterator[tuple[Any, str, Dimension]]:
     """Entries of a rotation matrix, or the angles of turns, with their dimensions."""
     rows = list(orientation) if isinstance(orientation, Sequence) or hasattr(orientation, "tolist") else []
     is_sequence = len(rows) > 0 and all(map(_is_row, rows))
@@ -131,7 +137,7 @@ def _oriented(orientation: Any) -> Iterator[tuple[Any, str, Dimension]]:
             yield axis_and_angle[1], "angle", ANGLE
 
 
-def _axes(axes: Any) -> list[Sequence[Any]]:
+def _component_axes(axes: Any) -> list[Sequence[Any]]:
     """The axes that are given by components."""
     if axes is None or isinstance(axes, int | str):
         return []

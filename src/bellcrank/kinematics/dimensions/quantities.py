@@ -1,6 +1,6 @@
 """Quantities: from an analysed model to the unit and the words of everything in it.
 
-In:  an `Analysis`. Out: `Quantities`, and the problems found.
+In:  an `KinematicAnalysis`. Out: `Quantities`, and the problems found.
 What is declared is kept; the rest is read, deduced and worded by the other modules of this package.
 """
 
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from bellcrank.errors import ModelError
-from bellcrank.kinematics.analysis import Analysis
-from bellcrank.kinematics.dimensions.algebra import settled
+from bellcrank.kinematics.analysis import KinematicAnalysis
+from bellcrank.kinematics.dimensions.algebra import normalize_angle
 from bellcrank.kinematics.dimensions.conflicts import conflicts
 from bellcrank.kinematics.dimensions.formulas import read_model
-from bellcrank.kinematics.dimensions.reading import Reader
-from bellcrank.kinematics.dimensions.solution import solve
-from bellcrank.kinematics.dimensions.wording import channel_name, scalar_words, state_words
+from bellcrank.kinematics.dimensions.labels import channel_name, scalar_words, state_words
+from bellcrank.kinematics.dimensions.reading import FormulaGraphReader
+from bellcrank.kinematics.dimensions.solution import propagate_dimensions
 from bellcrank.model.records import ParameterRecord, StateRecord, VariableRecord
 from bellcrank.units import ONE as PURE
 from bellcrank.units import Dimension, Unit, UnitSystem, unit_system
@@ -42,7 +42,7 @@ class Quantities:
     """Generic names of states and outputs."""
 
 
-def infer(analysis: Analysis) -> tuple[Quantities, list[str]]:
+def infer_quantities(analysis: KinematicAnalysis) -> tuple[Quantities, list[str]]:
     """The quantities of a model, and the problems found: definite conflicts, and units that cannot be read."""
     d = analysis.mechanism.description
     system = unit_system(d.units)
@@ -53,42 +53,46 @@ def infer(analysis: Analysis) -> tuple[Quantities, list[str]]:
         "state": d.states,
     }
     scalars = [(kind, r) for kind, records in each.items() for r in records]
-    declared_units = {r.name: _declared(system, r.units, f"{kind} '{r.name}'", problems) for kind, r in scalars}
-    output_units = {o.name: _declared(system, o.units, f"output '{o.name}'", problems) for o in analysis.outputs}
+    declared_units = {
+        r.name: _parse_declared_unit(system, r.units, f"{kind} '{r.name}'", problems) for kind, r in scalars
+    }
+    output_units = {
+        o.name: _parse_declared_unit(system, o.units, f"output '{o.name}'", problems) for o in analysis.outputs
+    }
 
     states = state_words(analysis)
-    reader = Reader(
+    reader = FormulaGraphReader(
         analysis.mechanism,
         {symbol: state.dimension for symbol, state in states.items()},
         {key: unit.dimension for key, unit in declared_units.items() if unit is not None},
     )
     values = read_model(reader, d, output_units)
-    solve(reader.graph.nodes)
+    propagate_dimensions(reader.graph.nodes)
     problems.extend(conflicts(reader.graph.roots, system))
 
     @cache
-    def shown(deduced: Dimension | None) -> Unit:
-        return UNKNOWN if deduced is None else system.display(settled(deduced))
+    def unit_of_dimension(deduced: Dimension | None) -> Unit:
+        return UNKNOWN if deduced is None else system.user_unit(normalize_angle(deduced))
 
     result = Quantities()
     for symbol, state in states.items():
-        result.states[symbol] = shown(state.dimension)
+        result.states[symbol] = unit_of_dimension(state.dimension)
         result.state_label[symbol], result.generic[symbol] = state.label, state.generic
     names = dict.fromkeys([*(r.name for _, r in scalars), *analysis.parameters])
     label_of_name = scalar_words(reader.graph.roots) | {r.name: r.label for _, r in scalars if r.label}
     label_of_name |= {z.name: z.label or z.name for z in d.states}
     for name in names:
-        dimension = reader.scalar(name).dimension
+        dimension = reader.scalar_node(name).dimension
         if dimension is not None:
             result.dimension[name] = dimension
-        result.unit[name] = declared_units.get(name) or shown(dimension)
+        result.unit[name] = declared_units.get(name) or unit_of_dimension(dimension)
         result.label[name] = label_of_name.get(name, name)
     for symbol in (z.name for z in analysis.mechanism.states):
         result.states[symbol], result.state_label[symbol] = result.unit[symbol], result.label[symbol]
         result.generic[symbol] = "State"
     for output in analysis.outputs:
         value = values.get(output.name)
-        unit = output_units[output.name] or shown(value.dimension if value is not None else None)
+        unit = output_units[output.name] or unit_of_dimension(value.dimension if value is not None else None)
         result.output_unit[output.name] = unit
         channel_dimension = None if unit is UNKNOWN else unit.dimension
         result.generic[output.name] = (
@@ -97,7 +101,7 @@ def infer(analysis: Analysis) -> tuple[Quantities, list[str]]:
     return result, list(dict.fromkeys(problems))
 
 
-def _declared(system: UnitSystem, text: str | None, location: str, problems: list[str]) -> Unit | None:
+def _parse_declared_unit(system: UnitSystem, text: str | None, location: str, problems: list[str]) -> Unit | None:
     """The unit a text stands for; a text that cannot be read is a problem."""
     if text is None:
         return None

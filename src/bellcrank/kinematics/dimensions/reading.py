@@ -1,7 +1,7 @@
 """Reading: one formula, as text or made in Python, to nodes of the graph.
 
-In:  a formula with its place and what is needed there. Out: its `Root` in the `Graph`, and the node of every name.
-Names are looked up as in `model.scope`. Which formulas a model has is left to `formulas`.
+In:  a formula with its place and what is needed there. Out: its `FormulaRoot` in the `DimensionGraph`, and the node of
+every name. Names are looked up as in `model.scope`. Which formulas a model has is left to `formulas`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, Symbol, postorder
+from bellcrank.expr import Expr, Func, NamedSubexpression, Number, Product, Sum, Symbol, postorder
+from bellcrank.expr.formula_parser import SyntaxNode, evaluate_syntax, syntax_to_text
 from bellcrank.expr.function_table import OPERATORS
-from bellcrank.expr.text import Syntax, evaluate_syntax, show
 from bellcrank.kinematics.dimensions.algebra import SPEED, SPIN
-from bellcrank.kinematics.dimensions.graph import UNIT, Graph, Node, Root
+from bellcrank.kinematics.dimensions.graph import UNIT, DimensionGraph, DimensionNode, FormulaRoot
 from bellcrank.model.formula import to_syntax
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.units import LENGTH, TIME, Dimension, unit_system
@@ -23,23 +23,23 @@ from bellcrank.units import ONE as PURE
 VECTORS = {"pos": LENGTH, "vel": SPEED, "rot": SPIN}
 
 
-class Reader:
+class FormulaGraphReader:
     """Reads formulas into its `graph`; `states` and `given` are the known dimensions, by name."""
 
     def __init__(self, mechanism: Mechanism, states: dict[str, Dimension], declared: dict[str, Dimension]) -> None:
         d = mechanism.description
-        self.graph = Graph()
+        self.graph = DimensionGraph()
         self.units = unit_system(d.units)
         self.mechanism, self.states, self.given = mechanism, states, declared
         self.bodies = {b.name: b for b in mechanism.bodies}
         self.loads = {f.name: f.dimension for f in d.forces}
-        self.returned = {name for e in d.externals if not e.entered for name in e.returns}
-        self.scalars: dict[str, Node] = {}
-        self.definitions = {name: self.graph.node("name", name) for name in d.definitions}
+        self.returned = {name for e in d.externals if not e.sets_parameters for name in e.returns}
+        self.scalars: dict[str, DimensionNode] = {}
+        self.definitions = {name: self.graph.new_node("name", name) for name in d.definitions}
         self._dummies: Mapping[str, Dimension] = {}
-        self._expressions: dict[Expr, Node] = {}
+        self._expressions: dict[Expr, DimensionNode] = {}
 
-    def read(
+    def read_formula(
         self,
         value: Any,
         location: str,
@@ -48,8 +48,8 @@ class Reader:
         expected: Dimension | None = None,
         strict: bool = False,
         dummies: Mapping[str, Dimension] | None = None,
-    ) -> Node | None:
-        """Takes in a formula, see `Root`; None for a plain number, which may be anything.
+    ) -> DimensionNode | None:
+        """Takes in a formula, see `FormulaRoot`; None for a plain number, which may be anything.
 
         `dummies` are names that have a meaning in this formula only.
         """
@@ -57,153 +57,159 @@ class Reader:
             return None
         self.graph.where, self._dummies = location, dummies or {}
         syntax = to_syntax(value)
-        node = self._settle(evaluate_syntax(syntax, self._meaning))
-        self.graph.roots.append(Root(node, location, label, property_name, expected, strict or syntax.op == "quantity"))
+        node = self._resolve_name(evaluate_syntax(syntax, self._visit_node))
+        self.graph.roots.append(
+            FormulaRoot(node, location, label, property_name, expected, strict or syntax.op == "quantity")
+        )
         if expected is not None:
-            node.learn(expected, True, location)
+            node.set_dimension(expected, True, location)
         return node
 
     def define(self, name: str, value: Any) -> None:
         """Takes in the formula behind a name."""
-        node = self.read(value, f"definition '{name}'", name)
+        node = self.read_formula(value, f"definition '{name}'", name)
         name_node = self.definitions[name]
         if node is None or node.op == "number":
             name_node.op = "number"
         else:
             name_node.parts = (node,)
-            name_node.join(name_node.parts)
+            name_node.unify(name_node.parts)
 
     def read_alike(self, values: Iterable[Any], location: str, label: str) -> None:
         """Takes in components of a direction, whose length does not matter."""
-        nodes = [self.read(v, location, label) for v in values]
-        self.graph.node("call").alike = tuple(n for n in nodes if n is not None)
+        nodes = [self.read_formula(v, location, label) for v in values]
+        self.graph.new_node("call").alike = tuple(n for n in nodes if n is not None)
 
     def read_rate(self, name: str, rate: Any, label: str) -> None:
         """Takes in the rate of a state."""
-        rate_node = self.read(rate, f"state '{name}'", f"rate of {label}", "rate")
+        rate_node = self.read_formula(rate, f"state '{name}'", f"rate of {label}", "rate")
         if rate_node is not None:
-            self.graph.node("call").alike = (rate_node, self.graph.function("dxdt", [self.scalar(name)]))
+            self.graph.new_node("call").alike = (rate_node, self.graph.call_node("dxdt", [self.scalar_node(name)]))
 
-    def scalar(self, name: str) -> Node:
+    def scalar_node(self, name: str) -> DimensionNode:
         """The parameter, variable or state of that name."""
         if name not in self.scalars:
-            node = self.scalars[name] = self.graph.node("scalar", name)
+            node = self.scalars[name] = self.graph.new_node("scalar", name)
             node.dimension, node.firm = self.given.get(name), name in self.given
         return self.scalars[name]
 
     # ---- formulas as text, or of vectors
 
-    def _settle(self, value: Node | Syntax) -> Node:
+    def _resolve_name(self, value: DimensionNode | SyntaxNode) -> DimensionNode:
         """The node of a name: looked up only where a scalar is meant, not in vel(p) or q(b)."""
-        if isinstance(value, Node):
+        if isinstance(value, DimensionNode):
             return value
         if value.op != "name":
-            return self.graph.node("any", show(value))
+            return self.graph.new_node("any", syntax_to_text(value))
         name: str = value.args[0]
         if name in self._dummies:
-            return self.graph.known(name, self._dummies[name])
+            return self.graph.known_node(name, self._dummies[name])
         if name in ("t", "pi"):
-            return self.graph.known(name, TIME if name == "t" else PURE)
+            return self.graph.known_node(name, TIME if name == "t" else PURE)
         if name in self.definitions:
             return self.definitions[name]
-        return self.graph.node("any", name) if name in self.returned else self.scalar(name)
+        return self.graph.new_node("any", name) if name in self.returned else self.scalar_node(name)
 
-    def _meaning(self, node: Syntax, operands: list[Any]) -> Node | Syntax:
+    def _visit_node(self, node: SyntaxNode, operands: list[Any]) -> DimensionNode | SyntaxNode:
         match node.op:
             case "number":
-                return self.graph.number(node.args[0])
+                return self.graph.number_node(node.args[0])
             case "quantity":
-                return self.graph.known(show(node), self.units.parse_unit(node.args[1]).dimension)
+                return self.graph.known_node(syntax_to_text(node), self.units.parse_unit(node.args[1]).dimension)
             case "unit":
-                return self.graph.known(show(node), PURE)
+                return self.graph.known_node(syntax_to_text(node), PURE)
             case "value":
-                return self._expression(node.args[0]) if isinstance(node.args[0], Expr) else node
+                return self._visit_expression(node.args[0]) if isinstance(node.args[0], Expr) else node
             case "name":
                 return node
             case "call":
-                return self._call(node, node.args[0].lower(), operands)
-        a, *operands_right = (self._settle(p) for p in operands)
+                return self._visit_call(node, node.args[0].lower(), operands)
+        a, *operands_right = (self._resolve_name(p) for p in operands)
         match node.op:
             case "neg":
-                return self.graph.negative(a)
+                return self.graph.negated_node(a)
             case "+" | "-":
-                return self.graph.sum([(a, UNIT), (operands_right[0], UNIT if node.op == "+" else -UNIT)])
+                return self.graph.sum_node([(a, UNIT), (operands_right[0], UNIT if node.op == "+" else -UNIT)])
             case "*" | "/":
-                return self.graph.product([(a, UNIT), (operands_right[0], UNIT if node.op == "*" else -UNIT)])
+                return self.graph.product_node([(a, UNIT), (operands_right[0], UNIT if node.op == "*" else -UNIT)])
             case "**":
-                return self.graph.power(a, operands_right[0])
-        return self.graph.function(OPERATORS[node.op].name, [a, *operands_right])
+                return self.graph.power_node(a, operands_right[0])
+        return self.graph.call_node(OPERATORS[node.op].name, [a, *operands_right])
 
-    def _call(self, node: Syntax, name: str, arguments: list[Any]) -> Node:
+    def _visit_call(self, node: SyntaxNode, name: str, arguments: list[Any]) -> DimensionNode:
         if name in VECTORS:
-            return self.graph.known(show(node), VECTORS[name])
+            return self.graph.known_node(syntax_to_text(node), VECTORS[name])
         if name == "fm":
-            return self.graph.known(show(node), self.loads[_name(arguments[0])])
+            return self.graph.known_node(syntax_to_text(node), self.loads[_object_name(arguments[0])])
         if name in ("q", "u", "qp", "up"):
-            kind = self.states[self._state(name[0], arguments)]
-            return self.graph.known(show(node), kind if name in ("q", "u") else kind / TIME)
-        return self.graph.function(name, [self._settle(p) for p in arguments])
+            kind = self.states[self._state_name(name[0], arguments)]
+            return self.graph.known_node(syntax_to_text(node), kind if name in ("q", "u") else kind / TIME)
+        return self.graph.call_node(name, [self._resolve_name(p) for p in arguments])
 
-    def _state(self, letter: str, arguments: list[Any]) -> str:
+    def _state_name(self, letter: str, arguments: list[Any]) -> str:
         """The coordinate or speed that q(b), q(b, i), q(i), or u likewise, stand for."""
-        owner = self.mechanism if isinstance(arguments[0], Node) else self.bodies[_name(arguments[0])]
-        index = arguments[-1].value if isinstance(arguments[-1], Node) and arguments[-1].value is not None else 1
+        owner = self.mechanism if isinstance(arguments[0], DimensionNode) else self.bodies[_object_name(arguments[0])]
+        index = (
+            arguments[-1].value if isinstance(arguments[-1], DimensionNode) and arguments[-1].value is not None else 1
+        )
         return (owner.coordinates if letter == "q" else owner.speeds)[int(index) - 1].name
 
     # ---- expressions made in Python
 
-    def _expression(self, root: Expr) -> Node:
+    def _visit_expression(self, root: Expr) -> DimensionNode:
         nodes = self._expressions
         for e in postorder((root,)):
             if e not in nodes:
-                nodes[e] = self._of_expression(e, nodes)
+                nodes[e] = self._visit_expression_node(e, nodes)
         return nodes[root]
 
-    def _of_expression(self, e: Expr, nodes: dict[Expr, Node]) -> Node:
+    def _visit_expression_node(self, e: Expr, nodes: dict[Expr, DimensionNode]) -> DimensionNode:
         if isinstance(e, Number):
-            return self.graph.number(Fraction(e.value))
+            return self.graph.number_node(Fraction(e.value))
         if isinstance(e, Symbol):
-            return self._symbol(e, e.name)
-        if isinstance(e, Held):
+            return self._visit_symbol(e, e.name)
+        if isinstance(e, NamedSubexpression):
             return nodes[e.definition]
         if isinstance(e, Func):
             arguments = [nodes[a] for a in e.args]
             return (
-                self.graph.function(e.name, arguments)
+                self.graph.call_node(e.name, arguments)
                 if e.function is None
-                else self.graph.node("any", e.name, arguments)
+                else self.graph.new_node("any", e.name, arguments)
             )
         if isinstance(e, Sum):
-            terms = ((self._scaled(c, [(nodes[core], UNIT)]), UNIT if c > 0 else -UNIT) for core, c in e.terms)
-            return self.graph.sum(list(terms))
+            terms = ((self._scaled_product(c, [(nodes[core], UNIT)]), UNIT if c > 0 else -UNIT) for core, c in e.terms)
+            return self.graph.sum_node(list(terms))
         assert isinstance(e, Product)
-        size = self._scaled(e.coefficient, [(nodes[base], Fraction(x)) for base, x in e.factors])
-        return size if e.coefficient > 0 else self.graph.negative(size)
+        size = self._scaled_product(e.coefficient, [(nodes[base], Fraction(x)) for base, x in e.factors])
+        return size if e.coefficient > 0 else self.graph.negated_node(size)
 
-    def _scaled(self, coefficient: int | Fraction, factors: list[tuple[Node, Fraction]]) -> Node:
+    def _scaled_product(
+        self, coefficient: int | Fraction, factors: list[tuple[DimensionNode, Fraction]]
+    ) -> DimensionNode:
         """The product of the factors and the size of the coefficient."""
         if abs(coefficient) != 1:
-            factors = [(self.graph.number(abs(Fraction(coefficient))), UNIT), *factors]
-        return factors[0][0] if len(factors) == 1 and factors[0][1] == 1 else self.graph.product(factors)
+            factors = [(self.graph.number_node(abs(Fraction(coefficient))), UNIT), *factors]
+        return factors[0][0] if len(factors) == 1 and factors[0][1] == 1 else self.graph.product_node(factors)
 
-    def _symbol(self, s: Symbol, key: str) -> Node:
+    def _visit_symbol(self, s: Symbol, key: str) -> DimensionNode:
         match s.kind:
             case "parameter" | "variable":
-                return self.scalar(s.name)
+                return self.scalar_node(s.name)
             case "coordinate" if key not in self.states:
-                return self.scalar(s.name)
+                return self.scalar_node(s.name)
             case "coordinate" | "speed":
-                return self.graph.known(s.name, self.states[key])
+                return self.graph.known_node(s.name, self.states[key])
             case "acceleration":
-                return self.graph.known(s.name, self.states[key.replace("up(", "u(", 1)] / TIME)
+                return self.graph.known_node(s.name, self.states[key.replace("up(", "u(", 1)] / TIME)
             case "rate" if key.startswith("dxdt("):
-                return self.graph.function("dxdt", [self.scalar(s.name[5:-1])])
+                return self.graph.call_node("dxdt", [self.scalar_node(s.name[5:-1])])
             case "time" | "constant":
-                return self.graph.known(s.name, TIME if s.kind == "time" else PURE)
-        return self.graph.node("any", s.name)
+                return self.graph.known_node(s.name, TIME if s.kind == "time" else PURE)
+        return self.graph.new_node("any", s.name)
 
 
-def _name(reference: Any) -> str:
+def _object_name(reference: Any) -> str:
     """Name of a body or force: a name in a formula or a handle."""
-    name = reference.args[0] if isinstance(reference, Syntax) else reference
+    name = reference.args[0] if isinstance(reference, SyntaxNode) else reference
     return name if isinstance(name, str) else str(name.name)

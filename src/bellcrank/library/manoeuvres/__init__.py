@@ -19,34 +19,34 @@ from typing import Any
 from bellcrank.choices import ManoeuvreName, Method
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.html import page_path, save_page
-from bellcrank.library.manoeuvres.centre import WEAVE
-from bellcrank.library.manoeuvres.circles import BRAKE_IN_TURN, POWER_OFF, RADIUS, WHEEL
-from bellcrank.library.manoeuvres.combinations import AMPLIFICATION, OFF_TRACKING, SWAY
-from bellcrank.library.manoeuvres.experiments import Experiment, experiment_of
+from bellcrank.library.manoeuvres.car_comparison import CarResults, label_cars, run_all
+from bellcrank.library.manoeuvres.car_trailer_tests import AMPLIFICATION, OFF_TRACKING, SWAY
+from bellcrank.library.manoeuvres.circular_tests import BRAKE_IN_TURN, POWER_OFF, RADIUS, WHEEL
+from bellcrank.library.manoeuvres.compiled_car import METHOD, compile_car, read_car
+from bellcrank.library.manoeuvres.design_of_experiments import Experiment, run_experiment
+from bellcrank.library.manoeuvres.four_post import FOUR_POST
 from bellcrank.library.manoeuvres.friction_jump import MU_JUMP
-from bellcrank.library.manoeuvres.hill import HILL
-from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
+from bellcrank.library.manoeuvres.hill_start import HILL
+from bellcrank.library.manoeuvres.lane_changes import AVOIDANCE, DOUBLE
 from bellcrank.library.manoeuvres.laps import LAP
-from bellcrank.library.manoeuvres.linear import handling_of
-from bellcrank.library.manoeuvres.posts import FOUR_POST
-from bellcrank.library.manoeuvres.ready import METHOD, car_of, ready
-from bellcrank.library.manoeuvres.recorded import RECORDED, SETTLES, identified
-from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Result, Setting
-from bellcrank.library.manoeuvres.rides import KERB_UP, POTHOLE, RIDE, SPLIT_MU
-from bellcrank.library.manoeuvres.roads import ROAD
-from bellcrank.library.manoeuvres.short import PULSE, SINE
-from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled
-from bellcrank.library.manoeuvres.stability import FISHHOOK, SINE_WITH_DWELL
-from bellcrank.library.manoeuvres.steering import CIRCLE, FREQUENCY, STEP
-from bellcrank.library.manoeuvres.straight import ACCELERATION, BRAKING
-from bellcrank.library.manoeuvres.tilt import TILT
-from bellcrank.library.manoeuvres.wind import WIND
+from bellcrank.library.manoeuvres.linear_handling import linear_handling_metrics
+from bellcrank.library.manoeuvres.log_replay import RECORDED, SETTLES, identify_parameters
+from bellcrank.library.manoeuvres.manoeuvre_result import Criterion, Manoeuvre, Result, Setting
+from bellcrank.library.manoeuvres.on_centre import WEAVE
+from bellcrank.library.manoeuvres.road_following import ROAD
+from bellcrank.library.manoeuvres.road_tests import KERB_UP, POTHOLE, RIDE, SPLIT_MU
+from bellcrank.library.manoeuvres.side_wind import WIND
+from bellcrank.library.manoeuvres.sine_with_dwell import FISHHOOK, SINE_WITH_DWELL
+from bellcrank.library.manoeuvres.steering_tests import CIRCLE, FREQUENCY, STEP
+from bellcrank.library.manoeuvres.straight_line_tests import ACCELERATION, BRAKING
+from bellcrank.library.manoeuvres.tilt_table import TILT
+from bellcrank.library.manoeuvres.transient_steering import PULSE, SINE
 from bellcrank.library.vehicles.circuit import Circuit, SpeedProfile
 from bellcrank.library.vehicles.driver import Driver
-from bellcrank.library.vehicles.figures import Figures
-from bellcrank.library.vehicles.path import Change, Path, circle, lane_change
-from bellcrank.optimize.result import Fit
-from bellcrank.run.values import method_name
+from bellcrank.library.vehicles.driver_path import Change, Path, circle, lane_change
+from bellcrank.library.vehicles.handling_metrics import Figures
+from bellcrank.optimize.fit_result import Fit
+from bellcrank.run.argument_checks import canonical_method
 
 __all__ = [
     "Change", "Circuit", "Criterion", "Driver", "Experiment", "Manoeuvre", "Path", "Result", "Setting", "SpeedProfile",
@@ -87,7 +87,7 @@ def handling(car: Any) -> Figures:
     >>> metrics["understeer"] > 0
     True
     """
-    return handling_of(ready(car_of(car)))
+    return linear_handling_metrics(compile_car(read_car(car)))
 
 
 def known() -> dict[str, Manoeuvre]:
@@ -108,7 +108,7 @@ def known() -> dict[str, Manoeuvre]:
     return dict(_LISTED)
 
 
-def every(cars: Iterable[Driven] = ()) -> list[str]:
+def applicable_names(cars: Iterable[CarResults] = ()) -> list[str]:
     """Names of all that need nothing but a car; with those for trailers if every one of these cars has some."""
     towing = [bool(car.car.data.trailers) for car in cars]
     manoeuvres = [m for m in _LISTED.values() if not m.for_trailers or (towing and all(towing))]
@@ -160,16 +160,16 @@ def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be true or false")
         if isinstance(default, str) and not isinstance(value, str):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be a word; {manoeuvre.settings[key].label}")
-        if isinstance(default, float | None) and value is not default and not _positive([value]):
+        if isinstance(default, float | None) and value is not default and not _are_positive_numbers([value]):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be a positive number")
-        if isinstance(default, tuple) and not _positive(value):
+        if isinstance(default, tuple) and not _are_positive_numbers(value):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.60} must be positive numbers, such as {list(default)}")
     for key in manoeuvre.needs:
         if settings.get(key) in (None, ""):
             raise ModelError(f"manoeuvre {name} needs the setting {key}: {manoeuvre.settings[key].label}")
-    vehicle = car_of(car)
+    vehicle = read_car(car)
     arguments = {key: settings.get(key, s.usual(vehicle.data.sections.kind)) for key, s in manoeuvre.settings.items()}
-    arguments["method"] = method_name(arguments["method"])
+    arguments["method"] = canonical_method(arguments["method"])
     switched_off = [name.strip() for name in arguments["without"].split(",") if name.strip()]
     result: Result = manoeuvre.drive(
         vehicle.switched(**dict.fromkeys(switched_off, False)) if switched_off else vehicle, arguments
@@ -228,7 +228,7 @@ def experiment(
     >>> len(found["clearance"])
     2
     """
-    return experiment_of(car_of(car), run, name, vary, settings, samples, seed, cores, progress, executor)
+    return run_experiment(read_car(car), run, name, vary, settings, samples, seed, cores, progress, executor)
 
 
 def identify(
@@ -298,12 +298,24 @@ def identify(
     >>> round(fit["k_bar_front"], -2)
     15000.0
     """
-    start_speed, integrator = None if speed is None else speed / 3.6, method_name(method)
-    return identified(car_of(car), data, parameters, channels, start, weights, start_speed, settle, integrator, gear,
-                      max_iterations, progress)  # fmt: skip
+    start_speed, integrator = None if speed is None else speed / 3.6, canonical_method(method)
+    return identify_parameters(
+        read_car(car),
+        data,
+        parameters,
+        channels,
+        start,
+        weights,
+        start_speed,
+        settle,
+        integrator,
+        gear,
+        max_iterations,
+        progress,
+    )
 
 
-def _positive(values: Any) -> bool:
+def _are_positive_numbers(values: Any) -> bool:
     return isinstance(values, list | tuple) and len(values) > 0 and all(
         isinstance(x, int | float) and not isinstance(x, bool) and 0 < x < 1e6 for x in values
     )  # fmt: skip
@@ -359,31 +371,33 @@ def report(
     >>> [list(results) for results in found.values()]
     [['braking']]
     """
-    method = method_name(method)
+    method = canonical_method(method)
     page_path(path)
-    limits = targets_of(targets)
-    driven = labelled(cars if isinstance(cars, list | tuple) else [cars])
-    names = every(driven) if manoeuvres is None else manoeuvres
-    for _ in drive_all(driven, names, partial(run, method=method), progress):
+    limits = load_targets(targets)
+    driven = label_cars(cars if isinstance(cars, list | tuple) else [cars])
+    names = applicable_names(driven) if manoeuvres is None else manoeuvres
+    for _ in run_all(driven, names, partial(run, method=method), progress):
         pass
-    write_page(path, driven, limits, author)
+    write_report_page(path, driven, limits, author)
     return {car.label: car.results for car in driven}
 
 
-def targets_of(source: str | FilePath | Mapping[str, Any] | None) -> Any:
+def load_targets(source: str | FilePath | Mapping[str, Any] | None) -> Any:
     """Targets of a file or mapping, read and checked."""
     if source is None:
         return {}
-    from bellcrank.library.report.key_figures import check_targets, read_targets
+    from bellcrank.library.report.key_metrics import check_targets, read_targets
 
     targets = read_targets(source)
     check_targets(targets, _LISTED)
     return targets
 
 
-def write_page(path: str | FilePath, driven: list[Driven], targets: Any = None, author: str | None = None) -> None:
+def write_report_page(
+    path: str | FilePath, driven: list[CarResults], targets: Any = None, author: str | None = None
+) -> None:
     """Writes the page about cars that were driven."""
-    from bellcrank.library.report.page import car_page
+    from bellcrank.library.report.car_report import car_page
 
     save_page(path, car_page(driven, _LISTED, targets, author))
 

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.library.manoeuvres.combinations import axle_paths
-from bellcrank.library.manoeuvres.measuring import first_time, travelled
-from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, abs_of
-from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
-from bellcrank.library.manoeuvres.rides import ONTO_HIGH, ONTO_LOW, STRETCH, Course, on_course
-from bellcrank.library.manoeuvres.straight import APPLIED, LOCKED
+from bellcrank.library.manoeuvres.car_trailer_tests import axle_paths
+from bellcrank.library.manoeuvres.channel_metrics import distance_travelled, first_crossing_time
+from bellcrank.library.manoeuvres.compiled_car import SIGNAL_END, THROTTLE_FIXED, CompiledCar, abs_note
+from bellcrank.library.manoeuvres.manoeuvre_result import Criterion, Curve, Manoeuvre, MetricCollector, Result, Setting
+from bellcrank.library.manoeuvres.road_tests import ONTO_HIGH, ONTO_LOW, STRETCH, RoadCourse, compiled_car_on_course
+from bellcrank.library.manoeuvres.straight_line_tests import APPLIED, LOCKED
 from bellcrank.library.vehicles.car import Car
-from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.vehicles.car_data import GRAVITY
 from bellcrank.run.result import Run
 from bellcrank.run.status import RunStatus
 from bellcrank.signals import sampled
@@ -38,7 +38,7 @@ TIME = 60.0  # s, of a run at most
 
 
 @dataclass(frozen=True, eq=False)
-class Passage:
+class FrictionJumpRun:
     """A run over a jump: when the first and the last axle pass it (s), how many axles never do, mean decelerations
     before and after (m/s2), the time from the first axle until the deceleration has changed (NaN: it does not), and the
     longest time of a locked wheel (s)."""
@@ -53,22 +53,22 @@ class Passage:
     locked: float
 
 
-def mu_jump(vehicle: Car, settings: dict[str, Any]) -> Result:
+def friction_jump_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Onto the road that holds, then onto the slippery one."""
-    car = on_course(vehicle, settings, high=settings["high"], low=settings["low"])
-    max_torque = vehicle.data.sections.brakes.torque or 2 * car.at_rest.total * GRAVITY * car.radius
+    car = compiled_car_on_course(vehicle, settings, high=settings["high"], low=settings["low"])
+    max_torque = vehicle.data.sections.brakes.torque or 2 * car.at_rest.total_mass * GRAVITY * car.mean_rolling_radius
     deceleration = settings["deceleration"]
-    torque = max_torque if deceleration is None else deceleration * car.at_rest.total * car.radius
-    metrics, runs, criteria, lines = Metrics(), {}, [], []
-    notes = [abs_of(vehicle),
+    torque = max_torque if deceleration is None else deceleration * car.at_rest.total_mass * car.mean_rolling_radius
+    metrics, runs, criteria, lines = MetricCollector(), {}, [], []
+    notes = [abs_note(vehicle),
              "full brakes" if deceleration is None else f"the brake torque asks for {deceleration:g} m/s2",
              "tyres touch at one point; friction over that of the tyres' data"]  # fmt: skip
     for direction, x_jump in (("high", ONTO_HIGH), ("low", ONTO_LOW)):
         speed, mu = settings[f"onto_{direction}"], settings["low" if direction == "high" else "high"]
         excess_speed = settings["lead"] * min(mu * GRAVITY, deceleration or math.inf)
-        jump = _passed(car, x_jump, speed / 3.6, excess_speed, torque)
+        jump = _run_over_jump(car, x_jump, speed / 3.6, excess_speed, torque)
         run, case, name = jump.run, f"onto {direction} friction", f"onto_{direction}"
-        x = travelled(run)
+        x = distance_travelled(run)
         distance = x[-1] - np.interp(jump.first, run.time, x)
         locked = f"longest time that a wheel is locked after the jump, above {3.6 * SLOW:g} km/h"
         for key, value, unit, label in (
@@ -101,24 +101,26 @@ def mu_jump(vehicle: Car, settings: dict[str, Any]) -> Result:
         inside = since > -COUNTS
         lines.append((case, since[inside], _deceleration(run)[inside]))
     curves = (Curve("time from the passage of the first axle, s", "deceleration, m/s2", tuple(lines)),)
-    return Result("mu-jump", vehicle.name, settings, runs, metrics.done(), criteria, notes,
+    return Result("mu-jump", vehicle.name, settings, runs, metrics.as_metrics(), criteria, notes,
                   ("speed", "*.tyre.kappa", "yaw", "y"), curves)  # fmt: skip
 
 
-def _passed(car: Ready, x_jump: float, speed: float, excess_speed: float, torque: float) -> Passage:
+def _run_over_jump(
+    car: CompiledCar, x_jump: float, speed: float, excess_speed: float, torque: float
+) -> FrictionJumpRun:
     """Braking over the jump at x = `x_jump`, which the front axle passes at a speed (m/s)."""
-    start = car.settled(speed + excess_speed, x_jump - STRETCH + LONGEST)
-    approach = _braked(car, start, torque, speed)
-    distance = float(travelled(approach)[-1])
+    start = car.straight_running_state(speed + excess_speed, x_jump - STRETCH + LONGEST)
+    approach = _friction_jump_run(car, start, torque, speed)
+    distance = float(distance_travelled(approach)[-1])
     if approach.status is not RunStatus.STOPPED_BY_EVENT or distance > STRETCH - LONGEST:
         raise RunError(
             f"mu-jump: {car.data.sections.name} does not slow down from {3.6 * (speed + excess_speed):.4g} to "
             f"{3.6 * speed:.4g} km/h within {STRETCH - LONGEST:g} m before the jump: brake harder (deceleration) or "
             "begin less early (lead)"
         )
-    front = float(car.at_rest.contact[:2, 0].mean())
-    run = _braked(car, start | {"q(chassis, 1)": x_jump - distance - front}, torque, ENDS)
-    first, *other_times = (first_time(run.time, x, x_jump) for x, _ in axle_paths(car, run).values())
+    front = float(car.at_rest.contact_points[:2, 0].mean())
+    run = _friction_jump_run(car, start | {"q(chassis, 1)": x_jump - distance - front}, torque, ENDS)
+    first, *other_times = (first_crossing_time(run.time, x, x_jump) for x, _ in axle_paths(car, run).values())
     last = float(np.nanmax([first, *other_times]))
     v = run["ground_speed"]
     v_first, v_last = (float(np.interp(t, run.time, v)) for t in (first, last))
@@ -127,14 +129,16 @@ def _passed(car: Ready, x_jump: float, speed: float, excess_speed: float, torque
     rise = math.nan
     if abs(decel_after - decel_before) > SAME * decel_before:
         progress = (_deceleration(run) - decel_before) / (decel_after - decel_before)
-        rise = first_time(run.time, np.where(run.time > first, progress, 0.0), RISEN) - first
-    locked = [_longest(run, f"{c}.tyre.kappa", first) for c in car.data.all_wheels]
-    return Passage(run, first, last, int(np.isnan(other_times).sum()), decel_before, decel_after, rise, max(locked))
+        rise = first_crossing_time(run.time, np.where(run.time > first, progress, 0.0), RISEN) - first
+    locked = [_longest_lock_time(run, f"{c}.tyre.kappa", first) for c in car.data.all_wheels]
+    return FrictionJumpRun(
+        run, first, last, int(np.isnan(other_times).sum()), decel_before, decel_after, rise, max(locked)
+    )
 
 
-def _braked(car: Ready, start: dict[str, float], torque: float, until: float) -> Run:
-    pedals = {"brake": sampled([0.0, APPLIED, FAR], [0.0, torque, torque]), "drive": car.foot_off(start)}
-    return car.drive(TIME, start, pedals, HELD, until=f"ground_speed < {until!r}")
+def _friction_jump_run(car: CompiledCar, start: dict[str, float], torque: float, until: float) -> Run:
+    pedals = {"brake": sampled([0.0, APPLIED, SIGNAL_END], [0.0, torque, torque]), "drive": car.throttle_release(start)}
+    return car.simulate(TIME, start, pedals, THROTTLE_FIXED, until=f"ground_speed < {until!r}")
 
 
 def _deceleration(run: Run) -> Array:
@@ -144,7 +148,7 @@ def _deceleration(run: Run) -> Array:
     return np.asarray((np.interp(t_before, t, v) - np.interp(t_after, t, v)) / (t_after - t_before))
 
 
-def _longest(run: Run, slip: str, since: float) -> float:
+def _longest_lock_time(run: Run, slip: str, since: float) -> float:
     """Longest time that a wheel is locked after a time and above the speed where it may be, s."""
     locked = (run[slip] < LOCKED) & (run.time > since) & (run["ground_speed"] > SLOW)
     longest = count = 0
@@ -160,14 +164,14 @@ MU_JUMP = Manoeuvre(
     {
         "onto_high": Setting(50.0, "km/h", "speed at which the front axle passes onto the road that holds"),
         "onto_low": Setting(80.0, "km/h", "speed at which the front axle passes onto the slippery road", truck=40.0),
-        "high": Setting(Course.high, "", "friction of the road that holds"),
-        "low": Setting(Course.low, "", "friction of the slippery road"),
+        "high": Setting(RoadCourse.high, "", "friction of the road that holds"),
+        "low": Setting(RoadCourse.low, "", "friction of the slippery road"),
         "deceleration": Setting(None, "m/s2", "deceleration that the brake torque asks for; full brakes if not given"),
         "lead": Setting(1.0, "s", "time of braking before the jump, at the friction there"),
         "within": Setting(0.5, "s", "time in which the deceleration must rise after the last axle has passed"),
         "brief": Setting(0.5, "s", "time for which a wheel may lock after the jump"),
     },
-    mu_jump,
+    friction_jump_test,
     "UN R13 annex 13, from memory; it states no times",
     first=("onto_high_rise", "onto_low_locked"),
 )

@@ -13,14 +13,22 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, RunError
-from bellcrank.library.manoeuvres.combinations import axle_paths
-from bellcrank.library.manoeuvres.ready import HELD, Ready, ready
-from bellcrank.library.manoeuvres.result import ON_GROUND, Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.car_trailer_tests import axle_paths
+from bellcrank.library.manoeuvres.compiled_car import THROTTLE_FIXED, CompiledCar, compile_car
+from bellcrank.library.manoeuvres.manoeuvre_result import (
+    ON_GROUND,
+    Criterion,
+    Curve,
+    Manoeuvre,
+    MetricCollector,
+    Result,
+    Setting,
+)
 from bellcrank.library.vehicles.car import Car
-from bellcrank.library.vehicles.circuit import SHIPPED, Circuit, SpeedProfile, circuit_of
-from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.vehicles.car_data import GRAVITY
+from bellcrank.library.vehicles.circuit import SHIPPED, Circuit, SpeedProfile, read_circuit
 from bellcrank.library.vehicles.driver import PREVIEW, Driver
-from bellcrank.library.vehicles.motor import largest_torque
+from bellcrank.library.vehicles.powertrain_data import max_drive_torque
 from bellcrank.run.result import Run
 from bellcrank.signals import ramp
 
@@ -40,7 +48,9 @@ NEAREST = 4  # searches of the station next to an axle
 SLOW = 3.0  # m/s, below which slips say nothing
 
 
-def limits_of(car: Ready, circuit: Circuit, settings: dict[str, float | None], locks: bool = True) -> dict[str, Any]:
+def acceleration_limits(
+    car: CompiledCar, circuit: Circuit, settings: dict[str, float | None], locks: bool = True
+) -> dict[str, Any]:
     """Limits over the speed, as far as the course needs them: numbers where they are given. `locks`: no ABS keeps the
     wheels from locking."""
     missing = [name for name in LIMITS if settings[name] is None]
@@ -48,12 +58,12 @@ def limits_of(car: Ready, circuit: Circuit, settings: dict[str, float | None], l
     speed = LOW * math.sqrt(USUAL * circuit.tightest)
     while missing:
         try:
-            start = car.settled(speed)
+            start = car.straight_running_state(speed)
             if "ay" in missing:
-                tables["ay"].append((speed, car.limit(speed).ay))
+                tables["ay"].append((speed, car.steady_turn_limit(speed).ay))
             for name, torque in (("drive", "drive"), ("braking", "brake")):
                 if name in missing:
-                    tables[name].append(_longitudinal(car, start, torque, locks))
+                    tables[name].append(_longitudinal_limit(car, start, torque, locks))
         except RunError:
             if not all(tables.values()):
                 raise
@@ -69,20 +79,20 @@ def limits_of(car: Ready, circuit: Circuit, settings: dict[str, float | None], l
     return {name: settings[name] if name not in missing else tuple(sorted(tables[name])) for name in LIMITS}
 
 
-def _longitudinal(car: Ready, start: dict[str, float], torque: str, locks: bool) -> tuple[float, float]:
+def _longitudinal_limit(car: CompiledCar, start: dict[str, float], torque: str, locks: bool) -> tuple[float, float]:
     """Speed and largest acceleration, or deceleration, while a torque rises."""
     drive = car.data.sections.drive
     sign = 1.0 if torque == "drive" else -1.0
-    weight = FIRM * car.at_rest.total * GRAVITY * car.radius
-    max_torque = car.data.sections.brakes.torque if torque == "brake" else largest_torque(car.data.sections)
+    weight = FIRM * car.at_rest.total_mass * GRAVITY * car.mean_rolling_radius
+    max_torque = car.data.sections.brakes.torque if torque == "brake" else max_drive_torque(car.data.sections)
     max_torque = (
         weight if max_torque is None or (drive.map is not None and torque == "drive") else min(max_torque, weight)
     )
     automatic = {"gear_held": 0.0} if torque == "drive" and car.gear is None and len(drive.gears or ()) > 1 else {}
     inputs: dict[str, Any] = {torque: ramp(0.0, max_torque / RISE, RISE)}
     if torque == "brake":
-        inputs["drive"] = car.foot_off(start)
-    run = car.drive(RISE + 0.5, start, inputs, HELD | automatic, until=f"ground_speed < {SLOW}")
+        inputs["drive"] = car.throttle_release(start)
+    run = car.simulate(RISE + 0.5, start, inputs, THROTTLE_FIXED | automatic, until=f"ground_speed < {SLOW}")
     slips = np.max([np.abs(run[f"{c}.tyre.kappa"]) for c in car.data.wheels], axis=0)
     slipping = np.flatnonzero(slips > SLIPS)
     end = int(slipping[0]) if len(slipping) and (torque == "drive" or locks) else len(run.time)
@@ -93,30 +103,30 @@ def _longitudinal(car: Ready, start: dict[str, float], torque: str, locks: bool)
     return float(run["ground_speed"][i]), float(ax[i])
 
 
-def lap(vehicle: Car, settings: dict[str, Any]) -> Result:
+def flying_lap(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A flying lap, followed by a driver; compared with the quasi-steady lap."""
-    circuit, count = circuit_of(settings["track"]), round(settings["sectors"])
-    _check(vehicle, settings)
+    circuit, count = read_circuit(settings["track"]), round(settings["sectors"])
+    _check_lap_settings(vehicle, settings)
     gear, method, pace = settings["gear"], settings["method"], settings["pace"]
-    plain = ready(vehicle, method=method, gear=gear)
-    limits = limits_of(plain, circuit, {n: settings[n] for n in LIMITS}, not vehicle.controllers.get("abs"))
+    plain = compile_car(vehicle, method=method, gear=gear)
+    limits = acceleration_limits(plain, circuit, {n: settings[n] for n in LIMITS}, not vehicle.controllers.get("abs"))
     best = circuit.fastest(**limits)
-    path, stations = circuit.unrolled(LEAD[1], AFTER)
+    path, stations = circuit.unrolled_path(LEAD[1], AFTER)
     speeds = tuple(float(v) for v in best.speed[stations])
     driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0, circles=True,
                     speeds=speeds)  # fmt: skip
-    car = ready(vehicle, driver, None, method, gear)
+    car = compile_car(vehicle, driver, None, method, gear)
     start_index = int(np.argmin(np.abs(path.curvature[: np.searchsorted(path.s, LEAD[1] - LEAD[0])])))
     line = path.length - circuit.length - AFTER  # station where the lap begins
-    start, steady = car.on_path(path, path.s[start_index], pace * speeds[start_index], pace=0.0)
+    start, steady = car.path_state(path, path.s[start_index], pace * speeds[start_index], pace=0.0)
     end = line + circuit.length
     max_error = settings["width"] / 2 + LOST
     stop_condition = f"max(driver.station/{end + 2.0!r}, abs(path_error)/{max_error!r}) > 1"
     automatic = {"gear_held": 0.0} if gear is None and len(vehicle.data.sections.drive.gears or ()) > 1 else {}
-    run = car.drive(
+    run = car.simulate(
         2 * best.lap_time / pace + 20.0, start, {"speed_set": 0.0}, {"pace": pace, **automatic}, until=stop_condition
     )
-    station = _lap_channel(run, line)
+    station = _add_lap_distance(run, line)
     through = bool(station[-1] >= circuit.length)
     sector_ends = circuit.length * np.arange(count + 1) / count
     sector_times = np.interp(sector_ends, station, run.time, right=math.nan)
@@ -124,7 +134,7 @@ def lap(vehicle: Car, settings: dict[str, Any]) -> Result:
     if not is_on_lap.any():
         raise RunError(f"{vehicle.name} left the course before the line; a lower pace than {pace:g}, or another driver "
                        "or preview may keep it on")  # fmt: skip
-    metrics = Metrics()
+    metrics = MetricCollector()
     metrics.add("time", sector_times[-1] - sector_times[0], "s", "lap time as driven")
     metrics.add("time_limit", best.lap_time, "s", "quasi-steady lap time at the limits of the car")
     for i in range(count):
@@ -144,7 +154,7 @@ def lap(vehicle: Car, settings: dict[str, Any]) -> Result:
     )
     clearances = {
         name: settings["width"] / 2 - distances[is_on_lap]
-        for name, distances in _wheels_aside(car, run, circuit, line).items()
+        for name, distances in _max_wheel_deviations(car, run, circuit, line).items()
     }
     axle = min(clearances, key=lambda name: float(clearances[name].min()))
     edge = metrics.add("edge", clearances[axle].min(), "m",
@@ -167,31 +177,31 @@ def lap(vehicle: Car, settings: dict[str, Any]) -> Result:
     if not steady:
         notes.append("the run does not begin in steady motion")
     shown_settings = {**settings, "track": circuit.name}
-    return Result("lap", vehicle.name, shown_settings, {"lap": run}, metrics.done(), criteria, notes,
+    return Result("lap", vehicle.name, shown_settings, {"lap": run}, metrics.as_metrics(), criteria, notes,
                   tuple((c, DISTANCE) for c in ("ay", "ax", "steering_wheel", "path_error")),
-                  (_speeds(run, best), _from_above(run, circuit, settings["width"])))  # fmt: skip
+                  (_speed_curves(run, best), _lap_plan_view(run, circuit, settings["width"])))  # fmt: skip
 
 
-def _check(vehicle: Car, settings: dict[str, Any]) -> None:
+def _check_lap_settings(vehicle: Car, settings: dict[str, Any]) -> None:
     """Settings that no vehicle, or not this one, can have."""
     if settings["sectors"] != round(settings["sectors"]) or settings["sectors"] > MOST_SECTORS:
         raise ModelError(
             f"manoeuvre lap: sectors={settings['sectors']:g} must be a whole number from 1 to {MOST_SECTORS}"
         )
-    wide = max([2 * abs(float(y)) for _, y, _ in vehicle.stand.contact]
+    wide = max([2 * abs(float(y)) for _, y, _ in vehicle.stand.contact_points]
                + [2 * axle.record.at[1] for axle in vehicle.data.simple_axles])  # fmt: skip
     if settings["width"] <= wide:
         raise ModelError(f"manoeuvre lap: width={settings['width']:g} m of the course must be more than the track of "
                          f"{vehicle.name}, {wide:.4g} m")  # fmt: skip
 
 
-def _wheels_aside(car: Ready, run: Run, circuit: Circuit, line: float) -> dict[str, Array]:
+def _max_wheel_deviations(car: CompiledCar, run: Run, circuit: Circuit, line: float) -> dict[str, Array]:
     """Largest distance of the wheels of each axle from the line, m: the axles of trailers follow inside of it."""
-    contact, half_tracks = car.at_rest.contact, {}
+    contact, half_tracks = car.at_rest.contact_points, {}
     paths = axle_paths(car, run)
     for name, i in (("front", 0), ("rear", 2)):
         half_tracks[name] = abs(float(contact[i][1] - contact[i + 1][1])) / 2
-    half_tracks |= {axle.index: float(axle.record.at[1]) for axle in car.data.simple_axles}
+    half_tracks |= {axle.parameter_suffix: float(axle.record.at[1]) for axle in car.data.simple_axles}
     n, ds = len(circuit.x), circuit.length / len(circuit.x)
     x, y, heading = np.array(circuit.x), np.array(circuit.y), np.unwrap(circuit.heading)
     station, yaw = run["driver.station"] - line, np.radians(run["yaw"])
@@ -209,20 +219,20 @@ def _wheels_aside(car: Ready, run: Run, circuit: Circuit, line: float) -> dict[s
     return distances
 
 
-def _lap_channel(run: Run, line: float) -> Array:
+def _add_lap_distance(run: Run, line: float) -> Array:
     """The distance along the lap as a channel of the run, negative before the line."""
     distance: Array = run["driver.station"] - line
     run.channels[DISTANCE], run.units[DISTANCE], run.labels[DISTANCE] = distance, "m", "distance along the lap"
     return distance
 
 
-def _speeds(run: Run, best: SpeedProfile) -> Curve:
+def _speed_curves(run: Run, best: SpeedProfile) -> Curve:
     """Speed over the distance, as driven and quasi-steady."""
     lines = (("driven", run[DISTANCE], 3.6 * run["ground_speed"]), ("limit", best.s, 3.6 * best.speed))
     return Curve("distance along the lap, m", "speed, km/h", lines)
 
 
-def _from_above(run: Run, circuit: Circuit, width: float) -> Curve:
+def _lap_plan_view(run: Run, circuit: Circuit, width: float) -> Curve:
     """The way of the mass centre between the edges of the course."""
     x, y, heading = (np.append(c, c[0]) for c in (circuit.x, circuit.y, circuit.heading))
     edges = [(x - offset * np.sin(heading), y + offset * np.cos(heading)) for offset in (-width / 2, width / 2)]
@@ -245,7 +255,7 @@ LAP = Manoeuvre(
         "preview": Setting(0.5, "s", "preview time of the driver"),
         "delay": Setting(None, "s", "delay of the driver's eyes; none if not given"),
     },
-    lap,
+    flying_lap,
     "quasi-steady speed within the limits of the car: Milliken & Milliken, Race Car Vehicle Dynamics, ch. 9",
     first=("time", "time_limit"),
     in_all=False,

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bellcrank.files.html import Raw, shown
-from bellcrank.library.manoeuvres.result import ON_GROUND, Curve, Line, Result
-from bellcrank.library.manoeuvres.side_by_side import Driven
-from bellcrank.library.report.display import axis_shown
-from bellcrank.library.vehicles.data import CORNERS
-from bellcrank.view.chart import NARROW, curves
+from bellcrank.files.html import HtmlText, cell_html
+from bellcrank.library.manoeuvres.car_comparison import CarResults
+from bellcrank.library.manoeuvres.manoeuvre_result import ON_GROUND, Curve, Line, Result
+from bellcrank.library.report.display import format_axis_label
+from bellcrank.library.vehicles.car_data import CORNERS
+from bellcrank.view.chart import NARROW, curve_chart
 
 POINTS = 500  # of a line
 TALL = 250
@@ -21,14 +21,14 @@ STEADY = "iso4138"  # manoeuvres whose curves are single-valued as long as the c
 WORDS = "lateral acceleration"
 
 
-def merged(cars: Sequence[Driven], results: Sequence[Result]) -> list[Curve]:
+def merge_curves(cars: Sequence[CarResults], results: Sequence[Result]) -> list[Curve]:
     """Curves of all cars, those with the same axes in one; of several cars, lines are named after these."""
     if len(cars) == 1:
         return results[0].curves()
-    return joined((c.label, curve) for c, r in zip(cars, results, strict=True) for curve in r.curves())
+    return merge_labelled_curves((c.label, curve) for c, r in zip(cars, results, strict=True) for curve in r.curves())
 
 
-def joined(labelled: Iterator[tuple[str, Curve]] | Sequence[tuple[str, Curve]]) -> list[Curve]:
+def merge_labelled_curves(labelled: Iterator[tuple[str, Curve]] | Sequence[tuple[str, Curve]]) -> list[Curve]:
     """Curves of cars by their labels, those with the same axes in one."""
     merged: dict[tuple[str, str], Curve] = {}
     for label, curve in labelled:
@@ -37,31 +37,31 @@ def joined(labelled: Iterator[tuple[str, Curve]] | Sequence[tuple[str, Curve]]) 
         lines, fixed = (
             (labelled_lines, curve.fixed)
             if old is None
-            else ((*old.lines, *labelled_lines), _differing(old.fixed, curve.fixed))
+            else ((*old.lines, *labelled_lines), _unique_fixed_lines(old.fixed, curve.fixed))
         )
         merged[curve.x, curve.y] = Curve(curve.x, curve.y, lines, fixed)
     return list(merged.values())
 
 
-def _differing(old: tuple[Line, ...], new: tuple[Line, ...]) -> tuple[Line, ...]:
+def _unique_fixed_lines(old: tuple[Line, ...], new: tuple[Line, ...]) -> tuple[Line, ...]:
     """Fixed lines of cars, each once."""
     old_lines = {(n, x.tobytes(), y.tobytes()) for n, x, y in old}
     return (*old, *((n, x, y) for n, x, y in new if (n, x.tobytes(), y.tobytes()) not in old_lines))
 
 
-def charts(drawn: Sequence[Curve], log: bool = False, equal: bool = False) -> Raw:
+def curve_charts(drawn: Sequence[Curve], log: bool = False, equal: bool = False) -> HtmlText:
     """Charts next to each other; every axis has its label with a unit."""
-    figures = [f"<figure>{_chart(curve, log, equal)}</figure>" for curve in drawn]
-    return Raw('<div class="columns">\n' + "\n".join(figures) + "\n</div>")
+    figures = [f"<figure>{_curve_chart(curve, log, equal)}</figure>" for curve in drawn]
+    return HtmlText('<div class="columns">\n' + "\n".join(figures) + "\n</div>")
 
 
-def _chart(curve: Curve, log: bool, equal: bool) -> str:
-    (x_label, x_factor), (y_label, y_factor) = axis_shown(curve.x), axis_shown(curve.y)
+def _curve_chart(curve: Curve, log: bool, equal: bool) -> str:
+    (x_label, x_factor), (y_label, y_factor) = format_axis_label(curve.x), format_axis_label(curve.y)
     names = list(dict.fromkeys(name for name, _, _ in curve.lines))
     lines: list[Line] = [(n, x_factor * x, y_factor * y) for n, x, y in (*curve.fixed, *curve.lines)]
     equal = equal or (curve.x == ON_GROUND and _is_compact(lines))
     colours = [-1] * len(curve.fixed) + [names.index(name) for name, _, _ in curve.lines]
-    return curves(lines, x_label, y_label, width=NARROW, colours=colours, most=POINTS, height=TALL,
+    return curve_chart(lines, x_label, y_label, width=NARROW, colours=colours, most=POINTS, height=TALL,
                   dashed=len(names) > 1, log=log, equal=equal)  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def _is_compact(lines: Sequence[Line]) -> bool:
     return bool(max(x, y) <= LONG * min(x, y))
 
 
-def turning_back(cars: Sequence[Driven], results: Sequence[Result]) -> Iterator[str]:
+def turn_back_messages(cars: Sequence[CarResults], results: Sequence[Result]) -> Iterator[str]:
     """Messages about steady-state curves that turn back: what follows is no steady circle any more."""
     for c, r in zip(cars, results, strict=True):
         if not r.manoeuvre.startswith(STEADY):
@@ -85,6 +85,6 @@ def turning_back(cars: Sequence[Driven], results: Sequence[Result]) -> Iterator[
                 break
 
 
-def notes(texts: Sequence[str]) -> Iterator[str]:
+def note_paragraphs(texts: Sequence[str]) -> Iterator[str]:
     for text in texts:
-        yield Raw(f'<p class="note">{shown(text)}</p>')
+        yield HtmlText(f'<p class="note">{cell_html(text)}</p>')

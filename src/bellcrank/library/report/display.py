@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from bellcrank.library.vehicles.figures import Figure
+from bellcrank.library.vehicles.handling_metrics import VehicleMetric
 from bellcrank.unit_notation import typeset_unit
 
 DIGITS = 3
@@ -30,7 +30,7 @@ PLAIN = (  # labels of channels as vehicle engineers read them
 WRITTEN = {"": "-", "1": "-", "deg/s/deg": "(deg/s)/deg", "m/s2/deg": "(m/s²)/deg"}
 
 
-def number(value: float, unit: str = "") -> str:
+def format_report_number(value: float, unit: str = "") -> str:
     """A number with three significant digits and without an exponent."""
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
@@ -48,7 +48,7 @@ def number(value: float, unit: str = "") -> str:
     return f"{rounded:.{max(0, DIGITS - 1 - size)}f}"
 
 
-def converted(label: str, unit: str) -> tuple[float, str]:
+def display_factor_and_unit(label: str, unit: str) -> tuple[float, str]:
     """The factor and the unit in which a report shows a quantity."""
     if unit == "m" and SIZES.search(label):
         return 1000.0, "mm"
@@ -63,18 +63,20 @@ def converted(label: str, unit: str) -> tuple[float, str]:
     return 1.0, WRITTEN[unit] if unit in WRITTEN else typeset_unit(unit)
 
 
-def figure_shown(figure: Figure) -> tuple[str, str]:
+def format_metric(figure: VehicleMetric) -> tuple[str, str]:
     """A figure as text, and its unit."""
-    factor, unit = converted(figure.label, figure.unit)
-    return number(factor * figure.value, unit), unit.replace(" ", "\u00a0")  # a unit is not broken over lines
+    factor, unit = display_factor_and_unit(figure.label, figure.unit)
+    return format_report_number(factor * figure.value, unit), unit.replace(
+        " ", "\u00a0"
+    )  # a unit is not broken over lines
 
 
-def axis_shown(words: str) -> tuple[str, float]:
+def format_axis_label(words: str) -> tuple[str, float]:
     """The label of an axis ("label, unit") as a report writes it, and the factor of its values."""
     label, _, unit = words.rpartition(", ")
     if not label:
         return words, 1.0
-    factor, unit = converted(label, unit)
+    factor, unit = display_factor_and_unit(label, unit)
     for pattern, plain in PLAIN:
         label = pattern.sub(plain, label)
     return (f"{label}, {unit}" if unit.startswith("(") else f"{label} ({unit})"), factor

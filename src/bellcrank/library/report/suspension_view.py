@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.vehicles.axles import FittedAxle
-from bellcrank.library.vehicles.data import CarData
-from bellcrank.library.vehicles.rest import Attitude, Stand, corner_at_rest, roll_centre
+from bellcrank.library.vehicles.axles import AxleData
+from bellcrank.library.vehicles.car_data import CarData
+from bellcrank.library.vehicles.static_equilibrium import Attitude, CarStatics, corner_at_rest, roll_centre
+from bellcrank.linkage.axle_sides import name_on_side
 from bellcrank.linkage.chain import BASE, Chain
-from bellcrank.linkage.sides import on_side
-from bellcrank.view.chart import NARROW, WIDTH, Line, curves
+from bellcrank.view.chart import NARROW, WIDTH, Line, curve_chart
 
 Array = np.ndarray[Any, Any]
 LINK, SPRING, WHEEL, CENTRE, MIDDLE = 0, 1, -1, 2, 3  # colours
@@ -56,7 +56,7 @@ class AxleView:
     roll_centre: float
 
 
-def axle_view(axle: FittedAxle, statics: Stand) -> AxleView:
+def axle_view(axle: AxleData, statics: CarStatics) -> AxleView:
     """What the views show of an axle."""
     left_wheel, right_wheel = (_wheel_view(axle, statics, side) for side in (1, -1))
     width = getattr(axle.tyre, "width", None) or axle.record.tyre.width or 0.6 * float(left_wheel.centre[2])
@@ -64,34 +64,42 @@ def axle_view(axle: FittedAxle, statics: Stand) -> AxleView:
     return AxleView(axle.name, left_wheel, right_wheel, width, roll_centre(axle, statics))
 
 
-def _wheel_view(axle: FittedAxle, statics: Stand, side: int) -> WheelView:
-    attitude, corner = statics.attitude(axle.name), corner_at_rest(axle, statics, side)
-    level = _level(attitude)
+def _wheel_view(axle: AxleData, statics: CarStatics, side: int) -> WheelView:
+    attitude, corner = statics.body_attitude(axle.name), corner_at_rest(axle, statics, side)
+    level = _horizontal_axes(attitude)
     i = 0 if axle.name == "front" else 2
     travels = statics.travel[i : i + 2]
-    pose = axle.pose(*travels) if axle.both else axle.pose(travels[side < 0])
-    mirror = np.array([1.0, 1.0 if axle.both else float(side), 1.0])
+    pose = axle.pose(*travels) if axle.carries_both_wheels else axle.pose(travels[side < 0])
+    mirror = np.array([1.0, 1.0 if axle.carries_both_wheels else float(side), 1.0])
     offset = np.array([0.0, 0.0, attitude.height])
 
-    def place(name: str) -> Array:
+    def position_above_ground(name: str) -> Array:
         position = np.asarray(pose.point(name).position).reshape(3) + np.array(axle.record.at)
         return level @ (position * mirror) + offset
 
-    bars = [] if axle.both and side < 0 else _bars(axle.linkage.chain)  # the left view has those of both wheels
-    links = tuple(np.array([place(a), place(b)]) for a, b in bars)
+    bars = (
+        [] if axle.carries_both_wheels and side < 0 else _link_lines(axle.linkage.chain)
+    )  # the left view has those of both wheels
+    links = tuple(np.array([position_above_ground(a), position_above_ground(b)]) for a, b in bars)
     contact = level @ corner.contact + offset
     # where the wheels move together: seen from the front the axle rolls, seen from the side it rises
     front, _ = instant_centres(
-        contact, level @ (corner.slope - corner.slope_other), level @ (corner.turn - corner.turn_other)
+        contact,
+        level @ (corner.contact_partial - corner.slope_other),
+        level @ (corner.rotation_partial - corner.turn_other),
     )
     _, side_ = instant_centres(
-        contact, level @ (corner.slope + corner.slope_other), level @ (corner.turn + corner.turn_other)
+        contact,
+        level @ (corner.contact_partial + corner.slope_other),
+        level @ (corner.rotation_partial + corner.turn_other),
     )
-    spring = np.array([place(on_side(p, side) if axle.both else p) for p in axle.spring])
+    spring = np.array(
+        [position_above_ground(name_on_side(p, side) if axle.carries_both_wheels else p) for p in axle.spring]
+    )
     return WheelView(links, spring, level @ corner.centre + offset, contact, front, side_)
 
 
-def _level(attitude: Attitude) -> Array:
+def _horizontal_axes(attitude: Attitude) -> Array:
     """Rows: ahead, left and up in axes of a body."""
     up_axis = attitude.up
     left_axis = np.cross(up_axis, [1.0, 0.0, 0.0])
@@ -108,12 +116,12 @@ def instant_centres(point: Array, v: Array, w: Array) -> tuple[tuple[float, floa
     return (float(front[0]), float(front[1])), (float(side[0]), float(side[1]))
 
 
-def _bars(chain: Chain) -> Iterator[tuple[str, str]]:
+def _link_lines(chain: Chain) -> Iterator[tuple[str, str]]:
     """Pairs of hard points to be joined by a line: rods, arms between their pivots, the carrier."""
     for rod in chain.rods:
         yield rod.first, rod.second
     for body in chain.bodies:
-        pivots = list(dict.fromkeys(_pivots(chain, body)))
+        pivots = list(dict.fromkeys(_pivot_points(chain, body)))
         hubs = [p for p in dict.fromkeys((chain.wheel_centre, *WHEELS)) if p in chain.points]
         hubs = [p for p in hubs if chain.points[p].body == body]
         if hubs:
@@ -122,7 +130,7 @@ def _bars(chain: Chain) -> Iterator[tuple[str, str]]:
             yield from combinations(pivots, 2)
 
 
-def _pivots(chain: Chain, body: str) -> Iterator[str]:
+def _pivot_points(chain: Chain, body: str) -> Iterator[str]:
     """Hard points where a body is joined to others, with all that lie on the axis of its hinge to the base."""
     for j in chain.joints:
         if body not in (j.first, j.second) or j.kind == "prismatic":
@@ -154,9 +162,9 @@ def front_view(axle: AxleView) -> str:
             add("links", link[:, 1:], LINK)
         add("spring", w.spring[:, 1:], SPRING)
         add("wheel", _tyre_box(w, axle.width), WHEEL)
-        _add_centre(add, w.contact[[1, 2]], w.front_centre, (-half_width, half_width))
-    add("roll centre", _cross(0.0, axle.roll_centre), MIDDLE)
-    return curves(lines, "y (mm)", "z above the ground (mm)", width=NARROW, colours=colours, equal=True)
+        _add_instant_centre_line(add, w.contact[[1, 2]], w.front_centre, (-half_width, half_width))
+    add("roll centre", _cross_mark(0.0, axle.roll_centre), MIDDLE)
+    return curve_chart(lines, "y (mm)", "z above the ground (mm)", width=NARROW, colours=colours, equal=True)
 
 
 def side_view(wheels: Sequence[WheelView], mass_centre: Array, centres: Sequence[Array] = ()) -> str:
@@ -169,7 +177,7 @@ def side_view(wheels: Sequence[WheelView], mass_centre: Array, centres: Sequence
         lines.append((name, -1000 * points[:, 0], 1000 * points[:, 1]))
         colours.append(colour)
 
-    def add_wheel(centre: Array) -> None:
+    def draw_wheel(centre: Array) -> None:
         around = np.stack([np.cos(AROUND), np.sin(AROUND)], 1)
         add("wheel", centre[[0, 2]] + centre[2] * around, WHEEL)
 
@@ -178,16 +186,16 @@ def side_view(wheels: Sequence[WheelView], mass_centre: Array, centres: Sequence
         for link in c.links:
             add("links", link[:, [0, 2]], LINK)
         add("spring", c.spring[:, [0, 2]], SPRING)
-        add_wheel(c.centre)
-        _add_centre(add, c.contact[[0, 2]], c.side_centre, (min(xs) - OUT, max(xs) + OUT))
+        draw_wheel(c.centre)
+        _add_instant_centre_line(add, c.contact[[0, 2]], c.side_centre, (min(xs) - OUT, max(xs) + OUT))
     for centre in centres:
-        add_wheel(centre)
-    add("mass centre", _cross(float(mass_centre[0]), float(mass_centre[1])), MIDDLE)
-    return curves(lines, "distance behind the origin of the car (mm)", "z above the ground (mm)", width=WIDTH,
+        draw_wheel(centre)
+    add("mass centre", _cross_mark(float(mass_centre[0]), float(mass_centre[1])), MIDDLE)
+    return curve_chart(lines, "distance behind the origin of the car (mm)", "z above the ground (mm)", width=WIDTH,
                   colours=colours, equal=True)  # fmt: skip
 
 
-def _add_centre(add: Any, contact: Array, centre: tuple[float, float], edges: tuple[float, float]) -> None:
+def _add_instant_centre_line(add: Any, contact: Array, centre: tuple[float, float], edges: tuple[float, float]) -> None:
     """The line from the contact centre towards the instant centre, and this one where it lies inside the drawing."""
     if not math.isfinite(centre[0]):
         return
@@ -196,7 +204,7 @@ def _add_centre(add: Any, contact: Array, centre: tuple[float, float], edges: tu
     length = min(1.0, *(r / a for r, a in zip(room, direction, strict=True) if abs(a) > 1e-9))
     add("to the instant centre", np.array([contact, contact + length * direction]), CENTRE)
     if length == 1.0:
-        add("to the instant centre", _cross(*centre), CENTRE)
+        add("to the instant centre", _cross_mark(*centre), CENTRE)
 
 
 def _tyre_box(w: WheelView, width: float) -> Array:
@@ -212,40 +220,47 @@ def _tyre_box(w: WheelView, width: float) -> Array:
     )
 
 
-def _cross(x: float, y: float) -> Array:
+def _cross_mark(x: float, y: float) -> Array:
     gap = [math.nan, math.nan]
     return np.array([[x - MARK, y], [x + MARK, y], gap, [x, y - MARK], [x, y + MARK]])
 
 
-def centre_words(axle: AxleView) -> str:
+def instant_centre_text(axle: AxleView) -> str:
     """Where the instant centres lie, in words."""
 
-    def at(axis: str, position: tuple[float, float]) -> str:
+    def format_centre(axis: str, position: tuple[float, float]) -> str:
         if not math.hypot(*position) < FAR:
             return f"farther away than {FAR:g} m"
         return f"at {axis} = {1000 * position[0]:.0f} mm, z = {1000 * position[1]:.0f} mm"
 
-    return (f"{axle.name.capitalize()} axle: instant centre of the left wheel {at('y', axle.left.front_centre)} seen "
-            f"from the front, {at('x', axle.left.side_centre)} seen from the side; roll centre "
-            f"{1000 * axle.roll_centre:.0f} mm above the ground.")  # fmt: skip
+    return (
+        f"{axle.name.capitalize()} axle: instant centre of the left wheel "
+        f"{format_centre('y', axle.left.front_centre)} seen "
+        f"from the front, {format_centre('x', axle.left.side_centre)} seen from the side; roll centre "
+        f"{1000 * axle.roll_centre:.0f} mm above the ground."
+    )
 
 
-def added_wheels(data: CarData, statics: Stand) -> list[Array]:
+def added_axle_wheel_centres(data: CarData, statics: CarStatics) -> list[Array]:
     """Centres of the left wheels of axles next to front and rear, without those that are lifted."""
     centres = []
-    for axle in data.added:
+    for axle in data.added_axles:
         assert statics.added is not None
-        attitude = statics.attitude(data.part(axle.record.at[0]))
-        travel = statics.added.travel[axle.wheel("l")]
-        centres.append(_level(attitude) @ (np.array(axle.record.at) + [0.0, 0.0, travel]) + [0.0, 0.0, attitude.height])
+        attitude = statics.body_attitude(data.body_part_at(axle.record.at[0]))
+        travel = statics.added.travel[axle.wheel_name("l")]
+        centres.append(
+            _horizontal_axes(attitude) @ (np.array(axle.record.at) + [0.0, 0.0, travel]) + [0.0, 0.0, attitude.height]
+        )
     return centres
 
 
-def views(data: CarData, statics: Stand) -> tuple[list[str], str, list[str]]:
+def suspension_views(data: CarData, statics: CarStatics) -> tuple[list[str], str, list[str]]:
     """Front views of both axles, the side view, and words about instant centres."""
     axles = [axle_view(axle, statics) for axle in (data.front, data.rear)]
-    centre = _level(statics.attitude("front")) @ statics.centre
+    centre = _horizontal_axes(statics.body_attitude("front")) @ statics.mass_centre
     side = side_view(
-        [a.left for a in axles], np.array([centre[0], centre[2] + statics.height]), added_wheels(data, statics)
+        [a.left for a in axles],
+        np.array([centre[0], centre[2] + statics.height]),
+        added_axle_wheel_centres(data, statics),
     )
-    return [front_view(a) for a in axles], side, [centre_words(a) for a in axles]
+    return [front_view(a) for a in axles], side, [instant_centre_text(a) for a in axles]

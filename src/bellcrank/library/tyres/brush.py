@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bellcrank.describe.slip import DeflectionLaw
-from bellcrank.describe.tyre_model import Math, Rolling
+from bellcrank.describe.tyre_model import MathFunctions, Rolling
 from bellcrank.errors import ModelError
-from bellcrank.library.tyres.steady import SteadyTyre
+from bellcrank.library.tyres.steady_tyre import SteadyTyre
 
 __all__ = ["Brush"]
 
@@ -57,23 +57,25 @@ class Brush(DeflectionLaw, SteadyTyre):
     internals: ClassVar[tuple[str, ...]] = (*DeflectionLaw.internals, *SteadyTyre.internals)
     reach: ClassVar[float] = 3.0
 
-    def share(self, elastic: str, limit: str) -> str:
-        theta, slides = _parts(elastic, limit)
+    def force_fraction(self, elastic: str, limit: str) -> str:
+        theta, slides = _sliding_ratio(elastic, limit)
         return f"(1 - {theta} + ({theta})**2/3)*{slides}"
 
-    def work(self, elastic: str, limit: str) -> str:
-        theta, slides = _parts(elastic, limit)
+    def work_fraction(self, elastic: str, limit: str) -> str:
+        theta, slides = _sliding_ratio(elastic, limit)
         return f"(1/4 - {theta}/3 + ({theta})**2/12 + {slides}/3 - {slides}**2/12)"
 
     @property
     def scales(self) -> Mapping[str, float]:
         return {"longitudinal": self.longitudinal, "cornering": self.cornering, "friction": self.friction}
 
-    def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
+    def rolling_radius(self, m: MathFunctions, Fz: Any, omega: Any, p: Any) -> Any:
         return float("nan") * Fz  # a brush says nothing of its radius
 
-    def steady(self, m: Math, state: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
-        numbers = (*scales.values(), *self.lengths, self.half_length)
+    def steady_state_forces(
+        self, m: MathFunctions, state: Rolling, scales: Mapping[str, Any], limits: bool = True
+    ) -> dict[str, Any]:
+        numbers = (*scales.values(), *self.relaxation_lengths, self.half_length)
         if not all(isinstance(x, int | float) for x in numbers):
             raise ModelError(f"forces of a brush tyre need numbers, cornering= too; given {self!r}")
         per = state.Fz if self.per_load else 1.0
@@ -97,11 +99,11 @@ class Brush(DeflectionLaw, SteadyTyre):
             "Kya": -Cy + zero,
             "trail": trail,
             "load": state.Fz,
-            "sigma_x": self.lengths[0] + zero,
-            "sigma_y": self.lengths[1] + zero,
+            "sigma_x": self.relaxation_lengths[0] + zero,
+            "sigma_y": self.relaxation_lengths[1] + zero,
         }
 
 
-def _parts(elastic: str, limit: str) -> tuple[str, str]:
+def _sliding_ratio(elastic: str, limit: str) -> tuple[str, str]:
     """theta, 1 where the whole patch slides, and 1/theta, 1 before that; neither divides by the load."""
     return f"{elastic}/max({elastic}, 3*{limit})", f"min(1, 3*{limit}/{elastic})"

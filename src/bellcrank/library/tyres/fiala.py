@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from bellcrank.describe.tyre_model import Math, Rolling
+from bellcrank.describe.tyre_model import MathFunctions, Rolling
 from bellcrank.library.tyres.magic_terms import TINY, sign
-from bellcrank.library.tyres.steady import SpringTyre
+from bellcrank.library.tyres.steady_tyre import SpringTyre
 
 __all__ = ["Fiala"]
 
@@ -71,7 +71,9 @@ class Fiala(SpringTyre):
     def scales(self) -> Mapping[str, float]:
         return {"c_slip": self.c_slip, "c_alpha": self.c_alpha, "umax": self.umax, "umin": self.umin}
 
-    def steady(self, m: Math, state: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+    def steady_state_forces(
+        self, m: MathFunctions, state: Rolling, scales: Mapping[str, Any], limits: bool = True
+    ) -> dict[str, Any]:
         c_slip, c_alpha, umax, umin = (scales[key] for key in ("c_slip", "c_alpha", "umax", "umin"))
         tan = state.tangent(m)
         slip = m.min(1.0, m.sqrt(state.kappa**2 + tan**2 + TINY**2))
@@ -84,7 +86,7 @@ class Fiala(SpringTyre):
         # written without the sign of the slip angle, which has no derivative at zero
         slip_ratio = m.max(-1.0, m.min(1.0, c_alpha * tan / (3 * max_force)))
         H = 1 - m.abs(slip_ratio)
-        x, y = self.lengths
+        x, y = self.relaxation_lengths
         return {
             "Fx": Fx,
             "Fy": -max_force * slip_ratio * (1 + H + H**2),

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.describe.tyre_model import Math, Rolling
+from bellcrank.describe.tyre_model import MathFunctions, Rolling
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.tyres import magic_terms as terms
 from bellcrank.library.tyres.magic_keys import DEFAULTS, DIMENSION_OF, RANGES, SCALES, SECTION_OF, dimension_factor
-from bellcrank.library.tyres.steady import ARRAYS, SteadyTyre
-from bellcrank.library.tyres.tir import implausible, read_tir
+from bellcrank.library.tyres.steady_tyre import ARRAYS, SteadyTyre
+from bellcrank.library.tyres.tir_files import implausible_properties, read_tir
 
 __all__ = ["MagicFormula"]
 
@@ -96,7 +96,7 @@ class MagicFormula(SteadyTyre):
             for key in entered
             if key not in DEFAULTS
         ]
-        problems += [f"{key}={value!r:.40} must be a number" for key, value in entered.items() if not _number(value)]
+        problems += [f"{key}={value!r:.40} must be a number" for key, value in entered.items() if not _is_number(value)]
         if self.version not in ("5.2", "6.1", "6.2"):
             problems.append(f"version={self.version!r} must be '5.2', '6.1' or '6.2'")
         choices = {"side": (self.side, SIDES), "form": (self.form, FORMS), "transient": (self.transient, TRANSIENTS)}
@@ -153,7 +153,7 @@ class MagicFormula(SteadyTyre):
         """
         file = read_tir(path, version)
         tyre = cls(file.numbers, file.version, file.side, form, file.name, False, file.extra, transient=transient)
-        return replace(tyre, notes=tuple(dict.fromkeys([*file.notes, *implausible(tyre)])))
+        return replace(tyre, notes=tuple(dict.fromkeys([*file.notes, *implausible_properties(tyre)])))
 
     def __getitem__(self, key: str) -> float:
         if str(key).upper() not in self.coefficients:
@@ -281,7 +281,7 @@ class MagicFormula(SteadyTyre):
             if SECTION_OF[key] not in OMITTED and key not in FORM and 0 != abs(x) < math.inf
         }
 
-    def over(self, formulas: Mapping[str, Any]) -> MagicFormula:
+    def with_formulas(self, formulas: Mapping[str, Any]) -> MagicFormula:
         """The same tyre with formulas in place of `numbers`."""
         tyre = copy(self)
         object.__setattr__(tyre, "coefficients", MappingProxyType({**self.coefficients, **formulas}))
@@ -295,32 +295,36 @@ class MagicFormula(SteadyTyre):
         has_carcass = values["LONGITUDINAL_STIFFNESS"] > 0 and values["LATERAL_STIFFNESS"] > 0
         return {"carcass": has_carcass, "bounded": max(map(abs, alpha_range)) < math.pi / 2}
 
-    def _names(self, scales: Mapping[str, Any]) -> Any:
+    def _coefficient_namespace(self, scales: Mapping[str, Any]) -> Any:
         words = {"version": self.version, "form": self.form, "nonlinear": self.transient == "nonlinear"}
         return SimpleNamespace(**words, **self.choices, **{**self.coefficients, **scales})
 
-    def steady(self, m: Math, state: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
-        c = self._names(scales)
+    def steady_state_forces(
+        self, m: MathFunctions, state: Rolling, scales: Mapping[str, Any], limits: bool = True
+    ) -> dict[str, Any]:
+        c = self._coefficient_namespace(scales)
         if self.mirrored:
             phit = None if state.phit is None else -state.phit
             tan = None if state.tan is None else -state.tan
             state = replace(state, alpha=-state.alpha, gamma=-state.gamma, phit=phit, tan=tan)
-        limited = self._limited(m, c, state) if limits else state
-        min_load = terms.LEAST * c.FNOMIN
+        limited = self._within_ranges(m, c, state) if limits else state
+        min_load = terms.MIN_LOAD_RATIO * c.FNOMIN
         load = m.max(limited.Fz, min_load)
         limited = replace(limited, Fz=load)
         rolls = m.max(-1.0, m.min(1.0, state.omega * self.rolling_radius(m, state.Fz, state.omega, state.p) / c.VXLOW))
-        forces = terms.steady(m, c, limited, rolls)
-        sigma_x, sigma_y = terms.relaxation(m, c, limited, forces["Kxk"], forces["Kya"])
+        forces = terms.steady_forces(m, c, limited, rolls)
+        sigma_x, sigma_y = terms.relaxation_lengths(m, c, limited, forces["Kxk"], forces["Kya"])
         fraction = m.min(state.Fz / min_load, 1.0)  # one from the least load on, zero where there is none
         forces |= {key: fraction * forces[key] for key in ("Fx", "Fy", "Mx", "Mz")}
         load_unlimited = m.max(state.Fz, min_load)  # no range bounds the load of the rolling resistance
-        forces["My"] = fraction * terms.resistance(m, c, replace(limited, Fz=load_unlimited), forces["Fx"], rolls)
+        forces["My"] = fraction * terms.rolling_resistance_moment(
+            m, c, replace(limited, Fz=load_unlimited), forces["Fx"], rolls
+        )
         if self.mirrored:
             forces |= {key: -forces[key] for key in ("Fy", "Mx", "Mz")}
         return {**forces, "sigma_x": sigma_x, "sigma_y": sigma_y, "load": fraction * load}
 
-    def _limited(self, m: Math, c: Any, state: Rolling) -> Rolling:
+    def _within_ranges(self, m: MathFunctions, c: Any, state: Rolling) -> Rolling:
         """The same wheel inside the ranges of the file."""
 
         def inside(key: str, value: Any, least: float | None = None) -> Any:
@@ -341,7 +345,7 @@ class MagicFormula(SteadyTyre):
             p=inside("PRES", state.p),
         )
 
-    def slow(self, m: Math, state: Rolling) -> Rolling:
+    def with_bounded_slips(self, m: MathFunctions, state: Rolling) -> Rolling:
         """Slips and shifts that vanish at standstill, below the speed VXLOW, as the commercial solver has them."""
         low = self["VXLOW"]
         speed = m.abs(state.Vx)
@@ -353,10 +357,10 @@ class MagicFormula(SteadyTyre):
             kappa=state.kappa * fraction,
             alpha=state.alpha * m.where(slow, side, 1.0),
             phit=None if state.phit is None else state.phit * fraction,
-            low=self.fades(m, state.Vx),
+            low=self.standstill_weight(m, state.Vx),
         )
 
-    def beyond(self, state: Rolling) -> tuple[str, ...]:
+    def out_of_range_messages(self, state: Rolling) -> tuple[str, ...]:
         notes = []
         for key, (attribute, label, unit) in RANGES.items():
             low, high = self[f"{key}MIN"], self[f"{key}MAX"]
@@ -369,8 +373,8 @@ class MagicFormula(SteadyTyre):
                              "the nearest end was used")  # fmt: skip
         return tuple(notes)
 
-    def fades(self, m: Math, speed: Any) -> Any:
-        return settled(m, speed, self["VXLOW"])
+    def standstill_weight(self, m: MathFunctions, speed: Any) -> Any:
+        return standstill_blend(m, speed, self["VXLOW"])
 
     # ---- radii and the contact patch
 
@@ -382,88 +386,90 @@ class MagicFormula(SteadyTyre):
     def vertical_damping(self) -> float:
         return self["VERTICAL_DAMPING"]
 
-    def free_radius(self, m: Math, omega: Any) -> Any:
-        return terms.free_radius(self._names({}), omega)
+    def free_radius(self, m: MathFunctions, omega: Any) -> Any:
+        return terms.free_radius(self._coefficient_namespace({}), omega)
 
-    def press(self, m: Math, state: Rolling, Rl: Any) -> tuple[Any, Any]:
+    def radial_load(self, m: MathFunctions, state: Rolling, Rl: Any) -> tuple[Any, Any]:
         """Elastic load and its energy; what Fx and Fy take from the load (Q_FCX, Q_FCY) is omitted."""
-        c = self._names({})
+        c = self._coefficient_namespace({})
         sunk = m.max(0.0, terms.free_radius(c, state.omega) - Rl)
         bottom = m.max(0.0, c.RIM_RADIUS + c.BOTTOM_OFFST - Rl) if c.BOTTOM_STIFF else 0.0
         hard, hard_energy = c.BOTTOM_STIFF * bottom, c.BOTTOM_STIFF * bottom**2 / 2
         if self.version == "5.2":
             return c.VERTICAL_STIFFNESS * sunk + hard, c.VERTICAL_STIFFNESS * sunk**2 / 2 + hard_energy
         if self.version == "6.2":
-            sunk = cambered(m, c, state, Rl)
+            sunk = cambered_deflection(m, c, state, Rl)
         x, R0, q1 = sunk / c.UNLOADED_RADIUS, c.UNLOADED_RADIUS, linear_stiffness(m, c)
-        size = _grown(m, c, state) * _pressed(c, state) * c.FNOMIN
+        size = _spin_load_factor(m, c, state) * _pressure_load_factor(c, state) * c.FNOMIN
         return size * x * (q1 + c.Q_FZ2 * x) + hard, size * R0 * x**2 * (q1 / 2 + c.Q_FZ2 * x / 3) + hard_energy
 
-    def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
-        return terms.rolling_radius(m, self._names({}), Fz, omega, p)
+    def rolling_radius(self, m: MathFunctions, Fz: Any, omega: Any, p: Any) -> Any:
+        return terms.rolling_radius(m, self._coefficient_namespace({}), Fz, omega, p)
 
-    def shape(self, state: Rolling, forces: Mapping[str, Any]) -> dict[str, Any]:
+    def contact_patch(self, state: Rolling, forces: Mapping[str, Any]) -> dict[str, Any]:
         """rho, Rl, and half length a and half width b of the contact patch."""
-        c = self._names(self.scales)
+        c = self._coefficient_namespace(self.scales)
         free = terms.free_radius(c, state.omega)
         if self.version == "6.2":
-            rho = free - self._loaded(c, state, forces, free)
+            rho = free - self._loaded_radius_62(c, state, forces, free)
         elif self.version == "6.1":
             rho = _deflection_61(c, state, forces)
         else:
             rho = state.Fz / c.VERTICAL_STIFFNESS
         if self.version == "5.2":
             size = state.Fz / c.FNOMIN
-            q1, q2 = _patch_52(c)
+            q1, q2 = _patch_coefficients_52(c)
             return {"rho": rho, "Rl": free - rho, "a": c.UNLOADED_RADIUS * (q2 * size + q1 * np.sqrt(size))}
         n = state.Fz / (terms.vertical_stiffness(c, state.p) * c.UNLOADED_RADIUS)
         a = c.UNLOADED_RADIUS * (c.Q_RA2 * n + c.Q_RA1 * np.sqrt(n))
         b = c.WIDTH * (c.Q_RB2 * n + c.Q_RB1 * np.cbrt(n))
         return {"rho": rho, "Rl": free - rho, "a": a, "b": b}
 
-    def _loaded(self, c: Any, state: Rolling, forces: Mapping[str, Any], free: Any) -> Any:
+    def _loaded_radius_62(self, c: Any, state: Rolling, forces: Mapping[str, Any], free: Any) -> Any:
         """Loaded radius of 6.2, by halving an interval."""
         low = np.broadcast_to(np.asarray(0.5 * free), np.shape(state.Fz)).copy()
         high = np.broadcast_to(np.asarray(free), np.shape(state.Fz)).copy()
         for _ in range(STEPS):
             middle = 0.5 * (low + high)
-            too_much = load_62(ARRAYS, c, state, middle, forces["Fx"], forces["Fy"]) > state.Fz
+            too_much = radial_load_62(ARRAYS, c, state, middle, forces["Fx"], forces["Fy"]) > state.Fz
             low, high = np.where(too_much, middle, low), np.where(too_much, high, middle)
             if np.all(high - low <= 1e-15 * free):
                 break
         return 0.5 * (low + high)
 
 
-def settled(m: Math, speed: Any, low: float) -> Any:
+def standstill_blend(m: MathFunctions, speed: Any, low: float) -> Any:
     """0 at standstill, 1 from the low speed on, smooth between."""
     part = m.min(m.abs(speed) / low, 1.0)
     return (1 - m.cos(math.pi * part)) / 2
 
 
-def linear_stiffness(m: Math, c: Any) -> Any:
+def linear_stiffness(m: MathFunctions, c: Any) -> Any:
     """Coefficient of x in the load of 6.x, so that the stiffness at the nominal load is the given one."""
     return m.sqrt(m.max(0.0, (c.VERTICAL_STIFFNESS * c.UNLOADED_RADIUS / c.FNOMIN) ** 2 - 4 * c.Q_FZ2))
 
 
-def _grown(m: Math, c: Any, state: Rolling) -> Any:
+def _spin_load_factor(m: MathFunctions, c: Any, state: Rolling) -> Any:
     """Growth of the load with spin and pressure, and what the forces take from it is left to the caller."""
     return 1 + c.Q_V2 * (c.UNLOADED_RADIUS / c.LONGVL) * m.abs(state.omega)
 
 
-def _pressed(c: Any, state: Rolling) -> Any:
+def _pressure_load_factor(c: Any, state: Rolling) -> Any:
     return 1 + c.PFZ1 * (state.p - c.NOMPRES) / c.NOMPRES
 
 
 def _deflection_61(c: Any, state: Rolling, forces: Mapping[str, Any]) -> Any:
     """Deflection under a load: the load is a quadratic function of it."""
     factor = (
-        _grown(ARRAYS, c, state) - (c.Q_FCX * forces["Fx"] / c.FNOMIN) ** 2 - (c.Q_FCY * forces["Fy"] / c.FNOMIN) ** 2
+        _spin_load_factor(ARRAYS, c, state)
+        - (c.Q_FCX * forces["Fx"] / c.FNOMIN) ** 2
+        - (c.Q_FCY * forces["Fy"] / c.FNOMIN) ** 2
     )
-    b, y = linear_stiffness(ARRAYS, c), state.Fz / (factor * _pressed(c, state) * c.FNOMIN)
+    b, y = linear_stiffness(ARRAYS, c), state.Fz / (factor * _pressure_load_factor(c, state) * c.FNOMIN)
     return c.UNLOADED_RADIUS * 2 * y / (b + np.sqrt(b * b + 4 * c.Q_FZ2 * y))
 
 
-def cambered(m: Math, c: Any, state: Rolling, Rl: Any) -> Any:
+def cambered_deflection(m: MathFunctions, c: Any, state: Rolling, Rl: Any) -> Any:
     """Deflection of 6.2 at a loaded radius, with what camber adds to it."""
     free = terms.free_radius(c, state.omega)
     sunk = m.max(0.0, free - Rl)
@@ -474,19 +480,19 @@ def cambered(m: Math, c: Any, state: Rolling, Rl: Any) -> Any:
     return m.max(0.0, sunk + camber)
 
 
-def load_62(m: Math, c: Any, state: Rolling, Rl: Any, Fx: Any, Fy: Any) -> Any:
+def radial_load_62(m: MathFunctions, c: Any, state: Rolling, Rl: Any, Fx: Any, Fy: Any) -> Any:
     """Load of 6.2 at a loaded radius."""
     free = terms.free_radius(c, state.omega)
-    x = cambered(m, c, state, Rl) / c.UNLOADED_RADIUS
+    x = cambered_deflection(m, c, state, Rl) / c.UNLOADED_RADIUS
     camber_shift = (c.Q_FYS1 + c.Q_FYS2 * Rl / free + c.Q_FYS3 * (Rl / free) ** 2) * state.gamma
     by_side = c.Q_FCY * (Fy - camber_shift) / c.FNOMIN
     if c.Q_FCY2:
         by_side = by_side * m.max(x, 1e-9) ** c.Q_FCY2
-    factor = _grown(m, c, state) - (c.Q_FCX * Fx / c.FNOMIN) ** 2 - by_side**2
-    return factor * _pressed(c, state) * (linear_stiffness(m, c) * x + c.Q_FZ2 * x**2) * c.FNOMIN
+    factor = _spin_load_factor(m, c, state) - (c.Q_FCX * Fx / c.FNOMIN) ** 2 - by_side**2
+    return factor * _pressure_load_factor(c, state) * (linear_stiffness(m, c) * x + c.Q_FZ2 * x**2) * c.FNOMIN
 
 
-def _patch_52(c: Any) -> tuple[float, float]:
+def _patch_coefficients_52(c: Any) -> tuple[float, float]:
     """QA1 and QA2, estimated from the stiffness where the file does not give them."""
     if c.QA1 or c.QA2:
         return c.QA1, c.QA2
@@ -495,5 +501,5 @@ def _patch_52(c: Any) -> tuple[float, float]:
     return q1, 1.693 * q1**2
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.floating | np.integer) and not math.isnan(value)

@@ -38,7 +38,7 @@ SECTIONS = {
 }
 
 
-def _written_out(word: str) -> list[str]:
+def _expand_key_range(word: str) -> list[str]:
     """PDX1-3 as PDX1, PDX2, PDX3."""
     match = re.fullmatch(r"(\w*?)(\d+)-(\d+)", word)
     if match is None:
@@ -46,7 +46,9 @@ def _written_out(word: str) -> list[str]:
     return [f"{match[1]}{i}" for i in range(int(match[2]), int(match[3]) + 1)]
 
 
-SECTION_OF = {key: section for section, text in SECTIONS.items() for word in text.split() for key in _written_out(word)}
+SECTION_OF = {
+    key: section for section, text in SECTIONS.items() for word in text.split() for key in _expand_key_range(word)
+}
 SCALES = tuple(key for key, section in SECTION_OF.items() if section == "SCALING_COEFFICIENTS")
 RANGES = {  # limit: the quantity it bounds, its words, its unit
     "PRES": ("p", "pressure", "Pa"),

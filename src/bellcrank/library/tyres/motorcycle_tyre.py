@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bellcrank.describe.tyre_model import Math, Rolling
-from bellcrank.library.tyres.steady import SpringTyre
+from bellcrank.describe.tyre_model import MathFunctions, Rolling
+from bellcrank.library.tyres.steady_tyre import SpringTyre
 
 __all__ = ["MotorcycleTyre"]
 
@@ -101,7 +101,9 @@ class MotorcycleTyre(SpringTyre):
             problems.append(f"crown={self.crown:g} must be smaller than radius={self.radius:g}")
         return problems
 
-    def steady(self, m: Math, state: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+    def steady_state_forces(
+        self, m: MathFunctions, state: Rolling, scales: Mapping[str, Any], limits: bool = True
+    ) -> dict[str, Any]:
         mu = scales["mu"] * state.mu
         tan = state.tangent(m)
         slipping = scales["cornering"] * tan
@@ -109,7 +111,7 @@ class MotorcycleTyre(SpringTyre):
         square = 1 + ((x**2 + y**2) / mu**2) ** 2
         size = state.Fz / m.sqrt(m.sqrt(square))
         trail = self.trail / square
-        along, across = self.lengths
+        along, across = self.relaxation_lengths
         return {
             "Fx": size * x,
             "Fy": size * y,

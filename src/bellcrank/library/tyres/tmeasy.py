@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bellcrank.describe.tyre_model import Math, Rolling
+from bellcrank.describe.tyre_model import MathFunctions, Rolling
 from bellcrank.errors import ModelError
-from bellcrank.library.given import is_finite
-from bellcrank.library.tyres.steady import SpringTyre
+from bellcrank.library.arguments import is_finite
+from bellcrank.library.tyres.steady_tyre import SpringTyre
 
 __all__ = ["TMeasy"]
 
@@ -157,7 +157,7 @@ class TMeasy(SpringTyre):
             load_index = int(index_match[0])
         if kind not in KINDS:
             raise ModelError(f"kind={kind!r} must be one of {', '.join(map(repr, KINDS))}")
-        max_load = load_of_index(load_index)
+        max_load = load_index_capacity(load_index)
         if not int(match[1]) * int(match[2]) > 0:
             raise ModelError(f"size={size!r}: width and aspect ratio must be positive")
         width, height = int(match[1]) / 1000, int(match[1]) * int(match[2]) / 1e5
@@ -184,7 +184,7 @@ class TMeasy(SpringTyre):
         return self.pn
 
     @property
-    def loads_at_rest(self) -> tuple[float, float]:
+    def static_load_range(self) -> tuple[float, float]:
         return 0.0, 2 * self.pn  # that of its load index
 
     def problems(self) -> list[str]:
@@ -195,7 +195,9 @@ class TMeasy(SpringTyre):
                 problems.append(f"{name}={pair!r} must be two positive numbers, at the nominal load and at twice it")
         return problems
 
-    def steady(self, m: Math, state: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+    def steady_state_forces(
+        self, m: MathFunctions, state: Rolling, scales: Mapping[str, Any], limits: bool = True
+    ) -> dict[str, Any]:
         mu = scales["mu"] * state.mu
         q = m.min(m.max(state.Fz / self.pn, LEAST), self.most)
         fraction = m.min(state.Fz / (LEAST * self.pn), 1.0)
@@ -215,19 +217,19 @@ class TMeasy(SpringTyre):
             one, two = getattr(self, name)
             return one + (two - one) * (q - 1)
 
-        def both(x: Any, y: Any) -> Any:
+        def resultant(x: Any, y: Any) -> Any:
             return m.sqrt(x**2 * along + y**2 * across)
 
-        size = curve(
-            m, s, both(force("dfx0"), force("dfy0")), mu * both(slip("sxm"), slip("sym")),
-            mu * both(force("fxm"), force("fym")), mu * both(slip("sxs"), slip("sys")),
-            mu * both(force("fxs"), force("fys")),
+        size = tmeasy_force_curve(
+            m, s, resultant(force("dfx0"), force("dfy0")), mu * resultant(slip("sxm"), slip("sym")),
+            mu * resultant(force("fxm"), force("fym")), mu * resultant(slip("sxs"), slip("sys")),
+            mu * resultant(force("fxs"), force("fys")),
         )  # fmt: skip
         Fx, Fy = fraction * size * cos, fraction * size * sin
         depth = q * self.pn / self.vertical_stiffness
-        lever = self._lever(m, m.abs(sy), slip("sq0"), slip("sqe"), slip("lever"))
+        lever = self._normalized_trail(m, m.abs(sy), slip("sq0"), slip("sqe"), slip("lever"))
         trail = lever * 2 * math.sqrt(self.radius) * m.sqrt(depth) * m.tanh(state.Vx / STILL)
-        x, y = self.lengths
+        x, y = self.relaxation_lengths
         return {
             "Fx": Fx,
             "Fy": Fy,
@@ -244,13 +246,13 @@ class TMeasy(SpringTyre):
             "sigma_y": y + 0.0 * state.Fz,
         }
 
-    def slow(self, m: Math, state: Rolling) -> Rolling:
+    def with_bounded_slips(self, m: MathFunctions, state: Rolling) -> Rolling:
         """Slips over the speed and a little more."""
         speed = m.abs(state.Vx)
         fraction = speed / (speed + STILL)
         return replace(state, kappa=state.kappa * fraction, alpha=m.atan(m.tan(state.alpha) * fraction))
 
-    def _lever(self, m: Math, s: Any, zero: Any, end: Any, start: Any) -> Any:
+    def _normalized_trail(self, m: MathFunctions, s: Any, zero: Any, end: Any, start: Any) -> Any:
         """Lever of the side force over the patch length."""
         w, x = zero / end, s / zero
         rising = (1 - w) * (1 - x) + w * (1 - (3 - 2 * x) * x**2)
@@ -258,7 +260,7 @@ class TMeasy(SpringTyre):
         return start * m.where(s <= zero, rising, m.where(s < end, falling, 0.0))
 
 
-def curve(m: Math, s: Any, df0: Any, sm: Any, fm: Any, ss: Any, fs: Any) -> Any:
+def tmeasy_force_curve(m: MathFunctions, s: Any, df0: Any, sm: Any, fm: Any, ss: Any, fs: Any) -> Any:
     """Force over slip: from the slope at zero through a maximum to sliding."""
     df0 = m.max(df0, 2 * fm / sm)
     x = s / sm
@@ -274,7 +276,7 @@ def curve(m: Math, s: Any, df0: Any, sm: Any, fm: Any, ss: Any, fs: Any) -> Any:
     return m.where(s < sm, rise, m.where(s < ss, fall, fs))
 
 
-def load_of_index(index: Any) -> float:
+def load_index_capacity(index: Any) -> float:
     """The load in N that a load index stands for: 45 kg at 0, 80 steps to ten times it."""
     if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index <= 200:
         raise ModelError(f"load_index={index!r:.40} must be a whole number from 0 to 200")

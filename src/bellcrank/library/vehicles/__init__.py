@@ -2,12 +2,12 @@
 files."""
 
 from bellcrank.library.vehicles.car import Car, cars, template
-from bellcrank.library.vehicles.motorcycles.cornering import Cornering
-from bellcrank.library.vehicles.motorcycles.modes import SpeedModes
 from bellcrank.library.vehicles.motorcycles.motorcycle import Motorcycle, motorcycles
+from bellcrank.library.vehicles.motorcycles.motorcycle_modes import SpeedModes
 from bellcrank.library.vehicles.motorcycles.ride import Ride
 from bellcrank.library.vehicles.motorcycles.rider import Rider
-from bellcrank.library.vehicles.partial import (
+from bellcrank.library.vehicles.motorcycles.steady_cornering import Cornering
+from bellcrank.library.vehicles.planar_vehicles import (
     Design,
     PartialVehicle,
     Slip,

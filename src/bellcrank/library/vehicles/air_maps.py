@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from bellcrank.expr.table import Table, table
-from bellcrank.library.vehicles.records import Aerodynamics, Pairs, RideMap
+from bellcrank.library.vehicles.car_keys import AerodynamicsKeys, Pairs, RideHeightMapKeys
 
 WHERE = "aerodynamics"
 RIDE = ("drag", "lift_front", "lift_rear")
@@ -20,7 +20,7 @@ WIDEST = 90.0  # deg
 SQUARE = math.radians(WIDEST + 1.0)  # no flow angle is larger, so a table to here holds its last value
 
 
-def air_problems(air: Aerodynamics | None) -> Iterator[str]:
+def air_problems(air: AerodynamicsKeys | None) -> Iterator[str]:
     """Maps that contradict themselves or other keys."""
     if air is None:
         return
@@ -28,7 +28,7 @@ def air_problems(air: Aerodynamics | None) -> Iterator[str]:
     if air.drag is None and (ride is None or ride.drag is None):
         yield f"{WHERE}.drag is missing: the drag coefficient, here or as {WHERE}.ride.drag over the ride heights."
     if ride is not None:
-        yield from _ride_problems(air, ride)
+        yield from _ride_map_problems(air, ride)
     for name in (*ODD, *RIDE) if flow is not None else ():
         pairs: Pairs | None = getattr(flow, name)
         key = f"{WHERE}.flow.{name}"
@@ -45,7 +45,7 @@ def air_problems(air: Aerodynamics | None) -> Iterator[str]:
             yield f"{key}: the {kind} at angle 0 must be {expected:g}, given {pairs[0][1]:g}."
 
 
-def _ride_problems(air: Aerodynamics, ride: RideMap) -> Iterator[str]:
+def _ride_map_problems(air: AerodynamicsKeys, ride: RideHeightMapKeys) -> Iterator[str]:
     for name in ("front", "rear"):
         heights = getattr(ride, name)
         if len(heights) < 2 or any(b <= a for a, b in pairwise(heights)) or heights[0] < 0:
@@ -67,12 +67,12 @@ def _ride_problems(air: Aerodynamics, ride: RideMap) -> Iterator[str]:
             yield f"{WHERE}.ride.drag = {min(map(min, rows)):g} must not be negative."
 
 
-def ride_table(ride: RideMap, rows: tuple[tuple[float, ...], ...]) -> Table:
+def ride_height_table(ride: RideHeightMapKeys, rows: tuple[tuple[float, ...], ...]) -> Table:
     """A map over front and rear ride height, m."""
     return table(ride.front, ride.rear, rows)
 
 
-def flow_table(pairs: Pairs, odd: bool) -> Table:
+def flow_angle_table(pairs: Pairs, odd: bool) -> Table:
     """A table over the angle (rad) to both sides, constant outside."""
     angles, values = [a for a, _ in pairs], [c for _, c in pairs]
     angles, values = [*angles, SQUARE], [*values, values[-1]]

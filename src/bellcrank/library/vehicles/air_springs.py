@@ -13,45 +13,47 @@ from collections.abc import Mapping
 from typing import Any
 
 from bellcrank.api.system import System
-from bellcrank.describe.tyre_patch import FORMULAS, name_of
-from bellcrank.library.vehicles.axles import FittedAxle
-from bellcrank.library.vehicles.laws import ATMOSPHERE, SMALLEST, air_force
-from bellcrank.library.vehicles.mounts import Mount
-from bellcrank.library.vehicles.parameters import put
-from bellcrank.library.vehicles.rest import air_volume, drawn_length
+from bellcrank.describe.tyre_patch import FORMULAS, formula_for_name
+from bellcrank.library.vehicles.axles import AxleData
+from bellcrank.library.vehicles.force_laws import ATMOSPHERE, SMALLEST, polytropic_air_force
+from bellcrank.library.vehicles.model_parameters import add_si_parameter
+from bellcrank.library.vehicles.static_equilibrium import air_volume, drawn_length
+from bellcrank.library.vehicles.wheel_carriers import WheelCarrier
 
 
-def add_air_parameters(s: System, axle: FittedAxle, length: float) -> None:
+def add_air_parameters(s: System, axle: AxleData, length: float) -> None:
     """Numbers of the air springs of an axle, whose static length is given (m)."""
     air, name = axle.record.spring.air, axle.name
     assert air is not None
     volume = air_volume(air, length, drawn_length(axle, axle.spring))
-    put(s, f"a_air_{name}", air.area, "L**2", f"effective area of the {name} air springs")
-    put(s, f"v_air_{name}", volume, "L**3", f"volume of a {name} air spring at rest")
-    put(s, f"n_air_{name}", air.exponent, "1", f"polytropic exponent of the {name} air springs")
+    add_si_parameter(s, f"a_air_{name}", air.area, "L**2", f"effective area of the {name} air springs")
+    add_si_parameter(s, f"v_air_{name}", volume, "L**3", f"volume of a {name} air spring at rest")
+    add_si_parameter(s, f"n_air_{name}", air.exponent, "1", f"polytropic exponent of the {name} air springs")
     s.require_positive(f"a_air_{name}", f"v_air_{name}", f"n_air_{name}")
 
 
-def air_law(axle: FittedAxle, force: Any, shorter: Any) -> Any:
+def air_spring_force(axle: AxleData, force: Any, shorter: Any) -> Any:
     """Force of an air spring that is shorter than at rest."""
     assert axle.record.spring.air is not None
-    area, volume, n = (name_of(f"{symbol}_air_{axle.name}") for symbol in "avn")
+    area, volume, n = (formula_for_name(f"{symbol}_air_{axle.name}") for symbol in "avn")
     remaining_volume = FORMULAS.max(SMALLEST * volume, volume - area * shorter)
     if axle.record.spring.air.levelling_time is not None:
-        force = force + name_of(f"{axle.name}.level") * (force + ATMOSPHERE * area)
-    return air_force(force, area, n, volume / remaining_volume)
+        force = force + formula_for_name(f"{axle.name}.level") * (force + ATMOSPHERE * area)
+    return polytropic_air_force(force, area, n, volume / remaining_volume)
 
 
-def add_levelling(s: System, axle: FittedAxle, mounts: Mapping[str, Mount]) -> None:
+def add_self_levelling(s: System, axle: AxleData, mounts: Mapping[str, WheelCarrier]) -> None:
     """The valve of an axle, a state: it feeds air until both springs have their mean length at rest."""
     air, name = axle.record.spring.air, axle.name
     if air is None or air.levelling_time is None:
         return
-    time = put(s, f"t_level_{name}", air.levelling_time, "T", f"time constant of the self-levelling, {name}")
+    time = add_si_parameter(
+        s, f"t_level_{name}", air.levelling_time, "T", f"time constant of the self-levelling, {name}"
+    )
     s.require_positive(time)
     lengths = []
     for corner in (f"{name[0]}l", f"{name[0]}r"):
-        a, b = (mounts[corner].point(end).name for end in axle.spring)
+        a, b = (mounts[corner].hard_point(end).name for end in axle.spring)
         lengths.append(f"mag(pos({a}) - pos({b}))")
     s.define(f"{name}.lowered", f"l_static_{name} - ({' + '.join(lengths)})/2")
     rate = f"n_air_{name}*a_air_{name}/(v_air_{name}*{time})*{name}.lowered"

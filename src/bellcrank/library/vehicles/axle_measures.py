@@ -12,31 +12,41 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.vehicles.axles import FittedAxle
-from bellcrank.library.vehicles.bushes import H, coefficients, give_at, gives
-from bellcrank.library.vehicles.data import GRAVITY, Array, CarData
-from bellcrank.library.vehicles.records import Compliance, Steering
-from bellcrank.library.vehicles.rest import Stand, between_wheels, corner, drawn_length, push_of
-from bellcrank.linkage.measures import Measures, measure
-from bellcrank.linkage.wheel import Wheel, see_wheel
+from bellcrank.library.vehicles.axles import AxleData
+from bellcrank.library.vehicles.bush_compliance import H, axle_compliance, carrier_compliance, compliance_coefficients
+from bellcrank.library.vehicles.car_data import GRAVITY, Array, CarData
+from bellcrank.library.vehicles.car_keys import ComplianceKeys, SteeringKeys
+from bellcrank.library.vehicles.static_equilibrium import (
+    CarStatics,
+    bar_and_beam_work,
+    corner_state,
+    drawn_length,
+    spring_and_stop_force,
+)
+from bellcrank.linkage.measures import Measures, measure_wheel
+from bellcrank.linkage.wheel_motion import WheelMotion, linkage_wheel_motion
 
 
-def axle_measures(car: CarData, statics: Stand, linkage: Any, axle: str, travel: Any, rack: Any, mode: str) -> Measures:
+def axle_measures(
+    car: CarData, statics: CarStatics, linkage: Any, axle: str, travel: Any, rack: Any, mode: str
+) -> Measures:
     """Measures of the left wheel of an axle, the other wheel moving by `mode`."""
-    m = measure(linkage, travel, rack, mode)
+    m = measure_wheel(linkage, travel, rack, mode)
     z, fitted = m["travel"], car.axle(axle)
     other_travel = {"parallel": z, "opposite": -z, "single": np.zeros_like(z)}[mode]
-    bush_rate = gives(car, statics, fitted).rate
+    bush_rate = axle_compliance(car, statics, fitted).rate
     coupling = {"parallel": 1.0, "opposite": -1.0, "single": 0.0}[mode]
-    if fitted.both:
-        coupled = _Together(fitted, statics, z, other_travel, coupling)
-        wheel = see_wheel(linkage, z, mode=mode)
+    if fitted.carries_both_wheels:
+        coupled = _CoupledWheelRates(fitted, statics, z, other_travel, coupling)
+        wheel = linkage_wheel_motion(linkage, z, mode=mode)
         load, rate, far_rate, ground = coupled.load, coupled.rate, coupled.far_rate, coupled.ground
     else:
-        load, rate = _springs(fitted, statics, z, other_travel, coupling, bush_rate)
-        wheel = see_wheel(linkage, z, m.columns.get("rack", 0.0))
-        far_rate = _springs(fitted, statics, other_travel, z, -1.0, bush_rate)[1] if mode == "opposite" else rate
-        ground = (load + _unsprung(fitted, z)) / wheel.v_contact[:, 2]
+        load, rate = _wheel_load_and_rate(fitted, statics, z, other_travel, coupling, bush_rate)
+        wheel = linkage_wheel_motion(linkage, z, m.columns.get("rack", 0.0))
+        far_rate = (
+            _wheel_load_and_rate(fitted, statics, other_travel, z, -1.0, bush_rate)[1] if mode == "opposite" else rate
+        )
+        ground = (load + _unsprung_weight(fitted, z)) / wheel.v_contact[:, 2]
     m.add("wheel_load", ground, "N", "wheel load, vertical at the ground, with the unsprung weight")
     m.add(
         "suspension_load",
@@ -53,13 +63,13 @@ def axle_measures(car: CarData, statics: Stand, linkage: Any, axle: str, travel:
     if mode == "opposite":
         stiffness = math.radians(1.0) * fitted.half_track**2 * (rate + far_rate)
         m.add("roll_stiffness", stiffness, "N-m/deg", "roll stiffness, of springs and anti-roll bar")
-    steering = car.sections.steering if fitted.steered and axle == "front" else None
-    _compliance(m, steering, _coefficients(m, car, statics, fitted, wheel), wheel)
+    steering = car.sections.steering if fitted.is_steered and axle == "front" else None
+    _add_steering_compliance(m, steering, _add_compliance_measures(m, car, statics, fitted, wheel), wheel)
     return m
 
 
-def _springs(
-    axle: FittedAxle, statics: Stand, z: Array, other_travel: Array, coupling: float, bushes: float
+def _wheel_load_and_rate(
+    axle: AxleData, statics: CarStatics, z: Array, other_travel: Array, coupling: float, bushes: float
 ) -> tuple[Array, Array]:
     """Load and rate at the wheel; `coupling`: movement of the other wheel per travel of this one; `bushes`: their rate
     at the wheel."""
@@ -72,15 +82,15 @@ def _springs(
     length_dd = ((v * v).sum(1) - ratio**2) / length + (u * (a.dd - b.dd)).sum(1)
     free_length, drawn = statics.free_length[axle.name], drawn_length(axle, axle.spring)
 
-    def push(lengths: Array) -> Array:
-        return np.array([push_of(axle, free_length, float(x), drawn) for x in lengths])
+    def spring_and_stop_forces(lengths: Array) -> Array:
+        return np.array([spring_and_stop_force(axle, free_length, float(x), drawn) for x in lengths])
 
-    force_partial = (push(length + H) - push(length - H)) / (2 * H)
+    force_partial = (spring_and_stop_forces(length + H) - spring_and_stop_forces(length - H)) / (2 * H)
     static_travel = statics.travel[0 if axle.name == "front" else 2]
-    load = -push(length) * ratio + bushes * (z - static_travel)
-    rate = -(force_partial * ratio**2 + push(length) * length_dd) + bushes
+    load = -spring_and_stop_forces(length) * ratio + bushes * (z - static_travel)
+    rate = -(force_partial * ratio**2 + spring_and_stop_forces(length) * length_dd) + bushes
     if axle.record.anti_roll_bar is not None:
-        k = statics.bar[axle.name]
+        k = statics.bar_stiffness[axle.name]
         end, opposite_end = (axle.linkage.solve(x).point(axle.record.anti_roll_bar.at) for x in (z, other_travel))
         height_difference = end.position[:, 2] - opposite_end.position[:, 2]
         load = load + k * height_difference * end.d[:, 2]
@@ -90,12 +100,12 @@ def _springs(
     return load, rate
 
 
-class _Together:
+class _CoupledWheelRates:
     """Loads and rates at the wheels of an axle whose linkage carries both, over travels of the left wheel and the other
     one, by virtual work over each travel. `load` and `rate`: of the left wheel; `far_rate`: change of the load of the
     right wheel per its travel; `ground`: load of the left wheel at the ground."""
 
-    def __init__(self, axle: FittedAxle, statics: Stand, z: Array, other_travel: Array, coupling: float) -> None:
+    def __init__(self, axle: AxleData, statics: CarStatics, z: Array, other_travel: Array, coupling: float) -> None:
         self.axle, self.at_rest = axle, statics
         h, rows = 1e-5, []
         for a, b in zip(map(float, z), map(float, other_travel), strict=True):
@@ -108,44 +118,46 @@ class _Together:
     def _loads(self, left_travel: float, right_travel: float) -> tuple[Array, Array]:
         """Loads of both wheels that springs, bar and beam carry, and those at the ground with the unsprung weight."""
         axle, vertical = self.axle, np.array([0.0, 0.0, 1.0])
-        height = self.at_rest.attitude(axle.name).height
+        height = self.at_rest.body_attitude(axle.name).height
         corners = [
-            corner(axle, side, z, height, vertical, opposite)
+            corner_state(axle, side, z, height, vertical, opposite)
             for side, z, opposite in ((1, left_travel, right_travel), (-1, right_travel, left_travel))
         ]
-        free_length, bar = self.at_rest.free_length[axle.name], self.at_rest.bar[axle.name]
-        spring_forces = [push_of(axle, free_length, c.length, c.drawn) for c in corners]
+        free_length, bar = self.at_rest.free_length[axle.name], self.at_rest.bar_stiffness[axle.name]
+        spring_forces = [spring_and_stop_force(axle, free_length, c.length, c.drawn) for c in corners]
         loads, weights, contact_rise = np.zeros(2), np.zeros(2), np.zeros((2, 2))
         for i, (state, opposite) in enumerate((corners, corners[::-1])):
             work = (
-                spring_forces[i] * state.ratios[0]
-                + spring_forces[1 - i] * opposite.ratios[1]
-                + between_wheels(axle, bar, state, opposite)
+                spring_forces[i] * state.spring_motion_ratios[0]
+                + spring_forces[1 - i] * opposite.spring_motion_ratios[1]
+                + bar_and_beam_work(axle, bar, state, opposite)
             )
             loads[i] = -work
             weights[i] = GRAVITY * (
                 sum(p.mass * p.by[0][2] for p in state.masses) + sum(p.mass * p.by[1][2] for p in opposite.masses)
             )
-            contact_rise[i, i], contact_rise[i, 1 - i] = state.slope[2], opposite.slope_other[2]
+            contact_rise[i, i], contact_rise[i, 1 - i] = state.contact_partial[2], opposite.slope_other[2]
         return loads, np.linalg.solve(contact_rise, loads + weights)
 
 
-def _unsprung(axle: FittedAxle, z: Array) -> Array:
+def _unsprung_weight(axle: AxleData, z: Array) -> Array:
     """Weight of wheel, carrier and links, each by the rise of its mass centre over the travel."""
     vertical = np.array([0.0, 0.0, 1.0])
-    corner_masses = [corner(axle, 1, float(x), 0.0, vertical).masses for x in z]
+    corner_masses = [corner_state(axle, 1, float(x), 0.0, vertical).masses for x in z]
     return np.array([GRAVITY * sum(part.mass * float(part.by[0][2]) for part in masses) for masses in corner_masses])
 
 
-def _coefficients(m: Measures, car: CarData, statics: Stand, axle: FittedAxle, w: Wheel) -> dict[str, Array]:
+def _add_compliance_measures(
+    m: Measures, car: CarData, statics: CarStatics, axle: AxleData, w: WheelMotion
+) -> dict[str, Array]:
     """What the wheel gives over its travel, in rad, N and N m; of bushes its ways and their rate are added."""
     if not axle.bushes:
-        return {k: np.full_like(m["travel"], x) for k, x in vars(axle.record.compliance or Compliance()).items()}
-    arms = w.side(w.contact - w.centre)
-    compliances = [give_at(axle, statics, w.pose[i]) for i in range(len(arms))]
-    rows = [vars(coefficients(car, axle, f, arm)) for f, arm in zip(compliances, arms, strict=True)]
+        return {k: np.full_like(m["travel"], x) for k, x in vars(axle.record.compliance or ComplianceKeys()).items()}
+    arms = w.in_wheel_axes(w.contact - w.centre)
+    compliances = [carrier_compliance(axle, statics, w.pose[i]) for i in range(len(arms))]
+    rows = [vars(compliance_coefficients(car, axle, f, arm)) for f, arm in zip(compliances, arms, strict=True)]
     lateral = np.array([0.0, 1.0, 0.0])
-    sides = [f.under(lateral, arm) for f, arm in zip(compliances, arms, strict=True)]
+    sides = [f.small_displacement(lateral, arm) for f, arm in zip(compliances, arms, strict=True)]
     lateral_values = [1e6 * (d[1] + np.cross(d[3:], arm)[1]) for d, arm in zip(sides, arms, strict=True)]
     m.add(
         "lateral_compliance",
@@ -169,14 +181,16 @@ def _coefficients(m: Measures, car: CarData, statics: Stand, axle: FittedAxle, w
     return {k: np.array([row[k] for row in rows]) for k in rows[0]}
 
 
-def _compliance(m: Measures, steering: Steering | None, responses: dict[str, Array], w: Wheel) -> None:
+def _add_steering_compliance(
+    m: Measures, steering: SteeringKeys | None, responses: dict[str, Array], w: WheelMotion
+) -> None:
     lateral_steer, aligning_steer = responses["steer_by_lateral_force"], responses["steer_by_aligning_moment"]
     lateral_camber = responses["camber_by_lateral_force"]
     if steering is not None:
         assert w.pose.delta_rack is not None and w.pose.d_rack is not None
         pinion = steering.rack_per_turn / (2 * math.pi)
         rack_compliance = 2 / ((1 + steering.assist) * steering.stiffness / pinion**2)  # of the rack, by both wheels
-        swing = w.pose.d_rack + np.cross(w.pose.delta_rack, w.side(w.contact - w.centre))
+        swing = w.pose.d_rack + np.cross(w.pose.delta_rack, w.in_wheel_axes(w.contact - w.centre))
         lateral_steer = lateral_steer + rack_compliance * swing[:, 1] * w.pose.delta_rack[:, 2]
         aligning_steer = aligning_steer + rack_compliance * w.pose.delta_rack[:, 2] ** 2
         lateral_camber = lateral_camber + rack_compliance * swing[:, 1] * w.pose.delta_rack[:, 0]

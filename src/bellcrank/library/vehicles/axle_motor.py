@@ -4,35 +4,39 @@ from __future__ import annotations
 
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
-from bellcrank.library.vehicles.gearbox import power_sign
-from bellcrank.library.vehicles.parameters import put
-from bellcrank.library.vehicles.records import AxleMotor
+from bellcrank.library.vehicles.car_keys import AxleMotorKeys
+from bellcrank.library.vehicles.gearbox import power_flow_sign
+from bellcrank.library.vehicles.model_parameters import add_si_parameter
 
 FADES = 0.02  # of the largest speed, below it, within which the drive torque vanishes
 
 
-def add_axle_motor(s: System, axle: str, keys: AxleMotor, torque_demand: str, chassis: BodyHandle) -> str:
+def add_axle_motor(s: System, axle: str, keys: AxleMotorKeys, torque_demand: str, chassis: BodyHandle) -> str:
     """The torque of an axle at its wheels, by name; `torque_demand` is what the driver asks of it."""
     motor = f"{axle}.motor"
-    torque = put(s, f"torque_motor_{axle}", keys.torque, "F*L", f"largest torque of the {axle} motor")
-    ratio = put(s, f"ratio_motor_{axle}", keys.ratio, "1", f"speed of the {axle} motor over that of the wheels")
-    eta = put(s, f"efficiency_motor_{axle}", keys.efficiency, "1", f"efficiency of the {axle} motor to the wheels")
-    regeneration = put(
+    torque = add_si_parameter(s, f"torque_motor_{axle}", keys.torque, "F*L", f"largest torque of the {axle} motor")
+    ratio = add_si_parameter(
+        s, f"ratio_motor_{axle}", keys.ratio, "1", f"speed of the {axle} motor over that of the wheels"
+    )
+    eta = add_si_parameter(
+        s, f"efficiency_motor_{axle}", keys.efficiency, "1", f"efficiency of the {axle} motor to the wheels"
+    )
+    regeneration = add_si_parameter(
         s, f"regeneration_{axle}", keys.regeneration, "1", f"braking over drive torque of the {axle} motor"
     )
     s.require_positive(ratio, eta)
     spin = f"(u({axle[0]}l.wheel) + u({axle[0]}r.wheel))/2"
     s.define(f"{motor}_spin", f"{ratio}*{spin}")
     s.define(f"{motor}_asked", f"({torque_demand})/{ratio}")
-    s.define(f"{motor}_sign", power_sign(f"{motor}_asked", spin))
+    s.define(f"{motor}_sign", power_flow_sign(f"{motor}_asked", spin))
     s.define(f"{motor}_efficiency", f"{eta}**{motor}_sign")
     torque_limit = torque
     if keys.power is not None:
-        power = put(s, f"power_motor_{axle}", keys.power, "F*L/T", f"largest power of the {axle} motor")
+        power = add_si_parameter(s, f"power_motor_{axle}", keys.power, "F*L/T", f"largest power of the {axle} motor")
         torque_limit = f"min({torque}, {power}/max(abs({motor}_spin), 1))"
     limit = f"{torque_limit}*(1 + (1 - {regeneration})*min(0, {motor}_sign))"
     if keys.speed is not None:
-        top_speed = put(s, f"speed_motor_{axle}", keys.speed, "A/T", f"largest speed of the {axle} motor")
+        top_speed = add_si_parameter(s, f"speed_motor_{axle}", keys.speed, "A/T", f"largest speed of the {axle} motor")
         s.require_positive(top_speed)
         # what accelerates the motor fades at its largest speed, what brakes it does not
         fade_factor = f"max(0, min(1, ({top_speed} - abs({motor}_spin))/({FADES}*{top_speed})))"
@@ -46,7 +50,7 @@ def add_axle_motor(s: System, axle: str, keys: AxleMotor, torque_demand: str, ch
     loss = f"{motor}_torque*{motor}_spin*(1 - {motor}_efficiency)"
     s.add_output(f"{motor}_loss", loss, label=f"power lost between {axle} motor and wheels", units="F*L/T")
     if keys.inertia > 0:
-        put(s, f"i_motor_{axle}", keys.inertia, "M*L**2", f"moment of inertia of the {axle} motor")
+        add_si_parameter(s, f"i_motor_{axle}", keys.inertia, "M*L**2", f"moment of inertia of the {axle} motor")
         rotor = s.add_body(motor, parent=chassis, rotate=2, mass=0, inertia=(0, f"i_motor_{axle}", 0),
                            label=f"rotor of the {axle} motor")  # fmt: skip
         s.add_constraint(f"u({motor}) - {ratio}*{spin}", eliminate=rotor.u[1], label=f"gears of the {axle} motor")

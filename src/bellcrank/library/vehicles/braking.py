@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
-from bellcrank.library.driven import RING, add_brake
-from bellcrank.library.vehicles.controllers.records import Antilock
-from bellcrank.library.vehicles.data import CORNERS, CarData
-from bellcrank.library.vehicles.parameters import put
-from bellcrank.library.vehicles.trailers import SIDES, TowedAxle
+from bellcrank.library.driver_inputs import RING, add_brake
+from bellcrank.library.vehicles.car_data import CORNERS, CarData
+from bellcrank.library.vehicles.controllers.controller_keys import AbsKeys
+from bellcrank.library.vehicles.model_parameters import add_si_parameter
+from bellcrank.library.vehicles.trailer_data import SIDES, SimpleAxle
 
 STOPS = 0.01  # s, with which the state of ABS comes to rest at its ends
 
@@ -32,17 +32,27 @@ def add_brakes(
     """Brake torques between wheels and carriers or parts of the body; `brake` is their sum as the driver asks for it,
     `controlled` what controllers add at wheels."""
     brakes = car.sections.brakes
-    put(s, "brake_front", brakes.front_share, "1", "fraction of the brake torque on the front axle", (0, 1))
+    add_si_parameter(
+        s, "brake_front", brakes.front_share, "1", "fraction of the brake torque on the front axle", (0, 1)
+    )
     limit = f"max(0, {brake})"
     if brakes.torque is not None:
-        limit = f"min({put(s, 'brake_most', brakes.torque, 'F*L', 'largest brake torque')}, {limit})"
+        limit = f"min({add_si_parameter(s, 'brake_most', brakes.torque, 'F*L', 'largest brake torque')}, {limit})"
     s.define("braking", limit)
-    abs_factors = {} if brakes.abs is None else add_antilock(s, brakes.abs, "abs", "ABS", _channels(car, brakes.abs))
+    abs_factors = {} if brakes.abs is None else add_abs(s, brakes.abs, "abs", "ABS", _brake_circuits(car, brakes.abs))
     for axle in (car.front, car.rear):
         k = RING**2 * axle.record.wheel.spin_inertia
-        put(s, f"k_brake_{axle.name}", k, "F*L/A", f"elasticity of {axle.name} brakes")
-    ratios = {a.name: put(s, f"brake_ratio_{a.name}", a.own.brake_ratio, "1",
-                          f"brake torque of axle {a.name} over that of the rear axle") for a in car.added}  # fmt: skip
+        add_si_parameter(s, f"k_brake_{axle.name}", k, "F*L/A", f"elasticity of {axle.name} brakes")
+    ratios = {
+        a.name: add_si_parameter(
+            s,
+            f"brake_ratio_{a.name}",
+            a.car_axle_keys.brake_ratio,
+            "1",
+            f"brake torque of axle {a.name} over that of the rear axle",
+        )
+        for a in car.added_axles
+    }
     rear = f"(1 - brake_front)/(1 + {' + '.join(ratios.values())})" if ratios else "(1 - brake_front)"
     for name, (axle_name, _) in CORNERS.items():
         fraction = "brake_front" if axle_name == "front" else rear
@@ -55,47 +65,47 @@ def add_brakes(
             label=f"brake of {name}",
         )  # fmt: skip
 
-    for added_axle in car.added:
-        _add_added(s, added_axle, f"braking*{rear}*{ratios[added_axle.name]}/2", abs_factors)
+    for added_axle in car.added_axles:
+        _add_added_axle_brakes(s, added_axle, f"braking*{rear}*{ratios[added_axle.name]}/2", abs_factors)
 
 
-def _channels(car: CarData, abs_keys: Antilock) -> list[list[str]]:
+def _brake_circuits(car: CarData, abs_keys: AbsKeys) -> list[list[str]]:
     """Groups of wheels that get the same fraction of their brake torques."""
     axles = {
         axle: [name for name, (axle_name, _) in CORNERS.items() if axle_name == axle] for axle in ("front", "rear")
     }
-    axles |= {axle.name: [axle.wheel(side) for side in SIDES] for axle in car.added}
+    axles |= {axle.name: [axle.wheel_name(side) for side in SIDES] for axle in car.added_axles}
     low = list(axles) if abs_keys.select_low == "all" else [abs_keys.select_low]
     return [group for axle, wheels in axles.items() for group in ([wheels] if axle in low else [[w] for w in wheels])]
 
 
-def _add_added(s: System, axle: TowedAxle, demand: str, abs_factors: Mapping[str, str]) -> None:
+def _add_added_axle_brakes(s: System, axle: SimpleAxle, demand: str, abs_factors: Mapping[str, str]) -> None:
     """Brakes of one more axle than front and rear; `demand`: the torque that is asked of a wheel."""
-    k = put(s, f"k_brake_{axle.name}", RING**2 * axle.record.wheel.spin_inertia, "F*L/A",
+    k = add_si_parameter(s, f"k_brake_{axle.name}", RING**2 * axle.record.wheel.spin_inertia, "F*L/A",
             f"elasticity of {axle.name} brakes")  # fmt: skip
-    for wheel in map(axle.wheel, SIDES):
+    for wheel in map(axle.wheel_name, SIDES):
         s.add_input(f"{wheel}.brake_torque", units="F*L", default=0.0,
                     label=f"brake torque of {wheel}, added to its part of brake")  # fmt: skip
         limit = f"max(0, {demand} + {wheel}.brake_torque){abs_factors.get(wheel, '')}"
         add_brake(s, wheel, f"u({wheel}.wheel)", limit, k)
         s.add_moment(f"{wheel}.brake", magnitude=f"-{wheel}.held", direction=f"[{wheel}.wheel2]", on=f"{wheel}.wheel",
-                     against=axle.full_name if axle.rigid else wheel, label=f"brake of {wheel}")  # fmt: skip
+                     against=axle.full_name if axle.is_rigid else wheel, label=f"brake of {wheel}")  # fmt: skip
 
 
-def add_antilock(
-    s: System, abs_keys: Antilock, name: str, label: str, groups: Iterable[Sequence[str]]
-) -> dict[str, str]:
+def add_abs(s: System, abs_keys: AbsKeys, name: str, label: str, groups: Iterable[Sequence[str]]) -> dict[str, str]:
     """ABS with the parameters <name>_on and others: the factor of the brake torque of each wheel. All wheels of a group
     get the smallest fraction that one of them asks for."""
-    put(s, f"{name}_on", float(abs_keys.on), "1", f"{label}: 1 on, 0 off", (0, 1))
-    put(s, f"{name}_slip", abs_keys.slip, "1", f"{label}: target slip")
-    put(s, f"{name}_gain", abs_keys.gain, "1", f"{label}: fraction of the brake torque per slip")
-    put(s, f"{name}_rate", abs_keys.rate, "1/T", f"{label}: fraction of the brake torque per slip and time")
-    put(s, f"{name}_slow", abs_keys.slow, "L/T", f"{label}: speed below which it is off")
+    add_si_parameter(s, f"{name}_on", float(abs_keys.on), "1", f"{label}: 1 on, 0 off", (0, 1))
+    add_si_parameter(s, f"{name}_slip", abs_keys.slip, "1", f"{label}: target slip")
+    add_si_parameter(s, f"{name}_gain", abs_keys.gain, "1", f"{label}: fraction of the brake torque per slip")
+    add_si_parameter(
+        s, f"{name}_rate", abs_keys.rate, "1/T", f"{label}: fraction of the brake torque per slip and time"
+    )
+    add_si_parameter(s, f"{name}_slow", abs_keys.slow, "L/T", f"{label}: speed below which it is off")
     s.require_positive(f"{name}_slow")
     factors = {}
     for group in groups:
-        fractions = [_add_valve(s, wheel, name) for wheel in group]
+        fractions = [_add_abs_valve(s, wheel, name) for wheel in group]
         fraction = fractions[0] if len(fractions) == 1 else f"min({', '.join(fractions)})"
         for wheel in group:
             output_label = f"fraction of the brake torque that ABS applies at {wheel}"
@@ -104,7 +114,7 @@ def add_antilock(
     return factors
 
 
-def _add_valve(s: System, name: str, abs: str) -> str:
+def _add_abs_valve(s: System, name: str, abs: str) -> str:
     """The state of ABS at a wheel, and the fraction of its brake torque that it asks for; `abs`: what parameters of the
     controller begin with."""
     v, prefix = f"abs({name}.tyre_vlong)", f"{name}.abs"

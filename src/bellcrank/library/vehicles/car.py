@@ -11,38 +11,38 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.errors import ModelError, did_you_mean, mapping
-from bellcrank.files.html import folded, heading, paragraph
-from bellcrank.files.notebook import card
-from bellcrank.files.picture import image
-from bellcrank.files.shipped import Collection
-from bellcrank.files.text import read_text, read_toml
-from bellcrank.kinds import checked
-from bellcrank.library.given import finite
-from bellcrank.library.labels import plain_labels
-from bellcrank.library.vehicles.building import CarSystem, Ground, build
-from bellcrank.library.vehicles.controllers.own import OwnController
-from bellcrank.library.vehicles.data import CORNER_WORDS, CarData, make_data
-from bellcrank.library.vehicles.extending import add_rolling_start, content
-from bellcrank.library.vehicles.figures import Figures, figures_of
-from bellcrank.library.vehicles.motor import drive_share
-from bellcrank.library.vehicles.records import DIRECTIONS
-from bellcrank.library.vehicles.rest import Stand, stand
-from bellcrank.library.vehicles.setting import set_up
-from bellcrank.library.vehicles.trailers import changed_sections, merged, wheel_words, written_out
+from bellcrank.argument_checks import validate_arguments
+from bellcrank.errors import ModelError, did_you_mean, require_mapping
+from bellcrank.files.figure_files import figure_html
+from bellcrank.files.html import details, heading, paragraph
+from bellcrank.files.notebook_display import html_card
+from bellcrank.files.shipped_files import ShippedCollection
+from bellcrank.files.text_files import read_text, read_toml
+from bellcrank.library.arguments import require_finite_argument
+from bellcrank.library.labels import write_plain_labels
+from bellcrank.library.vehicles.car_data import CORNER_WORDS, CarData, make_data
+from bellcrank.library.vehicles.car_keys import DIRECTIONS
+from bellcrank.library.vehicles.car_model import CarSystem, Ground, build_car_system
+from bellcrank.library.vehicles.controllers.user_controller import UserController
+from bellcrank.library.vehicles.handling_metrics import Figures, car_metrics
+from bellcrank.library.vehicles.model_extensions import add_rolling_start, model_content
+from bellcrank.library.vehicles.powertrain_data import front_drive_fraction
+from bellcrank.library.vehicles.setup_solver import solve_setup
+from bellcrank.library.vehicles.static_equilibrium import CarStatics, solve_static_equilibrium
+from bellcrank.library.vehicles.trailer_data import changed_sections, expand_trailer_files, merge_sections, wheel_labels
 from bellcrank.linkage import Linkage
 from bellcrank.linkage import shipped as hard_points
-from bellcrank.linkage.chain import Strut
+from bellcrank.linkage.chain import ChainStrut
 from bellcrank.linkage.measures import Measures
-from bellcrank.numeric.real import displayed
+from bellcrank.numeric.real_numbers import display_text
 
 if TYPE_CHECKING:
-    from bellcrank.library.vehicles.measured_kinematics import KinematicsComparison
-    from bellcrank.linkage.fitting import Fit
-    from bellcrank.linkage.loads import LoadTable
+    from bellcrank.library.vehicles.kinematics_comparison import KinematicsComparison
+    from bellcrank.linkage.hard_point_fitting import HardPointFit
+    from bellcrank.linkage.load_table import LoadTable
 
 FOREIGN = "frame", "a motorcycle (Motorcycle.read)"
-CARS = Collection("car", "bellcrank.library.vehicles", foreign=FOREIGN, own=("body", "car"))
+CARS = ShippedCollection("car", "bellcrank.library.vehicles", other_kind=FOREIGN, own_keys=("body", "car"))
 
 
 class Car:
@@ -75,15 +75,15 @@ class Car:
 
     def __init__(self, *, folder: str | Path = ".", **sections: Any) -> None:
         self.folder = Path(folder)
-        self.given = written_out(_on_base(sections, self.folder), self.folder)
+        self.given = expand_trailer_files(_merge_base_car(sections, self.folder), self.folder)
         self.extensions: tuple[Extension, ...] = ()
         self.like: tuple[Car, Mapping[str, float]] | None = None  # the car whose model it shares, other parameters
-        self.fitted: Fit | None = None  # how its hard points were found, if `fit` did
+        self.fitted: HardPointFit | None = None  # how its hard points were found, if `fit` did
         self.source: Path | None = None  # the file, if it is as there
-        self.data: CarData = set_up(make_data(self.given, self.folder))
+        self.data: CarData = solve_setup(make_data(self.given, self.folder))
 
     @classmethod
-    @checked
+    @validate_arguments
     def read(cls, path: str | Path) -> Car:
         """Read a car from a file.
 
@@ -122,12 +122,12 @@ class Car:
 
     def _repr_html_(self) -> str:
         """For notebooks: a picture and the metrics by hand formulas, with what is unusual."""
-        from bellcrank.library.report.picture import car_picture
+        from bellcrank.library.report.car_picture import car_picture
 
-        picture = image(car_picture(self.data, self.stand), f"picture of {self.name}")
+        picture = figure_html(car_picture(self.data, self.stand), f"picture of {self.name}")
         notes = [paragraph(f"Note: {note}") for note in self.check()]
-        metrics_table = folded("Metrics", "".join(self.metrics._html()), True)
-        return card([heading(repr(self)), picture, *notes, metrics_table], lambda: None, self.name)
+        metrics_table = details("Metrics", "".join(self.metrics._html_parts()), True)
+        return html_card([heading(repr(self)), picture, *notes, metrics_table], lambda: None, self.name)
 
     def changed(self, **sections: Any) -> Car:
         """Change values of the car.
@@ -171,8 +171,8 @@ class Car:
         >>> stiffer.like[1]
         {'k_front': 60000}
         """
-        parameters = mapping(values, "values")
-        finite("with_parameters", "in the unit of the model", **parameters)
+        parameters = require_mapping(values, "values")
+        require_finite_argument("with_parameters", "in the unit of the model", **parameters)
         car = copy.copy(self)
         car.like = (self, parameters) if self.like is None else (self.like[0], {**self.like[1], **parameters})
         return car
@@ -182,7 +182,7 @@ class Car:
         """Whether each controller of the file is on at the beginning, by name: abs, esc and so on; abs_NAME of a
         trailer."""
         controllers = self.data.controllers
-        controllers |= {extension.name: True for extension in self.extensions if isinstance(extension, OwnController)}
+        controllers |= {extension.name: True for extension in self.extensions if isinstance(extension, UserController)}
         overrides = {} if self.like is None else self.like[1]
         return {name: overrides.get(f"{name}_on", is_on) > 0 for name, is_on in controllers.items()}
 
@@ -214,7 +214,7 @@ class Car:
         controllers = self.controllers
         for name, value in on.items():
             if value not in (True, False):
-                raise ModelError(f"switched: {name}={displayed(value)} must be True or False", self.name)
+                raise ModelError(f"switched: {name}={display_text(value)} must be True or False", self.name)
             if name not in controllers:
                 listing = (
                     f"It has {', '.join(controllers)}."
@@ -334,12 +334,12 @@ class Car:
         >>> car.controlled("damper", python=lambda t, yaw_rate: max(0, -3000 * yaw_rate), **damper).controllers
         {'damper': True}
         """
-        controller = OwnController(name, inputs, torques, sample_time, python, c, memory, fmu)
+        controller = UserController(name, inputs, torques, sample_time, python, c, memory, fmu)
         problems = controller.problems()
         if name in self.controllers:
             problems.append(f"the car has a controller '{name}' already")
         try:
-            controller = controller if problems else controller.ready()
+            controller = controller if problems else controller.with_opened_fmu()
         except ModelError as error:
             problems = error.problems
         if problems:
@@ -352,15 +352,15 @@ class Car:
         return bool(self.extensions) or type(self).system is not Car.system
 
     @cached_property
-    def stand(self) -> Stand:
+    def stand(self) -> CarStatics:
         """How it stands on level ground: height, attitude, travels, wheel loads, free lengths of the springs."""
-        return stand(self.data)
+        return solve_static_equilibrium(self.data)
 
     @cached_property
     def metrics(self) -> Figures:
         """What follows by hand formulas: loads, rates, frequencies, stiffnesses of the tyres; each label says what is
         omitted."""
-        return figures_of(self.data, self.stand)
+        return car_metrics(self.data, self.stand)
 
     def check(self) -> list[str]:
         """List what is unusual in the data and in `metrics`.
@@ -370,9 +370,9 @@ class Car:
         list of str
             Messages.
         """
-        from bellcrank.library.vehicles.checking import remarks
+        from bellcrank.library.vehicles.plausibility import plausibility_warnings
 
-        return remarks(self.data, self.stand, self.metrics)
+        return plausibility_warnings(self.data, self.stand, self.metrics)
 
     def loads(self, axle: str, cases: str | Path | Mapping[str, Mapping[str, Any]] | None = None) -> LoadTable:
         """Compute the forces of each rod, joint and spring and of the rack of an axle under load cases.
@@ -394,10 +394,10 @@ class Car:
         ModelError
             If the axle or a load case is not valid.
         """
-        from bellcrank.library.vehicles.load_cases import axle_loads, read_cases
+        from bellcrank.library.vehicles.load_cases import axle_loads, read_load_cases
 
-        read = None if cases is None else read_cases(cases)
-        return axle_loads(self.data, self.stand, self.metrics, _axle(axle), read)
+        read = None if cases is None else read_load_cases(cases)
+        return axle_loads(self.data, self.stand, self.metrics, _check_axle_name(axle), read)
 
     def kinematics(self, axle: str, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Measures:
         """Measure the left suspension of an axle over wheel and rack travel.
@@ -423,7 +423,7 @@ class Car:
         """
         from bellcrank.library.vehicles.axle_measures import axle_measures
 
-        return axle_measures(self.data, self.stand, self.linkage(axle), _axle(axle), travel, rack, mode)
+        return axle_measures(self.data, self.stand, self.linkage(axle), _check_axle_name(axle), travel, rack, mode)
 
     def compliance(self, axle: str, travel: Any = 0.0, rack: Any = 0.0, load: Any = None) -> Measures:
         """Measure the compliance of an axle under forces and torques at its wheels, as a K&C rig does.
@@ -449,9 +449,11 @@ class Car:
         ModelError
             If an argument is not valid.
         """
-        from bellcrank.library.vehicles.compliance_table import compliance_measures
+        from bellcrank.library.vehicles.kc_compliance import compliance_measures
 
-        return compliance_measures(self.data, self.stand, self.linkage(axle), _axle(axle), travel, rack, load)
+        return compliance_measures(
+            self.data, self.stand, self.linkage(axle), _check_axle_name(axle), travel, rack, load
+        )
 
     def compare_kinematics(
         self,
@@ -484,12 +486,14 @@ class Car:
         RunError
             If the file cannot be read or has no known column.
         """
-        from bellcrank.library.vehicles.measured_kinematics import compare_kinematics
+        from bellcrank.library.vehicles.kinematics_comparison import compare_kinematics
 
-        def at(travel: Any, rack: Any) -> Measures:
+        def measure_at(travel: Any, rack: Any) -> Measures:
             return self.kinematics(axle, travel, rack, mode)
 
-        return compare_kinematics(f"{self.name}, {_axle(axle)}", at, at(0.0, 0.0).units, path, channels)
+        return compare_kinematics(
+            f"{self.name}, {_check_axle_name(axle)}", measure_at, measure_at(0.0, 0.0).units, path, channels
+        )
 
     def fit(self, targets: str | Path | Mapping[str, Any], axle: str | None = None) -> Car:
         """Move hard points of an axle until its kinematic curves meet targets.
@@ -505,8 +509,8 @@ class Car:
         Returns
         -------
         Car
-            Another car with the hard points that were found; its attribute `fitted` (`Fit`) has moves (m), curves
-            before and after, and sensitivities.
+            Another car with the hard points that were found; its attribute `fitted` (`HardPointFit`) has moves (m),
+            curves before and after, and sensitivities.
 
         Raises
         ------
@@ -520,15 +524,17 @@ class Car:
         >>> straight = {"travel": ["-80 mm", "80 mm"], "change": "0 deg", "tolerance": "0.2 deg"}
         >>> moves = {"y": ["-30 mm", "30 mm"], "z": ["-30 mm", "30 mm"]}
         >>> new = car.fit({"points": {"tie_base": moves}, "curves": {"toe": straight}}, axle="front")
-        >>> new.fitted.met
+        >>> new.fitted.meets_targets
         True
         """
-        from bellcrank.library.vehicles.fit_targets import Asked, fit_linkage
+        from bellcrank.library.vehicles.fit_targets import FitTargetFile, fit_hard_points
 
-        target_file = Asked.read(targets)
-        axle_name = _axle(axle or target_file.targets.axle or "")
-        fit = fit_linkage(self.linkage(axle_name), target_file)
-        car = self.changed(**{axle_name: {"suspension": {"points": self.data.axle(axle_name).as_given(fit.points)}}})
+        target_file = FitTargetFile.read(targets)
+        axle_name = _check_axle_name(axle or target_file.targets.axle or "")
+        fit = fit_hard_points(self.linkage(axle_name), target_file)
+        car = self.changed(
+            **{axle_name: {"suspension": {"points": self.data.axle(axle_name).points_as_in_file(fit.moved_points)}}}
+        )
         car.fitted = fit
         return car
 
@@ -545,17 +551,17 @@ class Car:
         Linkage
             The suspension, with what its measures need of the car.
         """
-        _axle(axle)
+        _check_axle_name(axle)
         fitted, sections, f = self.data.axle(axle), self.data.sections, self.metrics
         hub = fitted.pose(0.0).point(fitted.linkage.chain.hub)
         height = self.stand.height + float(hub.position[2] + fitted.record.at[2])
         vehicle = {
             "axle": axle, "wheelbase": f["wheelbase"], "cg_height": f["cg_height"], "tyre_radius": height,
-            "brake_front": sections.brakes.front_share, "drive_front": drive_share(sections.drive),
+            "brake_front": sections.brakes.front_share, "drive_front": front_drive_fraction(sections.drive),
             "inboard_drive": sections.drive.reaction == "body", "inboard_brake": sections.brakes.react_on_body(axle),
             "toe": math.degrees(fitted.record.toe), "camber": math.degrees(fitted.record.camber),
         }  # fmt: skip
-        struts = (Strut("spring", fitted.spring, fitted.record.spring.stiffness),)
+        struts = (ChainStrut("spring", fitted.spring, fitted.record.spring.stiffness),)
         return Linkage(replace(fitted.linkage.chain, vehicle=vehicle, struts=struts))
 
     def system(
@@ -604,8 +610,8 @@ class Car:
         """
         if posts and road_inputs:
             raise ModelError("system(posts=True, road_inputs=True): the ground is moved by one of them", self.name)
-        finite("system", "m/s", speed=speed)
-        s = build(
+        require_finite_argument("system", "m/s", speed=speed)
+        s = build_car_system(
             self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver, posts=posts,
             road_inputs=road_inputs, tilt=tilt,
         )  # fmt: skip
@@ -616,15 +622,15 @@ class Car:
             s.add_event(name, x.when, action=x.action, stop=x.stop, direction=DIRECTIONS[x.direction])
         add_rolling_start(s)
         labels = {name: f"the {corner_label} {{}}" for name, corner_label in CORNER_WORDS.items()}
-        plain_labels(s, labels | wheel_words(self.data.simple_axles))
-        s.made = content(s)
+        write_plain_labels(s, labels | wheel_labels(self.data.simple_axles))
+        s.made = model_content(s)
         return s
 
 
 Extension = Callable[[CarSystem, Car], object]
 
 
-def _axle(name: str) -> str:
+def _check_axle_name(name: str) -> str:
     if name not in ("front", "rear"):
         raise ModelError(f"axle={name!r} must be 'front' or 'rear'")
     return name
@@ -678,10 +684,12 @@ def template(name: str = "passenger") -> str:
     >>> "[front.suspension]" in bc.vehicles.template("passenger")
     True
     """
-    return re.sub(r"(?m)^\[(\w+\.suspension)\]\nshipped = \"(\w+)\".*\n", _written_out, read_text(CARS.file(name)))
+    return re.sub(
+        r"(?m)^\[(\w+\.suspension)\]\nshipped = \"(\w+)\".*\n", _hard_points_section, read_text(CARS.file(name))
+    )
 
 
-def _written_out(match: re.Match[str]) -> str:
+def _hard_points_section(match: re.Match[str]) -> str:
     """Hard points of a shipped file as a section of a car file, which says itself what springs and vehicle are."""
     text = re.sub(r"(?m)^(name|stiffness|damping) = .*\n", "", read_text(hard_points(match[2])))
     text = re.sub(r"(?m)^\[", f"[{match[1]}.", text.partition("[vehicle]")[0].rstrip() + "\n")
@@ -689,17 +697,17 @@ def _written_out(match: re.Match[str]) -> str:
     return f"{comments}[{match[1]}]\nkind = {remainder}"
 
 
-def _on_base(sections: Mapping[str, Any], folder: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
+def _merge_base_car(sections: Mapping[str, Any], folder: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Sections of a car over those of the car that it names, if it does; `ancestors`: files that name this one."""
     base_name = sections.get("car")
     if base_name is None:
         return dict(sections)
     path = CARS.file(str(base_name)) if str(base_name) in CARS.names() else folder / str(base_name)
     if not path.is_file():
-        raise ModelError(f"car = '{base_name}': no file or car has this name.{CARS.near(str(base_name))}")
+        raise ModelError(f"car = '{base_name}': no file or car has this name.{CARS.suggestion(str(base_name))}")
     if path.resolve() in ancestors:
         raise ModelError(
             f"car = '{base_name}': the files {', '.join(p.name for p in ancestors)} name each other in a circle"
         )
-    base = _on_base(read_toml(path), path.parent, (*ancestors, path.resolve()))
-    return merged(base, {key: value for key, value in sections.items() if key != "car"})
+    base = _merge_base_car(read_toml(path), path.parent, (*ancestors, path.resolve()))
+    return merge_sections(base, {key: value for key, value in sections.items() if key != "car"})

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
-from bellcrank.library.vehicles.axles import FittedAxle
-from bellcrank.library.vehicles.data import CarData
-from bellcrank.library.vehicles.figures import steering_ratio
-from bellcrank.library.vehicles.mounts import Mount
-from bellcrank.library.vehicles.rest import Stand
-from bellcrank.model.formula import call, cross, direction, dot, dxdt, magnitude, pos, project, vel
+from bellcrank.library.vehicles.axles import AxleData
+from bellcrank.library.vehicles.car_data import CarData
+from bellcrank.library.vehicles.handling_metrics import steering_ratio
+from bellcrank.library.vehicles.static_equilibrium import CarStatics
+from bellcrank.library.vehicles.wheel_carriers import WheelCarrier
+from bellcrank.model.formula import call_formula, cross, direction, dot, dxdt, magnitude, pos, project, vel
 
 FIRST = ("speed", "ax", "ay", "yaw_rate", "roll", "pitch", "az", "height")  # what plots show unasked
 
 
-def add_car_channels(s: System, car: CarData, statics: Stand, chassis: BodyHandle, steer: str) -> None:
+def add_car_channels(s: System, car: CarData, statics: CarStatics, chassis: BodyHandle, steer: str) -> None:
     """Motion of the body at its mass centre, and what the driver does."""
     s.add_attitude("", body=chassis)
     vertical = s.inertial[3]
@@ -39,11 +39,11 @@ def add_car_channels(s: System, car: CarData, statics: Stand, chassis: BodyHandl
     s.define("steering_wheel", steer)
     s.add_output("steering_wheel", "steering_wheel", label="steering-wheel angle", units="deg")
     s.add_output("steering_torque", "column", label="torque of the driver at the steering wheel", units="F*L")
-    base = float(statics.contact[0][0] - statics.contact[2][0])
+    base = float(statics.contact_points[0][0] - statics.contact_points[2][0])
     s.add_parameter("wheelbase", base, units="L", label="wheelbase in the understeer angle")
     s.add_parameter("steering_ratio", steering_ratio(car), units="1", label="steering ratio in the understeer angle")
     s.define("forward", dot(v, forward))
-    ackermann_angle = call(
+    ackermann_angle = call_formula(
         "atan2", "where(forward < 0, -1, 1)*wheelbase*dot(rot(chassis), [n3])", "max(abs(forward), 0.1)"
     )
     s.add_output(
@@ -55,14 +55,14 @@ def add_car_channels(s: System, car: CarData, statics: Stand, chassis: BodyHandl
 
 
 def add_corner_channels(
-    s: System, name: str, side: int, chassis: BodyHandle, wheel: BodyHandle, mount: Mount, axle: FittedAxle
+    s: System, name: str, side: int, chassis: BodyHandle, wheel: BodyHandle, mount: WheelCarrier, axle: AxleData
 ) -> None:
     """What a wheel does; its loads and slips are those of its tyre, <corner>.tyre.fz and so on."""
     s.add_wheel_angles(f"{name}.", wheel=wheel, side="left" if side > 0 else "right")
-    toe = call("atan2", side * dot(wheel[2], chassis[1]), dot(wheel[2], chassis[2]))
+    toe = call_formula("atan2", side * dot(wheel[2], chassis[1]), dot(wheel[2], chassis[2]))
     s.add_output(f"{name}.toe", toe, label=f"toe of {name} in the body, toe-in positive", units="deg", body=wheel)
     s.add_output(f"{name}.travel", mount.travel, label=f"wheel travel of {name}, up", units="L")
-    end_names = [mount.point(end).name for end in axle.damper]
+    end_names = [mount.hard_point(end).name for end in axle.damper]
     speed = f"-dxdt(mag(pos({end_names[0]}) - pos({end_names[1]})))"
     s.add_output(f"{name}.damper_speed", speed, label=f"damper speed of {name}, compression positive", units="L/T")
     s.add_output(

@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bellcrank.argument_checks import PublicDir
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.csv_table import read_csv
-from bellcrank.kinds import Listed
-from bellcrank.library.given import positive
-from bellcrank.library.vehicles.path import Path
-from bellcrank.numeric.real import displayed, real, reals
+from bellcrank.library.arguments import require_positive_argument
+from bellcrank.library.vehicles.driver_path import Path
+from bellcrank.numeric.real_numbers import display_text, to_float, to_float_array
 
 Array = np.ndarray[Any, Any]
 STEP, STRIDE = 0.25, 4  # m between stations, and how many of these lie between the points of a path to follow
@@ -72,7 +72,7 @@ class SpeedProfile:
 
 
 @dataclass(frozen=True)
-class Circuit(Listed):
+class Circuit(PublicDir):
     """A closed course: the line that a car follows, around and around.
 
     Parameters
@@ -94,7 +94,7 @@ class Circuit(Listed):
     (388.5, 30.0)
     """
 
-    internals: ClassVar[tuple[str, ...]] = ("unrolled",)
+    internals: ClassVar[tuple[str, ...]] = ("unrolled_path",)
     name: str
     x: tuple[float, ...]
     y: tuple[float, ...]
@@ -125,25 +125,27 @@ class Circuit(Listed):
         """
         from scipy.interpolate import CubicSpline
 
-        px, py = reals(x), reals(y)
+        px, py = to_float_array(x), to_float_array(y)
         if px is None or py is None or px.ndim != 1 or px.shape != py.shape:
-            raise ModelError(f"Circuit.through: x={displayed(x)} and y={displayed(y)} must be lists of finite numbers "
-                             "(m) of one length")  # fmt: skip
+            raise ModelError(
+                f"Circuit.through: x={display_text(x)} and y={display_text(y)} must be lists of finite numbers "
+                "(m) of one length"
+            )
         if not np.isfinite([px, py]).all():
             i = int(np.argmax(~np.isfinite(px + py)))
             raise ModelError(f"Circuit.through: point {i + 1} of the course, x = {px[i]:g} and y = {py[i]:g}, must "
                              "have finite coordinates (m)")  # fmt: skip
-        px, py, arc = _closed(px, py)
+        px, py, arc = _close_polyline(px, py)
         line = CubicSpline(arc, np.column_stack([px, py]), bc_type="periodic")
         fine = np.linspace(0.0, arc[-1], max(20 * len(px), int(10 * arc[-1] / STEP)))
         s = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line(fine), axis=0).T))])
-        count = _count(float(s[-1]))
+        count = _station_count(float(s[-1]))
         params = np.interp(np.arange(count) / count * s[-1], s, fine)
         (dx, dy), (ax, ay) = line(params, 1).T, line(params, 2).T
         bend = (dx * ay - dy * ax) / np.hypot(dx, dy) ** 3
         heading = np.unwrap(np.arctan2(dy, dx))
         x, y = line(params).T
-        return cls(name, *_tuples(x, y, heading, bend), float(s[-1]))
+        return cls(name, *_columns_as_tuples(x, y, heading, bend), float(s[-1]))
 
     @classmethod
     def oval(cls, straight: float, radius: float) -> Circuit:
@@ -161,10 +163,10 @@ class Circuit(Listed):
         Circuit
             The course. Curvature changes at once between straights and half circles.
         """
-        positive("Circuit.oval", "m", straight=straight, radius=radius)
+        require_positive_argument("Circuit.oval", "m", straight=straight, radius=radius)
         length = 2 * straight + 2 * math.pi * radius
         _check_length(length, "Circuit.oval", "")
-        count = _count(length)
+        count = _station_count(length)
         s = np.arange(count) / count * length
         bends = [straight / 2 + i * (straight + math.pi * radius) for i in (0, 1)]
         arc_lengths = [np.clip(s - b, 0.0, math.pi * radius) for b in bends]
@@ -180,7 +182,7 @@ class Circuit(Listed):
         x = np.where(curved, end * (straight / 2 + radius * np.sin(theta)), straight_x)
         y = np.where(curved, radius * (1 - end * np.cos(theta)), np.where((angle > 0) & (angle < 2 * math.pi - 1e-9),
                                                                          2 * radius, 0.0))  # fmt: skip
-        return cls("oval", *_tuples(x, y, angle, curvature), length)
+        return cls("oval", *_columns_as_tuples(x, y, angle, curvature), length)
 
     @classmethod
     def read(cls, path: str | FilePath) -> Circuit:
@@ -272,15 +274,15 @@ class Circuit(Listed):
         >>> print(f"{circle.fastest(ay=8, drive=3, braking=8).speed.max():.2f} m/s")
         20.00 m/s
         """
-        grip = _limit("ay", ay, positive_always=True)
-        drive_limit = _limit("drive", drive)
-        brake = _limit("braking", braking, positive_always=True)
+        grip = _acceleration_limit("ay", ay, positive_always=True)
+        drive_limit = _acceleration_limit("drive", drive)
+        brake = _acceleration_limit("braking", braking, positive_always=True)
         bend, ds = np.abs(self.curvature), self.length / len(self.x)
-        limit = _cornering(bend, grip, _top(drive_limit))
+        limit = _cornering_speed(bend, grip, _top_speed(drive_limit))
         first = int(np.argmin(limit))
         bend, limit = np.roll(bend, -first), np.roll(limit, -first)
-        forward = _pass(limit, bend, ds, grip, drive_limit)
-        backward = _pass(np.roll(forward[::-1], 1), np.roll(bend[::-1], 1), ds, grip, brake)
+        forward = _limit_speed_along(limit, bend, ds, grip, drive_limit)
+        backward = _limit_speed_along(np.roll(forward[::-1], 1), np.roll(bend[::-1], 1), ds, grip, brake)
         speed = np.roll(np.roll(backward, -1)[::-1], first)
         speed = np.append(speed, speed[0])
         time = np.concatenate([[0.0], np.cumsum(2 * ds / (speed[1:] + speed[:-1]))])
@@ -288,7 +290,7 @@ class Circuit(Listed):
         ax = np.gradient(speed**2 / 2, s)
         return SpeedProfile(s, speed, ax, speed**2 * np.append(self.curvature, self.curvature[0]), time)
 
-    def unrolled(self, before: float, after: float) -> tuple[Path, Array]:
+    def unrolled_path(self, before: float, after: float) -> tuple[Path, Array]:
         """The course as a path that can be followed: some metres before the line, a lap, and some metres after it; and
         the index of the station of the course for each point of the path."""
         ds, n = self.length / len(self.x), len(self.x)
@@ -302,19 +304,19 @@ class Circuit(Listed):
         stations = index % n
         angle = heading[stations] + laps * (end_heading - heading[0])
         return Path(
-            *_tuples((index - index[0]) * ds, np.array(self.x)[stations], np.array(self.y)[stations], angle)
+            *_columns_as_tuples((index - index[0]) * ds, np.array(self.x)[stations], np.array(self.y)[stations], angle)
         ), stations
 
 
 Column = tuple[float, ...]
 
 
-def _tuples(a: Array, b: Array, c: Array, d: Array) -> tuple[Column, Column, Column, Column]:
+def _columns_as_tuples(a: Array, b: Array, c: Array, d: Array) -> tuple[Column, Column, Column, Column]:
     """Columns as tuples of numbers."""
     return tuple(a.tolist()), tuple(b.tolist()), tuple(c.tolist()), tuple(d.tolist())
 
 
-def _closed(px: Array, py: Array) -> tuple[Array, Array, Array]:
+def _close_polyline(px: Array, py: Array) -> tuple[Array, Array, Array]:
     """Points of a closed course, the first again behind the last, and the distance over them; what is no course is an
     error."""
     call = "Circuit.through: "
@@ -357,36 +359,40 @@ def _check_length(length: float, call: str, hint: str) -> None:
                          f"{LONGEST / 1000:g} km.{hint}")  # fmt: skip
 
 
-def _count(length: float) -> int:
+def _station_count(length: float) -> int:
     """How many stations a course of some length (m) has."""
     return STRIDE * max(round(length / STEP / STRIDE), CORNERS)
 
 
-def _limit(name: str, value: Any, positive_always: bool = False) -> Callable[[Any], Any]:
+def _acceleration_limit(name: str, value: Any, positive_always: bool = False) -> Callable[[Any], Any]:
     """An acceleration over speed: a number, or pairs."""
-    number = real(value)
+    number = to_float(value)
     if number is not None:
         value = ((0.0, number),)
-    pairs = reals(value)
+    pairs = to_float_array(value)
     if pairs is None or pairs.ndim != 2 or pairs.shape[1] != 2 or not np.isfinite(pairs).all():
-        raise ModelError(f"Circuit.fastest: {name}={displayed(value)} must be a positive number (m/s2) or pairs (speed "
-                         "in m/s, acceleration in m/s2)")  # fmt: skip
+        raise ModelError(
+            f"Circuit.fastest: {name}={display_text(value)} must be a positive number (m/s2) or pairs (speed "
+            "in m/s, acceleration in m/s2)"
+        )
     v, a = pairs.T
     if not (np.diff(v) > 0).all() or v[0] < 0:
-        raise ModelError(f"Circuit.fastest: {name}={displayed(value)}: speeds must not be negative and must increase")
+        raise ModelError(
+            f"Circuit.fastest: {name}={display_text(value)}: speeds must not be negative and must increase"
+        )
     if not (a > 0).all() if positive_always else not a[0] > 0:
-        raise ModelError(f"Circuit.fastest: {name}={displayed(value)} must be positive (m/s2)")
+        raise ModelError(f"Circuit.fastest: {name}={display_text(value)} must be positive (m/s2)")
     return partial(np.interp, xp=v, fp=a)
 
 
-def _top(drive_limit: Callable[[Any], Any]) -> float:
+def _top_speed(drive_limit: Callable[[Any], Any]) -> float:
     """The speed from which on the drive accelerates no more."""
     v = np.linspace(0.0, FASTEST, 3001)
     no_drive = np.flatnonzero(drive_limit(v) <= 0)
     return float(v[no_drive[0]]) if len(no_drive) else FASTEST
 
 
-def _cornering(bend: Array, grip: Callable[[Any], Any], top: float) -> Array:
+def _cornering_speed(bend: Array, grip: Callable[[Any], Any], top: float) -> Array:
     """The largest speed of steady cornering at each station: below it the curvature can be driven at every speed."""
     v = np.linspace(0.0, top, 2001)[1:]
     root_radii = np.maximum.accumulate(v / np.sqrt(grip(v)))  # 1/sqrt of the largest curvature
@@ -395,7 +401,9 @@ def _cornering(bend: Array, grip: Callable[[Any], Any], top: float) -> Array:
     return np.asarray(speeds)
 
 
-def _pass(limit: Array, bend: Array, ds: float, grip: Callable[[Any], Any], accel_limit: Callable[[Any], Any]) -> Array:
+def _limit_speed_along(
+    limit: Array, bend: Array, ds: float, grip: Callable[[Any], Any], accel_limit: Callable[[Any], Any]
+) -> Array:
     """The speed with what the ellipse leaves for the acceleration, never above a limit; it begins at the slowest."""
     speeds, v = limit.copy(), float(limit[0])
     for i in range(1, len(limit)):
@@ -406,17 +414,17 @@ def _pass(limit: Array, bend: Array, ds: float, grip: Callable[[Any], Any], acce
     return speeds
 
 
-def _club() -> Circuit:
+def _club_circuit_points() -> Circuit:
     """In polar coordinates, with three lobes of unequal size."""
     angle = START + np.linspace(0.0, 2 * math.pi, 240, endpoint=False)
     radius = 150 * (1 + 0.26 * np.cos(2 * angle + 0.4) + 0.15 * np.cos(3 * angle) + 0.03 * np.sin(5 * angle))
     return Circuit.through(radius * np.cos(angle), radius * np.sin(angle), name="club")
 
 
-SHIPPED: dict[str, Callable[[], Circuit]] = {"club": _club, "oval": lambda: Circuit.oval(200.0, 50.0)}
+SHIPPED: dict[str, Callable[[], Circuit]] = {"club": _club_circuit_points, "oval": lambda: Circuit.oval(200.0, 50.0)}
 
 
-def circuit_of(source: str | FilePath | Sequence[Any] | Circuit) -> Circuit:
+def read_circuit(source: str | FilePath | Sequence[Any] | Circuit) -> Circuit:
     """A course by its name, its file or itself."""
     if isinstance(source, Circuit):
         return source
@@ -425,4 +433,4 @@ def circuit_of(source: str | FilePath | Sequence[Any] | Circuit) -> Circuit:
     if isinstance(source, str):
         return Circuit.shipped(source)
     raise ModelError(f"a course must be a name ({', '.join(SHIPPED)}), a CSV file or a Circuit, given "
-                     f"{displayed(source)}")  # fmt: skip
+                     f"{display_text(source)}")  # fmt: skip

@@ -14,17 +14,17 @@ from collections.abc import Mapping, Sequence
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.expr.table import table
-from bellcrank.library.driven import HELD, RING, add_friction
+from bellcrank.library.driver_inputs import HELD, RING, add_dry_friction
 from bellcrank.library.vehicles.axle_motor import add_axle_motor
-from bellcrank.library.vehicles.axles import FittedAxle
-from bellcrank.library.vehicles.controllers.parts import Controls
-from bellcrank.library.vehicles.coupling import MOTOR, add_coupled
-from bellcrank.library.vehicles.data import CarData
-from bellcrank.library.vehicles.gearbox import add_clutch, add_gears, add_rotor
-from bellcrank.library.vehicles.motor import drive_share, has_clutch, is_coupled
-from bellcrank.library.vehicles.parameters import put
-from bellcrank.library.vehicles.records import Differential, Drive, Pairs
-from bellcrank.library.vehicles.trailers import SIDES
+from bellcrank.library.vehicles.axles import AxleData
+from bellcrank.library.vehicles.car_data import CarData
+from bellcrank.library.vehicles.car_keys import DifferentialKeys, DrivelineKeys, Pairs
+from bellcrank.library.vehicles.clutch_and_converter import MOTOR, add_clutch_or_converter
+from bellcrank.library.vehicles.controllers.controller_context import ControllerOutputs
+from bellcrank.library.vehicles.gearbox import add_gears, add_rotor, define_clutch_engagement
+from bellcrank.library.vehicles.model_parameters import add_si_parameter
+from bellcrank.library.vehicles.powertrain_data import front_drive_fraction, has_clutch, has_independent_motor
+from bellcrank.library.vehicles.trailer_data import SIDES
 
 BEYOND = 1.02  # of the highest speed of a map, where nothing is left
 
@@ -37,15 +37,15 @@ def add_drive(
     bodies: Mapping[str, BodyHandle],
     drive: str,
     weight: float,
-    controls: Controls,
+    controls: ControllerOutputs,
 ) -> None:
     """Torques of the drive on the wheels; `drive` is what is asked for, `controls` what controllers make of it."""
     driveline = car.sections.drive
-    front_fraction = drive_share(driveline)
-    put(s, "drive_front", front_fraction, "1", "fraction of the drive torque on the front axle", (0, 1))
-    added_ratios = {a: put(s, f"drive_ratio_{a.name}", a.own.drive_ratio, "1",
-                           f"drive torque of axle {a.name} over that of the rear axle") for a in car.added
-                    if a.own.drive_ratio > 0 and front_fraction < 1}  # fmt: skip
+    front_fraction = front_drive_fraction(driveline)
+    add_si_parameter(s, "drive_front", front_fraction, "1", "fraction of the drive torque on the front axle", (0, 1))
+    added_ratios = {a: add_si_parameter(s, f"drive_ratio_{a.name}", a.car_axle_keys.drive_ratio, "1",
+                           f"drive torque of axle {a.name} over that of the rear axle") for a in car.added_axles
+                    if a.car_axle_keys.drive_ratio > 0 and front_fraction < 1}  # fmt: skip
     rear_fraction = (
         f"(1 - drive_front)/(1 + {' + '.join(added_ratios.values())})" if added_ratios else "(1 - drive_front)"
     )
@@ -53,10 +53,11 @@ def add_drive(
     driven = [axle for axle in (car.front, car.rear) if axle_fractions[axle.name][1] > 0]
     spins = [f"{axle_fractions[a.name][0]}*(u({a.name[0]}l.wheel) + u({a.name[0]}r.wheel))/2" for a in driven]
     spins += [
-        f"{rear_fraction}*{r}*(u({a.wheel('l')}.wheel) + u({a.wheel('r')}.wheel))/2" for a, r in added_ratios.items()
+        f"{rear_fraction}*{r}*(u({a.wheel_name('l')}.wheel) + u({a.wheel_name('r')}.wheel))/2"
+        for a, r in added_ratios.items()
     ]
     s.define("driven_spin", " + ".join(spins))
-    if is_coupled(driveline):
+    if has_independent_motor(driveline):
         wheel_keys = [
             *(axle.record.wheel for axle in driven),
             *(added_axle.record.wheel for added_axle in added_ratios),
@@ -64,8 +65,8 @@ def add_drive(
         inertia = sum(2 * wheel.spin_inertia for wheel in wheel_keys)
         _add_coupled_motor(s, driveline, drive, weight, inertia, controls.factors)
     else:
-        _add_limits(s, driveline, drive, weight, controls.factors)
-    centre = _add_centre(s, car, driveline.centre)
+        _add_drive_torque_limits(s, driveline, drive, weight, controls.factors)
+    centre = _add_centre_differential(s, car, driveline.centre)
     driven_axles = driven if centre is None else [car.front, car.rear]
     for axle, sign in ((car.front, "-"), (car.rear, "+")):
         axle_torque = f"driving*{axle_fractions[axle.name][0]}"
@@ -85,23 +86,25 @@ def add_drive(
                 direction=wheels[name][2], on=wheels[name], against=against, label=f"drive of {name}",
             )  # fmt: skip
     for added_axle, ratio in added_ratios.items():
-        for name in map(added_axle.wheel, SIDES):
-            carrier = added_axle.full_name if added_axle.rigid else name
-            body = bodies[car.part(added_axle.record.at[0])]
+        for name in map(added_axle.wheel_name, SIDES):
+            carrier = added_axle.full_name if added_axle.is_rigid else name
+            body = bodies[car.body_part_at(added_axle.record.at[0])]
             s.add_moment(f"{name}.drive", magnitude=f"driving*{rear_fraction}*{ratio}/2", direction=f"[{name}.wheel2]",
                          on=f"{name}.wheel", against=body if driveline.reaction == "body" else carrier,
                          label=f"drive of {name}")  # fmt: skip
-    if driveline.map is not None and driveline.inertia > 0 and not is_coupled(driveline):
+    if driveline.map is not None and driveline.inertia > 0 and not has_independent_motor(driveline):
         add_rotor(s, driveline, bodies["front"], spins)
 
 
-def _add_limits(s: System, driveline: Drive, drive: str, weight: float, factors: Sequence[str]) -> None:
+def _add_drive_torque_limits(
+    s: System, driveline: DrivelineKeys, drive: str, weight: float, factors: Sequence[str]
+) -> None:
     """Defines driving: what is asked for, between what the motor drives and brakes with at most; controllers reduce
     what accelerates the wheels by `factors`."""
     upper_limits = _add_wheel_limits(s, driveline)
     lower_limits = list(upper_limits)
     if driveline.map is not None:
-        motor_limit, drag_limit = _add_motor(s, driveline, drive, weight)
+        motor_limit, drag_limit = _add_motor_torque_limits(s, driveline, drive, weight)
         upper_limits, lower_limits = [*upper_limits, motor_limit], [*lower_limits, drag_limit]
     torque_name = "driving_asked" if factors else "driving"
     if factors:
@@ -118,19 +121,19 @@ def _add_limits(s: System, driveline: Drive, drive: str, weight: float, factors:
     s.define(torque_name, f"{sign}max(-drag_limit, min(drive_limit, {sign}({drive})))")
 
 
-def _add_wheel_limits(s: System, driveline: Drive) -> list[str]:
+def _add_wheel_limits(s: System, driveline: DrivelineKeys) -> list[str]:
     """Largest drive torques of the file at the wheels."""
     limits = []
     if driveline.torque is not None:
-        limits.append(put(s, "drive_most", driveline.torque, "F*L", "largest drive torque"))
+        limits.append(add_si_parameter(s, "drive_most", driveline.torque, "F*L", "largest drive torque"))
     if driveline.power is not None:
-        put(s, "power_most", driveline.power, "F*L/T", "largest power at the wheels")
+        add_si_parameter(s, "power_most", driveline.power, "F*L/T", "largest power at the wheels")
         limits.append("power_most/max(abs(driven_spin), 1)")
     return limits
 
 
 def _add_coupled_motor(
-    s: System, driveline: Drive, drive: str, weight: float, inertia: float, factors: Sequence[str]
+    s: System, driveline: DrivelineKeys, drive: str, weight: float, inertia: float, factors: Sequence[str]
 ) -> None:
     """Defines driving by a motor behind a clutch or a torque converter; `inertia`: of the driven wheels (kg m^2)."""
     assert driveline.map is not None and driveline.drag is not None
@@ -138,20 +141,20 @@ def _add_coupled_motor(
         drive = f"max(-{limit}, min({limit}, {drive}))"
     add_gears(s, driveline, drive)
     s.define("motor_spin", MOTOR)
-    s.define("motor_most", _add_map(s, "motor_full", driveline.map))
-    s.define("motor_drags", _add_map(s, "motor_drag", driveline.drag))
-    add_coupled(s, driveline, drive, weight, inertia, factors)
+    s.define("motor_most", _add_torque_map(s, "motor_full", driveline.map))
+    s.define("motor_drags", _add_torque_map(s, "motor_drag", driveline.drag))
+    add_clutch_or_converter(s, driveline, drive, weight, inertia, factors)
     s.define("drive_limit", "efficiency*ratio*motor_most")
     s.add_output("motor_speed", "motor_spin", label="speed of the motor", units="rpm")
     s.add_output("gear_ratio", "ratio", label="ratio of motor over wheels", units="1")
 
 
-def _add_motor(s: System, driveline: Drive, drive: str, weight: float) -> tuple[str, str]:
+def _add_motor_torque_limits(s: System, driveline: DrivelineKeys, drive: str, weight: float) -> tuple[str, str]:
     """What the motor drives and brakes with at most in its gear, at the wheels."""
     assert driveline.map is not None
     add_gears(s, driveline, drive)
-    add_clutch(s, driveline, weight)
-    put(s, "efficiency", driveline.efficiency, "1", "efficiency from motor to wheels", (0.5, 1.0))
+    define_clutch_engagement(s, driveline, weight)
+    add_si_parameter(s, "efficiency", driveline.efficiency, "1", "efficiency from motor to wheels", (0.5, 1.0))
     s.require_positive("efficiency")
     if has_clutch(driveline):
         s.define("motor_spin", "clutch*gear_sign*driven_spin*ratio + (1 - clutch)*idle")
@@ -159,8 +162,8 @@ def _add_motor(s: System, driveline: Drive, drive: str, weight: float) -> tuple[
         s.define("motor_spin", "abs(driven_spin)*ratio")
     s.add_output("motor_speed", "motor_spin", label="speed of the motor", units="rpm")
     s.add_output("gear_ratio", "ratio", label="ratio of motor over wheels", units="1")
-    full = _add_map(s, "motor_full", driveline.map)
-    drag = full if driveline.drag is None else _add_map(s, "motor_drag", driveline.drag)
+    full = _add_torque_map(s, "motor_full", driveline.map)
+    drag = full if driveline.drag is None else _add_torque_map(s, "motor_drag", driveline.drag)
     s.add_output(
         "motor_torque",
         "gear_sign*driving/ratio/where(gear_sign*driving > 0, efficiency, 1/efficiency)",
@@ -170,7 +173,7 @@ def _add_motor(s: System, driveline: Drive, drive: str, weight: float) -> tuple[
     return f"unbraked*efficiency*ratio*{full}", f"clutch*ratio*{drag}/efficiency"
 
 
-def _add_map(s: System, name: str, points: Pairs) -> str:
+def _add_torque_map(s: System, name: str, points: Pairs) -> str:
     """A table over the speed of the motor: as its first point below it, nothing past the last."""
     speeds, moments = (list(column) for column in zip(*points))
     end = BEYOND * speeds[-1]
@@ -178,11 +181,11 @@ def _add_map(s: System, name: str, points: Pairs) -> str:
     return f"{name}(min({end + 1.0!r}, max({speeds[0]!r}, motor_spin)))"
 
 
-def _add_differential(s: System, axle: FittedAxle, axle_torque: str) -> str | None:
+def _add_differential(s: System, axle: AxleData, axle_torque: str) -> str | None:
     """Defines the moment that a differential moves from the left wheel to the right one; None if it is open."""
     name = axle.name
     left_spin, right_spin = (f"u({name[0]}{side}.wheel)" for side in "lr")
-    lock_torque = _add_lock(
+    lock_torque = _add_differential_lock(
         s, axle.record.differential, name, f"({left_spin} - {right_spin})", axle_torque, axle.record.wheel.spin_inertia
     )
     if lock_torque is not None:
@@ -191,37 +194,39 @@ def _add_differential(s: System, axle: FittedAxle, axle_torque: str) -> str | No
     return lock_torque
 
 
-def _add_centre(s: System, car: CarData, differential: Differential | None) -> str | None:
+def _add_centre_differential(s: System, car: CarData, differential: DifferentialKeys | None) -> str | None:
     """Defines the moment that a centre differential moves from the front axle to the rear one; None if it is open."""
     front, rear = (f"(u({axle[0]}l.wheel) + u({axle[0]}r.wheel))/2" for axle in ("front", "rear"))
     inertia = 2 * min(axle.record.wheel.spin_inertia for axle in (car.front, car.rear))
-    lock_torque = _add_lock(s, differential, "centre", f"({front} - {rear})", "driving", inertia)
+    lock_torque = _add_differential_lock(s, differential, "centre", f"({front} - {rear})", "driving", inertia)
     if lock_torque is not None:
         label = "rear minus front axle torque, centre differential"
         s.add_output("centre.locking", f"2*{lock_torque}", label=label, units="F*L")
     return lock_torque
 
 
-def _add_lock(
-    s: System, differential: Differential | None, name: str, faster: str, torque: str, inertia: float
+def _add_differential_lock(
+    s: System, differential: DifferentialKeys | None, name: str, faster: str, torque: str, inertia: float
 ) -> str | None:
     """Defines the moment between two shafts, one `faster` by a speed than the other, under the torque `torque`."""
     if differential is None or differential.kind == "open":
         return None
     label = f"{name} differential"
-    k = put(s, f"k_shaft_{name}", RING**2 * inertia, "F*L/A", f"elasticity of the {label}")
+    k = add_si_parameter(s, f"k_shaft_{name}", RING**2 * inertia, "F*L/A", f"elasticity of the {label}")
     prefix = f"{name}.differential"
     if differential.kind == "locked":
         s.add_state(f"{prefix}.turn", rate=faster, units="A", label=f"twist of the {label}")
         s.define(f"{prefix}.held", f"{k}*({prefix}.turn + {HELD}*{faster})")
     else:
-        preload = put(
+        preload = add_si_parameter(
             s, f"preload_{name}", differential.preload, "F*L", f"{label}: torque between the wheels without drive"
         )
-        lock = put(s, f"lock_{name}", differential.lock, "1", f"{label}: locking fraction of the drive torque")
+        lock = add_si_parameter(
+            s, f"lock_{name}", differential.lock, "1", f"{label}: locking fraction of the drive torque"
+        )
         coast = differential.lock if differential.lock_coast is None else differential.lock_coast
-        put(s, f"lock_coast_{name}", coast, "1", f"{label}: locking fraction of the overrun torque")
+        add_si_parameter(s, f"lock_coast_{name}", coast, "1", f"{label}: locking fraction of the overrun torque")
         fraction = f"where({torque} > 0, {lock}, lock_coast_{name})"
         limit = f"({preload} + {fraction}*abs({torque}))/2"
-        add_friction(s, prefix, faster, limit, k, label)
+        add_dry_friction(s, prefix, faster, limit, k, label)
     return f"{prefix}.held"

@@ -22,17 +22,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bellcrank.api.system import System
+from bellcrank.argument_checks import PublicDir
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.errors import ModelError
 from bellcrank.expr.table import table
-from bellcrank.kinds import Listed
-from bellcrank.library.tyres.steady import ARRAYS
-from bellcrank.library.vehicles.data import CORNERS, CarData
-from bellcrank.library.vehicles.figures import cornering, front_fraction, rear_group, steering_ratio, understeers
-from bellcrank.library.vehicles.motor import largest_torque
-from bellcrank.library.vehicles.path import Change, Path
-from bellcrank.library.vehicles.rest import Stand
-from bellcrank.numeric.real import displayed
+from bellcrank.library.tyres.steady_tyre import ARRAYS
+from bellcrank.library.vehicles.car_data import CORNERS, CarData
+from bellcrank.library.vehicles.driver_path import Change, Path
+from bellcrank.library.vehicles.handling_metrics import (
+    axle_cornering,
+    combined_rear_cornering,
+    front_fraction,
+    steering_ratio,
+    understeer_gradients,
+)
+from bellcrank.library.vehicles.powertrain_data import max_drive_torque
+from bellcrank.library.vehicles.static_equilibrium import CarStatics
+from bellcrank.numeric.real_numbers import display_text
 
 PREVIEW = {"macadam": 1.0, "point": 1.0, "pursuit": 0.7, "stanley": 0.0}  # s, by kind
 SPEEDS = (1.0, 3.0, 5.0, 7.5, 10.0, 13.0, 16.0, 20.0, 25.0, 30.0, 36.0, 43.0, 52.0, 65.0)  # m/s, of the gain tables
@@ -45,7 +51,7 @@ COASTS = 0.05  # of the weight, as a force that the engine brakes with; outside,
 
 
 @dataclass(frozen=True)
-class Driver(Listed):
+class Driver(PublicDir):
     """A driver: follows a path and keeps the speed, for `Car.system(driver=)`.
 
     The speed is kept at the input speed_set (m/s).
@@ -90,7 +96,7 @@ class Driver(Listed):
     True
     """
 
-    internals: ClassVar[tuple[str, ...]] = ("add", "start")
+    internals: ClassVar[tuple[str, ...]] = ("add_to_system", "initial_state")
     path: Path | Change | None = None
     kind: str = "macadam"
     preview: float | None = None
@@ -122,8 +128,12 @@ class Driver(Listed):
         if self.speeds is not None:
             count = len(path.s) if isinstance(path, Path) else 0
             if len(self.speeds) != count or not all(_number(v) and v > 0 for v in self.speeds):
-                errors.append(f"speeds={displayed(self.speeds)} must be positive numbers, one for each of the {count} "
-                              "points of the path" if count else "speeds need a path through points")  # fmt: skip
+                errors.append(
+                    f"speeds={display_text(self.speeds)} must be positive numbers, one for each of the {count} "
+                    "points of the path"
+                    if count
+                    else "speeds need a path through points"
+                )
         if errors:
             raise ModelError("driver: " + "; ".join(errors))
 
@@ -132,26 +142,26 @@ class Driver(Listed):
         """How far the driver looks ahead, s."""
         return PREVIEW[self.kind] if self.preview is None else self.preview
 
-    def add(self, s: System, car: CarData, statics: Stand, chassis: BodyHandle) -> dict[str, str]:
+    def add_to_system(self, s: System, car: CarData, statics: CarStatics, chassis: BodyHandle) -> dict[str, str]:
         """Adds states and formulas; returns what the model shall take for steer, drive and brake."""
-        single_track = SingleTrack.of(car, statics.drawn or statics)
+        single_track = SingleTrack.from_car(car, statics.as_drawn or statics)
         s.define("driver.ahead", "dot(vel(chassis.cm), direction(project([chassis1], [n3])))")
-        commands, steer = self._speed(s, car, statics), ["steer"]
+        commands, steer = self._speed_control(s, car, statics), ["steer"]
         if self.path is not None:
-            self._require_wide(car, single_track)
+            self._check_path_curvature(car, single_track)
             s.add_parameter("hands", self.hands, units="1", label="steering authority of the driver", range=(0, 1))
             steer.append(f"hands*{self._steering(s, car, single_track)}")
         if self.circles:
-            steer.append(self._circle(s, car, single_track))
+            steer.append(self._curvature_control(s, car, single_track))
         return commands | {"steer": " + ".join(steer)}
 
-    def start(self, car: CarData, statics: Stand) -> dict[str, float]:
+    def initial_state(self, car: CarData, statics: CarStatics) -> dict[str, float]:
         """The station of the path nearest to where the car begins."""
         if not isinstance(self.path, Path):
             return {}
         return {"driver.station": self.path.nearest(float(car.sprung.cg[0]), float(car.sprung.cg[1]))}
 
-    def _require_wide(self, car: CarData, single_track: SingleTrack) -> None:
+    def _check_path_curvature(self, car: CarData, single_track: SingleTrack) -> None:
         """No path that bends tighter than the car turns."""
         assert self.path is not None
         radius, s = self.path.tightest()
@@ -163,7 +173,7 @@ class Driver(Listed):
                 f"{self.most:g} deg the car turns no tighter than {min_radius:.3g} m"
             )
 
-    def _circle(self, s: System, car: CarData, single_track: SingleTrack) -> str:
+    def _curvature_control(self, s: System, car: CarData, single_track: SingleTrack) -> str:
         """An integral of the error of the yaw rate, scaled so that k_turn is the speed of its answer."""
         s.add_input("curve_set", units="1/L", label="curvature that the driver keeps")
         s.set_run(inputs={"curve_set": 0.0})
@@ -183,18 +193,20 @@ class Driver(Listed):
         s.add_state("driver.turn", rate=f"k_turn*{gain}*{error}", units="A", label="steering-wheel angle of the circle")
         return "driver.turn"
 
-    def _speed(self, s: System, car: CarData, statics: Stand) -> dict[str, str]:
+    def _speed_control(self, s: System, car: CarData, statics: CarStatics) -> dict[str, str]:
         s.add_input("speed_set", units="L/T", label="speed that the driver keeps")
         s.set_run(inputs={"speed_set": 0.0})
         s.add_parameter("k_speed", self.k_speed, units="1/T", label="driver: acceleration over speed error")
         s.add_parameter("i_speed", self.i_speed, units="1/T**2", label="driver: acceleration over its integral")
         radius = sum(float(car.axle(a).tyre.free_radius(ARRAYS, 0.0)) for a, _ in CORNERS.values()) / 4
-        s.add_parameter("driver_reach", statics.total * radius, units="M*L", label="mass times radius of the wheels")
-        speed_term, acceleration_term = self._profile(s)
+        s.add_parameter(
+            "driver_reach", statics.total_mass * radius, units="M*L", label="mass times radius of the wheels"
+        )
+        speed_term, acceleration_term = self._speed_profile_terms(s)
         s.define("driver.error", f"speed_set{speed_term} - driver.ahead")
         s.define("driver.moment", f"driver_reach*(k_speed*driver.error + i_speed*driver.sum{acceleration_term})")
         drive = car.sections.drive
-        torque_limit = "drive_limit" if drive.map is not None else repr(largest_torque(car.sections) or 1e9)
+        torque_limit = "drive_limit" if drive.map is not None else repr(max_drive_torque(car.sections) or 1e9)
         below_limit = f"abs(driver.moment) < {torque_limit}"
         s.add_state("driver.sum", rate=f"where({below_limit}, where(k_speed > 0, driver.error, 0), 0)", units="L",
                     label="integral of the speed error")  # fmt: skip
@@ -204,7 +216,7 @@ class Driver(Listed):
             "brake": f"brake + max(0, -driver.moment - {coasting_torque})",
         }
 
-    def _profile(self, s: System) -> tuple[str, str]:
+    def _speed_profile_terms(self, s: System) -> tuple[str, str]:
         """What the speeds of the path add to the speed that is kept, and to the acceleration."""
         if self.speeds is None:
             return "", ""
@@ -219,15 +231,15 @@ class Driver(Listed):
     def _steering(self, s: System, car: CarData, single_track: SingleTrack) -> str:
         path = self.path
         assert path is not None
-        path.add(s)
+        path.add_to_system(s)
         s.define("driver.cos", "dot(direction(project([chassis1], [n3])), [n1])")
         s.define("driver.sin", "dot(direction(project([chassis1], [n3])), [n2])")
         s.define("driver.x", "dot(pos(chassis.cm), [n1])")
         s.define("driver.y", "dot(pos(chassis.cm), [n2])")
         station = "driver.station" if isinstance(path, Path) else "driver.x"
-        heading, _ = path.turned(s, station, "driver.here")
+        heading, _ = path.heading_and_curvature_at(s, station, "driver.here")
         s.define("driver.heading", heading)
-        x, y = path.place(s, station, "driver.near")
+        x, y = path.position_at(s, station, "driver.near")
         projection = "cos(driver.heading)*{0} + sin(driver.heading)*{1}"
         if isinstance(path, Path):
             path_speed = projection.format("dot(vel(chassis.cm), [n1])", "dot(vel(chassis.cm), [n2])")
@@ -240,7 +252,12 @@ class Driver(Listed):
         s.define("driver.pace", f"max({SLOWEST}, driver.ahead)")
         s.define("driver.aside", "dot(vel(chassis.cm), cross([n3], direction(project([chassis1], [n3]))))")
         s.define("driver.turns", "dot(rot(chassis), [n3])")
-        kinds = {"macadam": self._macadam, "point": self._point, "pursuit": self._pursuit, "stanley": self._stanley}
+        kinds = {
+            "macadam": self._macadam,
+            "point": self._single_point_preview,
+            "pursuit": self._pure_pursuit,
+            "stanley": self._stanley,
+        }
         steer_angle = kinds[self.kind](s, single_track)
         angle_limit = math.radians(self.most)
         s.define(
@@ -248,7 +265,7 @@ class Driver(Listed):
         )
         s.add_parameter("t_driver", self.lag, units="T", label="lag of the driver's arms")
         s.require_positive("t_driver")
-        delayed_angle = self._delayed(s) if self.delay > 0 else "driver.wanted"
+        delayed_angle = self._pade_delay(s) if self.delay > 0 else "driver.wanted"
         rate = f"({delayed_angle} - driver.steer)/t_driver"
         if self.rate is not None:
             s.add_parameter(RATE, math.radians(self.rate), units="A/T", label="driver: largest steering-wheel rate")
@@ -257,7 +274,7 @@ class Driver(Listed):
         s.add_state("driver.steer", rate=rate, units="A", label="steering-wheel angle of the driver")
         return "driver.steer"
 
-    def _delayed(self, s: System) -> str:
+    def _pade_delay(self, s: System) -> str:
         """What was wanted some time ago: the delay as the Pade fraction (1 - T s/3)/(1 + 2 T s/3 + (T s)^2/6)."""
         s.add_parameter("t_delay", self.delay, units="T", label="delay of the driver's eyes")
         s.require_positive("t_delay")
@@ -268,39 +285,41 @@ class Driver(Listed):
                     units="A*T", label="driver: what was seen, integrated")  # fmt: skip
         return "(6*driver.seen/t_delay**2 - 2*driver.seeing/t_delay)"
 
-    def _ahead(self, s: System, index: int, distance: str) -> str:
+    def _define_preview_error(self, s: System, index: int, distance: str) -> str:
         """Defines the distance of the path from the car's axis, some way ahead."""
         assert self.path is not None
         station = "driver.station" if isinstance(self.path, Path) else "driver.x"
         name = f"driver.see_{index}"
-        x, y = self.path.place(s, f"({station} + {distance})", f"driver.at_{index}")
+        x, y = self.path.position_at(s, f"({station} + {distance})", f"driver.at_{index}")
         s.define(name, f"driver.cos*({y} - driver.y) - driver.sin*({x} - driver.x)")
         return name
 
     def _macadam(self, s: System, single_track: SingleTrack) -> str:
         times = self.ahead * np.arange(1, self.points + 1) / self.points
-        rows = np.array([gains(*single_track.matrices(v), v, times) for v in SPEEDS])
+        rows = np.array([preview_gains(*single_track.matrices(v), v, times) for v in SPEEDS])
         terms = []
         for j, time in enumerate(times):
             s.define(f"driver_gain_{j + 1}", table(SPEEDS, rows[:, j].tolist(), 3))
-            terms.append(f"driver_gain_{j + 1}(driver.pace)*{self._ahead(s, j + 1, f'{float(time)!r}*driver.pace')}")
+            terms.append(
+                f"driver_gain_{j + 1}(driver.pace)*{self._define_preview_error(s, j + 1, f'{float(time)!r}*driver.pace')}"
+            )
         for name, column, variable in (("aside", -2, "driver.aside"), ("turns", -1, "driver.turns")):
             s.define(f"driver_gain_{name}", table(SPEEDS, rows[:, column].tolist(), 3))
             terms.append(f"-driver_gain_{name}(driver.pace)*{variable}")
         return " + ".join(terms).replace("+ -", "- ")
 
-    def _point(self, s: System, single_track: SingleTrack) -> str:
+    def _single_point_preview(self, s: System, single_track: SingleTrack) -> str:
         base, K = single_track.base, single_track.understeer
         preview_distance = f"{self.ahead!r}*driver.pace"
-        preview_error = self._ahead(s, 1, preview_distance)
+        preview_error = self._define_preview_error(s, 1, preview_distance)
         return f"({base!r} + {K!r}*driver.pace**2)*2*{preview_error}/({preview_distance})**2"
 
-    def _pursuit(self, s: System, single_track: SingleTrack) -> str:
+    def _pure_pursuit(self, s: System, single_track: SingleTrack) -> str:
         """The circle from the rear axle to a point of the path; its steering angle, with what understeer adds."""
         base, K = single_track.base, single_track.understeer
         rear_arm = single_track.behind
         s.define("driver.far", f"max({NEAREST}, {self.ahead!r}*driver.pace)")
-        preview_error = self._ahead(s, 1, f"(driver.far - {rear_arm!r})")
+        preview_error = self._define_preview_error(s, 1, f"(driver.far - {rear_arm!r})")
         return f"atan(2*{base!r}*{preview_error}/driver.far**2)*(1 + {K / base!r}*driver.pace**2)"
 
     def _stanley(self, s: System, single_track: SingleTrack) -> str:
@@ -309,9 +328,9 @@ class Driver(Listed):
         assert self.path is not None
         base, K = single_track.base, single_track.understeer
         front_arm = base - single_track.behind
-        preview_error = self._ahead(s, 1, repr(front_arm))
+        preview_error = self._define_preview_error(s, 1, repr(front_arm))
         station = "driver.station" if isinstance(self.path, Path) else "driver.x"
-        heading, bend = self.path.turned(s, f"({station} + {front_arm!r})", "driver.front")
+        heading, bend = self.path.heading_and_curvature_at(s, f"({station} + {front_arm!r})", "driver.front")
         s.define("driver.front_heading", heading)
         s.define("driver.bend", bend)
         gain, slow, damping = STANLEY
@@ -339,12 +358,12 @@ class SingleTrack:
     understeer: float
 
     @classmethod
-    def of(cls, car: CarData, statics: Stand) -> SingleTrack:
-        front, rear = (cornering(car, statics, axle) for axle in (car.front, car.rear))
-        rear = rear_group(car, statics, rear)
+    def from_car(cls, car: CarData, statics: CarStatics) -> SingleTrack:
+        front, rear = (axle_cornering(car, statics, axle) for axle in (car.front, car.rear))
+        rear = combined_rear_cornering(car, statics, rear)
         base = front.x - rear.x
-        rear_arm = float(statics.centre[0]) - rear.x if car.added else base * front_fraction(statics)
-        gradient = max(sum(understeers(statics, front, rear)), 0.0)
+        rear_arm = float(statics.mass_centre[0]) - rear.x if car.added_axles else base * front_fraction(statics)
+        gradient = max(sum(understeer_gradients(statics, front, rear)), 0.0)
         inertia = yaw_inertia(car, statics)
         return cls(statics.mass, inertia, base, rear_arm, front.effective, rear.effective, gradient)
 
@@ -357,13 +376,13 @@ class SingleTrack:
         return np.array(A), np.array([C1 / m, a * C1 / Iz])
 
 
-def gains(A: Any, B: Any, speed: float, times: Any) -> Any:
+def preview_gains(A: Any, B: Any, speed: float, times: Any) -> Any:
     """MacAdam's gains at a speed: of the points ahead, multiples of the first time, then of side speed and yaw rate
     (rad per m, m/s, rad/s)."""
     M = np.zeros((5, 5))  # of y, v_y, psi, r and the steering angle, which is held
     M[0, 1], M[0, 2], M[2, 3] = 1.0, speed, 1.0
     M[np.ix_((1, 3), (1, 3))], M[(1, 3), 4] = A, B
-    step = exponential(M * times[0])
+    step = matrix_exponential(M * times[0])
     rows = [step[0]]
     for _ in times[1:]:
         rows.append(rows[-1] @ step)
@@ -373,7 +392,7 @@ def gains(A: Any, B: Any, speed: float, times: Any) -> Any:
     return np.array([*weights, weights @ responses[:, 1], weights @ responses[:, 3]])
 
 
-def exponential(M: Any) -> Any:
+def matrix_exponential(M: Any) -> Any:
     """The exponential of a small matrix, by the series of its 2^n-th part and squaring."""
     n = max(0, math.ceil(math.log2(max(float(np.abs(M).sum(axis=1).max()), 1e-9)))) + 2
     M = M / 2**n
@@ -386,16 +405,16 @@ def exponential(M: Any) -> Any:
     return total
 
 
-def yaw_inertia(car: CarData, statics: Stand) -> float:
+def yaw_inertia(car: CarData, statics: CarStatics) -> float:
     """Moment of inertia of the whole car about the vertical through its mass centre."""
-    sprung, centre = car.sprung, statics.centre
+    sprung, centre = car.sprung, statics.mass_centre
     total = float(sprung.inertia[2, 2]) + sprung.mass * float(np.sum((sprung.cg[:2] - centre[:2]) ** 2))
     for i, (axle_name, _) in enumerate(CORNERS.values()):
         record = car.axle(axle_name).record
         unsprung_mass = record.carrier.mass + record.wheel.mass + sum(x.mass for x in (record.links or {}).values())
-        total += unsprung_mass * float(np.sum((statics.contact[i][:2] - centre[:2]) ** 2))
+        total += unsprung_mass * float(np.sum((statics.contact_points[i][:2] - centre[:2]) ** 2))
         total += record.wheel.cross_inertia or record.wheel.spin_inertia / 2
-    for axle in car.added:
-        total += axle.mass * float(np.sum((np.array([axle.record.at[0], 0.0]) - centre[:2]) ** 2))
+    for axle in car.added_axles:
+        total += axle.unsprung_mass * float(np.sum((np.array([axle.record.at[0], 0.0]) - centre[:2]) ** 2))
         total += 2 * axle.record.wheel.mass * axle.record.at[1] ** 2 + axle.record.inertia[2]
     return total

@@ -13,12 +13,12 @@ import numpy as np
 
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
-from bellcrank.library.vehicles.data import CarData
-from bellcrank.library.vehicles.frame import FrameData
-from bellcrank.library.vehicles.parameters import put
-from bellcrank.library.vehicles.sprung import Array, Sprung
-from bellcrank.library.vehicles.trailers import CHASSIS, CHASSIS_FRONT, CHASSIS_REAR
-from bellcrank.model.formula import call, dot
+from bellcrank.library.vehicles.car_data import CarData
+from bellcrank.library.vehicles.frame_data import FrameData
+from bellcrank.library.vehicles.mass_properties import Array, RigidMassProperties
+from bellcrank.library.vehicles.model_parameters import add_si_parameter
+from bellcrank.library.vehicles.trailer_data import CHASSIS, CHASSIS_FRONT, CHASSIS_REAR
+from bellcrank.model.formula import call_formula, dot
 
 FRAME = "frame"
 MOMENTS = {"roll": (0, 0), "pitch": (1, 1), "yaw": (2, 2), "xz": (0, 2), "xy": (0, 1), "yz": (1, 2)}
@@ -29,7 +29,7 @@ def chassis_parts(s: System, car: CarData, chassis: BodyHandle) -> Mapping[str, 
     """The bodies that carry "front" and "rear": one, or two on a frame, which are added."""
     if car.frame is None:
         return {"front": chassis, "rear": chassis}
-    rear = _add_parts(s, car.frame, chassis)
+    rear = _add_frame_parts(s, car.frame, chassis)
     _add_torsion(s, car.frame, chassis, rear)
     return {"front": chassis, "rear": rear}
 
@@ -40,25 +40,35 @@ def inertia_parameters(s: System, inertia: Array, name: str, owner: str) -> tupl
     for axis_name, (i, j) in MOMENTS.items():
         value = float(inertia[i, j])
         names[i, j] = names[j, i] = (
-            put(s, f"i_{axis_name}{name}", value, "M*L**2", f"inertia of {owner}, {axis_name}") if value else 0
+            add_si_parameter(s, f"i_{axis_name}{name}", value, "M*L**2", f"inertia of {owner}, {axis_name}")
+            if value
+            else 0
         )
     return tuple(tuple(names[i, j] for j in range(3)) for i in range(3))
 
 
-def _add_parts(s: System, frame: FrameData, chassis: BodyHandle) -> BodyHandle:
+def _add_frame_parts(s: System, frame: FrameData, chassis: BodyHandle) -> BodyHandle:
     """Both parts by the sprung mass: their fractions of it and the distance of their mass centres."""
-    front_fraction = put(
-        s, "part_front", frame.fraction, "1", "mass of the front part of the body over the sprung mass", (0, 1)
+    front_fraction = add_si_parameter(
+        s,
+        "part_front",
+        frame.front_mass_fraction,
+        "1",
+        "mass of the front part of the body over the sprung mass",
+        (0, 1),
     )
     label = "mass centre of the front part of the body from that of the rear part"
     cg_offset = frame.front.cg - frame.rear.cg
-    offsets = [put(s, f"apart_{a}", float(d), "L", f"{label}, {a}") if d else "0" for a, d in zip("xyz", cg_offset)]
+    offsets = [
+        add_si_parameter(s, f"apart_{a}", float(d), "L", f"{label}, {a}") if d else "0"
+        for a, d in zip("xyz", cg_offset)
+    ]
     part_formulas = {
         "front": (f"{front_fraction}*m_body", f"+ (1 - {front_fraction})*"),
         "rear": (f"(1 - {front_fraction})*m_body", f"- {front_fraction}*"),
     }
 
-    def body(name: str, parent: BodyHandle, part_name: str, sprung: Sprung, position: Array) -> BodyHandle:
+    def body(name: str, parent: BodyHandle, part_name: str, sprung: RigidMassProperties, position: Array) -> BodyHandle:
         mass, cm_factor = part_formulas[part_name]
         cm = tuple(f"{c} {cm_factor}{d}" for c, d in zip(CENTRE, offsets, strict=True))
         inertia = inertia_parameters(s, sprung.inertia, f"_{part_name}", f"the {part_name} part of the body")
@@ -72,8 +82,8 @@ def _add_parts(s: System, frame: FrameData, chassis: BodyHandle) -> BodyHandle:
 
 
 def _add_torsion(s: System, frame: FrameData, chassis: BodyHandle, rear: BodyHandle) -> None:
-    k = put(s, "k_frame", frame.stiffness, "F*L/A", "torsional stiffness of the frame")
-    c = put(s, "c_frame", frame.damping, "F*L*T/A", "torsional damping of the frame")
+    k = add_si_parameter(s, "k_frame", frame.stiffness, "F*L/A", "torsional stiffness of the frame")
+    c = add_si_parameter(s, "c_frame", frame.damping, "F*L*T/A", "torsional damping of the frame")
     s.define("frame_torsion", f"-{k}*q({FRAME}) - {c}*u({FRAME})")
     s.add_moment("frame.torsion", magnitude="frame_torsion", direction=chassis[1], on=rear, against=chassis,
                  label="torque of the frame on the rear part of the body")  # fmt: skip
@@ -90,5 +100,5 @@ def add_rear_roll(s: System, body_parts: Mapping[str, BodyHandle]) -> None:
     for output in s.description.outputs:
         if output.name == "roll":
             output.label = "roll angle of the front part of the body"
-    angle = call("atan2", dot(rear[2], vertical), dot(rear[3], vertical))
+    angle = call_formula("atan2", dot(rear[2], vertical), dot(rear[3], vertical))
     s.add_output("roll_rear", angle, label="roll angle of the rear part of the body", units="deg", body=rear)

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bellcrank.library.vehicles.data import GRAVITY
-from bellcrank.library.vehicles.frame import FrameData
+from bellcrank.library.vehicles.car_data import GRAVITY
+from bellcrank.library.vehicles.frame_data import FrameData
 
 
 @dataclass(frozen=True)

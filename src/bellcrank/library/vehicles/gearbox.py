@@ -11,9 +11,15 @@ from __future__ import annotations
 
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
-from bellcrank.library.vehicles.motor import has_clutch, idles_at, most_power, shifts_at, shifts_low
-from bellcrank.library.vehicles.parameters import put
-from bellcrank.library.vehicles.records import Drive
+from bellcrank.library.vehicles.car_keys import DrivelineKeys
+from bellcrank.library.vehicles.model_parameters import add_si_parameter
+from bellcrank.library.vehicles.powertrain_data import (
+    clutch_opening_speed,
+    has_clutch,
+    light_load_upshift_speed,
+    max_motor_power,
+    upshift_speed,
+)
 
 STARTED = 0.05  # of a gear, from which on a change is completed, even if the driven wheels turn slower meanwhile
 KEPT = 0.75  # of the speed at which a gear was taken, where it is left again
@@ -23,18 +29,18 @@ SLOW = 1.0  # rad/s of a wheel, within which the direction of power changes
 GEAR, CLUTCH = "driveline.gear", "driveline.clutch"
 
 
-def power_sign(torque: str, spin: str) -> str:
+def power_flow_sign(torque: str, spin: str) -> str:
     """1 where a torque drives wheels that turn with `spin`, -1 where it brakes them, continuous in between: gears of an
     efficiency multiply the torque by that to the power of it, and never gain energy."""
     return f"max(-1, min(1, sign({torque})*({spin})/{SLOW}))"
 
 
-def add_gears(s: System, driveline: Drive, drive: str) -> None:
+def add_gears(s: System, driveline: DrivelineKeys, drive: str) -> None:
     """Defines `ratio` of motor over wheels, `gear_sign`, and how the ratio changes; `drive` is the torque asked for."""
     ratios = driveline.gears or (1.0,)
-    names = [put(s, f"gear_{i}", r, "1", f"ratio of gear {i}") for i, r in enumerate(ratios, 1)]
-    put(s, "final_ratio", driveline.final, "1", "ratio behind the gears")
-    put(
+    names = [add_si_parameter(s, f"gear_{i}", r, "1", f"ratio of gear {i}") for i, r in enumerate(ratios, 1)]
+    add_si_parameter(s, "final_ratio", driveline.final, "1", "ratio behind the gears")
+    add_si_parameter(
         s,
         "gear_held",
         float(driveline.gear),
@@ -42,7 +48,7 @@ def add_gears(s: System, driveline: Drive, drive: str) -> None:
         "gear that is held; 0: by speed and load, -1: reverse",
         (-1.0, float(len(names))),
     )
-    put(s, "reverse_ratio", driveline.reverse or ratios[0], "1", "ratio of the reverse gear")
+    add_si_parameter(s, "reverse_ratio", driveline.reverse or ratios[0], "1", "ratio of the reverse gear")
     s.define("gear_sign", "where(gear_held < 0, -1, 1)")
     forward_ratio = names[0]
     if len(names) > 1:
@@ -53,13 +59,21 @@ def add_gears(s: System, driveline: Drive, drive: str) -> None:
     s.add_output("gear", f"where(gear_held < 0, -1, {number})", label="gear; -1 is reverse", units="1")
 
 
-def _add_shifts(s: System, driveline: Drive, names: list[str], drive: str) -> None:
+def _add_shifts(s: System, driveline: DrivelineKeys, names: list[str], drive: str) -> None:
     """The gear as a state: a whole number but while it changes."""
-    put(s, "shift_at", shifts_at(driveline), "A/T", "speed of the motor at which the next gear follows at full load")
-    put(s, "shift_low", shifts_low(driveline), "A/T", "speed of the motor at which the next gear follows without load")
-    put(s, "t_shift", driveline.shift_time, "T", "lag of the ratio behind the gear")
+    add_si_parameter(
+        s, "shift_at", upshift_speed(driveline), "A/T", "speed of the motor at which the next gear follows at full load"
+    )
+    add_si_parameter(
+        s,
+        "shift_low",
+        light_load_upshift_speed(driveline),
+        "A/T",
+        "speed of the motor at which the next gear follows without load",
+    )
+    add_si_parameter(s, "t_shift", driveline.shift_time, "T", "lag of the ratio behind the gear")
     s.require_positive("t_shift")
-    s.define("motor_load", f"max(0, min(1, ({drive})*driven_spin/{most_power(driveline)!r}))")
+    s.define("motor_load", f"max(0, min(1, ({drive})*driven_spin/{max_motor_power(driveline)!r}))")
     s.define("shifts_up", "shift_low + (shift_at - shift_low)*motor_load")
     automatic_gear = "1"
     for i, name in enumerate(names[:-1], 1):
@@ -70,32 +84,36 @@ def _add_shifts(s: System, driveline: Drive, names: list[str], drive: str) -> No
     s.add_state(GEAR, rate=f"(gear_wanted - {GEAR})/t_shift", units="1", label="gear")
 
 
-def add_clutch(s: System, driveline: Drive, weight: float) -> None:
+def define_clutch_engagement(s: System, driveline: DrivelineKeys, weight: float) -> None:
     """Defines `clutch`, the fraction by which the motor is coupled, and `unbraked`; `weight`: that of the car times the
     radius of its wheels."""
     if not has_clutch(driveline):
         s.define("clutch", "1")
         s.define("unbraked", "1")
         return
-    put(s, "idle", idles_at(driveline), "A/T", "speed of the motor below which the clutch is open")
+    add_si_parameter(
+        s, "idle", clutch_opening_speed(driveline), "A/T", "speed of the motor below which the clutch is open"
+    )
     s.require_positive("idle")
     add_pedal(s, driveline, weight, f"max(0, min(1, (gear_sign*driven_spin*ratio - idle)/({SOFT}*idle)))")
     s.define("clutch", CLUTCH)
 
 
-def add_pedal(s: System, driveline: Drive, weight: float, closed: str) -> None:
+def add_pedal(s: System, driveline: DrivelineKeys, weight: float, closed: str) -> None:
     """The state of the clutch, which follows the formula `closed` with a lag and opens for hard braking."""
-    put(s, "clutch_brake", HARD * weight, "F*L", "brake torque, sum of all wheels, at which the clutch is open")
-    put(s, "t_clutch", driveline.shift_time, "T", "lag of the clutch")
+    add_si_parameter(
+        s, "clutch_brake", HARD * weight, "F*L", "brake torque, sum of all wheels, at which the clutch is open"
+    )
+    add_si_parameter(s, "t_clutch", driveline.shift_time, "T", "lag of the clutch")
     s.require_positive("clutch_brake", "t_clutch")
     s.define("unbraked", f"max(0, min(1, (clutch_brake - braking)/({SOFT}*clutch_brake)))")
     s.add_state(CLUTCH, rate=f"({closed}*unbraked - {CLUTCH})/t_clutch", units="1", label="clutch: 0 open, 1 closed")
 
 
-def add_rotor(s: System, driveline: Drive, chassis: BodyHandle, spins: list[str]) -> None:
+def add_rotor(s: System, driveline: DrivelineKeys, chassis: BodyHandle, spins: list[str]) -> None:
     """The turning parts of the motor, geared to the wheels through the clutch. What a changing ratio or clutch asks for
     to turn faster or slower is torque of the motor itself, not of the wheels."""
-    put(s, "i_motor", driveline.inertia, "M*L**2", "moment of inertia of the motor")
+    add_si_parameter(s, "i_motor", driveline.inertia, "M*L**2", "moment of inertia of the motor")
     rotor = s.add_body("motor", parent=chassis, rotate=2, mass=0, inertia=(0, "i_motor", 0), label="rotor of the motor")
     geared_speed = f"clutch*ratio*({' + '.join(spins)})"
     s.add_constraint(f"u({rotor.name}) - {geared_speed}", eliminate=rotor.u[1], label="gears")

@@ -13,7 +13,7 @@ from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.describe.tyre_patch import CHANNELS
 from bellcrank.library.terrain import Surface, Terrain
-from bellcrank.library.tyres.steady import ARRAYS
+from bellcrank.library.tyres.steady_tyre import ARRAYS
 
 SUMS = ("load", "newtons", "stored", "fx", "fy", "fz", "my")
 MEANS = ("vlong", "spin", "rolling", "depth", "kappa", "alpha_seen", "inclination")
@@ -26,7 +26,7 @@ WORDS = {"load": ("F", "normal force"), "depth": ("L", "tyre deflection"),
          "stored": ("F*L", "energy of the tyre springs")}  # fmt: skip
 
 
-def contacts(name: str, dual: bool) -> tuple[str, ...]:
+def contact_names(name: str, dual: bool) -> tuple[str, ...]:
     """Names of the contacts of a wheel."""
     return (f"{name}.outer", f"{name}.inner") if dual else (f"{name}.tyre",)
 
@@ -36,7 +36,7 @@ def add_tyres(
 ) -> None:
     """The tyre of a wheel, or both at a `spacing`, the name of a parameter; `side`: 1 left, -1 right."""
     law = tyre.on("left" if side > 0 else "right")
-    names = contacts(name, spacing is not None)
+    names = contact_names(name, spacing is not None)
     if spacing is None:
         s.add_contact(names[0], at=wheel, terrain=ground, tyre=law, wheel=wheel)
         return
@@ -44,7 +44,7 @@ def add_tyres(
     for contact, side_sign in zip(names, side_signs, strict=True):
         middle = s.add_point(f"{contact}_centre", body=wheel, at=(0, f"{side_sign}*{spacing}/2", 0))
         s.add_contact(contact, at=middle, terrain=ground, tyre=law, wheel=wheel)
-    _add_sums(s, f"{name}.tyre", names, side_signs, spacing)
+    _add_dual_tyre_sums(s, f"{name}.tyre", names, side_signs, spacing)
 
 
 def rolling_spin(axle: Any, load: float, speed: float) -> float:
@@ -55,7 +55,7 @@ def rolling_spin(axle: Any, load: float, speed: float) -> float:
     return spin
 
 
-def _add_sums(s: System, name: str, pair: tuple[str, ...], side_signs: tuple[int, ...], spacing: str) -> None:
+def _add_dual_tyre_sums(s: System, name: str, pair: tuple[str, ...], side_signs: tuple[int, ...], spacing: str) -> None:
     """What a pair does as one, at the contact of the wheel's middle."""
     for part in SUMS:
         s.define(f"{name}_{part}", " + ".join(f"{one}_{part}" for one in pair))

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol, add
-from bellcrank.model.joints.joint import FrameMotion, Joint, Speeds, Velocity
+from bellcrank.model.joints.joint import FrameMotion, Joint, LazyVelocity, Speeds
 from bellcrank.vector.basis import NULL, Frame, Mat3, Vec3, cross
-from bellcrank.vector.work import Work
+from bellcrank.vector.derivation_workspace import DerivationWorkspace
 
 
 @dataclass(frozen=True)
@@ -40,25 +40,25 @@ class FunctionJoint(Joint):
     offset: Vec3 = NULL
 
     @property
-    def moving(self) -> tuple[Symbol, ...]:
+    def driving_speeds(self) -> tuple[Symbol, ...]:
         """The speeds that move the body: its own, or those of others that it follows."""
         return self.u
 
     def motion(self, speeds: Sequence[Expr]) -> JointMotion:
-        """The motion over the coordinates, for values of the speeds in `moving`."""
+        """The motion over the coordinates, for values of the speeds in `driving_speeds`."""
         raise NotImplementedError
 
-    def place(self, name: str, parent: FrameMotion, speed: Speeds, work: Work) -> FrameMotion:
-        base, speeds = parent.frame, [speed.get(s, s) for s in self.moving]
+    def place(self, name: str, parent: FrameMotion, speed: Speeds, work: DerivationWorkspace) -> FrameMotion:
+        base, speeds = parent.frame, [speed.get(s, s) for s in self.driving_speeds]
         motion = self.motion(speeds)
-        frame = Frame(name, base, work.hold_matrix(motion.R))
-        w = parent.w + base.vector(work.hold3(motion.w))
-        velocity = base.vector(work.hold3(motion.v))
+        frame = Frame(name, base, work.bind_matrix(motion.R))
+        w = parent.w + base.vector(work.bind3(motion.w))
+        velocity = base.vector(work.bind3(motion.v))
         for d, delta, u in zip(motion.d, motion.delta, speeds, strict=True):
-            w = w + base.vector(work.hold3(delta)) * u
-            velocity = velocity + base.vector(work.hold3(d)) * u
+            w = w + base.vector(work.bind3(delta)) * u
+            velocity = velocity + base.vector(work.bind3(d)) * u
         frame.omega = w
-        offset = base.vector(work.hold3(add(a, p) for a, p in zip(self.datum, motion.p, strict=True)))
+        offset = base.vector(work.bind3(add(a, p) for a, p in zip(self.datum, motion.p, strict=True)))
         reference_offset = frame.vector(self.offset)
-        v = Velocity(lambda v: v + cross(parent.w, offset) + velocity + cross(w, reference_offset), parent.velocity)
+        v = LazyVelocity(lambda v: v + cross(parent.w, offset) + velocity + cross(w, reference_offset), parent.velocity)
         return FrameMotion(frame, w, parent.origin + offset + reference_offset, v)

@@ -12,51 +12,51 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from bellcrank.errors import BellcrankError, ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Symbol, derivative, evaluate, expression, mul, symbols
+from bellcrank.expr import ONE, ZERO, Expr, Symbol, derivative, evaluate, expression, free_symbols, mul
 from bellcrank.model.joints.functions import FunctionJoint, JointMotion
-from bellcrank.model.joints.joint import Functions, Joint, Site
-from bellcrank.model.joints.words import SPEED, SPIN, Called, State
+from bellcrank.model.joints.joint import Joint, JointContext, MotionFunctions
+from bellcrank.model.joints.labels import SPEED, SPIN, BodyLabels, StateLabel
 from bellcrank.units import ANGLE, LENGTH, Dimension
-from bellcrank.vector.basis import NULL, Vec3, add3, neg3, plus3
+from bellcrank.vector.basis import NULL, Vec3, add3, add_scaled3, neg3
 
 
-class Guide(Functions, Protocol):
+class LinkageFunctions(MotionFunctions, Protocol):
     """What the functions of a linkage offer."""
 
     def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> JointMotion:
         """Motion of a part as expressions; `metre` is one metre in the length unit of the equations."""
 
-    def numbers(self, part: str, values: Sequence[float], metre: float) -> Mapping[str, Any]:
+    def numeric_motion(self, part: str, values: Sequence[float], metre: float) -> Mapping[str, Any]:
         """For checks, by the functions themselves: arrays p, R, d, delta, dd, ddelta, by coordinate or pair."""
 
-    def solve_ahead(self, several: Sequence[Sequence[float]], metre: float) -> None:
-        """Solves at several values of the coordinates at once what `numbers` may be asked for next."""
+    def presolve(self, several: Sequence[Sequence[float]], metre: float) -> None:
+        """Solves at several values of the coordinates at once what `numeric_motion` may be asked for next."""
 
-    def reach(self) -> Sequence[tuple[float, float]]:
+    def coordinate_ranges(self) -> Sequence[tuple[float, float]]:
         """Lowest and highest value of every coordinate that may be asked for, m or rad."""
 
-    def kinds(self) -> Sequence[str]:
+    def coordinate_kinds(self) -> Sequence[str]:
         """length or angle, for every coordinate."""
 
 
 @dataclass(frozen=True)
 class GuideRecord:
-    """How a body of a description is guided: `own` of the coordinates are new ones of this body; `follows` names the
-    bodies whose (first, second ...) coordinate each function argument is, and `given` is the formula over time,
-    inputs and parameters of a last argument that is none; `at` is the reference point of the functions' origin in the
-    parent, and `drawn` the part's reference point at zero coordinates from there, m."""
+    """How a body of a description is guided: `coordinate_count` of the coordinates are new ones of this body; `follows`
+    names the bodies whose (first, second ...) coordinate each function argument is, and `given` is the formula over
+    time, inputs and parameters of a last argument that is none; `at` is the reference point of the functions' origin in
+    the parent, and `drawn` the part's reference point at zero coordinates from there, m."""
 
-    guide: Guide
+    guide: LinkageFunctions
     part: str
-    own: int
+    coordinate_count: int
     follows: tuple[tuple[str, int], ...]
     at: tuple[float, float, float] = (0.0, 0.0, 0.0)
     drawn: tuple[float, float, float] = (0.0, 0.0, 0.0)
     given: Any = None
 
-    kind: ClassVar[str] = "linkage"
+    carrier_kind: ClassVar[str] = "linkage"
 
-    def joint(self, site: Site) -> Joint:
+    def make_joint(self, site: JointContext) -> Joint:
         pairs = []
         for name, index in self.follows:
             q, u = site.states(name)
@@ -70,23 +70,23 @@ class GuideRecord:
         return GuidedJoint(
             site.q, site.u, site.C, site.at, datum, add3(site.at, neg3(add3(datum, drawn))),
             self.guide, self.part, tuple(q for q, _ in pairs), tuple(u for _, u in pairs), metre,
-            None if self.given is None else self._led(site),
+            None if self.given is None else self._prescribed_motion(site),
         )  # fmt: skip
 
-    def _led(self, site: Site) -> tuple[Expr, Expr, Expr]:
+    def _prescribed_motion(self, site: JointContext) -> tuple[Expr, Expr, Expr]:
         """The function of time that moves the body, with its first and second rate."""
         try:
             r = site.scalar(self.given)
-            moving = [s.name for s in symbols(r) if s.kind not in ("time", "variable", "parameter")]
+            moving = [s.name for s in free_symbols(r) if s.kind not in ("time", "variable", "parameter")]
             if moving:
                 raise ModelError(f"it depends on {', '.join(moving)}; a rack that moves by itself is given as a body")
-            rate = derivative(r, given_rate)
-            return r, rate, derivative(rate, given_rate)
+            rate = derivative(r, prescribed_rate)
+            return r, rate, derivative(rate, prescribed_rate)
         except ModelError as error:
             site.problem(f"rack: {error}")
             return ZERO, ZERO, ZERO
 
-    def formulas(self, body: str) -> Iterator[tuple[Any, str, str, Dimension]]:
+    def given_formulas(self, body: str) -> Iterator[tuple[Any, str, str, Dimension]]:
         if self.given is not None:
             yield self.given, f"rack travel of {body}", "rack", LENGTH
 
@@ -95,7 +95,7 @@ class GuideRecord:
 class GuidedJoint(FunctionJoint):
     """The functions of a linkage over `coordinates`, own or others', and `given`: a last argument with two rates."""
 
-    guide: Guide = None  # type: ignore[assignment]
+    guide: LinkageFunctions = None  # type: ignore[assignment]
     part: str = ""
     coordinates: tuple[Symbol, ...] = ()
     speeds: tuple[Symbol, ...] = ()
@@ -110,11 +110,11 @@ class GuidedJoint(FunctionJoint):
     )
 
     @property
-    def functions(self) -> Guide:  # type: ignore[override]
+    def functions(self) -> LinkageFunctions:  # type: ignore[override]
         return self.guide
 
     @property
-    def moving(self) -> tuple[Symbol, ...]:
+    def driving_speeds(self) -> tuple[Symbol, ...]:
         return self.speeds
 
     def motion(self, speeds: Sequence[Expr]) -> JointMotion:
@@ -130,29 +130,31 @@ class GuidedJoint(FunctionJoint):
         r, rate, second = self.given
         m = self.guide.motion(self.part, (*self.coordinates, r), (*speeds, rate), self.metre)
         d, delta = m.d[-1], m.delta[-1]
-        a, alpha = plus3(m.a, second, d), plus3(m.alpha, second, delta)
-        return JointMotion(m.R, m.p, m.d[:-1], m.delta[:-1], a, alpha, plus3(NULL, rate, d), plus3(NULL, rate, delta))
+        a, alpha = add_scaled3(m.a, second, d), add_scaled3(m.alpha, second, delta)
+        return JointMotion(
+            m.R, m.p, m.d[:-1], m.delta[:-1], a, alpha, add_scaled3(NULL, rate, d), add_scaled3(NULL, rate, delta)
+        )
 
     def _is_length(self) -> list[bool]:
-        return [kind == "length" for kind in self.guide.kinds()]
+        return [kind == "length" for kind in self.guide.coordinate_kinds()]
 
     def turns(self, u: Symbol) -> bool:
         return not self._is_length()[self.u.index(u)]
 
     # ---- the range of the functions
 
-    def _ranges(self) -> Iterator[tuple[Symbol, Symbol, float, str, float, float]]:
+    def _scaled_ranges(self) -> Iterator[tuple[Symbol, Symbol, float, str, float, float]]:
         """Coordinate, speed, what divides them, unit, lowest and highest value."""
         metre = float(evaluate((self.metre,), {})[0])
         for q, u, long, limits in zip(
-            self.coordinates, self.speeds, self._is_length(), self.guide.reach(), strict=False
+            self.coordinates, self.speeds, self._is_length(), self.guide.coordinate_ranges(), strict=False
         ):
             yield (q, u, metre, "m", *limits) if long else (q, u, 1.0, "rad", *limits)
 
     def left(self, name: str, states: Mapping[str, float], h: float, inputs: Mapping[str, float]) -> str:
         if not self.q:
             return ""
-        q, u, scale, unit, low, high = next(self._ranges())
+        q, u, scale, unit, low, high = next(self._scaled_ranges())
         position, rate = states[q.name] / scale, states.get(u.name, 0.0) / scale
         message = f"the linkage of body '{name}' leaves its range: "
         if not all(low <= x <= high for x in (position, position + rate * h)):
@@ -165,7 +167,7 @@ class GuidedJoint(FunctionJoint):
             for time_ahead in (0.0, h):
                 pairs = zip(self.coordinates, self.speeds, strict=True)
                 values = [states[q.name] + time_ahead * states.get(u.name, 0.0) for q, u in pairs]
-                self.guide.numbers(self.part, [*values, *led], metre)
+                self.guide.numeric_motion(self.part, [*values, *led], metre)
         except ModelError as error:
             return f"{message}{error}"
         except (ArithmeticError, BellcrankError, KeyError, TypeError, ValueError):
@@ -176,7 +178,7 @@ class GuidedJoint(FunctionJoint):
         if not self.q or not getattr(self.guide, "extend", False):
             return []
         message = []
-        for q, _, scale, unit, low, high in self._ranges():
+        for q, _, scale, unit, low, high in self._scaled_ranges():
             values = history(q.name) / scale
             lowest, highest = values.min(), values.max()
             if lowest < low or highest > high:
@@ -188,22 +190,25 @@ class GuidedJoint(FunctionJoint):
 
     # ---- words
 
-    def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+    def coordinate_words(self, c: BodyLabels) -> Iterator[tuple[Symbol, StateLabel]]:
         for q, long in zip(self.q, self._is_length(), strict=False):
             dimension, movement = (LENGTH, "Travel") if long else (ANGLE, "Roll")
-            yield q, State(dimension, movement, f"{movement} of {c.body} relative to {c.base}")
+            yield q, StateLabel(dimension, movement, f"{movement} of {c.body} relative to {c.base}")
 
-    def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+    def speed_words(self, c: BodyLabels) -> Iterator[tuple[Symbol, StateLabel]]:
         for u, long in zip(self.u, self._is_length(), strict=False):
             label = f"{'Speed of travel' if long else 'Roll rate'} of {c.symbol} relative to {c.parent}"
-            yield u, State(SPEED, "Translational Speed", label) if long else State(SPIN, "Angular Speed", label)
+            yield (
+                u,
+                StateLabel(SPEED, "Translational Speed", label) if long else StateLabel(SPIN, "Angular Speed", label),
+            )
 
     @property
     def text(self) -> str:
         return "linkage"
 
 
-def given_rate(s: Symbol) -> Expr:
+def prescribed_rate(s: Symbol) -> Expr:
     """The rate of a symbol that is given from outside: time, an input, or the rate of one; zero of a parameter."""
     if s.kind == "time":
         return ONE

@@ -12,26 +12,26 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from bellcrank.expr import Expr, Symbol
-from bellcrank.model.joints.words import Called, State
+from bellcrank.model.joints.labels import BodyLabels, StateLabel
 from bellcrank.units import Dimension
 from bellcrank.vector.basis import Frame, Mat3, Vec3, Vector
-from bellcrank.vector.work import Work
+from bellcrank.vector.derivation_workspace import DerivationWorkspace
 
 Speeds = Mapping[Symbol, Expr]  # what constraints make of speeds; one that is not listed stands for itself
 
 
-class Velocity:
+class LazyVelocity:
     """The velocity of an origin, from that of the parent's. It is long in long chains, where most models never use it:
     so it is found when it is first asked for."""
 
-    def __init__(self, rule: Callable[[Vector], Vector], parent: Velocity | None = None) -> None:
+    def __init__(self, rule: Callable[[Vector], Vector], parent: LazyVelocity | None = None) -> None:
         self._rule, self._parent = rule, parent
         self._found: Vector | None = None
 
-    def find(self) -> Vector:
+    def evaluate(self) -> Vector:
         """The velocity; those of the bodies below first, by a loop, as chains may be long."""
-        pending: list[Velocity] = []
-        velocity: Velocity | None = self
+        pending: list[LazyVelocity] = []
+        velocity: LazyVelocity | None = self
         while velocity is not None and velocity._found is None:
             pending.append(velocity)
             velocity = velocity._parent
@@ -48,22 +48,22 @@ class FrameMotion:
     frame: Frame
     w: Vector
     origin: Vector
-    velocity: Velocity
+    velocity: LazyVelocity
 
     @property
     def v(self) -> Vector:
-        return self.velocity.find()
+        return self.velocity.evaluate()
 
 
-class Functions(Protocol):
+class MotionFunctions(Protocol):
     """Functions that move bodies and are not written out as expressions."""
 
-    def nominal(self, e: Expr) -> Expr:
+    def with_drawn_values(self, e: Expr) -> Expr:
         """e with all values of the functions at zero coordinates as numbers."""
 
 
 @dataclass(frozen=True)
-class Look:
+class JointGlyph:
     """What a picture shows of a joint: directions of the parent that it slides along, axes of the body that it turns
     about, and the number of its angles."""
 
@@ -83,16 +83,18 @@ class Joint:
     at: Vec3
 
     by_recursion: ClassVar[str] = ""  # why articulated bodies cannot take this joint; "" if they can
-    functions: ClassVar[Functions | None] = None  # that its motion depends on
+    functions: ClassVar[MotionFunctions | None] = None  # that its motion depends on
     guided: ClassVar[bool] = False  # by a linkage, whose hard points show it?
 
     # ---- motion
 
-    def place(self, name: str, parent: FrameMotion, speed: Speeds, work: Work) -> FrameMotion:
+    def place(self, name: str, parent: FrameMotion, speed: Speeds, work: DerivationWorkspace) -> FrameMotion:
         """Pose and velocities of the body `name`."""
         raise NotImplementedError
 
-    def rates(self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: Work) -> dict[Symbol, Expr]:
+    def rates(
+        self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: DerivationWorkspace
+    ) -> dict[Symbol, Expr]:
         """The kinematical equations: q' in terms of the speeds."""
         return {q: speed.get(u, u) for q, u in zip(self.q, self.u, strict=True)}
 
@@ -163,14 +165,14 @@ class Joint:
     # ---- words and pictures
 
     @property
-    def look(self) -> Look | None:
+    def look(self) -> JointGlyph | None:
         """The rails and pins that show it; None where none do."""
         return None
 
-    def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+    def coordinate_words(self, c: BodyLabels) -> Iterator[tuple[Symbol, StateLabel]]:
         raise NotImplementedError
 
-    def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+    def speed_words(self, c: BodyLabels) -> Iterator[tuple[Symbol, StateLabel]]:
         raise NotImplementedError
 
     @property
@@ -180,7 +182,7 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class Site:
+class JointContext:
     """Where a joint is made: a body of a description that is being checked. Problems are collected, not raised.
 
     `metre` is one metre in the length unit of the equations. `scalar` reads a formula, `constant` one without states,
@@ -204,14 +206,14 @@ class JointRecord(Protocol):
     """A joint as it is given: joint= of a body."""
 
     @property
-    def own(self) -> int:
+    def coordinate_count(self) -> int:
         """How many coordinates and speeds it has of its own."""
 
     @property
-    def kind(self) -> str:
+    def carrier_kind(self) -> str:
         """What carries the body: a word that stands for this kind of joint."""
 
-    def joint(self, site: Site) -> Joint: ...
+    def make_joint(self, site: JointContext) -> Joint: ...
 
-    def formulas(self, body: str) -> Iterator[tuple[Any, str, str, Dimension]]:
+    def given_formulas(self, body: str) -> Iterator[tuple[Any, str, str, Dimension]]:
         """What is given as formulas: each with words for it (`body` as messages call it), its option and dimension."""

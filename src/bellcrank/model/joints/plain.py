@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from bellcrank.errors import counted
-from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, Symbol, add, div, mul, sub, symbols
-from bellcrank.model.joints.joint import FrameMotion, Joint, Look, Speeds, Velocity
-from bellcrank.model.joints.rotation import Rotation
-from bellcrank.model.joints.words import SPEED, Called, State, axis_word, direction_word
+from bellcrank.errors import pluralize
+from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, Symbol, add, div, free_symbols, mul, sub
+from bellcrank.model.joints.joint import FrameMotion, Joint, JointGlyph, LazyVelocity, Speeds
+from bellcrank.model.joints.labels import SPEED, BodyLabels, StateLabel, axis_word, direction_word
+from bellcrank.model.joints.rotation import JointRotation
 from bellcrank.units import LENGTH
 from bellcrank.vector.basis import NULL, Frame, Vec3, Vector, cross, cross3, dot3, matmul, matvec, transpose
-from bellcrank.vector.work import Work
+from bellcrank.vector.derivation_workspace import DerivationWorkspace
 
 
 @dataclass(frozen=True)
 class PlainJoint(Joint):
-    """`slides` are directions in the parent's axes. Where `absolute`, the translational speeds are components of the
-    absolute velocity of `speed_point` along the body axes listed in `speed_axes` (Sayers 1990, section 8.1.6). Those of
-    a free body with Euler parameters are components of the velocity of `speed_point` along the slides: a body that may
-    tumble keeps its momentum exactly, whatever the method of integration."""
+    """`slides` are directions in the parent's axes. Where `has_absolute_speeds`, the translational speeds are
+    components of the absolute velocity of `speed_point` along the body axes listed in `speed_axes` (Sayers 1990,
+    section 8.1.6). Those of a free body with Euler parameters are components of the velocity of `speed_point` along the
+    slides: a body that may tumble keeps its momentum exactly, whatever the method of integration."""
 
-    rotation: Rotation = field(default_factory=lambda: Rotation((), ()))
+    rotation: JointRotation = field(default_factory=lambda: JointRotation((), ()))
     slides: tuple[Vec3, ...] = ()
     speed_axes: tuple[int, ...] = ()
     speed_point: Vec3 = NULL
 
     @property
-    def absolute(self) -> bool:
+    def has_absolute_speeds(self) -> bool:
         """Are the translational speeds those of a point in the inertial frame?"""
         return bool(self.speed_axes)
 
@@ -41,7 +41,7 @@ class PlainJoint(Joint):
         return self.u[: len(self.slides)]
 
     def seen_from(self, rotate: Callable[[Vec3], Vec3]) -> Joint | None:
-        if any(symbols(x) for v in (*self.C, self.at, *self.slides) for x in v):
+        if any(free_symbols(x) for v in (*self.C, self.at, *self.slides) for x in v):
             return None
         x, y, z = (rotate(axis) for axis in transpose(self.C))
         return replace(self, C=transpose((x, y, z)), at=rotate(self.at), slides=tuple(map(rotate, self.slides)))
@@ -53,20 +53,20 @@ class PlainJoint(Joint):
             return False
         if mass.fingerprint == 0 or all(x is ZERO for x in cm) or not self.rotation.q:
             return True
-        return len(self.rotation.axes) == 1 and _parallel(self.rotation.axes[0], cm)
+        return len(self.rotation.axes) == 1 and _are_parallel(self.rotation.axes[0], cm)
 
     def with_speeds(self, point: Vec3, on_ground: bool) -> Joint:
-        if self.rotation.norm is not None and len(self.slides) == 3 and on_ground:
+        if self.rotation.normalization_constraint is not None and len(self.slides) == 3 and on_ground:
             return replace(self, speed_axes=(), speed_point=point)
         axes = (0, 1, 2) if len(self.slides) == 3 else self._planar_axes() if on_ground else ()
         return replace(self, speed_axes=axes, speed_point=point if axes else NULL)
 
     def _planar_axes(self) -> tuple[int, ...]:
         """Body axes of the translational speeds of a body that moves in a fixed plane, else none."""
-        if len(self.slides) != 2 or self.rotation.absolute:
+        if len(self.slides) != 2 or self.rotation.has_absolute_speeds:
             return ()
         normal = cross3(*self.slides)
-        if self.rotation.axes and not _parallel(normal, matvec(self.C, self.rotation.axes[0])):
+        if self.rotation.axes and not _are_parallel(normal, matvec(self.C, self.rotation.axes[0])):
             return ()
         in_body = matvec(transpose(self.C), normal)
         for k in range(3):
@@ -75,10 +75,10 @@ class PlainJoint(Joint):
         return ()
 
     def relative_axes(self, base: Frame, frame: Frame) -> Iterator[tuple[Symbol, Vector, bool]]:
-        if not self.absolute:
+        if not self.has_absolute_speeds:
             for slide, u in zip(self.slides, self.slide_speeds, strict=True):
                 yield u, base.vector(slide), False
-        if self.rotation.axes and not self.rotation.absolute:
+        if self.rotation.axes and not self.rotation.has_absolute_speeds:
             yield self.rotation.u[0], frame.vector(self.rotation.axes[0]), True
 
     def turns(self, u: Symbol) -> bool:
@@ -87,7 +87,7 @@ class PlainJoint(Joint):
     @property
     def free_components(self) -> set[int]:
         free = {0, 1, 2} if len(self.slides) == 3 else self._along_slides()
-        if self.rotation.absolute:
+        if self.rotation.has_absolute_speeds:
             return free | {3, 4, 5}
         return free | {3 + axis.index(ONE) for axis in self.rotation.axes if ONE in axis}
 
@@ -101,12 +101,12 @@ class PlainJoint(Joint):
 
     # ---- motion
 
-    def place(self, name: str, parent: FrameMotion, speed: Speeds, work: Work) -> FrameMotion:
+    def place(self, name: str, parent: FrameMotion, speed: Speeds, work: DerivationWorkspace) -> FrameMotion:
         base, rotation = parent.frame, self.rotation
         frame = Frame(name, base, matmul(self.C, rotation.matrix()))
         u = [speed.get(s, s) for s in self.u]
         angular_speeds = u[len(self.slides) :]
-        if rotation.absolute:
+        if rotation.has_absolute_speeds:
             w = frame.vector(angular_speeds)
         else:
             w = parent.w + frame.vector(rotation.axes[0]) * angular_speeds[0] if rotation.axes else parent.w
@@ -116,68 +116,84 @@ class PlainJoint(Joint):
             offset = offset + base.vector(slide) * q
         return FrameMotion(frame, w, parent.origin + offset, self._velocity(parent, frame, w, offset, u))
 
-    def _velocity(self, parent: FrameMotion, frame: Frame, w: Vector, offset: Vector, u: Sequence[Expr]) -> Velocity:
+    def _velocity(
+        self, parent: FrameMotion, frame: Frame, w: Vector, offset: Vector, u: Sequence[Expr]
+    ) -> LazyVelocity:
         """The velocity of the origin, for values of the speeds."""
-        if self.absolute:
-            body_velocity = Vector.of((frame.axes[axis], s) for axis, s in zip(self.speed_axes, u, strict=False))
-            return Velocity(lambda _: body_velocity - cross(w, frame.vector(self.speed_point)))
+        if self.has_absolute_speeds:
+            body_velocity = Vector.from_pairs(
+                (frame.axes[axis], s) for axis, s in zip(self.speed_axes, u, strict=False)
+            )
+            return LazyVelocity(lambda _: body_velocity - cross(w, frame.vector(self.speed_point)))
         sliding = [parent.frame.vector(slide) * s for slide, s in zip(self.slides, u, strict=False)]
         swing = Vector({}) if self.speed_point is NULL else cross(w, frame.vector(self.speed_point))
-        return Velocity(lambda v: sum(sliding, v + cross(parent.w, offset)) - swing, parent.velocity)
+        return LazyVelocity(lambda v: sum(sliding, v + cross(parent.w, offset)) - swing, parent.velocity)
 
-    def rates(self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: Work) -> dict[Symbol, Expr]:
+    def rates(
+        self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: DerivationWorkspace
+    ) -> dict[Symbol, Expr]:
         rotation, rates = self.rotation, {}
-        if rotation.absolute:
-            rates = rotation.rates(self._relative_spin(parent, motion, speed, work), work)
+        if rotation.has_absolute_speeds:
+            rates = rotation.coordinate_derivatives(self._relative_spin(parent, motion, speed, work), work)
         elif rotation.axes:
             rates[rotation.q[0]] = speed.get(rotation.u[0], rotation.u[0])
         slide_rates = {q: speed.get(s, s) for q, s in zip(self.slide_coordinates, self.slide_speeds, strict=True)}
-        if not self.absolute and all(x is ZERO for x in self.speed_point):
+        if not self.has_absolute_speeds and all(x is ZERO for x in self.speed_point):
             return rates | slide_rates
-        v = self._relative_velocity(parent, motion, speed, work) if self.absolute else self._swing(motion, work)
+        v = (
+            self._relative_velocity(parent, motion, speed, work)
+            if self.has_absolute_speeds
+            else self._point_velocity(motion, work)
+        )
         gram = [[dot3(a, b) for b in self.slides] for a in self.slides]
-        right_side = [work.hold(dot3(d, v)) for d in self.slides]
+        right_side = [work.bind(dot3(d, v)) for d in self.slides]
         projections = dict(zip(self.slide_coordinates, _solve_small(gram, right_side, work), strict=True))
         return rates | (
-            projections if self.absolute else {q: work.hold(sub(slide_rates[q], x)) for q, x in projections.items()}
+            projections
+            if self.has_absolute_speeds
+            else {q: work.bind(sub(slide_rates[q], x)) for q, x in projections.items()}
         )
 
-    def _swing(self, motion: FrameMotion, work: Work) -> Vec3:
+    def _point_velocity(self, motion: FrameMotion, work: DerivationWorkspace) -> Vec3:
         """w x speed_point in the axes of the ground."""
         swing = work.cross(motion.frame.coordinates(motion.w), self.speed_point)
-        return work.apply(self.C, self.rotation.undo(swing, work))
+        return work.apply_matrix(self.C, self.rotation.to_parent_axes(swing, work))
 
-    def _relative_spin(self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: Work) -> Vec3:
+    def _relative_spin(
+        self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: DerivationWorkspace
+    ) -> Vec3:
         """w_B - w_A in B's axes."""
         u = tuple(speed.get(s, s) for s in self.rotation.u)
         if not parent.w:
             return u[0], u[1], u[2]
-        return work.hold3(sub(x, y) for x, y in zip(u, motion.frame.coordinates(parent.w), strict=True))
+        return work.bind3(sub(x, y) for x, y in zip(u, motion.frame.coordinates(parent.w), strict=True))
 
-    def _relative_velocity(self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: Work) -> Vec3:
+    def _relative_velocity(
+        self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: DerivationWorkspace
+    ) -> Vec3:
         """v_B0 - v_A0 - w_A x r in A's axes, for a body with absolute speeds."""
         u = {k: speed.get(s, s) for k, s in zip(self.speed_axes, self.slide_speeds, strict=True)}
         swing = work.cross(motion.frame.coordinates(motion.w), self.speed_point)
-        v = work.hold3(sub(u.get(k, ZERO), swing[k]) for k in range(3))
-        v = work.apply(self.C, self.rotation.undo(v, work))
+        v = work.bind3(sub(u.get(k, ZERO), swing[k]) for k in range(3))
+        v = work.apply_matrix(self.C, self.rotation.to_parent_axes(v, work))
         base_velocity = parent.v + cross(parent.w, motion.origin - parent.origin)
         if not base_velocity:
             return v
-        return work.hold3(sub(x, y) for x, y in zip(v, parent.frame.coordinates(base_velocity), strict=True))
+        return work.bind3(sub(x, y) for x, y in zip(v, parent.frame.coordinates(base_velocity), strict=True))
 
     # ---- coordinates
 
     @property
     def start(self) -> dict[Symbol, int]:
-        return self.rotation.start
+        return self.rotation.nonzero_reference_values
 
     def norms(self, name: str) -> list[tuple[str, Expr]]:
-        norm = self.rotation.norm
+        norm = self.rotation.normalization_constraint
         return [] if norm is None else [(f"unit size of the Euler parameters of {name}", norm)]
 
     @property
     def lock(self) -> tuple[Symbol, float] | None:
-        return self.rotation.lock
+        return self.rotation.gimbal_lock_angle
 
     @property
     def last_turn(self) -> tuple[Symbol, int, list[Sequence[Symbol]]] | None:
@@ -189,40 +205,44 @@ class PlainJoint(Joint):
     # ---- words
 
     @property
-    def look(self) -> Look:
-        return Look(self.slides, self.rotation.axes, len(self.rotation.q))
+    def look(self) -> JointGlyph:
+        return JointGlyph(self.slides, self.rotation.axes, len(self.rotation.q))
 
-    def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+    def coordinate_words(self, c: BodyLabels) -> Iterator[tuple[Symbol, StateLabel]]:
         for slide, q in zip(self.slides, self.slide_coordinates, strict=True):
-            label = f"Translation of {c.symbol}0 relative to {c.place} along {direction_word(slide, c.parent)}"
-            yield q, State(LENGTH, "Translation", label, axis_word(slide))
-        yield from self.rotation.coordinate_words(c)
+            label = (
+                f"Translation of {c.symbol}0 relative to {c.child_frame_motion} along {direction_word(slide, c.parent)}"
+            )
+            yield q, StateLabel(LENGTH, "Translation", label, axis_word(slide))
+        yield from self.rotation.coordinate_labels(c)
 
-    def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+    def speed_words(self, c: BodyLabels) -> Iterator[tuple[Symbol, StateLabel]]:
         for i, u in enumerate(self.slide_speeds):
             axis = axis_word(self.slides[i])
-            if self.absolute:
+            if self.has_absolute_speeds:
                 axis = str(self.speed_axes[i] + 1)
                 label = f"Abs. trans. speed of {c.symbol}* along axis {axis}"
             elif self.speed_point is not NULL:
                 label = f"Abs. trans. speed of {c.symbol}* along {direction_word(self.slides[i], c.parent)}"
             else:
                 along = direction_word(self.slides[i], c.parent)
-                label = f"Trans. speed of {c.symbol}0 relative to {c.place.removeprefix('the ')} along {along}"
-            yield u, State(SPEED, "Translational Speed", label, axis)
-        yield from self.rotation.speed_words(c)
+                label = (
+                    f"Trans. speed of {c.symbol}0 relative to {c.child_frame_motion.removeprefix('the ')} along {along}"
+                )
+            yield u, StateLabel(SPEED, "Translational Speed", label, axis)
+        yield from self.rotation.speed_labels(c)
 
     @property
     def text(self) -> str:
-        phrases = [counted(len(self.slides), "slide") if self.slides else "", self.rotation.text]
+        phrases = [pluralize(len(self.slides), "slide") if self.slides else "", self.rotation.short_description]
         return ", ".join(filter(None, phrases)) or "fixed"
 
 
-def _parallel(a: Vec3, b: Vec3) -> bool:
+def _are_parallel(a: Vec3, b: Vec3) -> bool:
     return all(x is ZERO or x.fingerprint == 0 for x in cross3(a, b))
 
 
-def _solve_small(matrix: list[list[Expr]], right_side: list[Expr], work: Work) -> list[Expr]:
+def _solve_small(matrix: list[list[Expr]], right_side: list[Expr], work: DerivationWorkspace) -> list[Expr]:
     """Gaussian elimination of a constant Gram matrix (identity for orthogonal slides)."""
     n = len(right_side)
     A = [list(row) for row in matrix]
@@ -237,5 +257,5 @@ def _solve_small(matrix: list[list[Expr]], right_side: list[Expr], work: Work) -
             b[i] = sub(b[i], mul(ratio, b[j]))
     x = [ZERO] * n
     for j in reversed(range(n)):
-        x[j] = work.hold(div(sub(b[j], add(*(mul(A[j][c], x[c]) for c in range(j + 1, n)))), A[j][j]))
+        x[j] = work.bind(div(sub(b[j], add(*(mul(A[j][c], x[c]) for c in range(j + 1, n)))), A[j][j]))
     return x

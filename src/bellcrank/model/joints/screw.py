@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from bellcrank.expr import ZERO, Expr, Symbol, div, mul
 from bellcrank.expr.node import PI, TWO
 from bellcrank.model.joints.functions import FunctionJoint, JointMotion
-from bellcrank.model.joints.joint import Joint, Site
-from bellcrank.model.joints.rotation import Rotation
-from bellcrank.model.joints.words import Called, State
+from bellcrank.model.joints.joint import Joint, JointContext
+from bellcrank.model.joints.labels import BodyLabels, StateLabel
+from bellcrank.model.joints.rotation import JointRotation
 from bellcrank.units import LENGTH, Dimension
 from bellcrank.vector.basis import NULL, scale3
 
@@ -39,17 +39,17 @@ class Screw:
     pitch: Any
     axis: Any = 3
 
-    internals: ClassVar[tuple[str, ...]] = ("formulas", "joint", "kind", "own")
-    own: ClassVar[int] = 1
-    kind: ClassVar[str] = "screw"
+    internals: ClassVar[tuple[str, ...]] = ("given_formulas", "make_joint", "carrier_kind", "coordinate_count")
+    coordinate_count: ClassVar[int] = 1
+    carrier_kind: ClassVar[str] = "screw"
 
-    def joint(self, site: Site) -> Joint:
+    def make_joint(self, site: JointContext) -> Joint:
         axis = site.direction(self.axis, "axis of the screw") or NULL
         lead = div(site.constant(self.pitch, "pitch"), mul(TWO, PI))
-        rotation = Rotation(site.q, site.u, (axis,))
+        rotation = JointRotation(site.q, site.u, (axis,))
         return ScrewJoint(site.q, site.u, site.C, site.at, site.at, NULL, lead, rotation)
 
-    def formulas(self, body: str) -> Iterator[tuple[Any, str, str, Dimension]]:
+    def given_formulas(self, body: str) -> Iterator[tuple[Any, str, str, Dimension]]:
         yield self.pitch, f"pitch of the screw of {body}", "pitch", LENGTH
 
 
@@ -58,7 +58,7 @@ class ScrewJoint(FunctionJoint):
     """`lead` is the travel per radian."""
 
     lead: Expr = ZERO
-    rotation: Rotation = field(default_factory=lambda: Rotation((), ()))
+    rotation: JointRotation = field(default_factory=lambda: JointRotation((), ()))
     text: ClassVar[str] = "screw"
     by_recursion: ClassVar[str] = (
         "models with screws: the recursion takes turns and slides, but a screw is both at once"
@@ -72,8 +72,8 @@ class ScrewJoint(FunctionJoint):
     def turns(self, u: Symbol) -> bool:
         return True
 
-    def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
-        return self.rotation.coordinate_words(c)
+    def coordinate_words(self, c: BodyLabels) -> Iterator[tuple[Symbol, StateLabel]]:
+        return self.rotation.coordinate_labels(c)
 
-    def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
-        return self.rotation.speed_words(c)
+    def speed_words(self, c: BodyLabels) -> Iterator[tuple[Symbol, StateLabel]]:
+        return self.rotation.speed_labels(c)

@@ -13,7 +13,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import MINUS_ONE, Expr, add
-from bellcrank.model.loads.load import Load, Motion, Reading
+from bellcrank.model.loads.load import Load, LoadContext, Motion
 from bellcrank.model.loads.strut import Strut
 
 
@@ -26,14 +26,14 @@ class Cable(Strut):
     sense = -1
 
     @property
-    def path(self) -> tuple[Any, ...]:
+    def point_sequence(self) -> tuple[Any, ...]:
         return tuple(self.through)
 
-    def read(self, reading: Reading) -> tuple[Load, ...]:
+    def build_loads(self, reading: LoadContext) -> tuple[Load, ...]:
         segments = list(pairwise(reading.point(p) for p in self.through))
-        lines = [self._line(reading, p, r) for p, r in segments]
+        lines = [self._line_of_action(reading, p, r) for p, r in segments]
         x, x0, v = zip(*(line[1:] for line in lines), strict=True)
-        motion: Motion = {name: partial(_total, m) for name, m in zip(self.dummies, (x, x0, v), strict=True)}
+        motion: Motion = {name: partial(_sum_of_calls, m) for name, m in zip(self.dummies, (x, x0, v), strict=True)}
         size, identity = reading.magnitude(self, motion), (self.name, self.label or self.name, self.kind)
         loads = tuple(
             Load(*identity, size, line[0] * MINUS_ONE, self.dimension, p.body, r.body, p, r, r, True, "rod")
@@ -45,5 +45,5 @@ class Cable(Strut):
         return loads
 
 
-def _total(terms: Sequence[Callable[[], Expr]]) -> Expr:
+def _sum_of_calls(terms: Sequence[Callable[[], Expr]]) -> Expr:
     return add(*(term() for term in terms))

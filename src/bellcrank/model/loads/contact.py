@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.expr import Expr
-from bellcrank.model.loads.load import Point, Reading
+from bellcrank.model.loads.load import BodyPoint, LoadContext
 
 INPUTS = ("fx", "fz", "m")
 OUTPUTS = ("x", "z", "vx", "vz", "spin", "ax", "az", "turn")
@@ -20,7 +20,7 @@ class Wheel:
     """A wheel on the ground, for pictures: `body` turns about its second axis."""
 
     name: str
-    centre: Point
+    centre: BodyPoint
     radius: Expr
     body: int
     terrain: Any
@@ -39,7 +39,7 @@ class ContactRecord:
     terrain: Any
     upwards: bool
 
-    def read(self, reading: Reading) -> Wheel:
+    def build_wheel(self, reading: LoadContext) -> Wheel:
         centre = reading.point(self.point)
         body = centre.body if self.body is None else reading.body(self.body)
         return Wheel(self.name, centre, reading.scalar(self.radius), body, self.terrain, self.upwards)
@@ -55,5 +55,5 @@ class RigidContact(ContactRecord):
     resistance: float
 
     @property
-    def turns(self) -> bool:
+    def has_wheel_body(self) -> bool:
         return self.body is not None

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr
-from bellcrank.model.formula import names_in
-from bellcrank.model.loads.load import Load, LoadRecord, Point, Reading
+from bellcrank.model.formula import formula_names
+from bellcrank.model.loads.load import BodyPoint, Load, LoadContext, LoadRecord
 from bellcrank.units import FORCE
 from bellcrank.vector.basis import Vector, dot
 
@@ -19,25 +19,25 @@ Line = tuple[Vector, Callable[[], Expr], Callable[[], Expr], Callable[[], Expr]]
 class Force(LoadRecord):
     kind = "force"
 
-    def read(self, reading: Reading) -> tuple[Load, ...]:
+    def build_loads(self, reading: LoadContext) -> tuple[Load, ...]:
         p, r = reading.point(self.first), reading.point(self.second)
-        along, *motion = self._line(reading, p, r)
+        along, *motion = self._line_of_action(reading, p, r)
         size = reading.magnitude(self, dict(zip(self.dummies, motion, strict=True)))
         if p.body == r.body:
             raise ModelError(f"it acts between two points of the same body ({p.name}, {r.name}) and does nothing")
         points = p, r if self.along_points else None, r
         identity = self.name, self.label or self.name, self.kind
-        spring = self.along_points or self.dummies[0] in names_in(self.magnitude)
+        spring = self.along_points or self.dummies[0] in formula_names(self.magnitude)
         glyph = "coil" if spring else ""
         return (Load(*identity, size, along, FORCE, p.body, r.body, *points, self.along_points, glyph),)
 
-    def _line(self, reading: Reading, p: Point, r: Point) -> Line:
+    def _line_of_action(self, reading: LoadContext, p: BodyPoint, r: BodyPoint) -> Line:
         """Its direction, and how x, x0 and v of its magnitude are found."""
-        offset, velocity = reading.between(p, r)
+        offset, velocity = reading.relative_motion(p, r)
         along = reading.direction(self.direction)
         return (
             along,
             lambda: dot(along, offset),
-            lambda: reading.nominal(dot(along, offset)),
+            lambda: reading.with_drawn_values(dot(along, offset)),
             lambda: dot(along, velocity),
         )

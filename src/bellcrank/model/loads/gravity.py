@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
-from bellcrank.model.loads.load import Load, LoadRecord, Reading
+from bellcrank.model.loads.load import Load, LoadContext, LoadRecord
 from bellcrank.units import ACCELERATION
 
 
@@ -17,10 +17,10 @@ class Gravity(LoadRecord):
     motion = ()
 
     @property
-    def where(self) -> str:
+    def message_label(self) -> str:
         return self.name
 
-    def read(self, reading: Reading) -> tuple[Load, ...]:
+    def build_loads(self, reading: LoadContext) -> tuple[Load, ...]:
         along, g = reading.direction(self.direction), reading.scalar(self.magnitude)
         if not g.constant:
             raise ModelError(f"g={self.magnitude!r} must be constant")

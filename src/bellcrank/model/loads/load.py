@@ -14,17 +14,17 @@ from bellcrank.expr import Expr
 from bellcrank.units import FORCE, LENGTH, TIME, Dimension
 from bellcrank.vector.basis import Vec3, Vector
 
-MOTION = ("x", "x0", "v")  # distance, its reference value and its rate in the magnitude of a force
+MAGNITUDE_ARGUMENTS = ("x", "x0", "v")  # distance, its reference value and its rate in the magnitude of a force
 Motion = dict[str, Callable[[], Expr]]
 
 
 @dataclass(frozen=True)
-class Point:
-    """A point fixed in a body (-1: the ground); `at` are its coordinates along the body's axes."""
+class BodyPoint:
+    """A point fixed in a body (-1: the ground); `coordinates` are its coordinates along the body's axes."""
 
     name: str
     body: int
-    at: Vec3
+    coordinates: Vec3
     label: str = ""
 
 
@@ -44,9 +44,9 @@ class Load:
     dimension: Dimension
     body: int = -1
     against: int = -1
-    point: Point | None = None
-    reaction: Point | None = None
-    other: Point | None = None  # from which x and v of the magnitude are measured
+    point: BodyPoint | None = None
+    reaction: BodyPoint | None = None
+    other: BodyPoint | None = None  # from which x and v of the magnitude are measured
     along_points: bool = False  # is its line that of its two points?
     look: str = ""  # the shape that shows it between its points: "coil" or "rod"; "" for none
 
@@ -55,36 +55,36 @@ class Load:
         return self.point is None
 
     @property
-    def sides(self) -> tuple[tuple[int, int, Point | None], ...]:
+    def action_and_reaction(self) -> tuple[tuple[int, int, BodyPoint | None], ...]:
         """The body it acts on and the one it acts against: index, sign, point."""
         return (self.body, 1, self.point), (self.against, -1, self.reaction or self.point)
 
-    def line(self) -> str:
+    def direction_text(self) -> str:
         """Its direction for a report."""
         text = str(self.direction)
         return text if len(text) < 80 else "along the line of its points" if self.along_points else "varies"
 
 
-class Reading(Protocol):
+class LoadContext(Protocol):
     """How formulas of a record become expressions, and how points move."""
 
     def body(self, reference: Any) -> int: ...
 
-    def point(self, reference: Any) -> Point: ...
+    def point(self, reference: Any) -> BodyPoint: ...
 
     def direction(self, value: Any) -> Vector:
         """A unit vector."""
 
-    def between(self, p: Point, r: Point) -> tuple[Vector, Vector]:
+    def relative_motion(self, p: BodyPoint, r: BodyPoint) -> tuple[Vector, Vector]:
         """The way from r to p, and its rate as seen from the ground."""
 
     def scalar(self, value: Any) -> Expr:
         """A formula without names of a motion."""
 
-    def nominal(self, value: Expr) -> Expr:
+    def with_drawn_values(self, value: Expr) -> Expr:
         """The value with all coordinates zero."""
 
-    def hold(self, value: Expr) -> Expr:
+    def bind(self, value: Expr) -> Expr:
         """The value under a name of its own."""
 
     def magnitude(self, record: LoadRecord, motion: Motion) -> Expr:
@@ -101,7 +101,7 @@ class LoadRecord:
     first: Any = None
     second: Any = None
     label: str | None = None
-    dummies: tuple[str, str, str] = MOTION
+    dummies: tuple[str, str, str] = MAGNITUDE_ARGUMENTS
 
     kind: ClassVar[str]  # a word for it
     dimension: ClassVar[Dimension] = FORCE
@@ -112,16 +112,16 @@ class LoadRecord:
     sense: ClassVar[int] = 1  # -1: a positive magnitude pulls its points together
 
     @property
-    def where(self) -> str:
+    def message_label(self) -> str:
         """What messages call it."""
         return f"{self.kind} '{self.name}'"
 
     @property
-    def path(self) -> tuple[Any, ...]:
+    def point_sequence(self) -> tuple[Any, ...]:
         """The points of a force, one after another: it acts between each and the next."""
         return self.first, self.second
 
-    def formulas(self) -> Iterator[tuple[Any, str, str, Dimension | None, dict[str, Dimension]]]:
+    def given_formulas(self) -> Iterator[tuple[Any, str, str, Dimension | None, dict[str, Dimension]]]:
         """What it holds: formula, label, the option that gives it, dimension that it must have, and names in it that
         are those of a motion."""
         label = self.label or self.name
@@ -129,6 +129,6 @@ class LoadRecord:
         if self.direction is not None:
             yield self.direction, f"direction of {label}", "", None, {}
 
-    def read(self, reading: Reading) -> tuple[Load, ...]:
+    def build_loads(self, reading: LoadContext) -> tuple[Load, ...]:
         """The loads it consists of, all of the same name and magnitude."""
         raise NotImplementedError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bellcrank.model.loads.load import Load, LoadRecord, Reading
+from bellcrank.model.loads.load import Load, LoadContext, LoadRecord
 from bellcrank.units import FORCE, LENGTH
 
 
@@ -15,7 +15,7 @@ class Moment(LoadRecord):
     motion = ()
     is_moment = True
 
-    def read(self, reading: Reading) -> tuple[Load, ...]:
+    def build_loads(self, reading: LoadContext) -> tuple[Load, ...]:
         body = reading.body(self.first)
         against = -1 if self.second is None else reading.body(self.second)
         along = reading.direction(self.direction)

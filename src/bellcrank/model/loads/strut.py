@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
 from bellcrank.model.loads.force import Force, Line
-from bellcrank.model.loads.load import Point, Reading
-from bellcrank.vector.basis import Vector, dot, in_one_frame, magnitude
+from bellcrank.model.loads.load import BodyPoint, LoadContext
+from bellcrank.vector.basis import Vector, dot, express_in_one_frame, magnitude
 
 
 @dataclass
@@ -15,15 +15,15 @@ class Strut(Force):
     kind = "strut"
     along_points = True
 
-    def _line(self, reading: Reading, p: Point, r: Point) -> Line:
-        offset, velocity = reading.between(p, r)
+    def _line_of_action(self, reading: LoadContext, p: BodyPoint, r: BodyPoint) -> Line:
+        offset, velocity = reading.relative_motion(p, r)
         if not offset:
             raise ModelError(f"its points {p.name} and {r.name} coincide")
-        offset = Vector.of((e, reading.hold(c)) for e, c in in_one_frame(offset).terms.items())
-        length = reading.hold(magnitude(offset))
+        offset = Vector.from_pairs((e, reading.bind(c)) for e, c in express_in_one_frame(offset).terms.items())
+        length = reading.bind(magnitude(offset))
         return (
             offset / length,
             lambda: length,
-            lambda: reading.nominal(magnitude(offset)),
-            lambda: reading.hold(dot(offset, velocity) / length),
+            lambda: reading.with_drawn_values(magnitude(offset)),
+            lambda: reading.bind(dot(offset, velocity) / length),
         )

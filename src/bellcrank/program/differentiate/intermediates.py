@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Symbol, add, mul, neg, postorder
-from bellcrank.expr.construct import split
-from bellcrank.expr.functions import function
+from bellcrank.expr import ONE, ZERO, Expr, Func, NamedSubexpression, Number, Symbol, add, mul, neg, postorder
+from bellcrank.expr.construct import split_coefficient
+from bellcrank.expr.functions import apply_builtin
 from bellcrank.expr.node import PRIME
 
 K = TypeVar("K", int, Expr)
@@ -22,35 +22,35 @@ class Intermediates:
     def __init__(self, roots: Iterable[Expr] = ()) -> None:
         self._known: dict[int, Expr] = {n % PRIME: Number(n) for n in range(-4, 5)}
         for node in postorder(roots):
-            if isinstance(node, Symbol | Held | Func):
-                self._note(node)
+            if isinstance(node, Symbol | NamedSubexpression | Func):
+                self._register_value(node)
 
-    def _note(self, e: Expr) -> None:
+    def _register_value(self, e: Expr) -> None:
         self._known.setdefault(e.fingerprint, e)
         self._known.setdefault(-e.fingerprint % PRIME, neg(e))
 
-    def hold(self, e: Expr) -> Expr:
+    def bind(self, e: Expr) -> Expr:
         """An atom, or a signed atom, with the value of e."""
         if isinstance(e, Number):
             return e
         existing = self._known.get(e.fingerprint)
         if existing is not None:
             return existing
-        if isinstance(e, Symbol | Held | Func):
-            self._note(e)
+        if isinstance(e, Symbol | NamedSubexpression | Func):
+            self._register_value(e)
             return e
-        c, core = split(e)
-        if c == -1 and isinstance(core, Symbol | Held | Func):
-            self._note(core)
+        c, core = split_coefficient(e)
+        if c == -1 and isinstance(core, Symbol | NamedSubexpression | Func):
+            self._register_value(core)
             return e
-        named_value = Held(e if c > 0 else neg(e))
-        self._note(named_value)
+        named_value = NamedSubexpression(e if c > 0 else neg(e))
+        self._register_value(named_value)
         return named_value if c > 0 else neg(named_value)
 
     def sum(self, terms: Iterable[Expr]) -> Expr:
-        return self.hold(add(*terms))
+        return self.bind(add(*terms))
 
-    def add_to(self, total: dict[K, Expr], key: K, term: Expr) -> None:
+    def accumulate(self, total: dict[K, Expr], key: K, term: Expr) -> None:
         """Adds a term to what a table holds under a key."""
         total[key] = self.sum((total[key], term)) if key in total else term
 
@@ -65,5 +65,5 @@ class Intermediates:
         for x, y in ((a, b), (b, a)):
             if isinstance(x, Func) and x.name == "where" and ZERO in x.args[1:]:
                 test, *branches = x.args
-                return self.hold(function("where", test, *(self.product(e, y) for e in branches)))
-        return self.hold(mul(a, b))
+                return self.bind(apply_builtin("where", test, *(self.product(e, y) for e in branches)))
+        return self.bind(mul(a, b))

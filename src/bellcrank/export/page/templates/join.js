@@ -1,4 +1,4 @@
-// A module of WebAssembly from its parts, of these sizes: what `apart.py` took apart.
+// A module of WebAssembly from its parts, of these sizes: what `split_module.py` took apart.
 function joined(bytes, sizes) {
   let end = 0;
   const [before, heads, ops, ago, fresh, places, floats, others, behind] = sizes.map(n => {

@@ -7,24 +7,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bellcrank.library.vehicles.controllers.parts import ACTIVE, Place, clip
-from bellcrank.library.vehicles.controllers.records import Cruise
+from bellcrank.library.vehicles.controllers.controller_context import ACTIVE, ControllerContext, clip_formula
+from bellcrank.library.vehicles.controllers.controller_keys import CruiseControlKeys
 
 COASTS = 0.05  # of the weight, as a force of the drive that decelerates; more is left to the brakes
 
 
-def add_cruise(context: Place, keys: Cruise, commands: dict[str, str], speed: float) -> dict[str, str]:
+def add_cruise(
+    context: ControllerContext, keys: CruiseControlKeys, commands: dict[str, str], speed: float
+) -> dict[str, str]:
     """What the model takes for drive and brake; `speed`: that with which the model begins (m/s)."""
     s = context.s
-    context.parameters("cruise", "cruise control", replace(keys, speed=None))
+    context.add_parameters("cruise", "cruise control", replace(keys, speed=None))
     s.add_input("cruise_speed", units="L/T", label="speed that cruise control keeps")
     s.set_run(inputs={"cruise_speed": speed if keys.speed is None else keys.speed})
-    mass_radius = context.at_rest.mass * (context.radius("front") + context.radius("rear")) / 2
+    mass_radius = context.at_rest.mass * (context.rolling_radius("front") + context.rolling_radius("rear")) / 2
     s.add_parameter("cruise_reach", mass_radius, units="M*L", label="cruise control: mass times radius of the wheels")
     s.define("cruise.on", f"cruise_on*where(({commands['brake']}) > {ACTIVE}, 0, 1)")
     s.define("cruise.error", "cruise_speed - forward")
     acceleration = "cruise_gain*cruise.error + cruise.sum"
-    s.define("cruise.wanted", clip(acceleration, "-cruise_deceleration", "cruise_acceleration"))
+    s.define("cruise.wanted", clip_formula(acceleration, "-cruise_deceleration", "cruise_acceleration"))
     unlimited = f"where(abs(cruise.wanted - ({acceleration})) > 0, 0, 1)"  # the integral waits at the limits
     s.add_state("cruise.sum", rate=f"cruise.on*{unlimited}*cruise_rate*cruise.error", units="L/T**2",
                 label="cruise control: integral part of the acceleration")  # fmt: skip

@@ -9,41 +9,41 @@ as its slip approaches a limit.
 
 from __future__ import annotations
 
-from bellcrank.library.vehicles.controllers.parts import (
+from bellcrank.library.vehicles.car_data import CORNERS
+from bellcrank.library.vehicles.controllers.controller_context import (
     ACTIVE,
     YAW_RATE,
-    Controls,
-    Place,
-    clip,
-    outside,
-    reference,
-    slip_of,
+    ControllerContext,
+    ControllerOutputs,
+    brake_slip_formula,
+    clip_formula,
+    dead_zone_formula,
+    reference_yaw_rate,
 )
-from bellcrank.library.vehicles.controllers.records import Stability
-from bellcrank.library.vehicles.data import CORNERS
+from bellcrank.library.vehicles.controllers.controller_keys import EscKeys
 
 FULL = 1500.0  # N m of yaw moment, at which the drive torque is cut as far as the file says
 
 
-def add_esc(context: Place, keys: Stability, controls: Controls) -> None:
+def add_esc(context: ControllerContext, keys: EscKeys, controls: ControllerOutputs) -> None:
     """States, channels and brake torques of ESC."""
     s = context.s
-    context.parameters("esc", "ESC", keys, understeer=max(0.0, context.known.understeer))
+    context.add_parameters("esc", "ESC", keys, understeer=max(0.0, context.single_track_model.understeer))
     s.require_positive("esc_lag", "esc_actuator_lag", "esc_slip", "esc_slow")
-    s.add_state("esc.reference", rate=f"({reference(s, 'esc')} - esc.reference)/esc_lag", units="A/T",
+    s.add_state("esc.reference", rate=f"({reference_yaw_rate(s, 'esc')} - esc.reference)/esc_lag", units="A/T",
                 label="ESC: reference yaw rate")  # fmt: skip
     s.define("esc.beta", "atan2(dot(vel(chassis.cm), cross([n3], direction(project([chassis1], [n3])))), "
                          "max(abs(forward), esc_slow))")  # fmt: skip
     s.define("esc.on", "esc_on*max(0, min(1, forward/esc_slow - 1))")
-    yaw = outside(f"({YAW_RATE} - esc.reference)", "esc_dead_zone")
-    slips = outside("esc.beta", "esc_side_slip")
+    yaw = dead_zone_formula(f"({YAW_RATE} - esc.reference)", "esc_dead_zone")
+    slips = dead_zone_formula("esc.beta", "esc_side_slip")
     s.define("esc.moment", f"esc.on*(esc_side_slip_gain*{slips} - esc_gain*{yaw})")
     s.define("esc.against", f"where(esc.moment*{YAW_RATE} < 0, 1, 0)")
     for corner, (axle, side) in CORNERS.items():
         factor = "esc.against" if axle == "front" else "(1 - esc.against)"
-        lever = context.radius(axle) / context.half_track(axle)
+        lever = context.rolling_radius(axle) / context.half_track(axle)
         demand = f"{lever!r}*{factor}*max(0, {'' if side > 0 else '-'}esc.moment)"
-        release = clip(f"2 - 2*{slip_of(corner, 'esc_slow')}/esc_slip", "0", "1")
+        release = clip_formula(f"2 - 2*{brake_slip_formula(corner, 'esc_slow')}/esc_slip", "0", "1")
         torque = f"esc.{corner}"
         s.add_state(torque, rate=f"(min(esc_torque, {demand})*{release} - {torque})/esc_actuator_lag", units="F*L",
                     label=f"ESC: brake torque of {corner}")  # fmt: skip

@@ -7,22 +7,29 @@ gradient changes by -k/l (1/C_1 + 1/C_2).
 
 from __future__ import annotations
 
-from bellcrank.library.vehicles.controllers.parts import ACTIVE, YAW_RATE, Controls, Place, clip, reference
-from bellcrank.library.vehicles.controllers.records import Vectoring
+from bellcrank.library.vehicles.controllers.controller_context import (
+    ACTIVE,
+    YAW_RATE,
+    ControllerContext,
+    ControllerOutputs,
+    clip_formula,
+    reference_yaw_rate,
+)
+from bellcrank.library.vehicles.controllers.controller_keys import TorqueVectoringKeys
 
 
-def add_vectoring(context: Place, keys: Vectoring, controls: Controls) -> None:
+def add_vectoring(context: ControllerContext, keys: TorqueVectoringKeys, controls: ControllerOutputs) -> None:
     """States, channels and wheel torques of torque vectoring."""
     s = context.s
-    context.parameters("vectoring", "torque vectoring", keys, understeer=context.known.understeer)
+    context.add_parameters("vectoring", "torque vectoring", keys, understeer=context.single_track_model.understeer)
     s.require_positive("vectoring_lag", "vectoring_slow")
     s.define("vectoring.on", "vectoring_on*max(0, min(1, forward/vectoring_slow - 1))")
-    error = f"({reference(s, 'vectoring')} - {YAW_RATE})"
+    error = f"({reference_yaw_rate(s, 'vectoring')} - {YAW_RATE})"
     s.define("vectoring.moment", f"vectoring.on*(vectoring_moment*forward*{YAW_RATE} + vectoring_gain*{error})")
     axles = ("front", "rear") if keys.axle == "both" else (keys.axle,)
     for axle in axles:
-        name, lever = (f"vectoring.{axle}", context.radius(axle) / (2 * len(axles) * context.half_track(axle)))
-        torque = clip(f"{lever!r}*vectoring.moment", "-vectoring_torque", "vectoring_torque")
+        name, lever = (f"vectoring.{axle}", context.rolling_radius(axle) / (2 * len(axles) * context.half_track(axle)))
+        torque = clip_formula(f"{lever!r}*vectoring.moment", "-vectoring_torque", "vectoring_torque")
         s.add_state(name, rate=f"({torque} - {name})/vectoring_lag", units="F*L",
                     label=f"torque vectoring: torque moved to the right {axle} wheel")  # fmt: skip
         left_corner, right_corner = (f"{axle[0]}{side}" for side in "lr")

@@ -10,32 +10,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bellcrank.argument_checks import validate_arguments
 from bellcrank.errors import ModelError, RunError, did_you_mean
-from bellcrank.files.shipped import Collection
-from bellcrank.files.text import read_text
-from bellcrank.kinds import checked
-from bellcrank.library.given import finite, finite_list, positive
-from bellcrank.library.labels import plain_labels
-from bellcrank.library.vehicles.checking import unusual, unusual_keys
-from bellcrank.library.vehicles.figures import Figures
-from bellcrank.library.vehicles.motorcycles.building import Ground, MotorcycleSystem, build, rolling
-from bellcrank.library.vehicles.motorcycles.cornering import Cornering, straight, turn
-from bellcrank.library.vehicles.motorcycles.data import MotorcycleData, make_motorcycle
-from bellcrank.library.vehicles.motorcycles.figures import figures_of
-from bellcrank.library.vehicles.motorcycles.modes import NAMES, SpeedModes, named_modes
+from bellcrank.files.shipped_files import ShippedCollection
+from bellcrank.files.text_files import read_text
+from bellcrank.library.arguments import require_finite_argument, require_finite_list, require_positive_argument
+from bellcrank.library.labels import write_plain_labels
+from bellcrank.library.vehicles.driver_path import lane_change
+from bellcrank.library.vehicles.handling_metrics import Figures
+from bellcrank.library.vehicles.motorcycles.motorcycle_data import MotorcycleData, make_motorcycle
+from bellcrank.library.vehicles.motorcycles.motorcycle_metrics import motorcycle_metrics
+from bellcrank.library.vehicles.motorcycles.motorcycle_model import (
+    Ground,
+    MotorcycleSystem,
+    build_motorcycle_system,
+    motorcycle_initial_state,
+)
+from bellcrank.library.vehicles.motorcycles.motorcycle_modes import NAMES, SpeedModes, named_modes
 from bellcrank.library.vehicles.motorcycles.ride import Ride
-from bellcrank.library.vehicles.motorcycles.rider import Rider, check_path, design
-from bellcrank.library.vehicles.path import lane_change
-from bellcrank.library.vehicles.trailers import changed_sections
-from bellcrank.numeric.real import displayed
+from bellcrank.library.vehicles.motorcycles.rider import Rider, check_path, design_rider
+from bellcrank.library.vehicles.motorcycles.steady_cornering import Cornering, steady_turn_state, straight_running_state
+from bellcrank.library.vehicles.plausibility import unusual_keys, unusual_metrics
+from bellcrank.library.vehicles.trailer_data import changed_sections
+from bellcrank.numeric.real_numbers import display_text
 
 if TYPE_CHECKING:
     from bellcrank.analysis.equilibrium import Equilibrium
     from bellcrank.analysis.modes import Modes
     from bellcrank.api.simulation import Simulation
-    from bellcrank.library.vehicles.path import Path as Line
+    from bellcrank.library.vehicles.driver_path import Path as Line
 
-MOTORCYCLES = Collection("motorcycle", "bellcrank.library.vehicles.motorcycles", foreign=("body", "a car (Car.read)"))
+MOTORCYCLES = ShippedCollection(
+    "motorcycle", "bellcrank.library.vehicles.motorcycles", other_kind=("body", "a car (Car.read)")
+)
 ENDS = {"front": "the front {}", "rear": "the rear {}"}
 SPEEDS = tuple(float(v) for v in range(2, 61, 2))  # m/s
 BEFORE = 20.0  # m, before a lane change
@@ -73,7 +80,7 @@ class Motorcycle:
         self.data: MotorcycleData = make_motorcycle(self.given, self.folder)
 
     @classmethod
-    @checked
+    @validate_arguments
     def read(cls, path: str | Path) -> Motorcycle:
         """Read a motorcycle from a file.
 
@@ -132,7 +139,7 @@ class Motorcycle:
     @cached_property
     def metrics(self) -> Figures:
         """What follows by hand formulas: loads, trails, wheel rates, squat ratio."""
-        return figures_of(self.data)
+        return motorcycle_metrics(self.data)
 
     def check(self) -> list[str]:
         """List what is unusual in the data and in `metrics`.
@@ -142,7 +149,7 @@ class Motorcycle:
         list of str
             Messages.
         """
-        messages = [*unusual_keys(self.data.sections, ""), *unusual(self.metrics)]
+        messages = [*unusual_keys(self.data.sections, ""), *unusual_metrics(self.metrics)]
         for end, tyre in (("front", self.data.front_tyre), ("rear", self.data.rear_tyre)):
             messages += [f"{end}.tyre: {note}." for note in tyre.notes]
         return messages
@@ -166,21 +173,21 @@ class Motorcycle:
         MotorcycleSystem
             The model, a `System`.
         """
-        finite("system", "m/s", speed=speed)
+        require_finite_argument("system", "m/s", speed=speed)
         if not isinstance(rider, Rider | None):
-            raise ModelError(f"system: rider={displayed(rider)} must be what Motorcycle.rider returns", self.name)
-        s = build(self.data, speed, terrain, rider)
-        plain_labels(s, ENDS)
+            raise ModelError(f"system: rider={display_text(rider)} must be what Motorcycle.rider returns", self.name)
+        s = build_motorcycle_system(self.data, speed, terrain, rider)
+        write_plain_labels(s, ENDS)
         return s
 
     @cached_property
-    def _free(self) -> Simulation:
+    def _riderless_simulation(self) -> Simulation:
         """The model without rider, for analyses: they need no compiler."""
         return self.system().equations().compile(backend="python")
 
     def _straight(self, speed: float) -> Equilibrium:
-        positive(self.name, "m/s", speed=speed)
-        return straight(self._free, rolling(self.data, speed), speed)
+        require_positive_argument(self.name, "m/s", speed=speed)
+        return straight_running_state(self._riderless_simulation, motorcycle_initial_state(self.data, speed), speed)
 
     def modes(self, speeds: Sequence[float] | None = None) -> SpeedModes:
         """Compute the modes of straight running over speed: weave, wobble and capsize.
@@ -203,12 +210,12 @@ class Motorcycle:
         NoEquilibrium
             If the motorcycle has no steady motion at any of the speeds.
         """
-        speed_values = list(SPEEDS) if speeds is None else finite_list("modes", "speeds", "m/s", speeds)
+        speed_values = list(SPEEDS) if speeds is None else require_finite_list("modes", "speeds", "m/s", speeds)
         modes_by_speed: dict[float, Modes] = {}
         errors: list[RunError] = []
         for v in speed_values:
             try:
-                modes_by_speed[v] = self._free.modes(at=self._straight(v))
+                modes_by_speed[v] = self._riderless_simulation.modes(at=self._straight(v))
             except RunError as error:
                 errors.append(error)
         if not modes_by_speed:
@@ -241,7 +248,7 @@ class Motorcycle:
         RunError
             If none of the turns was found.
         """
-        accelerations = finite_list("corner", "lateral_acceleration", "m/s2", lateral_acceleration)
+        accelerations = require_finite_list("corner", "lateral_acceleration", "m/s2", lateral_acceleration)
         state = self._straight(speed)
         equilibria: dict[float, Equilibrium] = {}
         errors: dict[float, RunError] = {}
@@ -249,7 +256,7 @@ class Motorcycle:
             if any(ay * failed_ay > 0 and abs(ay) >= abs(failed_ay) for failed_ay in errors):
                 continue  # the way there leads past a turn that was not found
             try:
-                equilibria[ay] = state = turn(self._free, state, speed, ay)
+                equilibria[ay] = state = steady_turn_state(self._riderless_simulation, state, speed, ay)
             except RunError as error:
                 errors[ay] = error
         if not equilibria:
@@ -283,7 +290,7 @@ class Motorcycle:
             If no rider stabilizes the motorcycle at that speed.
         """
         check_path(path)
-        positive("rider", "s", horizon=horizon)
+        require_positive_argument("rider", "s", horizon=horizon)
         option_names = [f.name for f in fields(Rider) if f.default is not MISSING]
         for name, value in options.items():
             if name not in option_names:
@@ -291,10 +298,10 @@ class Motorcycle:
                 raise ModelError(
                     f"rider: '{name}' is not known.{suggestion} Options: horizon, {', '.join(option_names)}."
                 )
-            positive("rider", "SI units", **{name: value})
+            require_positive_argument("rider", "SI units", **{name: value})
         steady = self._straight(speed)
-        linear = self._free.linearize(at=steady, wrt="steer_torque", outputs=())
-        return design(linear.essential().in_equation_units(), self.data, path, speed, horizon, **options)
+        linear = self._riderless_simulation.linearize(at=steady, wrt="steer_torque", outputs=())
+        return design_rider(linear.essential().in_equation_units(), self.data, path, speed, horizon, **options)
 
     def ride(self, path: Line, *, speed: float = 20.0, t_end: float | None = None, **options: Any) -> Ride:
         """Ride along a path at constant speed. The run ends if the motorcycle falls.
@@ -316,11 +323,11 @@ class Motorcycle:
             Run and metrics.
         """
         if t_end is not None:
-            positive("ride", "s", t_end=t_end)
+            require_positive_argument("ride", "s", t_end=t_end)
         rider = self.rider(path, speed=speed, **options)
         s = self.system(speed=speed, rider=rider)
         steady = self._straight(speed)
-        start = dict(steady.initial) | rider.start(self.data)
+        start = dict(steady.initial) | rider.initial_state(self.data)
         start["follow.sum"] = steady["drive"] / (self.data.mass * self.data.heights[1] * rider.i_speed)
         length = path.length - path.nearest(0.0, 0.0)
         end = 0.98 * length / speed if t_end is None else t_end
@@ -346,9 +353,9 @@ class Motorcycle:
         Ride
             Run and metrics.
         """
-        positive("lane_change", "m/s", speed=speed)
-        positive("lane_change", "m", length=length)
-        finite("lane_change", "m", offset=offset)
+        require_positive_argument("lane_change", "m/s", speed=speed)
+        require_positive_argument("lane_change", "m", length=length)
+        require_finite_argument("lane_change", "m", offset=offset)
         runout = (AFTER + 1.0) * speed
         path = lane_change([(BEFORE, 0.0), (BEFORE + length, offset)], before=10.0, after=runout)
         return self.ride(path, speed=speed, t_end=(BEFORE + length) / speed + AFTER, **options)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import draw_panels
+from bellcrank.analysis.plots import draw_panels
 from bellcrank.files.html import heading
-from bellcrank.files.notebook import Plotted
-from bellcrank.library.vehicles.figures import Figure, Figures
-from bellcrank.library.vehicles.motorcycles.building import FALLEN
+from bellcrank.files.notebook_display import PlotDisplay
+from bellcrank.library.vehicles.handling_metrics import Figures, VehicleMetric
+from bellcrank.library.vehicles.motorcycles.motorcycle_model import FALLEN
 from bellcrank.run.result import Run
 
 PANELS = (
@@ -24,7 +24,7 @@ PANELS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Ride(Plotted):
+class Ride(PlotDisplay):
     """A ride of a motorcycle along a path; `plot` draws y, roll, steering angle and torque over time.
 
     Attributes
@@ -62,26 +62,26 @@ class Ride(Plotted):
         """Largest values."""
         run = self.run
 
-        def most(channel: str) -> float:
+        def largest_magnitude(channel: str) -> float:
             return float(np.abs(run[channel]).max())
 
         rate = np.abs(np.gradient(run["roll"], run.time)).max()
         load = min(float(run[f"{end}.tyre.fz"].min()) for end in ("front", "rear"))
         return Figures({
-            "roll": Figure(most("roll"), "deg", "largest roll angle"),
-            "roll_rate": Figure(float(rate), "deg/s", "largest rate of the roll angle"),
-            "steering_torque": Figure(most("steering_torque"), "N-m", "largest steering torque"),
-            "path_error": Figure(most("path_error"), "m", "largest distance from the path"),
-            "ay": Figure(most("ay"), "m/s2", "largest lateral acceleration"),
-            "load": Figure(load, "N", "smallest load of a wheel"),
+            "roll": VehicleMetric(largest_magnitude("roll"), "deg", "largest roll angle"),
+            "roll_rate": VehicleMetric(float(rate), "deg/s", "largest rate of the roll angle"),
+            "steering_torque": VehicleMetric(largest_magnitude("steering_torque"), "N-m", "largest steering torque"),
+            "path_error": VehicleMetric(largest_magnitude("path_error"), "m", "largest distance from the path"),
+            "ay": VehicleMetric(largest_magnitude("ay"), "m/s2", "largest lateral acceleration"),
+            "load": VehicleMetric(load, "N", "smallest load of a wheel"),
         })  # fmt: skip
 
     def __str__(self) -> str:
         outcome = "fell" if self.fell else "did not fall"
         return f"{self.name}: {outcome} in {self.run.time[-1]:.4g} s\n{self.metrics!r}"
 
-    def _html(self) -> list[str]:
-        return [heading(f"{self.name}: a ride, {'fell' if self.fell else 'did not fall'}"), *self.metrics._html()]
+    def _html_parts(self) -> list[str]:
+        return [heading(f"{self.name}: a ride, {'fell' if self.fell else 'did not fall'}"), *self.metrics._html_parts()]
 
     def _draw(self, path: str | Path | None) -> Any:
         panels = [(label, {channel: np.asarray(self.run[channel])}) for channel, label in PANELS]

@@ -26,12 +26,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bellcrank.api.system import System
+from bellcrank.argument_checks import PublicDir
 from bellcrank.errors import ModelError, RunError
 from bellcrank.expr.table import table
-from bellcrank.kinds import Listed
-from bellcrank.library.vehicles.motorcycles.data import MotorcycleData
-from bellcrank.library.vehicles.parameters import put
-from bellcrank.library.vehicles.path import Path
+from bellcrank.library.vehicles.driver_path import Path
+from bellcrank.library.vehicles.model_parameters import add_si_parameter
+from bellcrank.library.vehicles.motorcycles.motorcycle_data import MotorcycleData
 
 Array = np.ndarray[Any, Any]
 DRAWN = 5.0  # 1/s, with which the station is drawn to the nearest point
@@ -46,7 +46,7 @@ SEES = {"error": ("k_error", "F", "distance from the path"), "heading": ("k_head
 
 
 @dataclass(frozen=True, eq=False)
-class Rider(Listed):
+class Rider(PublicDir):
     """A rider who follows a path at one speed, for `Motorcycle.system(rider=)`. `Motorcycle.rider` makes one.
 
     Parameters
@@ -75,7 +75,7 @@ class Rider(Listed):
     80.0
     """
 
-    internals: ClassVar[tuple[str, ...]] = ("add", "start", "ahead")
+    internals: ClassVar[tuple[str, ...]] = ("add_to_system", "initial_state", "preview_torque")
     path: Path
     speed: float
     gains: Mapping[str, float]
@@ -84,24 +84,24 @@ class Rider(Listed):
     k_speed: float = 1.5
     i_speed: float = 0.5
 
-    def ahead(self) -> Array:
+    def preview_torque(self) -> Array:
         """Steering torque for the path ahead, at its stations, N m."""
         times, weights = self.preview
         stations, path_curvature = np.array(self.path.s), self.path.curvature
         curvatures = np.interp(stations[:, None] + self.speed * times[None, :], stations, path_curvature)
         return np.asarray(np.trapezoid(curvatures * weights, times, axis=1))
 
-    def add(self, s: System, data: MotorcycleData) -> dict[str, str]:
+    def add_to_system(self, s: System, data: MotorcycleData) -> dict[str, str]:
         """Adds states and formulas; returns what the model shall take for its inputs."""
         return {"steer_torque": f"steer_torque + {self._steering(s)}", "drive": f"drive + {self._speed(s, data)}"}
 
-    def start(self, data: MotorcycleData) -> dict[str, float]:
+    def initial_state(self, data: MotorcycleData) -> dict[str, float]:
         """Initial values of its states."""
         return {"follow.station": self.path.nearest(0.0, 0.0)}
 
     def _steering(self, s: System) -> str:
-        self.path.add(s)
-        s.define("follow_preview", table(self.path.s, self.ahead().tolist(), 3))
+        self.path.add_to_system(s)
+        s.define("follow_preview", table(self.path.s, self.preview_torque().tolist(), 3))
         s.define("follow.heading", "path_heading(follow.station)")
         for name, axis in (("x", "[n1]"), ("y", "[n2]")):
             s.define(f"follow.{name}", f"dot(pos(frame.origin), {axis}) - path_{name}(follow.station)")
@@ -117,10 +117,10 @@ class Rider(Listed):
         s.add_output("path_error", "follow.error", label="distance from the path, to the left", units="L")
         terms = []
         for key, (name, dimension, label) in (FEELS | SEES).items():
-            put(s, name, self.gains[key], dimension, f"rider: steering torque to the right per {label}")
+            add_si_parameter(s, name, self.gains[key], dimension, f"rider: steering torque to the right per {label}")
             terms.append(f"{name}*{ {'error': 'follow.error', 'heading': 'follow.angle'}.get(key, key) }")
         s.define("follow.asked", f"follow_preview(follow.station) - {' - '.join(terms)}")
-        put(s, "steer_most", self.most, "F*L", "rider: largest steering torque")
+        add_si_parameter(s, "steer_most", self.most, "F*L", "rider: largest steering torque")
         return "max(-steer_most, min(steer_most, follow.asked))"
 
     def _speed(self, s: System, data: MotorcycleData) -> str:
@@ -141,13 +141,13 @@ def check_path(path: Any) -> None:
         )
 
 
-def design(model: Any, data: MotorcycleData, path: Path, speed: float, horizon: float, **options: Any) -> Rider:
+def design_rider(model: Any, data: MotorcycleData, path: Path, speed: float, horizon: float, **options: Any) -> Rider:
     """The rider for a linear model of straight running (SI units, input steer_torque), who looks `horizon` s ahead."""
     from scipy.linalg import expm, solve_continuous_are
 
     names = list(model.state_names)
     sensed = [names.index(n) for n in FEELS]
-    fast_states = [i for i, n in enumerate(names) if n not in FEELS and _lateral(model.A, sensed, i)]
+    fast_states = [i for i, n in enumerate(names) if n not in FEELS and _is_lateral_state(model.A, sensed, i)]
     kept_states = sensed + fast_states
     n, sensed_count = len(kept_states), len(sensed)
     A, B = np.zeros((n + 2, n + 2)), np.zeros((n + 2, 1))
@@ -187,7 +187,7 @@ def design(model: Any, data: MotorcycleData, path: Path, speed: float, horizon: 
     return Rider(path, speed, gains, (times, np.array(weights)), **options)
 
 
-def _lateral(A: Array, sensed: list[int], i: int) -> bool:
+def _is_lateral_state(A: Array, sensed: list[int], i: int) -> bool:
     """Does a state couple with the lateral ones?"""
     size = np.abs(A).max()
     return bool((np.abs(A[np.ix_(sensed, [i])]) > 1e-12 * size).any() or (np.abs(A[i, sensed]) > 1e-12 * size).any())

@@ -1,7 +1,7 @@
 """Runs the model in model.py with a fixed step and writes all channels as a table; `--help` lists the options.
 
-Parameters, initial values and inputs come from a parameter file in the units named there; model.py has the factors that
-lead to equation units (rad, and consistent units of length, mass and time).
+Parameters, initial values and inputs come from a parameter file in the units named there; model.py has the factors
+that lead to equation units (rad, and consistent units of length, mass and time).
 """
 
 import argparse
