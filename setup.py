@@ -13,7 +13,7 @@ class WithExamples(build_py):
     def run(self) -> None:
         super().run()
         if not self.editable_mode:  # then they are found in the checkout
-            target = Path(self.build_lib, "bellcrank", "files", "examples")
+            target = Path(self.build_lib, "bellcrank", "core", "files", "examples")
             shutil.rmtree(target, ignore_errors=True)
             shutil.copytree("examples", target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
 

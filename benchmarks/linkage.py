@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.expr import NamedSubexpression, expression
 from bellcrank.linkage import Linkage, shipped
 from bellcrank.linkage.pose_interpolation import SCHEMES
 from bellcrank.linkage.pose_table import pose_differences
+from bellcrank.symbolic.expr import NamedSubexpression, expression
 
 SUSPENSIONS = ("five_link", "double_wishbone", "formula_student")
 SPANS = {"five_link": (0.0, 0.1), "double_wishbone": (-0.08, 0.08), "formula_student": (-0.05, 0.05)}

@@ -18,7 +18,7 @@ from runpy import run_path
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.many.worker_threads import core_count
+from bellcrank.simulation.many.worker_threads import core_count
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 MODELS = ("quarter_car", "stanford_arm", "spacecraft_2", "n_link_chain", "passenger_car", "motorcycle", "driven_car")

@@ -19,8 +19,8 @@ from runpy import run_path
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.backend.compiler import find_compiler
-from bellcrank.backend.gpu_batch import gpu_obstacle
+from bellcrank.simulation.backend.compiler import find_compiler
+from bellcrank.simulation.backend.gpu_batch import gpu_obstacle
 
 HERE = Path(__file__).parent
 MODELS = ("stanford_arm", "spacecraft_2", "passenger_car", "driven_car")

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import bellcrank as bc
-from bellcrank.dynamics.accelerations import PASSES
+from bellcrank.mechanics.dynamics.accelerations import PASSES
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 MODELS = {  # published best (Sayers 1990), calls counted as multiplications where the source does so

@@ -19,7 +19,7 @@ from time import perf_counter
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.numeric.fixed_step_methods import METHODS
+from bellcrank.core.numeric.fixed_step_methods import METHODS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 USUAL = (

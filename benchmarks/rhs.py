@@ -24,11 +24,11 @@ from runpy import run_path
 
 import numpy as np
 
-from bellcrank.backend.cache import usable_folder
-from bellcrank.backend.compiler import FAST, GCC, GCC_X86, find_compiler
-from bellcrank.emit.c.source import c_source
-from bellcrank.emit.schedule import ScheduleOptions
-from bellcrank.expr import evaluate
+from bellcrank.codegen.c.source import c_source
+from bellcrank.codegen.schedule import ScheduleOptions
+from bellcrank.simulation.backend.cache import usable_folder
+from bellcrank.simulation.backend.compiler import FAST, GCC, GCC_X86, find_compiler
+from bellcrank.symbolic.expr import evaluate
 
 HERE = Path(__file__).parent
 PEERS = HERE / "peers"

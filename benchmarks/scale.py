@@ -30,7 +30,7 @@ from runpy import run_path
 from time import process_time
 
 import bellcrank as bc
-from bellcrank.backend.compiler import find_compiler, load_from_source
+from bellcrank.simulation.backend.compiler import find_compiler, load_from_source
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 REPEATS, STEPS, STEP = 7, 10_000, 2e-5

@@ -17,12 +17,14 @@ PUBLISHED = {  # us of an evaluation of the formulas alone, README of github.com
     "MFeval, MATLAB, 1000 at once": 8.2, "MFeval.jl, Julia, one": 0.88, "MFeval.jl, Julia, 1000 at once": 0.63,
 }  # fmt: skip
 TYRES = Path(__file__).parent.parent / "examples" / "tyres"
-BOOK, PAC = (bc.tyres.MagicFormula.read(TYRES / name) for name in ("book_205_60R15.tir", "pac2002_185_80R14.tir"))
+BOOK, PAC = (
+    bc.vehicles.tyres.MagicFormula.read(TYRES / name) for name in ("book_205_60R15.tir", "pac2002_185_80R14.tir")
+)
 WHEELS = {
     "linear to the friction circle": bc.Tyre(2e5, 50, bc.Slip(60e3, 50e3)),
-    "brush": bc.Tyre(2e5, 50, bc.tyres.Brush(60e3, 50e3)),
-    "Fiala": bc.tyres.Fiala(6e4, 5e4, radius=0.31),
-    "TMeasy": bc.tyres.TMeasy.of_size("205/60R15 91V"),
+    "brush": bc.Tyre(2e5, 50, bc.vehicles.tyres.Brush(60e3, 50e3)),
+    "Fiala": bc.vehicles.tyres.Fiala(6e4, 5e4, radius=0.31),
+    "TMeasy": bc.vehicles.tyres.TMeasy.of_size("205/60R15 91V"),
     "Magic Formula 5.2": PAC,
     "Magic Formula 6.1": BOOK,
 }
@@ -35,7 +37,7 @@ def wheel(tyre):
     lean = s.add_body("lean", knuckle, rotate=1, mass=1, inertia=(1, 1, 1))
     body = s.add_body("wheel", lean, rotate=2, mass=10, inertia=(0.5, 1, 0.5))
     rim = {"rim": 0.31} if isinstance(tyre, bc.Tyre) else {}
-    s.add_contact("t", at=body, terrain=bc.terrain.flat(), tyre=tyre, wheel=body, **rim)
+    s.add_contact("t", at=body, terrain=bc.vehicles.terrain.flat(), tyre=tyre, wheel=body, **rim)
     return s.equations()
 
 

@@ -15,19 +15,19 @@ LONG = 3.0  # s for which runs are repeated: on a machine that does other things
 
 def motorcycle(coordinates):
     s = bc.vehicles.motorcycle(
-        coordinates=coordinates, rim=5, chassis=5, k=(1e4, 1e4), c=(500, 500), rolling_resistance=1, terrain=bc.terrain.course()
+        coordinates=coordinates, rim=5, chassis=5, k=(1e4, 1e4), c=(500, 500), rolling_resistance=1, terrain=bc.vehicles.terrain.course()
     )  # fmt: skip
     masses = [f"u({side}.{part}, 1)" for side in ("rear", "front") for part in ("rim", "chassis")]
     return s, {"u(frame, 1)": 20.0} if coordinates == "minimal" else dict.fromkeys(masses, 20.0)
 
 
 def car():
-    return bc.vehicles.car(terrain=bc.terrain.course()), {"u(chassis, 1)": 15.0}
+    return bc.vehicles.car(terrain=bc.vehicles.terrain.course()), {"u(chassis, 1)": 15.0}
 
 
 def point_mass_car():
     masses = [f"u({corner}.{part}, 1)" for corner in ("rl", "fl", "rr", "fr") for part in ("rim", "chassis")]
-    return bc.vehicles.point_mass_car(terrain=bc.terrain.course()), dict.fromkeys(masses, 15.0)
+    return bc.vehicles.point_mass_car(terrain=bc.vehicles.terrain.course()), dict.fromkeys(masses, 15.0)
 
 
 def ratio(sim, initial, dae):

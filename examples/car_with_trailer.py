@@ -82,7 +82,7 @@ def snaking(speeds=(60, 80, 100, 120)):
 def main():
     car = car_with_trailer()
     for name in ("iso7401-step", "iso3888-1", "iso7975"):
-        print(bc.manoeuvres.run(car, name))
+        print(bc.vehicles.manoeuvres.run(car, name))
     for speed, mode in snaking().items():
         print(f"snaking at {speed} km/h: {mode.frequency:.2f} Hz, damping ratio {mode.damping:.3f}")
 

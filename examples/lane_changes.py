@@ -11,7 +11,7 @@ AROUND = {"k_bar_front": 0.4, "k_bar_rear": 0.4, "c_front": 0.3, "c_rear": 0.3, 
 
 
 def main(n=1000, exact=False):
-    driver = bc.manoeuvres.Driver(bc.manoeuvres.Change(CORNERS), preview=0.5)
+    driver = bc.vehicles.manoeuvres.Driver(bc.vehicles.manoeuvres.Change(CORNERS), preview=0.5)
     sim = bc.vehicles.Car.read("passenger").system(speed=SPEED, exact=exact, driver=driver).equations().compile()
     usual = {x.name: x.default for x in sim.interface.parameters}
     varied = {

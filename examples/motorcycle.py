@@ -16,7 +16,7 @@ def model(coordinates="minimal"):
         k=(1e4, 1e4),
         c=(500, 500),
         rolling_resistance=1,
-        terrain=bc.terrain.course(),
+        terrain=bc.vehicles.terrain.course(),
     )
     masses = [f"u({side}.{part}, 1)" for side in ("rear", "front") for part in ("rim", "chassis")]
     start = {"u(frame, 1)": 20} if coordinates == "minimal" else dict.fromkeys(masses, 20)

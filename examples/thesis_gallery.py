@@ -22,12 +22,12 @@ G = 9.81
 SIDES = ("rear", "front")
 PARTS = tuple(f"{side}.{part}" for side in SIDES for part in ("rim", "chassis"))
 GROUND = {
-    "flat": bc.terrain.flat(),
-    "drop": bc.terrain.flat(-0.5),
-    "rising": bc.terrain.ramp(0.2, height=-1),
-    "hill": bc.terrain.hill(),
-    "hollow": bc.terrain.cosine(1, 0.5, height=-2),
-    "course": bc.terrain.course(),
+    "flat": bc.vehicles.terrain.flat(),
+    "drop": bc.vehicles.terrain.flat(-0.5),
+    "rising": bc.vehicles.terrain.ramp(0.2, height=-1),
+    "hill": bc.vehicles.terrain.hill(),
+    "hollow": bc.vehicles.terrain.cosine(1, 0.5, height=-2),
+    "course": bc.vehicles.terrain.course(),
 }
 
 

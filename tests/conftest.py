@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from bellcrank.backend.compiler import NO_COMPILER, find_compiler
-from bellcrank.errors import BellcrankError
+from bellcrank.core.errors import BellcrankError
+from bellcrank.simulation.backend.compiler import NO_COMPILER, find_compiler
 
 # The same examples everywhere, and no limit of time: how long one takes says something of the machine.
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

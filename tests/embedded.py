@@ -6,7 +6,7 @@ import subprocess
 
 import numpy as np
 
-from bellcrank.backend.compiler import find_compiler
+from bellcrank.simulation.backend.compiler import find_compiler
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 # of the C library: what C needs for copies, and mathematical functions without memory of their own

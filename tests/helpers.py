@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bellcrank.expr import evaluate
+from bellcrank.symbolic.expr import evaluate
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NAMES = [

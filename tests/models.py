@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.compiler import find_compiler
-from bellcrank.numeric.fixed_step_methods import OWN
+from bellcrank.core.numeric.fixed_step_methods import OWN
+from bellcrank.simulation.backend.compiler import find_compiler
 
 FOLDER = Path(__file__).parents[1] / "examples"
 SOURCES = {p.stem: p.read_text(encoding="utf-8") for p in FOLDER.glob("*.py")}
 # linkages have a range, which arbitrary states leave: tests/linkage runs those examples
-ELSEWHERE = ("driven_car",)  # large: tests/library drives it
+ELSEWHERE = ("driven_car",)  # large: tests/vehicles drives it
 MODELS = (n for n, text in SOURCES.items() if "def model(" in text and "bellcrank.linkage" not in text)
 EXAMPLES = sorted(n for n in MODELS if n not in ELSEWHERE)
 LONG_TO_DERIVE = (

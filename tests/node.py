@@ -12,7 +12,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from bellcrank.emit.memory import PARTS, ROWS
+from bellcrank.codegen.memory import PARTS, ROWS
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.cache import get_or_make_file
-from bellcrank.backend.compiler import find_compiler
-from bellcrank.backend.fortran_functions import find_fortran_compiler
+from bellcrank.simulation.backend.cache import get_or_make_file
+from bellcrank.simulation.backend.compiler import find_compiler
+from bellcrank.simulation.backend.fortran_functions import find_fortran_compiler
 
 GFORTRAN = shutil.which("gfortran")
 SKIPPED = {

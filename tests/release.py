@@ -16,7 +16,7 @@ import venv
 import zipfile
 from pathlib import Path
 
-from bellcrank.version import __version__
+from bellcrank.core.version import __version__
 
 ROOT = Path(__file__).parent.parent
 DIST = ROOT / "dist"
@@ -39,7 +39,7 @@ def package_files() -> set[str]:
 
 def in_wheel(name: str) -> str:
     """The name that a file has in a wheel."""
-    return f"bellcrank/files/{name}" if name.startswith("examples/") else name.removeprefix("src/")
+    return f"bellcrank/core/files/{name}" if name.startswith("examples/") else name.removeprefix("src/")
 
 
 def differences(wheel: Path, sdist: Path) -> list[str]:

@@ -19,7 +19,7 @@ from bellcrank.cli.analyse import parse_frequencies
 from bellcrank.cli.main import COMMANDS, GROUPS, make_parser
 from bellcrank.cli.options import parse_argument
 from bellcrank.cli.progress import ProgressReporter
-from bellcrank.library.vehicles import cars
+from bellcrank.vehicles import car_names
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 QUARTER_CAR = str(EXAMPLES / "quarter_car.py")
@@ -237,7 +237,7 @@ def test_help_of_a_command(name, capsys):
     parser.parse_args(example)
     assert all((EXAMPLES.parent / word).exists() for word in example if word.startswith("examples/"))
     if name == "car":
-        assert example[example.index("--like") + 1] in cars()
+        assert example[example.index("--like") + 1] in car_names()
     (found,) = (a.choices[name] for a in parser._actions if isinstance(a.choices, dict))
     grouped = [g for g in found._action_groups if g.title not in ("positional arguments", "options")]
     assert {a for g in grouped for a in g._group_actions} == {*found._actions}

@@ -10,7 +10,7 @@ import pytest
 import bellcrank as bc
 from bellcrank import examples
 from bellcrank.cli import main
-from bellcrank.files.shipped_files import resolve_example, resolve_model_path, vehicle_files
+from bellcrank.core.files.shipped_files import resolve_example, resolve_model_path, vehicle_files
 from website.gallery import example_files, title_of
 
 ROOT = Path(__file__).parents[1]
@@ -49,7 +49,7 @@ def test_a_file_of_ones_own_comes_first(elsewhere):
 
 def test_other_files_are_found_too(elsewhere):
     tyre = "tyres/book_205_60R15.tir"
-    assert bc.load(tyre).name == bc.tyres.MagicFormula.read(f"examples/{tyre}").name == "book_205_60R15"
+    assert bc.load(tyre).name == bc.vehicles.tyres.MagicFormula.read(f"examples/{tyre}").name == "book_205_60R15"
     assert bc.load("suspension").name == "front strut"
     assert bc.load("examples/decks/cart.lsp").name
     assert resolve_example("../examples/four_bar.py") == Path("../examples/four_bar.py")  # nothing outside the folder

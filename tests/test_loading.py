@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.library.vehicles.motorcycles.motorcycle import motorcycle_text
 from bellcrank.loading import FILE_KINDS
+from bellcrank.vehicles.motorcycles.motorcycle import motorcycle_text
 
 ROOT = Path(__file__).parents[1]
 TYRE = ROOT / "examples" / "tyres" / "book_205_60R15.tir"
@@ -65,12 +65,12 @@ FILES = [
     ("file.toml", shipped("macpherson", "file.toml"), bc.linkage.Linkage),
     ("file.csv", points, bc.linkage.Linkage),
     ("file.json", table, bc.linkage.Table),
-    ("file.tir", lambda folder: shutil.copy(TYRE, folder / "file.tir"), bc.tyres.MagicFormula),
-    ("file.dat", lambda folder: shutil.copy(TYRE, folder / "file.dat"), bc.tyres.MagicFormula),
-    ("file.crg", write("file.crg", CRG), bc.terrain.Road),
-    ("file.csv", write("file.csv", ",0,1\n0,0,0\n1,0.1,0.1\n2,0.2,0.2\n"), bc.terrain.Surface),
-    ("file.txt", write("file.txt", "# heights\n0 1\n0 0 0\n1 0.1 0.1\n2 0.2 0.2\n"), bc.terrain.Surface),
-    ("file.npz", lambda folder: np.savez(folder / "file.npz", x=[0, 1], y=[0, 1], h=np.zeros((2, 2))), bc.terrain.Surface),
+    ("file.tir", lambda folder: shutil.copy(TYRE, folder / "file.tir"), bc.vehicles.tyres.MagicFormula),
+    ("file.dat", lambda folder: shutil.copy(TYRE, folder / "file.dat"), bc.vehicles.tyres.MagicFormula),
+    ("file.crg", write("file.crg", CRG), bc.vehicles.terrain.Road),
+    ("file.csv", write("file.csv", ",0,1\n0,0,0\n1,0.1,0.1\n2,0.2,0.2\n"), bc.vehicles.terrain.Surface),
+    ("file.txt", write("file.txt", "# heights\n0 1\n0 0 0\n1 0.1 0.1\n2 0.2 0.2\n"), bc.vehicles.terrain.Surface),
+    ("file.npz", lambda folder: np.savez(folder / "file.npz", x=[0, 1], y=[0, 1], h=np.zeros((2, 2))), bc.vehicles.terrain.Surface),
     ("file.par", write("file.par", "PARSFILE\nSTOPT 3\nEND\n"), bc.ParsFile),
     ("file.dat", write("file.dat", "PARSFILE\nSTOPT 3\nEND\n"), bc.ParsFile),
     *((f"file.{ending}", run_file(f"file.{ending}"), bc.Run) for ending in ("csv", "json", "erd", "nc", "mat")),

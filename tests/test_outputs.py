@@ -132,7 +132,7 @@ def test_a_command_that_was_killed_leaves_what_the_next_may_replace(folder, monk
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("bellcrank.files.atomic.os.replace", killed)
+        patch.setattr("bellcrank.core.files.atomic.os.replace", killed)
         assert main([*RUN, "--out", "r.csv"]) == 130
     assert main([*RUN, "--out", "r.csv"]) == 0
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bellcrank.version import __version__
+from bellcrank.core.version import __version__
 
 ROOT = Path(__file__).parents[1]
 PUBLIC = [*ROOT.glob("*.md"), *ROOT.glob("*.cff"), *(ROOT / ".github").rglob("*.*")]

@@ -15,7 +15,8 @@ from bellcrank.model.formula import SCALAR
 
 HEAVY = ("numpy", "scipy", "matplotlib", "pandas", "xarray")
 ROOMS = tuple(
-    f"bellcrank.{room}" for room in ("analysis", "formats", "kane", "library", "linkage", "study", "verify", "view")
+    f"bellcrank.{room}"
+    for room in ("analysis", "formats", "kane", "vehicles", "linkage", "study", "verify", "analysis.view")
 )
 MODEL = 's = bc.System("mass"); s.add_body("b", translate=1, mass=2); s.equations()'
 THREADS = """
@@ -54,7 +55,9 @@ def test_a_small_model_is_derived_without_pictures_tables_and_checks():
 
 def test_a_run_needs_no_scipy_analyses_or_exports():
     code = f"{MODEL}\ns.equations().compile(backend='python').simulate(t_end=0.1, step=0.1)"
-    rooms = (f"bellcrank.{room}" for room in ("analysis", "export", "many", "emit.fortran", "emit.browser"))
+    rooms = (
+        f"bellcrank.{room}" for room in ("analysis", "export", "simulation.many", "codegen.fortran", "codegen.browser")
+    )
     assert loaded_after(code, (*HEAVY[1:], *rooms)) == []
 
 
@@ -89,7 +92,7 @@ def listed():
 
 def test_public_names_are_what_their_modules_define():
     names = listed()
-    assert {"System", "load", "terrain", "dot", "gym", "kane", "linkage"} < names.keys()
+    assert {"System", "load", "vehicles", "dot", "gym", "kane", "linkage"} < names.keys()
     assert all(name == given for name, (_, given) in names.items())
     for name, (home, _) in names.items():
         module = import_module(home)

@@ -11,7 +11,7 @@ import pytest
 import bellcrank as bc
 from bellcrank import cli
 from bellcrank.cli.terminal import erase_line
-from bellcrank.errors import escape_unprintable, issue_warning
+from bellcrank.core.errors import escape_unprintable, issue_warning
 
 EVIL = "a\x1b]0;title\x07\x1b[2Jb\x9b31m\r\u202e"
 SHOWN = r"a\x1b]0;title\x07\x1b[2Jb\x9b31m\r\u202e"

@@ -16,7 +16,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")
-TESTS = ("tests/analysis", "tests/api", "tests/expr", "tests/files", "tests/numeric", "tests/run", "tests/view")
+TESTS = (
+    "tests/analysis",
+    "tests/api",
+    "tests/symbolic/expr",
+    "tests/core/files",
+    "tests/core/numeric",
+    "tests/simulation/run",
+    "tests/analysis/view",
+)
 TOOLS = (
     "pytest",
     "pytest-xdist",

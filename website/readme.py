@@ -22,7 +22,7 @@ HEAD = "| | Bellcrank |"  # of the table that is drawn
 
 def lane_change() -> None:
     """The passenger car in the double lane change of ISO 3888-1, as `bellcrank drive --animate` draws it."""
-    result = bc.manoeuvres.run(bc.vehicles.Car.read("passenger"), "iso3888-1", speed=80)
+    result = bc.vehicles.manoeuvres.run(bc.vehicles.Car.read("passenger"), "iso3888-1", speed=80)
     with TemporaryDirectory() as folder:
         path = result.animate(Path(folder, "lane_change.gif"), fps=8, title="")
         (FOLDER / "lane_change.gif").write_bytes(small_animation(path))

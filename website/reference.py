@@ -16,31 +16,31 @@ from types import ModuleType, UnionType
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.expr.function_table import CALLED
+from bellcrank.symbolic.expr.function_table import CALLED
 from website.words import as_markdown
 
 # title of a page, and the modules whose public names stand there; the first that fits
 PAGES = {
-    "Files": ("loading", "examples", "files", "api.model_files"),
-    "Systems": ("api.system", "describe", "model.joints"),
-    "Formulas": ("model.formula", "expr"),
+    "Files": ("loading", "examples", "core.files", "api.model_files"),
+    "Systems": ("api.system", "model.describe", "model.joints"),
+    "Formulas": ("model.formula", "symbolic.expr"),
     "Equations": ("api.equations",),
-    "Simulations": ("api.simulation", "signals"),
-    "Runs": ("run",),
+    "Simulations": ("api.simulation", "signals", "core.signals"),
+    "Runs": ("simulation.run",),
     "Analyses": ("analysis",),
-    "Many runs": ("many",),
-    "Metrics": ("metrics",),
+    "Many runs": ("random", "simulation.many"),
+    "Metrics": ("metrics", "core.metrics"),
     "Studies": ("study",),
     "Measured data": ("measured", "optimize"),
     "Checks": ("verify",),
-    "Tyres": ("library.tyres",),
-    "Manoeuvres": ("library.manoeuvres",),
-    "Terrain": ("library.terrain",),
-    "Vehicles": ("library",),
-    "Linkages": ("linkage", "backend.compiled_linkage"),
+    "Tyres": ("vehicles.tyres",),
+    "Manoeuvres": ("vehicles.manoeuvres",),
+    "Terrain": ("vehicles.terrain",),
+    "Vehicles": ("vehicles",),
+    "Linkages": ("linkage", "simulation.backend.compiled_linkage"),
     "Kane": ("kane",),
     "Gymnasium": ("gym",),
-    "Errors": ("errors",),
+    "Errors": ("core.errors",),
 }
 FOLDERS = ("kane", "linkage", "gym")  # public by their documents, next to the names of the list
 RETURNED = "What methods return"
@@ -77,15 +77,21 @@ def public_entries() -> list[tuple[str, Any]]:
         thing = getattr(bc, name)
         if _is_alias(thing) or thing is bc.choices:
             continue  # on the page of types
-        found.append((f"bc.{name}", thing))
-        if isinstance(thing, ModuleType):
-            members = getattr(thing, "__all__", None) or [k for k in vars(thing) if _own(thing, k)]
-            listed = [(f"bc.{name}.{k}", getattr(thing, k)) for k in members]
-            found += [(k, x) for k, x in listed if isinstance(x, ModuleType) or hasattr(x, "__qualname__")]  # no data
+        found += _with_members(f"bc.{name}", thing)
     first: dict[int, tuple[str, Any]] = {}
     for entry in found:  # what has two names stands under the first
         first.setdefault(id(entry[1]), entry)
     return list(first.values())
+
+
+def _with_members(name: str, thing: Any) -> list[tuple[str, Any]]:
+    """A public name and, of a module, all that it lists."""
+    if not isinstance(thing, ModuleType):
+        return [(name, thing)]
+    members = getattr(thing, "__all__", None) or [k for k in vars(thing) if _own(thing, k)]
+    listed = [(f"{name}.{k}", getattr(thing, k)) for k in members]
+    kept = [(k, x) for k, x in listed if isinstance(x, ModuleType) or hasattr(x, "__qualname__")]  # no data
+    return [(name, thing), *(entry for k, x in kept for entry in _with_members(k, x))]
 
 
 def _is_alias(thing: Any) -> bool:

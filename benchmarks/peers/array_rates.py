@@ -1,11 +1,11 @@
 """The rates of a tree as a function of arrays over runs, of the same statements: for NumPy, and for jax in its place."""
 
-from bellcrank.expr import Func, Number, Product, Sum, Symbol, postorder
-from bellcrank.expr.evaluate import evaluate
-from bellcrank.expr.function_table import FUNCTIONS
-from bellcrank.expr.node import PI
 from bellcrank.program import interpreter
 from bellcrank.program.statements import AssignStatement
+from bellcrank.symbolic.expr import Func, Number, Product, Sum, Symbol, postorder
+from bellcrank.symbolic.expr.evaluate import evaluate
+from bellcrank.symbolic.expr.function_table import FUNCTIONS
+from bellcrank.symbolic.expr.node import PI
 
 
 def rates_of(program, p, xp):

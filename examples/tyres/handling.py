@@ -10,13 +10,13 @@ import numpy as np
 
 import bellcrank as bc
 
-TYRE = bc.tyres.MagicFormula.read(Path(__file__).parent / "book_205_60R15.tir")
+TYRE = bc.vehicles.tyres.MagicFormula.read(Path(__file__).parent / "book_205_60R15.tir")
 V = 100 / 3.6  # m/s
 SPLIT = 1000.0  # m: from here on the right side of the road is slippery
 
 
 def model():
-    ground = bc.terrain.flat().with_friction(left=1.0, right=[(0, 1.0), (SPLIT, 0.2)])
+    ground = bc.vehicles.terrain.flat().with_friction(left=1.0, right=[(0, 1.0), (SPLIT, 0.2)])
     length = (TYRE["UNLOADED_RADIUS"], 0.4)
     s = bc.vehicles.car(slip=TYRE, speed=V, brakes=(0.7, 0.3), length=length, terrain=ground)
     s.set_run(t_end=4, step=0.001, output_every=10, inputs={"steer": bc.signals.step(0.5, 2.0)})

@@ -15,7 +15,9 @@ BRAKE, START = 2.0, 70.0  # s: brake on; off, and driven
 
 def model():
     """SI units. Inputs: brake, drive (N m)."""
-    tyre = bc.tyres.MagicFormula.read(Path(__file__).with_name("book_205_60R15.tir")).scaled(VERTICAL_DAMPING=3000)
+    tyre = bc.vehicles.tyres.MagicFormula.read(Path(__file__).with_name("book_205_60R15.tir")).scaled(
+        VERTICAL_DAMPING=3000
+    )
     s = bc.System("wheel on a slope", axes="ISO 8855")
     hub = s.add_point_mass("hub", translate=(1, 2, 3), mass=MASS)
     wheel = s.add_body("wheel", hub, rotate=2, mass=0, inertia=(SPIN / 2, SPIN, SPIN / 2))
@@ -29,7 +31,7 @@ def model():
     s.add_moment("braked", magnitude="drive - held", direction=wheel[2], on=wheel)
     s.set_defaults(k=6e4, t_flow=0.005)
     s.set_units(k="F*L/A", t_flow="T")
-    s.add_contact("tyre", at=wheel, terrain=bc.terrain.ramp(SLOPE), tyre=tyre, wheel=wheel)
+    s.add_contact("tyre", at=wheel, terrain=bc.vehicles.terrain.ramp(SLOPE), tyre=tyre, wheel=wheel)
     s.add_output("speed", "dot(vel(hub.origin), [n1])", label="speed along the road", units="L/T")
     s.add_outputs("energy")
     start = {"q(hub, 3)": 0.2985, "u(hub, 1)": 15.0, "u(hub, 3)": 15.0 * SLOPE, "u(wheel)": 49.8}

@@ -6,7 +6,7 @@ Each is imported from its module when it is first used, so that a program loads 
 
 from _thread import RLock as _RLock
 
-from bellcrank.version import __version__ as __version__
+from bellcrank.core.version import __version__ as __version__
 
 _lock = _RLock()  # one thread imports at a time: folders and their modules would else meet half made
 _homes = {}  # public name: the module that defines it; filled when the first is asked for

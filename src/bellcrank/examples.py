@@ -9,8 +9,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.shipped_files import example_files, example_folder, example_path
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.files.shipped_files import example_files, example_folder, example_path
 
 __all__ = ["copy", "files", "names", "path"]
 

@@ -14,21 +14,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.api.model_files import check_arguments
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.format_choice import FORMATS
-from bellcrank.files.shipped_files import example_path, resolve_example
-from bellcrank.files.text_files import read_toml, reject_pipe
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.files.format_choice import FORMATS
+from bellcrank.core.files.shipped_files import example_path, resolve_example
+from bellcrank.core.files.text_files import read_toml, reject_pipe
 
 if TYPE_CHECKING:
     from bellcrank.api.system import System
-    from bellcrank.files.parsfile import ParsFile
-    from bellcrank.library.terrain import Road, Surface
-    from bellcrank.library.tyres.magic_formula import MagicFormula
-    from bellcrank.library.vehicles.car import Car
-    from bellcrank.library.vehicles.motorcycles.motorcycle import Motorcycle
+    from bellcrank.core.files.parsfile import ParsFile
     from bellcrank.linkage import Linkage, Table
-    from bellcrank.run.result import Run
+    from bellcrank.simulation.run.result import Run
     from bellcrank.study import Study
+    from bellcrank.vehicles.cars.car import Car
+    from bellcrank.vehicles.motorcycles.motorcycle import Motorcycle
+    from bellcrank.vehicles.terrain.terrain import Road, Surface
+    from bellcrank.vehicles.tyres.magic_formula import MagicFormula
 
 HEAD_BYTES = 2**16  # bytes of a file that are looked at
 TABLES = (".csv", ".txt")
@@ -114,14 +114,14 @@ FILE_KINDS = (
     FileKind(
         "motorcycle",
         f"TOML with tables such as [{MOTORCYCLE[0]}], [{MOTORCYCLE[1]}] and [{MOTORCYCLE[2]}]",
-        "bellcrank.library.vehicles.motorcycles.motorcycle",
+        "bellcrank.vehicles.motorcycles.motorcycle",
         "Motorcycle",
         lambda s: set(MOTORCYCLE) <= set(s.toml_keys) and not s.has_toml_key("model", *OF_CARS),
     ),
     FileKind(
         "car",
         f"TOML with tables such as [{CAR[0]}], [{CAR[1]}] and [{CAR[2]}]",
-        "bellcrank.library.vehicles.car",
+        "bellcrank.vehicles.cars.car",
         "Car",
         lambda s: s.has_toml_key(*CAR, *OF_CARS) and not s.has_toml_key("model"),
     ),
@@ -149,31 +149,31 @@ FILE_KINDS = (
     FileKind(
         "tyre",
         "a tyre property file (.tir, or with a line FITTYP = or PROPERTY_FILE_FORMAT =)",
-        "bellcrank.library.tyres",
+        "bellcrank.vehicles.tyres",
         "MagicFormula",
         lambda s: (
             s.ending == ".tir" or re.search(r"(?mi)^\s*(FITTYP|PROPERTY_FILE_FORMAT)\s*=", s.head_text) is not None
         ),
     ),
-    FileKind("road", "OpenCRG text (.crg)", "bellcrank.library.terrain", "Road", lambda s: s.ending == ".crg"),
+    FileKind("road", "OpenCRG text (.crg)", "bellcrank.vehicles.terrain.terrain", "Road", lambda s: s.ending == ".crg"),
     FileKind(
         "ground",
         "a table of heights (.csv, .txt) whose first row is numbers, or arrays (.npz, .npy)",
-        "bellcrank.library.terrain",
+        "bellcrank.vehicles.terrain.terrain",
         "Surface",
         lambda s: s.ending in (".npz", ".npy") or _is_height_table(s),
     ),
     FileKind(
         "parameter file",
         ".par, .echo, or text that begins with PARSFILE",
-        "bellcrank.files.parsfile",
+        "bellcrank.core.files.parsfile",
         "ParsFile",
         lambda s: s.ending in (".par", ".echo") or s.head_text.lstrip().lower().startswith("parsfile\n"),
     ),
     FileKind(
         "run",
         f"channels over time ({', '.join(FORMATS)})",
-        "bellcrank.run.result",
+        "bellcrank.simulation.run.result",
         "Run",
         lambda s: s.ending in FORMATS,
     ),
@@ -188,8 +188,8 @@ def load(
 
     The type of the result depends on the file, which no type checker knows. In scripts with types, call the classmethod
     of the kind: `bc.System.read`, `bc.Study.read`, `bc.vehicles.Car.read`, `bc.vehicles.Motorcycle.read`,
-    `bc.linkage.Linkage.read`, `bc.linkage.Table.read`, `bc.tyres.MagicFormula.read`, `bc.terrain.Road.read`,
-    `bc.terrain.Surface.read`, `bc.ParsFile.read` or `bc.Run.read`.
+    `bc.linkage.Linkage.read`, `bc.linkage.Table.read`, `bc.vehicles.tyres.MagicFormula.read`,
+    `bc.vehicles.terrain.Road.read`, `bc.vehicles.terrain.Surface.read`, `bc.ParsFile.read` or `bc.Run.read`.
 
     Parameters
     ----------
@@ -244,11 +244,11 @@ def load(
 def _builtin_kind(name: Path) -> FileKind | None:
     """The kind of what comes with Bellcrank by a name; None for an example, which is a file."""
     from bellcrank import examples
-    from bellcrank.library.vehicles.car import cars
-    from bellcrank.library.vehicles.motorcycles.motorcycle import motorcycles
     from bellcrank.linkage.hard_point_files import shipped
+    from bellcrank.vehicles.cars.car import car_names
+    from bellcrank.vehicles.motorcycles.motorcycle import motorcycle_names
 
-    listed = {"car": cars(), "motorcycle": motorcycles(), "linkage": shipped()}
+    listed = {"car": car_names(), "motorcycle": motorcycle_names(), "linkage": shipped()}
     homes = [kind for kind in FILE_KINDS if str(name) in listed.get(kind.name, ())]
     if len(homes) == 1:
         return homes[0]

@@ -56,7 +56,7 @@ def _corner(s, name, chassis, rack, cornering):
         f"{name}.tyre",
         at=wheel.origin,
         radius=radius,
-        terrain=bc.terrain.flat(),
+        terrain=bc.vehicles.terrain.flat(),
         wheel=wheel,
         rolling_resistance="c_roll",
         tyre=bc.Tyre("k_t", "c_t", bc.Slip(cornering=cornering, **TYRE)),

@@ -5,9 +5,9 @@ Squire & Trapp (1998), Using complex variables to estimate derivatives of real f
 
 import numpy as np
 
-from bellcrank.expr import Func, Number, Product, Sum, Symbol, postorder
-from bellcrank.expr.node import PI
 from bellcrank.program.statements import AssignStatement
+from bellcrank.symbolic.expr import Func, Number, Product, Sum, Symbol, postorder
+from bellcrank.symbolic.expr.node import PI
 
 STEP = 1e-200
 FUNCTIONS = {"sin": np.sin, "cos": np.cos, "tan": np.tan, "exp": np.exp, "log": np.log}

@@ -214,7 +214,7 @@ def test_gradient_in_reverse_is_the_weighted_jacobian():
     _, p = numbers(eom)
     q, u = random_state(eom, 1)
     weights = [0.3, -1.0, 2.0, 0.7]
-    from bellcrank.backend.python_model import PythonModel
+    from bellcrank.simulation.backend.python_model import PythonModel
 
     model = PythonModel(gradient.program, []).new_calls()
     place = dict(zip(eom.program.parameters, p, strict=True))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.expr.function_table import FUNCTIONS
+from bellcrank.symbolic.expr.function_table import FUNCTIONS
 from tests.models import rarely
 
 SMOOTH = ["-{k}*x - 2*v", "-{k}*x - 30*x**3 - v", "-{k}*sin(x) - 5*tanh(v)", "-{k}*x*sqrt(1 + x**2) - 3*v*exp(-v**2)"]

@@ -109,9 +109,9 @@ def test_a_folder_that_cannot_be_written_is_named(car, tmp_path):
 @needs_compiler
 def test_printed_derivatives_agree_in_c_and_python(tmp_path):
     """The Jacobian of the arm as C source and as Python source, and by the interpreter of programs."""
-    from bellcrank.backend.c import CModel
-    from bellcrank.backend.python_model import PythonModel
     from bellcrank.program import interpreter
+    from bellcrank.simulation.backend.c import CModel
+    from bellcrank.simulation.backend.python_model import PythonModel
     from tests.models import random_state
 
     eom = example("double_pendulum")

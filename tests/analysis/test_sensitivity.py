@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.analysis import run_differences, run_sensitivity
-from bellcrank.numeric.fixed_step_methods import METHODS
+from bellcrank.core.numeric.fixed_step_methods import METHODS
 from tests.models import example, pendulum
 
 

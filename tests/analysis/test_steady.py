@@ -326,7 +326,7 @@ def test_eigenvalues_are_continuous_along_the_speed(which):
 @pytest.mark.campaign
 def test_up_a_slope():
     """Place and height continue together up a ramp of 10 %; by hand: weight along it times the radius under load."""
-    s = bc.vehicles.car(slip=bc.Slip(60e3, 45e3), speed=15, terrain=bc.terrain.ramp(0.1))
+    s = bc.vehicles.car(slip=bc.Slip(60e3, 45e3), speed=15, terrain=bc.vehicles.terrain.ramp(0.1))
     sim = s.equations().compile()
     climb = sim.equilibrium()
     assert climb.steady["q(chassis, 3)"] / climb.steady["q(chassis, 1)"] == pytest.approx(0.1, rel=1e-6)

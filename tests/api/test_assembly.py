@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.run.initial_assembly import _assemble_from_other_starts
+from bellcrank.simulation.run.initial_assembly import _assemble_from_other_starts
 from tests.programs import COMPILED, build
 
 LINKS, GROUND = (2.0, 1.2, 1.5), 2.5

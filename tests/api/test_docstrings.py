@@ -18,13 +18,13 @@ from bellcrank.analysis.response import Response, Spectrum
 from bellcrank.analysis.root_locus import Equilibria, RootLocus, StabilityChart
 from bellcrank.analysis.sensitivity import Sensitivity
 from bellcrank.export.page.page import LivePage
-from bellcrank.library.tyres.steady_tyre import Forces
-from bellcrank.library.tyres.tyre_fitting import Fit
 from bellcrank.loading import FILE_KINDS
-from bellcrank.many.steppers import Steppers
 from bellcrank.model.formula import SCALAR
-from bellcrank.run.rhs import Rhs
-from bellcrank.run.stepper import Stepper
+from bellcrank.simulation.many.steppers import Steppers
+from bellcrank.simulation.run.rhs import Rhs
+from bellcrank.simulation.run.stepper import Stepper
+from bellcrank.vehicles.tyres.steady_tyre import Forces
+from bellcrank.vehicles.tyres.tyre_fitting import Fit
 from tests.models import needs_compiler
 
 
@@ -41,12 +41,12 @@ RESULTS = (
     bc.ExpressionError, bc.InternalError, bc.Interrupted, bc.Many, bc.ModelError, bc.ModelWarning, bc.NoEquilibrium,
     bc.ParsFile, bc.RunError, bc.RunStatus, bc.Screw, bc.Slip, bc.State, bc.Study, bc.StudyResult, bc.Tyre,
     bc.metrics.Metric, bc.metrics.MetricKind,
-    *(x for m in (bc.kane, bc.manoeuvres, bc.measured, bc.optimize, bc.tyres, bc.vehicles) for x in classes(m)),
+    *(x for m in (bc.kane, bc.vehicles.manoeuvres, bc.measured, bc.optimize, bc.vehicles.tyres, bc.vehicles) for x in classes(m)),
 )  # fmt: skip
 """Classes whose methods share the example of the class."""
 MADE = (Stepper, Steppers, Rhs, Forces)  # by calls alone
 MODULES = (
-    bc, bc.gym, bc.linkage, bc.manoeuvres, bc.measured, bc.optimize, bc.random, bc.signals, bc.terrain, bc.tyres, bc.vehicles
+    bc, bc.gym, bc.linkage, bc.vehicles.manoeuvres, bc.measured, bc.optimize, bc.random, bc.signals, bc.vehicles.terrain, bc.vehicles.tyres, bc.vehicles
 )  # fmt: skip
 READ = [getattr(import_module(k.module), k.reader) for k in FILE_KINDS]  # whose classmethod `read` is looked at
 
@@ -124,7 +124,7 @@ LONG = {
     "Result",
     "Result.animate",
     "Experiment",
-    *(f"bellcrank.library.manoeuvres.{x}" for x in ("experiment", "handling", "identify", "report", "run")),
+    *(f"bellcrank.vehicles.manoeuvres.{x}" for x in ("experiment", "handling", "identify", "report", "run")),
 }  # cars are compiled
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend import model_cache
-from bellcrank.derive import content_digest, model_pickle, pipeline
-from bellcrank.expr import Func, Symbol, postorder
 from bellcrank.linkage import Linkage
+from bellcrank.mechanics.derive import content_digest, model_pickle, pipeline
+from bellcrank.simulation.backend import model_cache
+from bellcrank.symbolic.expr import Func, Symbol, postorder
 from tests.helpers import EXAMPLES
 from tests.models import needs_compiler
 

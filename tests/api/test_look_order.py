@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bellcrank.derive.loop_blocks import usual_ratio
-from bellcrank.derive.loop_choice import _equilibrate, _fill_in, _independent_rows, _pivot_order, drawn_scales
-from bellcrank.expr import Symbol
-from bellcrank.kinematics.analysis import LoopElimination
+from bellcrank.mechanics.derive.loop_blocks import usual_ratio
+from bellcrank.mechanics.derive.loop_choice import _equilibrate, _fill_in, _independent_rows, _pivot_order, drawn_scales
+from bellcrank.mechanics.kinematics.analysis import LoopElimination
+from bellcrank.symbolic.expr import Symbol
 
 
 def platform(legs=4, seed=0):

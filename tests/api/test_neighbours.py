@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
-from bellcrank.files.user_modules import imported_files
+from bellcrank.core.files.user_modules import imported_files
 from bellcrank.study.job import make_job
 from bellcrank.study.runner import build_model
 

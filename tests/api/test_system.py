@@ -152,7 +152,7 @@ def test_cubic_table_has_smooth_slopes():
     curve = bc.table(np.linspace(0, 3, 7), np.linspace(0, 3, 7) ** 2, 3)
     assert curve(1.3) == pytest.approx(1.69)
     x = bc.System("t").parameter("x")
-    from bellcrank.expr import evaluate, partial
+    from bellcrank.symbolic.expr import evaluate, partial
 
     assert evaluate([partial(curve(x), x)], {"x": 1.3})[0] == pytest.approx(2.6)
 

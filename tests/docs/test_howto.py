@@ -14,7 +14,7 @@ import bellcrank as bc
 from bellcrank import cli
 from bellcrank.api.equations import Equations
 from bellcrank.optimize import Fit
-from bellcrank.run.result import Run
+from bellcrank.simulation.run.result import Run
 from tests.docs.shown import matches
 from website.shown import BLOCK, DOCS, FIGURE, run_blocks, shown_pages
 

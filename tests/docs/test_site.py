@@ -43,7 +43,9 @@ def test_every_public_name_has_a_place():
     entries = public_entries()
     assert {page_of(x) for _, x in entries} == set(PAGES)
     names = [name for name, _ in entries]
-    assert {"bc.System", "bc.tyres.Fiala", "bc.kane.Derivation", "bc.gym.make"} <= set(names) and len(names) > 90
+    assert {"bc.System", "bc.vehicles.tyres.Fiala", "bc.kane.Derivation", "bc.gym.make"} <= set(names) and len(
+        names
+    ) > 90
     returned = {name for name, _ in returned_classes([x for _, x in entries])}  # some by names for type checkers alone
     assert {"LinearModel", "Equilibrium", "Many", "Jacobian", "Contact", "LoadTable"} <= returned | {
         n[3:] for n in names

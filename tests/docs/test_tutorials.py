@@ -8,7 +8,7 @@ from scipy.interpolate import CubicSpline
 
 from bellcrank.api.equations import Equations
 from bellcrank.api.system import System
-from bellcrank.run.result import Run
+from bellcrank.simulation.run.result import Run
 from tests.docs.shown import matches
 from website.shown import BLOCK, DOCS, FIGURE, run_blocks, shown_pages
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.compiler import find_compiler
 from bellcrank.cli.main import main
+from bellcrank.simulation.backend.compiler import find_compiler
 from benchmarks.cortex import sizes, stack_of
 from tests.cortex import Board, built, compiled
 from tests.embedded import ALLOWED, STRICT, Embedded, in_units, symbols

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.compiler import find_compiler
+from bellcrank.simulation.backend.compiler import find_compiler
 from tests.embedded import STRICT, Embedded
 from tests.models import needs_compiler, pendulum, system
-from tests.run.test_actions import four_bar as linkage
-from tests.run.test_events_at_steps import PERIODIC, mass
-from tests.run.test_goes_on import four_bar
-from tests.run.test_model_events import ball
-from tests.run.test_stepper_events import bouncing
+from tests.simulation.run.test_actions import four_bar as linkage
+from tests.simulation.run.test_events_at_steps import PERIODIC, mass
+from tests.simulation.run.test_goes_on import four_bar
+from tests.simulation.run.test_model_events import ball
+from tests.simulation.run.test_stepper_events import bouncing
 
 
 def clutch():

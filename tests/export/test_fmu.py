@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.compiler import find_compiler
 from bellcrank.export.fmu import binaries
 from bellcrank.export.fmu.sources import fmi_header
 from bellcrank.model.records import StartSpeed
+from bellcrank.simulation.backend.compiler import find_compiler
 from tests.emulated import emulator
 from tests.fmus import HEADERS, Opened, fmpy, sources_of, validate_fmu
 from tests.modelica import is_unit

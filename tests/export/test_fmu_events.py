@@ -6,9 +6,9 @@ import pytest
 from bellcrank.export.fmu import binaries
 from tests.fmus import Opened, fmpy
 from tests.models import needs_compiler
-from tests.run.test_actions import slider_crank
-from tests.run.test_goes_on import four_bar
-from tests.run.test_stepper_events import bouncing
+from tests.simulation.run.test_actions import slider_crank
+from tests.simulation.run.test_goes_on import four_bar
+from tests.simulation.run.test_stepper_events import bouncing
 
 pytestmark = needs_compiler
 STEP = 1 / 64

@@ -5,7 +5,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.export.fmu import binaries
-from tests.emit.test_rigid_and_dae_programs import tandem
+from tests.codegen.test_rigid_and_dae_programs import tandem
 from tests.fmus import Opened, validate_fmu
 from tests.models import needs_compiler
 from tests.ways.capabilities import pendulum

@@ -6,15 +6,15 @@ import pytest
 import bellcrank as bc
 from bellcrank.export.fmu import binaries
 from bellcrank.verify.check import check
+from tests.analysis.view.test_page import worst
+from tests.analysis.view.test_report import well_formed
 from tests.fmus import Opened, validate_fmu
-from tests.library.test_driveline import CLUTCH, CONVERTER, DRIVE
 from tests.node import needs_node, page_runs, unpacked
-from tests.view.test_page import worst
-from tests.view.test_report import well_formed
+from tests.vehicles.test_driveline import CLUTCH, CONVERTER, DRIVE
 
 pytestmark = pytest.mark.campaign
 
-CARS, MOTORCYCLES = bc.vehicles.cars(), bc.vehicles.motorcycles()
+CARS, MOTORCYCLES = bc.vehicles.car_names(), bc.vehicles.motorcycle_names()
 T_END, EVERY = 0.6, 20  # s, steps per sample
 SAME = 1e-9  # relative to the largest value of each channel
 STEERED = {"steer": 40.0, "drive": 150.0, "brake": 60.0, "wind": 3.0}  # deg, N m, N m, m/s
@@ -103,5 +103,5 @@ def test_check_passes(system, eom):
 @pytest.mark.parametrize("name", CARS)
 def test_report_of_a_car(name, tmp_path):
     path = tmp_path / "car.html"
-    bc.manoeuvres.report(path, name, manoeuvres=["braking", "iso7401-step"])
+    bc.vehicles.manoeuvres.report(path, name, manoeuvres=["braking", "iso7401-step"])
     assert well_formed(path.read_text(encoding="utf-8"))

@@ -7,10 +7,10 @@ import pytest
 from deck_cases import deck, quiet, system
 
 import bellcrank as bc
-from bellcrank.backend.compiler import find_compiler
-from bellcrank.backend.fortran_functions import find_fortran_compiler
 from bellcrank.cli.main import main
 from bellcrank.formats.decks.macros import MACROS
+from bellcrank.simulation.backend.compiler import find_compiler
+from bellcrank.simulation.backend.fortran_functions import find_fortran_compiler
 
 DOCS = Path(__file__).parents[2] / "docs"
 BODY = "(add-body b :body-rotation-axes 3 :cm-coordinates #(l 0 0))"

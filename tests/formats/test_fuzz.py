@@ -125,7 +125,7 @@ def test_powers_of_negative_numbers_have_no_value_and_are_named():
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("seed", range(3))  # tests/files/test_fuzz.py has the million
+@pytest.mark.parametrize("seed", range(3))  # tests/core/files/test_fuzz.py has the million
 def test_a_thousand_mutated_decks(seed):
     fuzz_decks(350, seed, NAMES)
 

@@ -8,8 +8,8 @@ from deck_cases import EXAMPLES, deck, file_of, from_deck, from_python, quiet
 
 import bellcrank as bc
 from bellcrank.cli import main
-from bellcrank.interface.listing import parameter_rows
-from bellcrank.units import unit_system
+from bellcrank.core.units import unit_system
+from bellcrank.mechanics.interface.listing import parameter_rows
 
 TABLE_9_1_1 = {  # parameter: unit as printed ("?" there for CCOEF1 and CG1, which set-units of Figure 9.1.8 mends), label deduced
     "CA1": ("lb/deg", "coefficient in term in negative Side force, front axle"),

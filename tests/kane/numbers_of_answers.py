@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from bellcrank.expr.formula_parser import parse_formula
 from bellcrank.kane.language import PRIMED
+from bellcrank.symbolic.expr.formula_parser import parse_formula
 
 FUNCTIONS = {"COS": math.cos, "SIN": math.sin, "SQRT": math.sqrt}
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, evaluate
+from bellcrank.core.errors import ModelError
 from bellcrank.kane import Derivation
+from bellcrank.symbolic.expr import ONE, ZERO, evaluate
 
 SEQUENCES = [s for s in itertools.product((1, 2, 3), repeat=3) if s[0] != s[1] != s[2]]
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.python_model import PythonModel
 from bellcrank.kane import Derivation
+from bellcrank.simulation.backend.python_model import PythonModel
 from bellcrank.verify.hand_derivation_check import HandDerivationSample, _HandDerivationCheck, _relative_difference
 from tests.models import rarely
 from tests.verify.corruption import places, spoiled

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.expr import evaluate
+from bellcrank.symbolic.expr import evaluate
 from tests.late import Late
 
 special = Late("scipy.special")

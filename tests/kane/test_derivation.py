@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.errors import ModelError
-from bellcrank.expr import evaluate
+from bellcrank.core.errors import ModelError
 from bellcrank.kane import Derivation, MissingError, euler
+from bellcrank.symbolic.expr import evaluate
 from tests.late import Late
 
 transform, sm, me = Late("scipy.spatial.transform"), Late("sympy"), Late("sympy.physics.mechanics")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.kane.autolev import AutolevSession, ScriptFiles, run_script
 
 DECKS = Path(__file__).parents[2] / "examples" / "decks"

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import bellcrank
-from bellcrank.emit.c.step_methods import method_number
-from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.fixed_step_methods import METHODS
+from bellcrank.codegen.c.step_methods import method_number
+from bellcrank.core.numeric.embedded import EMBEDDED
+from bellcrank.core.numeric.fixed_step_methods import METHODS
 from tests.models import needs_compiler
 
 pytestmark = needs_compiler

@@ -28,7 +28,7 @@ print("all ran")
 RIGID = """
 import sys, warnings
 warnings.simplefilter("ignore")
-from tests.emit.test_rigid_and_dae_programs import tandem
+from tests.codegen.test_rigid_and_dae_programs import tandem
 for low in (0.0, 0.25):
     sim = tandem(low, int(sys.argv[1])).equations().compile(backend="c", speed="quick")
     assert sim.backend == "c", sim.notes

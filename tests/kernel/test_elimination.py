@@ -6,8 +6,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from bellcrank.backend.compiler import find_compiler
 from bellcrank.kernel.text import Kernel
+from bellcrank.simulation.backend.compiler import find_compiler
 from tests.models import needs_compiler
 
 pytestmark = needs_compiler

@@ -2,14 +2,14 @@
 
 import pytest
 
-from bellcrank.emit.c.kernel_tables import kernel_tables
+from bellcrank.codegen.c.kernel_tables import kernel_tables
 from bellcrank.kernel import text
 from bellcrank.kernel.text import Kernel, kernel_file
 
 
 @pytest.mark.parametrize("name", kernel_tables())
 def test_tables_are_those_of_python(name):
-    """Otherwise: python -m bellcrank.emit.c.kernel_tables."""
+    """Otherwise: python -m bellcrank.codegen.c.kernel_tables."""
     assert kernel_file(f"tables/{name}") == kernel_tables()[name]
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.chain import AXES
 from bellcrank.linkage.hard_point_files import read_hard_points

@@ -6,7 +6,7 @@ import copy
 import numpy as np
 import pytest
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage import Linkage, double_wishbone, five_link, macpherson, shipped
 from bellcrank.linkage.measures import measure_wheel
 from tests.linkage.machines import linkage

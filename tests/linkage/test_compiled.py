@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.compiler import compile_source, find_compiler
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage.pose_table import pose_differences
+from bellcrank.simulation.backend.compiler import compile_source, find_compiler
 from tests.linkage.machines import linkage
 from tests.models import STRICT, rarely
 

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from bellcrank.errors import ModelError, ModelWarning
+from bellcrank.core.errors import ModelError, ModelWarning
 from bellcrank.linkage import Linkage, double_wishbone, formula_pushrod, shipped
 from tests.linkage.machines import linkage, sheet
 from tests.models import rarely

@@ -10,12 +10,12 @@ from scipy.optimize import minimize
 
 import bellcrank as bc
 from bellcrank.cli.main import main
-from bellcrank.errors import ModelError
-from bellcrank.library.vehicles.fit_targets import FitTargetFile, fit_hard_points
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage import Linkage, shipped
 from bellcrank.linkage.hard_point_fitting import PointCoordinate, TargetCurve, fit_curves
 from bellcrank.linkage.measures import measure_wheel
 from bellcrank.linkage.variants import STEP, VariantFamily
+from bellcrank.vehicles.cars.fit_targets import FitTargetFile, fit_hard_points
 from tests.models import rarely
 
 TRAVEL = np.linspace(-0.08, 0.08, 17)

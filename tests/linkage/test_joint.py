@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.derive import results
-from bellcrank.dynamics import accelerations
-from bellcrank.errors import ModelError, ModelWarning
+from bellcrank.core.errors import ModelError, ModelWarning
 from bellcrank.linkage import Linkage
+from bellcrank.mechanics.derive import results
+from bellcrank.mechanics.dynamics import accelerations
 from examples import formula_student_corner, madymo_five_link
 from tests.linkage.machines import linkage
 

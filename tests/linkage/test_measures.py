@@ -9,7 +9,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli import main
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.load_table import LoadTable
 from bellcrank.linkage.measures import Measures, constant_measures, default_travels, draw_measures, measure_wheel

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.c import CModel
-from bellcrank.emit.c.linkage import kernel_function
-from bellcrank.emit.c.source import c_source
-from bellcrank.emit.lookup import lookup_function
-from bellcrank.emit.python.lookup import python_lookup
-from bellcrank.errors import ModelWarning
-from bellcrank.expr import Number
+from bellcrank.codegen.c.linkage import kernel_function
+from bellcrank.codegen.c.source import c_source
+from bellcrank.codegen.lookup import lookup_function
+from bellcrank.codegen.python.lookup import python_lookup
+from bellcrank.core.errors import ModelWarning
 from bellcrank.linkage.pose import ONE_INPUT, TWO_INPUTS
 from bellcrank.linkage.pose_lookup import pose_lookup
+from bellcrank.simulation.backend.c import CModel
+from bellcrank.symbolic.expr import Number
 from tests.linkage.machines import linkage
 from tests.models import STRICT, needs_compiler, rarely
 from tests.programs import SKIPPED

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage import Linkage
 from tests.linkage.machines import linkage, sheet
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, Symbol, evaluate
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage import Linkage, Table
-from bellcrank.linkage.guided_linkage import TableGuide
 from bellcrank.linkage.pose_lookup import pose_lookup
 from bellcrank.linkage.pose_table import pose_differences
 from bellcrank.linkage.rotations import rotation_matrix, rotation_vector
+from bellcrank.model.guided_linkage import TableGuide
+from bellcrank.symbolic.expr import ONE, Symbol, evaluate
 from bellcrank.verify.taylor import central_difference
 from tests.linkage.machines import linkage
 from tests.models import rarely

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.files.record import FileChannel
+from bellcrank.core.files.record import FileChannel
 
 
 def run(time, unit="m/s2", name="run", **channels):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.files.format_choice import write_record
-from bellcrank.files.record import FileChannel, Record
+from bellcrank.core.files.format_choice import write_record
+from bellcrank.core.files.record import FileChannel, Record
 
 TIME = np.arange(0, 2.0, 0.01)
 TRUE = {"ay": 4 * np.sin(3 * TIME), "steering_wheel": 30 * np.sin(3 * TIME)}  # m/s2, deg

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.files.record import FileChannel
+from bellcrank.core.files.record import FileChannel
 from bellcrank.optimize.least_squares import FitUnknown, solve_least_squares
 
 M, K, C, X0, NOISE = 2.0, 50.0, 2.0, 1.0, 0.01

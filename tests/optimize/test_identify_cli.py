@@ -8,7 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli import main
-from bellcrank.library.vehicles.motorcycles.motorcycle import motorcycle_text
+from bellcrank.vehicles.motorcycles.motorcycle import motorcycle_text
 
 MODEL = str(Path(__file__).parents[2] / "examples" / "quarter_car.py")
 

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from bellcrank.expr import ONE, ZERO
 from bellcrank.program.dae_count import (
     _constrained_solve_count,
     _multiplier_method_counts,
@@ -15,6 +14,7 @@ from bellcrank.program.dae_count import (
 )
 from bellcrank.program.operation_count import OperationCount
 from bellcrank.program.statements import count_section
+from bellcrank.symbolic.expr import ONE, ZERO
 from tests.models import example
 
 

@@ -3,8 +3,17 @@
 import numpy as np
 import pytest
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import (
+from bellcrank.core.errors import ModelError
+from bellcrank.program.differentiate import (
+    MODES,
+    Intermediates,
+    LinearSystem,
+    accumulate_derivatives,
+    forward_derivatives,
+    reverse_gradient,
+    total_slopes,
+)
+from bellcrank.symbolic.expr import (
     ONE,
     ZERO,
     NamedSubexpression,
@@ -18,16 +27,7 @@ from bellcrank.expr import (
     sin,
     sqrt,
 )
-from bellcrank.expr.table import table
-from bellcrank.program.differentiate import (
-    MODES,
-    Intermediates,
-    LinearSystem,
-    accumulate_derivatives,
-    forward_derivatives,
-    reverse_gradient,
-    total_slopes,
-)
+from bellcrank.symbolic.expr.table import table
 
 X, Y, Z = (Symbol(n, "coordinate") for n in "xyz")
 A, B = Symbol("a"), Symbol("b")

@@ -5,12 +5,12 @@ from dataclasses import fields
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.compiler import find_compiler
-from bellcrank.expr import ZERO, Symbol, free_symbols
 from bellcrank.program.implicit_function import ImplicitFunction, newton_operations
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.program_functions import KINDS
 from bellcrank.program.statements import statement_expressions, statement_targets
+from bellcrank.simulation.backend.compiler import find_compiler
+from bellcrank.symbolic.expr import ZERO, Symbol, free_symbols
 from tests.linkage.machines import linkage
 from tests.models import example
 

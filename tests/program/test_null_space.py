@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bellcrank.numeric.null_space import SINGULAR, constrained_rates, fixed_order_pivot_ratio
+from bellcrank.core.numeric.null_space import SINGULAR, constrained_rates, fixed_order_pivot_ratio
 
 
 def lower(M):

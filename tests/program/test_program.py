@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from bellcrank.emit.python.source import python_source
-from bellcrank.expr import Symbol, postorder
+from bellcrank.codegen.python.source import python_source
 from bellcrank.program import interpreter
 from bellcrank.program.statements import AssignStatement, count_section, statement_expressions
+from bellcrank.symbolic.expr import Symbol, postorder
 from tests.helpers import EXAMPLES, NAMES, inputs, random_state, simulation, stub
 from tests.models import example, rarely
 
@@ -70,7 +70,7 @@ def test_same_bytes_in_every_process():
     code = (
         "import sys; sys.path.insert(0, {src!r})\n"
         "import bellcrank as bc\n"
-        "from bellcrank.emit.python.source import python_source\n"
+        "from bellcrank.codegen.python.source import python_source\n"
         "for name in {first!r}: bc.System.read({folder!r} + '/' + name + '.py').equations()\n"
         "sys.stdout.write(python_source(bc.System.read({folder!r} + '/spacecraft_2.py').equations().program))\n"
     )

@@ -4,13 +4,13 @@ import random
 
 import pytest
 
-from bellcrank.expr import Symbol, cos, sin
 from bellcrank.program.common_subexpressions import extract_common_parts, network_cost
 from bellcrank.program.network import build_network, rebuild_expressions
 from bellcrank.program.operation_count import count_operations
 from bellcrank.program.operation_search import OperationSearch, anneal_network
 from bellcrank.program.optimize import first_extraction
-from bellcrank.vector.derivation_workspace import DerivationWorkspace
+from bellcrank.symbolic.expr import Symbol, cos, sin
+from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace
 
 x, y, z, q = (Symbol(name, "coordinate") for name in "xyzq")
 h, J, k, l = (Symbol(name) for name in "hJkl")

@@ -6,7 +6,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.program.derivatives import with_rhs_jacobian
 from bellcrank.program.statements import AssignStatement, count_section
-from bellcrank.run.state_jacobian import analytic_jacobian
+from bellcrank.simulation.run.state_jacobian import analytic_jacobian
 from tests.analysis.complex_step import jacobian
 from tests.models import EXAMPLES, example, needs_compiler, pendulum, random_state, relative, system
 from tests.verify.test_random_models import machine

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.expr import Symbol, evaluate
+from bellcrank.symbolic.expr import Symbol, evaluate
 from tests.models import needs_compiler, relative
 from tests.programs import MAINLY_C, build
 

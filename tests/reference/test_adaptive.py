@@ -9,8 +9,8 @@ import pytest
 from cases import compiled, loop_residuals
 
 import bellcrank as bc
-from bellcrank.numeric.collocation import STIFF
-from bellcrank.numeric.embedded import EMBEDDED
+from bellcrank.core.numeric.collocation import STIFF
+from bellcrank.core.numeric.embedded import EMBEDDED
 
 MECHANISMS = run_path(str(Path(__file__).parents[2] / "benchmarks/mechanisms.py"))
 
@@ -159,7 +159,7 @@ def test_auto_finds_nothing_stiff_where_nothing_is():
 @pytest.mark.campaign
 def test_auto_finds_nothing_stiff_in_a_car_on_a_rough_road():
     """Bends of the road hold the steps, not a fast mode; compliance would be one."""
-    road = bc.terrain.iso8608("C", seed=1, length=100.0)
+    road = bc.vehicles.terrain.iso8608("C", seed=1, length=100.0)
     car = bc.vehicles.Car.read("passenger").changed(front={"compliance": None}, rear={"compliance": None})
     sim = car.system(exact=False, terrain=road).equations().compile()
     for rtol in (1e-4, 1e-6):

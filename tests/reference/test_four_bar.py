@@ -5,7 +5,7 @@ import pytest
 from cases import assert_close
 
 import bellcrank as bc
-from bellcrank.run.point_evaluation import loop_constraints
+from bellcrank.simulation.run.point_evaluation import loop_constraints
 from tests.models import example, system
 
 CHECK = {  # independent evaluation of Kane's equations at one state, D = 100

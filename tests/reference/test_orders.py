@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from cases import compiled, loop_residuals
 
-from bellcrank.numeric.collocation import STIFF
-from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.fixed_step_methods import AUTO, METHODS
+from bellcrank.core.numeric.collocation import STIFF
+from bellcrank.core.numeric.embedded import EMBEDDED
+from bellcrank.core.numeric.fixed_step_methods import AUTO, METHODS
 from tests.models import needs_wasm
 
 MODELS = {"double_pendulum": 1.0, "four_bar": 0.5}  # seconds

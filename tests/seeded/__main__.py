@@ -37,18 +37,18 @@ from tests.seeded.noted import CHOSEN, NOTES
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = "src/bellcrank"
 AREAS = {  # name: folders whose files are changed
-    "kinematics": ["kinematics", "vector", "model"],
-    "dynamics": ["dynamics"],
-    "expr": ["expr"],
-    "program": ["program", "derive"],
-    "emit": ["emit", "export", "backend", "kernel"],
-    "run": ["run", "numeric", "analysis"],
+    "kinematics": ["mechanics/kinematics", "symbolic/vector", "model"],
+    "dynamics": ["mechanics/dynamics"],
+    "expr": ["symbolic/expr"],
+    "program": ["program", "mechanics/derive"],
+    "emit": ["codegen", "export", "simulation/backend", "kernel"],
+    "run": ["simulation/run", "core/numeric", "analysis"],
     "linkage": ["linkage"],
     "verify": ["verify"],
     "study": ["study"],
 }
 ENDINGS = (".py", ".c", ".f90")
-TESTED_IN = {"export": "emit", "derive": "dynamics", "model": "kinematics"}  # rooms without a folder of tests
+TESTED_IN = {"export": "codegen", "model": "mechanics"}  # rooms without a folder of tests
 FIRST, GROUP = 10.0, 40.0  # s of tests without a fault: the first group, and each that follows
 SLOWER = 4.0  # times as long as with the recorder, and half a minute, is a hang
 WORDS = {  # of tests that run a source in C or Fortran

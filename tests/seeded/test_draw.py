@@ -15,9 +15,9 @@ FILES = ("calculus", "canonical_form", "evaluate", "expand", "functions", "parse
 @pytest.mark.campaign
 def test_a_fresh_draw(tmp_path):
     """Eight faults in expressions, given to some of their tests: the rate is printed (`pytest -s`). A ninth is known to be caught."""
-    base = measured([f"tests/expr/test_{name}.py" for name in FILES], 2, math.inf)
+    base = measured([f"tests/symbolic/expr/test_{name}.py" for name in FILES], 2, math.inf)
     seed = random.SystemRandom().randrange(10**6)
-    file = "src/bellcrank/expr/formula_parser.py"
+    file = "src/bellcrank/symbolic/expr/formula_parser.py"
     known = next(c for c in changes(ROOT, file) if c.place == "_Yard.close" and c.kind == "one off")
     draw = Draw([*chosen(8, seed, "expr"), known], base, tmp_path / "report.jsonl", math.inf)
     draw.ask_all(2)

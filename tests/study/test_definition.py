@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.many.sample_plans import SamplePlan
+from bellcrank.simulation.many.sample_plans import SamplePlan
 from bellcrank.study.study_file import read_definition
 from bellcrank.study.study_parts import StudyPart
 from bellcrank.study.study_records import ModelSpec, OutputSpec, PlotSpec, StudyDefinition, TableSpec

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_rgba
 
 import bellcrank as bc
-from bellcrank.many.sample_plans import SamplePlan
+from bellcrank.simulation.many.sample_plans import SamplePlan
 from bellcrank.study.pivot import Pivot, make_pivot_table
 from bellcrank.study.study_parts import StudyPart
 from bellcrank.study.study_plots import default_plots, draw_plot

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.study.study_formulas import FormulaValues, names_in_formula
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bellcrank.many.sample_plans import HOW, SamplePlan, draw_samples
+from bellcrank.simulation.many.sample_plans import HOW, SamplePlan, draw_samples
 from bellcrank.study.study_parts import StudyPart
 
 OF = {"a": ("uniform", (2.0, 6.0)), "b": ("log-uniform", (0.01, 100.0)), "c": ("normal", (5.0, 2.0)), "d": ("integers", (1, 4))}  # fmt: skip

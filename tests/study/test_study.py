@@ -293,7 +293,7 @@ def test_vehicles_on_terrains_that_vary(tmp_path):
         if row.values["model.rim"] < 0:
             assert "the mass must be positive" in row.ended
             continue
-        ground = bc.terrain.iso8608("E", seed=row.values["terrain.seed"], length=40, spacing=0.5)
+        ground = bc.vehicles.terrain.iso8608("E", seed=row.values["terrain.seed"], length=40, spacing=0.5)
         sim = bc.vehicles.motorcycle(model=1, rim=1.5, terrain=ground).equations().compile(backend="python")
         direct = sim.simulate(t_end=0.05, step=0.005, parameters={"g": 9.81}, initial={"u(frame)": 12.0})
         assert row.metrics["load"] == direct["rear.tyre_load"].max()
@@ -453,8 +453,8 @@ COMPILING = """
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from bellcrank.backend.cache import get_or_make_file
-from bellcrank.backend.processes import run_program
+from bellcrank.simulation.backend.cache import get_or_make_file
+from bellcrank.simulation.backend.processes import run_program
 from bellcrank.study import worker_process
 
 def work(folder):

@@ -45,7 +45,7 @@ def test_a_study_of_a_car_is_that_car(tmp_path):
         "metrics": {"z": {"kind": "final", "of": "q(chassis, 3)"}},
     }
     found = bc.Study.read(study).run(tmp_path / "out", in_process=True)["z"]
-    car = bc.vehicles.car(mass=1000, terrain=bc.terrain.hill(height=0.3)).equations().compile()
+    car = bc.vehicles.car(mass=1000, terrain=bc.vehicles.terrain.hill(height=0.3)).equations().compile()
     assert found == [car.simulate(t_end=0.004, step=0.001, parameters={"track": 1.4})["q(chassis, 3)"][-1]]
 
 

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import numpy as np
 
-from bellcrank.emit.python.source import python_source
+from bellcrank.codegen.python.source import python_source
 from bellcrank.program.statements import AssignStatement
 from bellcrank.verify.kane_residual import PartialVelocityMotions, accelerations
 from bellcrank.verify.model_under_test import ModelUnderTest

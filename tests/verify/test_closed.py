@@ -89,7 +89,9 @@ def test_a_universal_joint_keeps_two_axes_square():
     assert len(J) == np.linalg.matrix_rank(J) == 4
     record = e.machine.description.loops[0]
     met = AXIS
-    least = np.eye(3)[_least_aligned_axis(record, -1, met, e.mechanics_evaluator(e.machine.motion(np.zeros(6), np.zeros(6))))]
+    least = np.eye(3)[
+        _least_aligned_axis(record, -1, met, e.mechanics_evaluator(e.machine.motion(np.zeros(6), np.zeros(6))))
+    ]
     assert least.tolist() == [1, 0, 0]  # the smallest part
     held = np.cross(AXIS, least)
     held /= np.linalg.norm(held)

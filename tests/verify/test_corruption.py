@@ -84,7 +84,7 @@ def test_every_wrong_equation_around_external_routines_and_tables_is_found():
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("name", [n for n in ALL if n != "driven_car"])  # large; tests/library spoils its tyre
+@pytest.mark.parametrize("name", [n for n in ALL if n != "driven_car"])  # large; tests/vehicles spoils its tyre
 def test_wrong_equations_of_every_example_are_found(name):
     system, eom = derived(name, **LARGE.get(name, {}))
     screen = None if eom.analysis.mechanism.orders else Screen(system, eom)

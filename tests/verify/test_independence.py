@@ -8,17 +8,29 @@ import pytest
 import bellcrank.verify
 
 SHARED = {
-    "bellcrank.expr.node",
-    "bellcrank.expr.table",
-    "bellcrank.expr.formula_parser",
+    "bellcrank.symbolic.expr.node",
+    "bellcrank.symbolic.expr.table",
+    "bellcrank.symbolic.expr.formula_parser",
     "bellcrank.model.records",
 }  # plain data
-SHARED |= {"bellcrank.errors", "bellcrank.units", "bellcrank.expr.user_function_value"}
-SHOWN = {"report": {"bellcrank.files.html", "bellcrank.files.notebook_display"}}  # how a result is printed
+SHARED |= {"bellcrank.core.errors", "bellcrank.core.units", "bellcrank.symbolic.expr.user_function_value"}
+SHOWN = {"report": {"bellcrank.core.files.html", "bellcrank.core.files.notebook_display"}}  # how a result is printed
 
 
 @pytest.mark.parametrize(
-    "name", ["jets", "formulas", "bodies", "guided_joints", "reference_joints", "reference_constraints", "reference_evaluation", "reactions", "batched_states", "report"]
+    "name",
+    [
+        "jets",
+        "formulas",
+        "bodies",
+        "guided_joints",
+        "reference_joints",
+        "reference_constraints",
+        "reference_evaluation",
+        "reactions",
+        "batched_states",
+        "report",
+    ],
 )
 def test_only_data_and_syntax_are_shared(name):
     source = Path(bellcrank.verify.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")

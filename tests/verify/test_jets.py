@@ -8,8 +8,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bellcrank as bc
-from bellcrank.expr import ZERO, Symbol
 from bellcrank.program.statements import NullSpaceSolve
+from bellcrank.symbolic.expr import ZERO, Symbol
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import evaluate_table
 from bellcrank.verify.function_rules import CHOICES, FUNCTIONS

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.python_model import PythonModel
+from bellcrank.simulation.backend.python_model import PythonModel
 from bellcrank.verify.check import check
 from bellcrank.verify.jacobian_check import check_rhs_jacobian, rate_slopes
 from bellcrank.verify.model_under_test import CheckSample, ModelUnderTest

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.run.dae_methods import RedundantEquations
+from bellcrank.simulation.run.dae_methods import RedundantEquations
 from bellcrank.verify.bodies import ReferenceMechanism
 from bellcrank.verify.check import check
 from bellcrank.verify.formulas import CannotEvaluate, ParameterValues

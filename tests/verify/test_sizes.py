@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.units import ACCELERATION, FORCE, LENGTH, TIME, unit_system
+from bellcrank.core.units import ACCELERATION, FORCE, LENGTH, TIME, unit_system
 from bellcrank.verify.divisor_zeros import _find_sign_changes
 from bellcrank.verify.jacobian_check import _match_rows, _row_error, constraint_errors
 from bellcrank.verify.kane_residual import PartialVelocityMotions, accelerations, virtual_power

@@ -74,7 +74,7 @@ def test_vectors_and_matrices_of_several_states():
 
 @pytest.mark.parametrize("order", [1, 3])
 def test_tables_of_several_states(order):
-    from bellcrank.expr.table import Table
+    from bellcrank.symbolic.expr.table import Table
 
     table = Table("t", ((0.0, 0.25, 0.5, 1.0),), (1.0, 3.0, 2.0, 5.0), order)
     found = evaluate_table(table, [JetBatch(X)])
@@ -105,8 +105,14 @@ def several_against_each(subject):
     states.outputs(rates)
     for s, udot in zip(samples, rates, strict=True):
         together, alone = subject.evaluation(s), subject._evaluation(s)
-        motions = together.values(s.q, s.u), together.with_rates(together.values(s.q, s.u)), together.motion(s.q, s.u, udot)
-        known = set(together.plain_formulas(motions[0]).known).union(*(together.mechanics_evaluator(m).known for m in motions[1:]))
+        motions = (
+            together.values(s.q, s.u),
+            together.with_rates(together.values(s.q, s.u)),
+            together.motion(s.q, s.u, udot),
+        )
+        known = set(together.plain_formulas(motions[0]).known).union(
+            *(together.mechanics_evaluator(m).known for m in motions[1:])
+        )
         asked = {("output", x.name) for x in subject.description.outputs}
         asked |= {("pushes", x.name) for x in subject.description.forces}
         assert asked <= known

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import bellcrank as bc
-from tests.dynamics.test_driven import slider_crank
 from tests.linkage.machines import linkage
+from tests.mechanics.dynamics.test_driven import slider_crank
 from tests.reference.nonholonomic import KINDS
 from tests.reference.nonholonomic import system as nonholonomic
 
@@ -176,7 +176,7 @@ def rigid_wheel() -> bc.System:
     hub = s.add_point_mass("hub", translate=(1, 3), mass="m")
     disc = s.add_body("disc", hub, rotate=2, mass=0, inertia=(0.1, 0.09, 0.1))
     s.add_gravity()
-    s.add_contact("wheel", at=hub, radius=0.3, terrain=bc.terrain.flat(), restitution=(0.7, 0.5), wheel=disc)
+    s.add_contact("wheel", at=hub, radius=0.3, terrain=bc.vehicles.terrain.flat(), restitution=(0.7, 0.5), wheel=disc)
     s.set_defaults(m=2, g=G)
     first = {"q(hub, 2)": 1.3, "u(hub, 1)": 1.5, "u(disc)": 5.0}
     s.set_run(t_end=1.0, step=0.01, method="rk4", initial=first)
@@ -198,8 +198,8 @@ def downhill() -> bc.System:
     s = bc.System("downhill", axes="ISO 8855")
     x, y = np.arange(-4.0, 5.0), np.arange(-2.0, 3.0)
     grounds = {
-        "near": bc.terrain.profile([-9, -1, 0.05, 9], [SLOPE * z for z in (-9, -1, 0.05, 9)]),
-        "far": bc.terrain.grid(x, y, np.add.outer(SLOPE * x, 0 * y)),
+        "near": bc.vehicles.terrain.profile([-9, -1, 0.05, 9], [SLOPE * z for z in (-9, -1, 0.05, 9)]),
+        "far": bc.vehicles.terrain.grid(x, y, np.add.outer(SLOPE * x, 0 * y)),
     }
     s.set_defaults(m=20, g=G)
     first = {}

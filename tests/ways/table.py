@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import BellcrankError, ModelWarning
+from bellcrank.core.errors import BellcrankError, ModelWarning
 from tests.ways.capabilities import CAPABILITIES, Capability
 from tests.ways.ways import WAYS, Elsewhere, Way, native
 

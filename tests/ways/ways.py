@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bellcrank.backend.compiler import find_compiler
-from bellcrank.backend.gpu_batch import gpu_obstacle
+from bellcrank.simulation.backend.compiler import find_compiler
+from bellcrank.simulation.backend.gpu_batch import gpu_obstacle
 from tests.programs import SKIPPED, build
 from tests.ways.capabilities import Capability
 
@@ -84,7 +84,7 @@ def _many(backend: str) -> Callable[[Capability, Any, Path], Found]:
 
 def gpu(capability: Capability, eom: Any, folder: Path) -> Found:
     """A GPU, or where there is none a processor that plays it."""
-    from tests.many.test_cuda import play
+    from tests.simulation.many.test_cuda import play
 
     with pytest.MonkeyPatch.context() as patch:
         if gpu_obstacle():

@@ -16,7 +16,7 @@ import numpy as np
 
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium
 from bellcrank.analysis.root_locus import FoldPoint
-from bellcrank.errors import RunError
+from bellcrank.core.errors import RunError
 
 MIN_STEP_FRACTION = 1e-6  # smallest step of the parameter, against the step asked for
 NEXT_TO = 0.02  # change of the state (at least 1, in equation units) over the smallest step: the same branch

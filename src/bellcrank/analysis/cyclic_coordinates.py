@@ -15,7 +15,7 @@ import numpy as np
 from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
 from bellcrank.analysis.rotating_frame import symmetric_spins
-from bellcrank.run.stepping import NO_VALUE
+from bellcrank.simulation.run.stepping import NO_VALUE
 
 SHIFTS = (0.37, -0.83)  # of a coordinate, in equation units
 SAMPLE_DISTANCE = 1e-3  # distance of the states that are tried from the start, against their size

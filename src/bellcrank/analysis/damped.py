@@ -17,8 +17,8 @@ import numpy as np
 from bellcrank.analysis.jacobian_runner import JacobianEvaluation
 from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
-from bellcrank.errors import RunError
-from bellcrank.expr import Symbol
+from bellcrank.core.errors import RunError
+from bellcrank.symbolic.expr import Symbol
 
 MAX_STEPS = 600
 STEP_TOLERANCE = 0.01  # error of a step, against the size of coordinates (at least 1, in equation units)

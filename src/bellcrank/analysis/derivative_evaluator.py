@@ -12,10 +12,10 @@ from bellcrank.analysis.jacobian_runner import Groups, JacobianEvaluation, Jacob
 from bellcrank.analysis.loop_evaluator import LoopEvaluator
 from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
-from bellcrank.derive.results import GROUPS
-from bellcrank.errors import RunError
-from bellcrank.expr import Symbol
-from bellcrank.run.stepping import NO_VALUE
+from bellcrank.core.errors import RunError
+from bellcrank.mechanics.derive.results import GROUPS
+from bellcrank.simulation.run.stepping import NO_VALUE
+from bellcrank.symbolic.expr import Symbol
 
 Columns = tuple[Symbol, ...]
 

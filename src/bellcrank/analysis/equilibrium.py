@@ -12,7 +12,7 @@ import numpy as np
 from bellcrank.analysis.modes import stability_line
 from bellcrank.analysis.plots import draw_values
 from bellcrank.analysis.tables import Cells, SavableTable, column_index, format_number, motion_line
-from bellcrank.errors import RunError
+from bellcrank.core.errors import RunError
 
 
 class NoEquilibrium(RunError):

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.emit.c.finite_differences import c_difference
-from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, Func
-from bellcrank.expr.table import Table
-from bellcrank.expr.user_function_value import UserFunctionValue
+from bellcrank.codegen.c.finite_differences import c_difference
+from bellcrank.core.errors import ModelError
+from bellcrank.core.numeric.tuning import DIFFERENCES
 from bellcrank.model.records import UserFunction
-from bellcrank.numeric.tuning import DIFFERENCES
+from bellcrank.symbolic.expr import ZERO, Expr, Func
+from bellcrank.symbolic.expr.table import Table
+from bellcrank.symbolic.expr.user_function_value import UserFunctionValue
 
 
 @dataclass(frozen=True, eq=False)

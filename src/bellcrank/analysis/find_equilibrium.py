@@ -40,13 +40,13 @@ from bellcrank.analysis.steady_motion import (
     value_words,
 )
 from bellcrank.analysis.targets import SearchTarget, read_targets
-from bellcrank.errors import ModelError, RunError
-from bellcrank.interface.interface import Quantity
-from bellcrank.run.argument_checks import require_finite
-from bellcrank.run.point_evaluation import Inputs, Parameters
-from bellcrank.run.status import RunStatus
-from bellcrank.run.stepping import NO_VALUE
-from bellcrank.units import ANGLE
+from bellcrank.core.errors import ModelError, RunError
+from bellcrank.core.units import ANGLE
+from bellcrank.mechanics.interface.interface import Quantity
+from bellcrank.simulation.run.argument_checks import require_finite
+from bellcrank.simulation.run.point_evaluation import Inputs, Parameters
+from bellcrank.simulation.run.status import RunStatus
+from bellcrank.simulation.run.stepping import NO_VALUE
 
 Values = Mapping[Any, float | str] | None
 MAX_TRIAL_STEPS = 40  # steps of a search that is not the only one

@@ -17,9 +17,9 @@ from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
 from bellcrank.analysis.steady_motion import MIN_CONTINUING_RATE, continuing_rates, scale_speeds, state_derivatives_at
 from bellcrank.analysis.targets import SearchTarget
-from bellcrank.interface.interface import Quantity
-from bellcrank.run.initial_assembly import state_key
-from bellcrank.run.point_evaluation import Inputs, Parameters
+from bellcrank.mechanics.interface.interface import Quantity
+from bellcrank.simulation.run.initial_assembly import state_key
+from bellcrank.simulation.run.point_evaluation import Inputs, Parameters
 
 EQUAL_TOLERANCE = 1e-6  # difference that counts as none
 

@@ -12,23 +12,23 @@ from bellcrank.analysis.external_derivatives import UserFunctionDerivatives
 from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.analysis.point import point_parameter_values
-from bellcrank.backend.protocol import ExecutableModel
-from bellcrank.dynamics.accelerations import speed_reduction
-from bellcrank.dynamics.linear import user_system
-from bellcrank.errors import ModelError, RunError, did_you_mean
-from bellcrank.expr import ZERO, Expr, Symbol, add, mul, neg, small_threshold, sub
-from bellcrank.expr.table import Table
-from bellcrank.interface.interface import Interface
-from bellcrank.kinematics.analysis import KinematicAnalysis
-from bellcrank.name_lookup import find_name
-from bellcrank.numeric.real_numbers import display_text, to_float_array
+from bellcrank.core.errors import ModelError, RunError, did_you_mean
+from bellcrank.core.name_lookup import find_name
+from bellcrank.core.numeric.real_numbers import display_text, to_float_array
+from bellcrank.core.units import ANGLE, FORCE, LENGTH, TIME, unit_system
+from bellcrank.mechanics.dynamics.accelerations import speed_reduction
+from bellcrank.mechanics.dynamics.linear import user_system
+from bellcrank.mechanics.interface.interface import Interface
+from bellcrank.mechanics.kinematics.analysis import KinematicAnalysis
 from bellcrank.program.build import ProgramParts, build_program
 from bellcrank.program.differentiate import total_slopes
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.unused_parameters import drop_idle_parameters
-from bellcrank.run.point_evaluation import Inputs, Parameters
-from bellcrank.run.stepping import NO_VALUE
-from bellcrank.units import ANGLE, FORCE, LENGTH, TIME, unit_system
+from bellcrank.simulation.backend.protocol import ExecutableModel
+from bellcrank.simulation.run.point_evaluation import Inputs, Parameters
+from bellcrank.simulation.run.stepping import NO_VALUE
+from bellcrank.symbolic.expr import ZERO, Expr, Symbol, add, mul, neg, small_threshold, sub
+from bellcrank.symbolic.expr.table import Table
 
 TOLERANCE = 1e-7  # of accelerations that constraints determine, and of degrees of freedom that forces cannot move
 

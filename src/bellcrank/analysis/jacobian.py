@@ -17,15 +17,13 @@ import numpy as np
 
 from bellcrank.analysis.external_derivatives import UserFunctionDerivatives
 from bellcrank.choices import DerivativeFormat
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.derive.results import GROUPS, DifferentiableResults
-from bellcrank.emit.c.source import c_source
-from bellcrank.emit.python.source import python_source
-from bellcrank.errors import BuildError, ModelError, did_you_mean
-from bellcrank.expr import ZERO, Expr, Symbol, small_threshold
-from bellcrank.expr.collection import no_collection
-from bellcrank.files.atomic import write_text
-from bellcrank.interface.interface import Interface
+from bellcrank.codegen.c.source import c_source
+from bellcrank.codegen.python.source import python_source
+from bellcrank.core.errors import BuildError, ModelError, did_you_mean
+from bellcrank.core.files.atomic import write_text
+from bellcrank.mechanics.derive.derived import DerivedModel
+from bellcrank.mechanics.derive.results import GROUPS, DifferentiableResults
+from bellcrank.mechanics.interface.interface import Interface
 from bellcrank.program.build import ProgramParts, build_program
 from bellcrank.program.common_subexpressions import extract_common_parts, network_cost
 from bellcrank.program.differentiate import MODES, forward_derivatives, reverse_gradient, total_slopes
@@ -36,6 +34,8 @@ from bellcrank.program.optimize import optimize_operations
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.statements import Section, count_section, prune_section
 from bellcrank.program.unused_parameters import drop_idle_parameters
+from bellcrank.symbolic.expr import ZERO, Expr, Symbol, small_threshold
+from bellcrank.symbolic.expr.collection import no_collection
 
 EXTRACTED = 10_000  # operations up to which common parts are looked for
 MAX_EXPANDED_OPERATIONS = 4_000  # operations up to which sums are multiplied out for it

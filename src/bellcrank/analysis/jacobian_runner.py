@@ -12,12 +12,12 @@ import numpy as np
 from bellcrank.analysis.external_derivatives import DerivativeOf, central_function_difference
 from bellcrank.analysis.jacobian import Jacobian, direction_input
 from bellcrank.analysis.point import EvaluationPoint, point_parameter_values
-from bellcrank.errors import ModelError, RunError
-from bellcrank.expr import Symbol
-from bellcrank.expr.table import Table
-from bellcrank.interface.interface import Quantity
-from bellcrank.run.loaded import LoadedModel
-from bellcrank.run.stepping import NO_VALUE
+from bellcrank.core.errors import ModelError, RunError
+from bellcrank.mechanics.interface.interface import Quantity
+from bellcrank.simulation.run.loaded import LoadedModel
+from bellcrank.simulation.run.stepping import NO_VALUE
+from bellcrank.symbolic.expr import Symbol
+from bellcrank.symbolic.expr.table import Table
 
 Groups = dict[str, np.ndarray]
 NOWHERE = slice(0, 0)

@@ -13,10 +13,10 @@ import numpy as np
 from bellcrank.analysis.modes import Modes, compute_modes, snap_eigenvalues, stability_line, stability_of
 from bellcrank.analysis.response import Response, check_frequencies
 from bellcrank.analysis.tables import aligned_table, derivative_unit, motion_line, write_csv
-from bellcrank.errors import ModelError, did_you_mean, optional_package
-from bellcrank.files import html
-from bellcrank.files.notebook_display import NotebookDisplay
-from bellcrank.interface.interface import index_of_name
+from bellcrank.core.errors import ModelError, did_you_mean, optional_package
+from bellcrank.core.files import html
+from bellcrank.core.files.notebook_display import NotebookDisplay
+from bellcrank.mechanics.interface.interface import index_of_name
 
 
 @dataclass(frozen=True)

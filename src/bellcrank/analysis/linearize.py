@@ -21,10 +21,10 @@ from bellcrank.analysis.point import EvaluationPoint
 from bellcrank.analysis.rotating_frame import to_rotating_frame
 from bellcrank.analysis.state_reduction import ConstraintJacobians, SingularConstraints, StateReduction, reduce_states
 from bellcrank.analysis.steady_motion import driving_speed, motion_words, value_words
-from bellcrank.errors import RunError
-from bellcrank.expr import free_symbols
-from bellcrank.interface.interface import Interface, Quantity
-from bellcrank.run.point_evaluation import Inputs, Parameters
+from bellcrank.core.errors import RunError
+from bellcrank.mechanics.interface.interface import Interface, Quantity
+from bellcrank.simulation.run.point_evaluation import Inputs, Parameters
+from bellcrank.symbolic.expr import free_symbols
 
 CLOSURE_TOLERANCE = 1e-8  # residual of constraints at a point given by its states
 DRIVING = ("input", *PARAMETERS)

@@ -17,10 +17,10 @@ from bellcrank.analysis.jacobian import derive_jacobian
 from bellcrank.analysis.jacobian_runner import Groups, JacobianRunner, group_rows, split_groups
 from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
-from bellcrank.derive.results import GROUPS
-from bellcrank.errors import RunError
-from bellcrank.expr import ZERO, Expr, Symbol, add, mul, neg, substitute
+from bellcrank.core.errors import RunError
+from bellcrank.mechanics.derive.results import GROUPS
 from bellcrank.program.differentiate import NO_LINEAR_SYSTEM
+from bellcrank.symbolic.expr import ZERO, Expr, Symbol, add, mul, neg, substitute
 
 MIN_SINGULAR_RATIO = 1e-8  # last singular value of J against the first
 

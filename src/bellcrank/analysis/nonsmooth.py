@@ -13,10 +13,10 @@ import numpy as np
 from bellcrank.analysis.jacobian_runner import Groups, JacobianEvaluation
 from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
-from bellcrank.errors import RunError
-from bellcrank.expr import Func, postorder
-from bellcrank.expr.function_table import FUNCTIONS
+from bellcrank.core.errors import RunError
 from bellcrank.program.statements import CallStatement, section_expressions
+from bellcrank.symbolic.expr import Func, postorder
+from bellcrank.symbolic.expr.function_table import FUNCTIONS
 
 SIDE_DISTANCE = 1e-9  # distance of the points on both sides, relative to the size of a state or 1
 DISTANCES = (1.0, 0.125, 0.5)  # times that

@@ -11,14 +11,14 @@ import numpy as np
 from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
 from bellcrank.choices import OperatingPoint, choice_values
-from bellcrank.errors import ModelError, did_you_mean, require_mapping
+from bellcrank.core.errors import ModelError, did_you_mean, require_mapping
+from bellcrank.core.name_lookup import normalized_name
 from bellcrank.model.guess import with_guess
-from bellcrank.name_lookup import normalized_name
-from bellcrank.run.argument_checks import require_finite, state_lists
-from bellcrank.run.initial_assembly import assemble_state
-from bellcrank.run.point_evaluation import Inputs, Parameters, loop_constraints
-from bellcrank.run.result import Run
-from bellcrank.run.status import RunStatus
+from bellcrank.simulation.run.argument_checks import require_finite, state_lists
+from bellcrank.simulation.run.initial_assembly import assemble_state
+from bellcrank.simulation.run.point_evaluation import Inputs, Parameters, loop_constraints
+from bellcrank.simulation.run.result import Run
+from bellcrank.simulation.run.status import RunStatus
 
 POSITION_KEYWORDS = choice_values(OperatingPoint)
 ALLOWED = (

@@ -8,13 +8,13 @@ from threading import RLock
 from typing import Any
 
 from bellcrank.analysis.point import EvaluationPoint
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.errors import ModelError
-from bellcrank.expr import free_symbols
-from bellcrank.interface.interface import Interface, Quantity
+from bellcrank.core.errors import ModelError
+from bellcrank.mechanics.derive.derived import DerivedModel
+from bellcrank.mechanics.interface.interface import Interface, Quantity
 from bellcrank.program.statements import statement_expressions
-from bellcrank.run.loaded import LoadedModel
-from bellcrank.run.result import Run
+from bellcrank.simulation.run.loaded import LoadedModel
+from bellcrank.simulation.run.result import Run
+from bellcrank.symbolic.expr import free_symbols
 
 PARAMETERS = ("parameter", "entered")
 STATES = ("coordinate", "speed")

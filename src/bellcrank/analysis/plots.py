@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.files.figure_files import new_figure, save_figure
+from bellcrank.core.files.figure_files import new_figure, save_figure
 
 Place = str | Path | None  # where a picture is saved, if it is
 

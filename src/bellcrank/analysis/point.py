@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import Symbol
-from bellcrank.interface.interface import DECLARED, Quantity
-from bellcrank.run.loaded import LoadedModel
+from bellcrank.core.errors import ModelError
+from bellcrank.mechanics.interface.interface import DECLARED, Quantity
+from bellcrank.simulation.run.loaded import LoadedModel
+from bellcrank.symbolic.expr import Symbol
 
 
 @dataclass(frozen=True)

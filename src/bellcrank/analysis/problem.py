@@ -14,9 +14,9 @@ from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
 from bellcrank.analysis.root_finding import MAX_STEPS, RootResult, levenberg_marquardt_root, newton_root
 from bellcrank.analysis.targets import SearchTarget
-from bellcrank.errors import RunError
-from bellcrank.interface.interface import Quantity
-from bellcrank.units import ANGLE
+from bellcrank.core.errors import RunError
+from bellcrank.core.units import ANGLE
+from bellcrank.mechanics.interface.interface import Quantity
 
 T = TypeVar("T")
 MAX_STEP_ANGLE = 0.5  # rad, of one step of a search

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.choices import RoadClass
-from bellcrank.errors import ModelError
-from bellcrank.numeric.real_numbers import display_text, to_float
+from bellcrank.core.errors import ModelError
+from bellcrank.core.numeric.real_numbers import display_text, to_float
 
 Density = Callable[[np.ndarray], np.ndarray]
 ROUGHNESS = {c: 16e-6 * 4**i for i, c in enumerate("ABCDEFGH")}  # m^3 at 0.1 cycles/m, geometric means of ISO 8608

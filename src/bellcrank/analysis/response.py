@@ -10,9 +10,9 @@ import numpy as np
 
 from bellcrank.analysis.plots import draw_response, draw_spectra
 from bellcrank.analysis.tables import Cells, SavableTable, motion_line, write_csv
-from bellcrank.errors import ModelError
-from bellcrank.files.notebook_display import NotebookDisplay
-from bellcrank.numeric.real_numbers import to_float_array
+from bellcrank.core.errors import ModelError
+from bellcrank.core.files.notebook_display import NotebookDisplay
+from bellcrank.core.numeric.real_numbers import to_float_array
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 from bellcrank.analysis.jacobian_runner import Groups, JacobianEvaluation
 from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
-from bellcrank.run.stepping import NO_VALUE
+from bellcrank.simulation.run.stepping import NO_VALUE
 
 PROBES, NEAR, SHIFT, SAME = 3, 0.1, 0.7, 1e-9
 

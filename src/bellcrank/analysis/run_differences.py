@@ -15,10 +15,10 @@ import numpy as np
 
 from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.analysis.sensitivity import Sensitivity
-from bellcrank.errors import BellcrankError, RunError
-from bellcrank.interface.interface import Quantity
-from bellcrank.run.result import Run
-from bellcrank.run.status import RunStatus
+from bellcrank.core.errors import BellcrankError, RunError
+from bellcrank.mechanics.interface.interface import Quantity
+from bellcrank.simulation.run.result import Run
+from bellcrank.simulation.run.status import RunStatus
 
 PARAMETER_INCREMENT = 1e-3  # between runs, relative to the parameter
 SIXTH, FOURTH = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}, {1: 8 / 12, 2: -1 / 12}

@@ -15,18 +15,18 @@ from bellcrank.analysis.plant import CHANNELS, PARAMETERS, AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
 from bellcrank.analysis.run_differences import difference_sensitivity
 from bellcrank.analysis.sensitivity import Sensitivity, integrate_sensitivity
-from bellcrank.derive.results import GROUPS
-from bellcrank.errors import ModelError, RunError, require_mapping
-from bellcrank.expr import evaluate, partial
-from bellcrank.interface.interface import Interface, Quantity
+from bellcrank.core.errors import ModelError, RunError, require_mapping
+from bellcrank.core.numeric.fixed_step_methods import DEFAULT, METHODS
+from bellcrank.mechanics.derive.results import GROUPS
+from bellcrank.mechanics.interface.interface import Interface, Quantity
 from bellcrank.model.guess import StateGuess
-from bellcrank.numeric.fixed_step_methods import DEFAULT, METHODS
-from bellcrank.run.argument_checks import resolve_run_spec, symbol_values
-from bellcrank.run.initial_assembly import assemble_state, assemble_with_free_mask, state_key
-from bellcrank.run.loaded import LoadedModel
-from bellcrank.run.loop_closure import make_loop_projector
-from bellcrank.run.point_evaluation import Inputs, Parameters, loop_constraints
-from bellcrank.run.status import RunStatus
+from bellcrank.simulation.run.argument_checks import resolve_run_spec, symbol_values
+from bellcrank.simulation.run.initial_assembly import assemble_state, assemble_with_free_mask, state_key
+from bellcrank.simulation.run.loaded import LoadedModel
+from bellcrank.simulation.run.loop_closure import make_loop_projector
+from bellcrank.simulation.run.point_evaluation import Inputs, Parameters, loop_constraints
+from bellcrank.simulation.run.status import RunStatus
+from bellcrank.symbolic.expr import evaluate, partial
 
 DIFFERENCE = 1e-3  # of a parameter, where an assembly is differentiated by differences
 MIN_CALLS_TO_COMPILE = 4000  # evaluations above which compiling the derivatives pays

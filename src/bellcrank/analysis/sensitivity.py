@@ -16,9 +16,9 @@ import numpy as np
 
 from bellcrank.analysis.plots import draw_panels
 from bellcrank.analysis.tables import Cells, SavableTable, column_index, derivative_unit
-from bellcrank.numeric.fixed_step_methods import METHODS, FixedStepMethod
-from bellcrank.numeric.integrate import Times, stage_time
-from bellcrank.numeric.run_spec import RunSpec
+from bellcrank.core.numeric.fixed_step_methods import METHODS, FixedStepMethod
+from bellcrank.core.numeric.integrate import Times, stage_time
+from bellcrank.core.numeric.run_spec import RunSpec
 
 Rates = Callable[[float, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]  # t, x -> f, df/dx, df/dp
 Admit = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # t, x, S -> both on the constraints

@@ -14,11 +14,11 @@ from bellcrank.analysis.operating_point import operating_point, position_keyword
 from bellcrank.analysis.plant import CHANNELS, AnalysisModel
 from bellcrank.analysis.random_inputs import as_density, line_density, random_signal
 from bellcrank.analysis.response import Spectrum, check_frequencies
-from bellcrank.errors import ModelError, RunError
-from bellcrank.expr.table import table
-from bellcrank.interface.interface import Quantity
-from bellcrank.run.point_evaluation import Parameters
-from bellcrank.run.status import RunStatus
+from bellcrank.core.errors import ModelError, RunError
+from bellcrank.mechanics.interface.interface import Quantity
+from bellcrank.simulation.run.point_evaluation import Parameters
+from bellcrank.simulation.run.status import RunStatus
+from bellcrank.symbolic.expr.table import table
 
 DECAY_TIME_CONSTANTS = 12.0  # time constants of the slowest mode before the period that is evaluated
 MAX_WAIT_PERIODS = 50  # periods to wait at most

@@ -12,7 +12,7 @@ from bellcrank.analysis.linearize import linear_model
 from bellcrank.analysis.modes import stability_of
 from bellcrank.analysis.operating_point import merge_guesses
 from bellcrank.analysis.plant import AnalysisModel
-from bellcrank.errors import ModelError, RunError
+from bellcrank.core.errors import ModelError, RunError
 
 EQUILIBRIUM_TOLERANCE = 1e-6  # difference of two equilibria, in equation units, that counts as none
 

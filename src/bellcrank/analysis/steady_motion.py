@@ -11,9 +11,9 @@ import numpy as np
 from bellcrank.analysis.cyclic_coordinates import is_driven
 from bellcrank.analysis.plant import STATES, AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
-from bellcrank.interface.interface import Quantity
-from bellcrank.run.loop_closure import rates_near_singular
-from bellcrank.units import ANGLE
+from bellcrank.core.units import ANGLE
+from bellcrank.mechanics.interface.interface import Quantity
+from bellcrank.simulation.run.loop_closure import rates_near_singular
 
 MIN_CONTINUING_RATE = 1e-5  # rate of a coordinate (equation units) above which it continues
 

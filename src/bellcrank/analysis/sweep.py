@@ -23,10 +23,10 @@ from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, AnalysisModel
 from bellcrank.analysis.root_locus import Equilibria, RootLocus, StabilityChart
 from bellcrank.analysis.stability import with_stability
 from bellcrank.analysis.targets import is_formula
-from bellcrank.errors import ModelError, RunError, did_you_mean
-from bellcrank.interface.interface import Quantity
-from bellcrank.numeric.real_numbers import to_float_array
-from bellcrank.run.point_evaluation import Inputs, Parameters
+from bellcrank.core.errors import ModelError, RunError, did_you_mean
+from bellcrank.core.numeric.real_numbers import to_float_array
+from bellcrank.mechanics.interface.interface import Quantity
+from bellcrank.simulation.run.point_evaluation import Inputs, Parameters
 
 Axis = tuple[Any, Iterable[float]]  # a quantity and its values
 Build = Callable[..., Any] | None  # what makes a model with some arguments

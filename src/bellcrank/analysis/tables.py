@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bellcrank.files import html
-from bellcrank.files.csv_table import write_lines
-from bellcrank.files.notebook_display import PlotDisplay
-from bellcrank.files.record import report_io_errors
-from bellcrank.files.text_files import align_columns
-from bellcrank.interface.interface import index_of_name
+from bellcrank.core.files import html
+from bellcrank.core.files.csv_table import write_lines
+from bellcrank.core.files.notebook_display import PlotDisplay
+from bellcrank.core.files.record import report_io_errors
+from bellcrank.core.files.text_files import align_columns
+from bellcrank.mechanics.interface.interface import index_of_name
 
 Cells = tuple[Sequence[str], Sequence[Sequence[str]], str]  # of a table: heads, rows, < or > for each column
 

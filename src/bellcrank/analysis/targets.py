@@ -10,14 +10,14 @@ import numpy as np
 
 from bellcrank.analysis.jacobian_runner import Groups, channel_value_and_gradient
 from bellcrank.analysis.plant import CHANNELS, AnalysisModel
-from bellcrank.errors import ModelError
-from bellcrank.expr import PI, Expr, Number, Symbol, evaluate, mul, neg, partial, sub
-from bellcrank.expr.formula_parser import SyntaxNode, evaluate_syntax, parse_formula, syntax_to_text
-from bellcrank.expr.function_table import OPERATORS
-from bellcrank.expr.functions import CREATORS, apply_builtin
-from bellcrank.expr.node import to_rational
-from bellcrank.interface.interface import Quantity
-from bellcrank.run.argument_checks import require_finite
+from bellcrank.core.errors import ModelError
+from bellcrank.mechanics.interface.interface import Quantity
+from bellcrank.simulation.run.argument_checks import require_finite
+from bellcrank.symbolic.expr import PI, Expr, Number, Symbol, evaluate, mul, neg, partial, sub
+from bellcrank.symbolic.expr.formula_parser import SyntaxNode, evaluate_syntax, parse_formula, syntax_to_text
+from bellcrank.symbolic.expr.function_table import OPERATORS
+from bellcrank.symbolic.expr.functions import CREATORS, apply_builtin
+from bellcrank.symbolic.expr.node import to_rational
 
 NO_NUMBER = (ArithmeticError, ValueError)
 

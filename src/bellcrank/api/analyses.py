@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.argument_checks import ValidatedCalls
 from bellcrank.choices import Method, SpectrumBy
-from bellcrank.derive.derived import DerivedModel
+from bellcrank.core.argument_checks import ValidatedCalls
+from bellcrank.mechanics.derive.derived import DerivedModel
 from bellcrank.model.guess import with_guess
-from bellcrank.run.loaded import LoadedModel
-from bellcrank.run.point_evaluation import Inputs, Parameters
-from bellcrank.run.result import Run
+from bellcrank.simulation.run.loaded import LoadedModel
+from bellcrank.simulation.run.point_evaluation import Inputs, Parameters
+from bellcrank.simulation.run.result import Run
 
 if TYPE_CHECKING:
     from bellcrank.analysis.equilibrium import Equilibrium

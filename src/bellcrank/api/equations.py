@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from bellcrank.argument_checks import ValidatedCalls
-from bellcrank.backend.model_cache import cached_model
 from bellcrank.choices import (
     Backend,
     DaeMethod,
@@ -19,26 +17,28 @@ from bellcrank.choices import (
     Precision,
     Speed,
 )
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.derive.summary import summary, warn_of_unused
-from bellcrank.errors import ModelError, require_mapping
-from bellcrank.expr import Expr, Symbol
-from bellcrank.interface.interface import Interface
-from bellcrank.interface.listing import describe
-from bellcrank.kinematics.results import ConstraintForm
-from bellcrank.kinematics.speed_constraints import DependentSpeed
+from bellcrank.core.argument_checks import ValidatedCalls
+from bellcrank.core.errors import ModelError, require_mapping
+from bellcrank.core.name_lookup import make_names_unique
+from bellcrank.mechanics.derive.derived import DerivedModel
+from bellcrank.mechanics.derive.summary import summary, warn_of_unused
+from bellcrank.mechanics.interface.interface import Interface
+from bellcrank.mechanics.interface.listing import describe
+from bellcrank.mechanics.kinematics.results import ConstraintForm
+from bellcrank.mechanics.kinematics.speed_constraints import DependentSpeed
 from bellcrank.model.records import Description
-from bellcrank.name_lookup import make_names_unique
 from bellcrank.program.grid_lookup import routine_operations
+from bellcrank.simulation.backend.model_cache import cached_model
+from bellcrank.symbolic.expr import Expr, Symbol
 
 if TYPE_CHECKING:
     from bellcrank.analysis.jacobian import Jacobian
     from bellcrank.analysis.linear_model import LinearModel
     from bellcrank.api.simulation import Simulation
     from bellcrank.export.page.page import LivePage
-    from bellcrank.run.dae_methods import Dae
-    from bellcrank.run.event_specs import EventRecord
-    from bellcrank.run.result import Run
+    from bellcrank.simulation.run.dae_methods import Dae
+    from bellcrank.simulation.run.event_specs import EventRecord
+    from bellcrank.simulation.run.result import Run
 
 
 class Equations(ValidatedCalls):
@@ -322,13 +322,13 @@ class Equations(ValidatedCalls):
         >>> "u_{mass}" in s.equations().latex()
         True
         """
-        from bellcrank.view.latex import program_latex
+        from bellcrank.analysis.view.latex import program_latex
 
         return program_latex(self.program)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the summary and all equations."""
-        from bellcrank.view.notebook import equations_html
+        from bellcrank.analysis.view.notebook import equations_html
 
         return equations_html(self.derived)
 
@@ -554,8 +554,8 @@ def derive_equations(
     choices = solve, small, optimise, tuple(without), ConstraintForm(constraints)
 
     def derive_model() -> DerivedModel:
-        from bellcrank.derive.pipeline import derive_model
-        from bellcrank.run.loop_configuration import LoopConfiguration
+        from bellcrank.mechanics.derive.pipeline import derive_model
+        from bellcrank.simulation.run.loop_configuration import LoopConfiguration
 
         return derive_model(frozen, LoopConfiguration.from_analysis, *choices)
 

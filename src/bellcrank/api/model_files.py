@@ -9,17 +9,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.shipped_files import resolve_model_path, vehicle_files
-from bellcrank.files.user_modules import import_from_folder
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.files.shipped_files import resolve_model_path, vehicle_files
+from bellcrank.core.files.user_modules import import_from_folder
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
-    from bellcrank.files.parsfile import ParsFile
+    from bellcrank.core.files.parsfile import ParsFile
 
 READERS = {
     ".lsp": ("an AUTOSIM deck", "bellcrank.formats.decks.files", "load_deck"),
-    ".toml": ("a car or motorcycle file", "bellcrank.library.vehicles.vehicle_loading", "vehicle_system"),
+    ".toml": ("a car or motorcycle file", "bellcrank.vehicles.vehicle_loading", "vehicle_system"),
 }
 """Readers of models that are data, by ending: what such a file is called, the module and its function that reads it,
 which is imported for such a file alone."""

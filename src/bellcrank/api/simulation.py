@@ -9,28 +9,28 @@ import numpy as np
 
 from bellcrank.api.analyses import Analyses
 from bellcrank.choices import Backend, DaeMethod, ManyBackend, Method, Precision, Sampling, Speed
-from bellcrank.errors import pluralize
-from bellcrank.interface.interface import Interface
-from bellcrank.interface.listing import describe
+from bellcrank.core.errors import pluralize
+from bellcrank.mechanics.interface.interface import Interface
+from bellcrank.mechanics.interface.listing import describe
 from bellcrank.model.guess import with_guess
-from bellcrank.run import point_evaluation
-from bellcrank.run.argument_checks import Numbers
-from bellcrank.run.dae_methods import Dae
-from bellcrank.run.event_specs import EventRecord
-from bellcrank.run.loaded import load_model
-from bellcrank.run.point_evaluation import Inputs, Parameters
-from bellcrank.run.result import Run
-from bellcrank.run.rhs import Rhs, make_rhs
-from bellcrank.run.session import Progress
-from bellcrank.run.simulate import simulate
-from bellcrank.run.state import State
-from bellcrank.run.stepper import Stepper, make_stepper
-from bellcrank.run.tolerances import Absolute
+from bellcrank.simulation.run import point_evaluation
+from bellcrank.simulation.run.argument_checks import Numbers
+from bellcrank.simulation.run.dae_methods import Dae
+from bellcrank.simulation.run.event_specs import EventRecord
+from bellcrank.simulation.run.loaded import load_model
+from bellcrank.simulation.run.point_evaluation import Inputs, Parameters
+from bellcrank.simulation.run.result import Run
+from bellcrank.simulation.run.rhs import Rhs, make_rhs
+from bellcrank.simulation.run.session import Progress
+from bellcrank.simulation.run.simulate import simulate
+from bellcrank.simulation.run.state import State
+from bellcrank.simulation.run.stepper import Stepper, make_stepper
+from bellcrank.simulation.run.tolerances import Absolute
 
 if TYPE_CHECKING:
-    from bellcrank.many.result import Many
-    from bellcrank.many.steppers import Steppers
-    from bellcrank.metrics.metric import Metric
+    from bellcrank.core.metrics.metric import Metric
+    from bellcrank.simulation.many.result import Many
+    from bellcrank.simulation.many.steppers import Steppers
 
 
 class Simulation(Analyses):
@@ -406,7 +406,7 @@ class Simulation(Analyses):
         Returns
         -------
         Run
-            Channels over time in user units. `run.status` and `run.message` describe how the run ended.
+            Channels over time in user units. `simulation.run.status` and `run.message` describe how the run ended.
 
         Raises
         ------
@@ -517,7 +517,7 @@ class Simulation(Analyses):
         >>> steppers.state["q(mass)"].tolist()
         [1.0, 2.0, 3.0]
         """
-        from bellcrank.many.steppers import make_steppers
+        from bellcrank.simulation.many.steppers import make_steppers
 
         return make_steppers(
             self.loaded, n, step, parameters, with_guess(initial, guess), inputs, method, t_start, seed
@@ -601,7 +601,7 @@ class Simulation(Analyses):
         >>> many.metrics["q(ball)"]["min"].tolist()
         [-0.5, -1.0]
         """
-        from bellcrank.many.simulate_many import simulate_many
+        from bellcrank.simulation.many.simulate_many import simulate_many
 
         return simulate_many(
             self.loaded, n, parameters, with_guess(initial, guess), inputs, t_end, step, method, channels,

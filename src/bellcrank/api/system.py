@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.api.model_files import read_model
 from bellcrank.choices import Constraints, Optimise, ShapeKind, Side, Solve, StartBelowGround
-from bellcrank.describe.argument_types import BodyLike, PointLike, ScalarLike
-from bellcrank.describe.builder import Builder, check_name
-from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.core.errors import BellcrankError, ModelError
+from bellcrank.model.describe.argument_types import BodyLike, PointLike, ScalarLike
+from bellcrank.model.describe.builder import Builder, check_name
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
-    from bellcrank.describe.contacts import Contact, NearestGroundProvider, Tyre
-    from bellcrank.describe.linkage_joint import LinkageJoint
-    from bellcrank.describe.tyre_model import TyreModel
     from bellcrank.linkage import Linkage, Table
+    from bellcrank.model.describe.contacts import Contact, NearestGroundProvider, Tyre
+    from bellcrank.model.describe.linkage_joint import LinkageJoint
+    from bellcrank.model.describe.tyre_model import TyreModel
     from bellcrank.model.loads.contact import RigidContact
 
 LARGE = 6  # bodies of a system whose equations are worth keeping: reading them takes a fiftieth of the derivation
@@ -157,7 +157,7 @@ class System(Builder):
         >>> joint.q
         q(wheel)
         """
-        from bellcrank.describe.linkage_joint import add_linkage
+        from bellcrank.model.describe.linkage_joint import add_linkage
 
         return add_linkage(self, name, linkage, base, carrier, exact, rack, at, accuracy, extend)
 
@@ -206,7 +206,7 @@ class System(Builder):
         >>> round(float(udot[0]), 6)
         -20.0
         """
-        from bellcrank.describe.bushing import add_bushing
+        from bellcrank.model.describe.bushing import add_bushing
 
         add_bushing(self, name, at, against, stiffness, damping, label)
 
@@ -267,7 +267,7 @@ class System(Builder):
         >>> rod = s.add_body("rod", rotate="y", mass=1, inertia=(0.1, 0.1, 0.1), cm=(0, 0, -0.5))
         >>> s.add_shape(body=rod, kind="cylinder", size=(0.02, 1), at=(0, 0, -0.5), color="silver")
         """
-        from bellcrank.describe.shapes import add_shape
+        from bellcrank.model.describe.shapes import add_shape
 
         add_shape(self, body, kind, size, at, axis, color, label or name, file, opacity)
 
@@ -293,7 +293,7 @@ class System(Builder):
         >>> s.equations().outputs
         ['car.yaw', 'car.pitch', 'car.roll', 'car.yaw_rate', 'car.speed', 'car.side_slip']
         """
-        from bellcrank.describe.attitude import add_attitude
+        from bellcrank.model.describe.attitude import add_attitude
 
         add_attitude(self, body, name)
 
@@ -325,7 +325,7 @@ class System(Builder):
         >>> s.equations().outputs
         ['wheel.slip_angle', 'wheel.camber']
         """
-        from bellcrank.describe.attitude import add_wheel_angles
+        from bellcrank.model.describe.attitude import add_wheel_angles
 
         add_wheel_angles(self, wheel, side, name)
 
@@ -352,17 +352,17 @@ class System(Builder):
         at : PointLike or BodyLike
             Center of the wheel.
         radius : ScalarLike, optional
-            Radius of the wheel (length). Omit it if the tyre has its own (`bc.tyres`).
+            Radius of the wheel (length). Omit it if the tyre has its own (`bc.vehicles.tyres`).
         terrain : Ground
-            The ground, of `bc.terrain`.
+            The ground, of `bc.vehicles.terrain`.
         tyre : Tyre or tyre model, optional
-            A spring and damper (`bc.Tyre`, whose `slip` gives forces along the ground), or a tyre of `bc.tyres`, such
-            as `bc.load("file.tir")`. Default: the wheel is rigid; it bounces, then rolls.
+            A spring and damper (`bc.Tyre`, whose `slip` gives forces along the ground), or a tyre of
+            `bc.vehicles.tyres`, such as `bc.load("file.tir")`. Default: the wheel is rigid; it bounces, then rolls.
         restitution : pair of float, default (0, 0)
             Of a rigid wheel, at an impact: factors of the reversed normal speed (0 to 1) and of the slip (-1 to 1).
         rolling_resistance : ScalarLike, default 0
             Braking force per speed along the ground (force times time per length). With slip it acts as a moment on
-            `wheel`. Tyres of `bc.tyres` have their own.
+            `wheel`. Tyres of `bc.vehicles.tyres` have their own.
         drive : ScalarLike, default 0
             Force that pushes the wheel forward while it touches the ground. Tyres with slip are driven by moments on
             `wheel`.
@@ -390,12 +390,12 @@ class System(Builder):
         >>> s = bc.System("wheel", axes="ISO 8855")
         >>> hub = s.add_point_mass("hub", translate=("x", "z"), mass=20)
         >>> tyre = bc.Tyre(stiffness=2e5, damping=100)
-        >>> contact = s.add_contact("tyre", at=hub, radius=0.3, terrain=bc.terrain.flat(), tyre=tyre)
+        >>> contact = s.add_contact("tyre", at=hub, radius=0.3, terrain=bc.vehicles.terrain.flat(), tyre=tyre)
         >>> contact.load
         'tyre_load'
         """
-        from bellcrank.describe.contacts import add_contact
-        from bellcrank.describe.rigid_contact import add_rigid_contact
+        from bellcrank.model.describe.contacts import add_contact
+        from bellcrank.model.describe.rigid_contact import add_rigid_contact
 
         contact_name = check_name(name, "contact")
         if tyre is None:
@@ -447,8 +447,8 @@ class System(Builder):
         >>> figure.get_suptitle()
         'a pendulum'
         """
-        from bellcrank.run.body_poses import initial_pose, load_for_picture
         from bellcrank.scene.picture import draw_scene
+        from bellcrank.simulation.run.body_poses import initial_pose, load_for_picture
 
         d = self.equations(optimise="none").derived
         m = initial_pose(load_for_picture(d.analysis, d.interface, d.program), initial, parameters, guess)
@@ -456,7 +456,7 @@ class System(Builder):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the picture and the bodies, or what is wrong with the description."""
-        from bellcrank.view.notebook import broken_html, model_html
+        from bellcrank.analysis.view.notebook import broken_html, model_html
 
         try:
             return model_html(self.equations(optimise="none").derived)
@@ -510,7 +510,7 @@ class System(Builder):
         [[2]]
         """
         from bellcrank.api.equations import derive_equations
-        from bellcrank.kinematics.results import ConstraintForm
+        from bellcrank.mechanics.kinematics.results import ConstraintForm
 
         if constraints not in list(ConstraintForm):
             known_forms = ", ".join(map(repr, map(str, ConstraintForm)))

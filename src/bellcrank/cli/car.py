@@ -13,11 +13,11 @@ from bellcrank.cli.options import add_shared_options
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.report_text import aligned_text_table
 from bellcrank.cli.vehicle_files import create_vehicle_file, list_files, print_check
-from bellcrank.errors import ModelError, RunError
-from bellcrank.library.manoeuvres import handling as handling_of_car
-from bellcrank.library.vehicles.car import Car, cars, template
-from bellcrank.library.vehicles.key_tables import HEAD, POINT_HEAD, hard_point_rows, key_rows, keys_as_markdown
-from bellcrank.library.vehicles.plausibility import unusual_metrics
+from bellcrank.core.errors import ModelError, RunError
+from bellcrank.vehicles.cars.car import Car, car_names, template
+from bellcrank.vehicles.cars.key_tables import HEAD, POINT_HEAD, hard_point_rows, key_rows, keys_as_markdown
+from bellcrank.vehicles.cars.plausibility import unusual_metrics
+from bellcrank.vehicles.manoeuvres import handling as handling_of_car
 
 
 def add_options(parser: CommandParser) -> None:
@@ -63,7 +63,7 @@ def _check_car_file(args: Namespace) -> int:
 
 
 def _list_cars(args: Namespace) -> int:
-    return list_files(args, cars(), template)
+    return list_files(args, car_names(), template)
 
 
 def _show_car_keys(args: Namespace) -> int:

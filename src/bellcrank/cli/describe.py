@@ -9,7 +9,7 @@ from dataclasses import asdict
 from bellcrank.cli.load_model import derive_model_equations
 from bellcrank.cli.options import add_shared_options
 from bellcrank.cli.parser import CommandParser
-from bellcrank.interface.listing import parameter_rows
+from bellcrank.mechanics.interface.listing import parameter_rows
 
 
 def add_options(parser: CommandParser) -> None:

@@ -27,14 +27,14 @@ from bellcrank.cli.options import (
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import ProgressReporter
 from bellcrank.cli.report_text import aligned_text_table, print_written
-from bellcrank.emit.identifiers import safe_identifier
-from bellcrank.errors import ModelError, RunError, did_you_mean
-from bellcrank.files.html import PAGES
-from bellcrank.library.manoeuvres import Result, Setting, applicable_names, known, load_targets, run, write_report_page
-from bellcrank.library.manoeuvres.car_comparison import CarResults, cars_with_setups, label_cars, run_all
-from bellcrank.library.manoeuvres.compiled_car import METHOD
-from bellcrank.library.vehicles.car import Car
-from bellcrank.run.argument_checks import METHODS, canonical_method
+from bellcrank.codegen.identifiers import safe_identifier
+from bellcrank.core.errors import ModelError, RunError, did_you_mean
+from bellcrank.core.files.html import PAGES
+from bellcrank.simulation.run.argument_checks import METHODS, canonical_method
+from bellcrank.vehicles.cars.car import Car
+from bellcrank.vehicles.manoeuvres import Result, Setting, applicable_names, known, load_targets, run, write_report_page
+from bellcrank.vehicles.manoeuvres.car_comparison import CarResults, cars_with_setups, label_cars, run_all
+from bellcrank.vehicles.manoeuvres.compiled_car import METHOD
 
 ALL_MANOEUVRES = "all"
 

@@ -12,9 +12,9 @@ from bellcrank.choices import ManoeuvreName
 from bellcrank.cli.files import prepare_output_path
 from bellcrank.cli.progress import ProgressReporter
 from bellcrank.cli.report_text import aligned_text_table, json_number, print_written
-from bellcrank.errors import ModelError
-from bellcrank.library.manoeuvres import Experiment, experiment, known
+from bellcrank.core.errors import ModelError
 from bellcrank.study.dask_team import dask_client
+from bellcrank.vehicles.manoeuvres import Experiment, experiment, known
 
 MAX_PRINTED_SETUPS = 20  # set-ups
 MAX_PRINTED_METRICS = 6  # metrics of a table

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.files.csv_table import read_csv
-from bellcrank.files.format_choice import FORMATS, read_contents
-from bellcrank.files.record import to_time_record
-from bellcrank.name_lookup import find_name, one_each
+from bellcrank.core.files.csv_table import read_csv
+from bellcrank.core.files.format_choice import FORMATS, read_contents
+from bellcrank.core.files.record import to_time_record
+from bellcrank.core.name_lookup import find_name, one_each
 
 
 def prepare_output_path(path: str) -> str:

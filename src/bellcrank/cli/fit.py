@@ -11,13 +11,13 @@ from bellcrank.cli.files import draw_to_file, prepare_output_path
 from bellcrank.cli.progress import ProgressReporter
 from bellcrank.cli.report_text import aligned_text_table, json_number, print_written
 from bellcrank.cli.suspension import AXLES, is_ambiguous_name, is_car
-from bellcrank.errors import ModelError
-from bellcrank.files.atomic import write_text
-from bellcrank.library.vehicles.car import Car
-from bellcrank.library.vehicles.fit_targets import FitTargetFile, fit_hard_points
+from bellcrank.core.errors import ModelError
+from bellcrank.core.files.atomic import write_text
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.chain import AXES as SIGNS
 from bellcrank.linkage.hard_point_fitting import AXES, HardPointFit
+from bellcrank.vehicles.cars.car import Car
+from bellcrank.vehicles.cars.fit_targets import FitTargetFile, fit_hard_points
 
 
 def print_fit_result(args: Namespace) -> dict[str, object]:

@@ -25,9 +25,9 @@ from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import ProgressReporter
 from bellcrank.cli.report_text import print_written
 from bellcrank.cli.suspension import is_ambiguous_name, is_car
-from bellcrank.files.html import PAGES
-from bellcrank.library.vehicles.vehicle_loading import is_motorcycle
+from bellcrank.core.files.html import PAGES
 from bellcrank.optimize import Fit, Recording
+from bellcrank.vehicles.vehicle_loading import is_motorcycle
 
 
 def add_options(parser: CommandParser) -> None:
@@ -129,7 +129,7 @@ def _run_fit(args: Namespace) -> Fit:
         if fit_options.pop("step", None) is not None:
             raise bc.ModelError("--step is for models; cars have steps of 1 ms")
         with ProgressReporter("searching") as progress:
-            return bc.manoeuvres.identify(
+            return bc.vehicles.manoeuvres.identify(
                 args.model, logs, dict(args.fit), speed=args.speed, progress=progress.set_fraction, **fit_options
             )
     if args.speed is not None:

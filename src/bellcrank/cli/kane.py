@@ -21,12 +21,12 @@ from bellcrank.cli.report_text import (
     operations_text,
     three_digits,
 )
-from bellcrank.files.shipped_files import resolve_example
+from bellcrank.core.files.shipped_files import resolve_example
 from bellcrank.kane.autolev import AutolevSession, ScriptFiles, output_texts, run_script, simulate_autolev_program
 from bellcrank.kane.autolev.console import run_console
 from bellcrank.kane.autolev.program_layout import ProgramLayout
 from bellcrank.kane.autolev.run_program import ProgramRun
-from bellcrank.run.status import RunStatus
+from bellcrank.simulation.run.status import RunStatus
 
 OF_A_RUN = ("step", "method", "backend", "set", "initial", "print", "message", "plot")  # options for scripts that run
 OPTIONS = ("command", "model", "input", "solve", "out", "json", "t_end", *OF_A_RUN)

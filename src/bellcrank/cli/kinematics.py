@@ -16,7 +16,7 @@ from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import ProgressReporter
 from bellcrank.cli.report_text import aligned_text_table, json_number, print_written
 from bellcrank.cli.suspension import AXLES, each_axle, is_ambiguous_name, is_car
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.measures import Measures, default_travels, draw_measures, measure_wheel
 from bellcrank.linkage.wheel_motion import MODES
@@ -177,7 +177,7 @@ def _show_measures(args: Namespace) -> dict[str, object]:
 
 
 def _read_car(name: str) -> Any:
-    from bellcrank.library.vehicles.car import Car
+    from bellcrank.vehicles.cars.car import Car
 
     return Car.read(name)
 

@@ -10,8 +10,8 @@ import bellcrank as bc
 from bellcrank.cli.files import is_script
 from bellcrank.cli.options import given_options
 from bellcrank.cli.progress import ProgressReporter
-from bellcrank.interface.listing import RUN
-from bellcrank.run.argument_checks import check_parameter_names
+from bellcrank.mechanics.interface.listing import RUN
+from bellcrank.simulation.run.argument_checks import check_parameter_names
 
 
 def load_model_argument(args: Namespace) -> bc.System:

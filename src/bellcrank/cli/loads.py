@@ -7,11 +7,11 @@ from argparse import Namespace
 from bellcrank.cli.files import draw_to_file, prepare_output_path
 from bellcrank.cli.progress import ProgressReporter
 from bellcrank.cli.report_text import aligned_text_table, json_number, print_written
-from bellcrank.errors import ModelError
-from bellcrank.library.vehicles.car import Car
-from bellcrank.library.vehicles.load_cases import linkage_loads, read_load_cases
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.load_table import LoadTable
+from bellcrank.vehicles.cars.car import Car
+from bellcrank.vehicles.cars.load_cases import linkage_loads, read_load_cases
 
 CASES_PER_TABLE = 4  # cases next to each other
 

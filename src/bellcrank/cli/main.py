@@ -1,7 +1,7 @@
 """The parser of all commands, and the one place where errors become exit codes.
 
-A command is a module with `add_options(parser)`, which adds its options, and `run_command(args)`, which does the work and
-returns an exit code, or nothing if all is fine. To add one: write the module, add a line to GROUPS. Only the module
+A command is a module with `add_options(parser)`, which adds its options, and `run_command(args)`, which does the work
+and returns an exit code, or nothing if all is fine. To add one: write the module, add a line to GROUPS. Only the module
 of the command that is given is imported.
 """
 
@@ -23,8 +23,8 @@ from bellcrank.cli.overwrite_guard import OverwriteGuard, add_overwrite
 from bellcrank.cli.parser import CommandParser, ShortErrors
 from bellcrank.cli.progress import ProgressReporter
 from bellcrank.cli.terminal import printable_output
-from bellcrank.errors import did_you_mean
-from bellcrank.files.atomic import use_write_guard
+from bellcrank.core.errors import did_you_mean
+from bellcrank.core.files.atomic import use_write_guard
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # what a command does, and the words behind it in its example
     "Models": {

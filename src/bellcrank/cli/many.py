@@ -29,16 +29,16 @@ from bellcrank.cli.options import (
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import ProgressReporter
 from bellcrank.cli.report_text import aligned_text_table, model_heading
-from bellcrank.files.figure_files import check_picture_extension
-from bellcrank.files.format_choice import TABLES
-from bellcrank.interface.interface import PARAMETERS
-from bellcrank.many.batch_metrics import find_channel
-from bellcrank.many.random import parse_distribution
-from bellcrank.many.sample_plans import HOW
-from bellcrank.many.simulate_many import BACKENDS, PRECISIONS
-from bellcrank.metrics.metric_kinds import TEXTS, parse_metric_kind
-from bellcrank.name_lookup import find_name, name_text
-from bellcrank.run.initial_assembly import STATES
+from bellcrank.core.files.figure_files import check_picture_extension
+from bellcrank.core.files.format_choice import TABLES
+from bellcrank.core.metrics.metric_kinds import TEXTS, parse_metric_kind
+from bellcrank.core.name_lookup import find_name, name_text
+from bellcrank.mechanics.interface.interface import PARAMETERS
+from bellcrank.simulation.many.batch_metrics import find_channel
+from bellcrank.simulation.many.random import parse_distribution
+from bellcrank.simulation.many.sample_plans import HOW
+from bellcrank.simulation.many.simulate_many import BACKENDS, PRECISIONS
+from bellcrank.simulation.run.initial_assembly import STATES
 
 MAX_REPORTED_FAILURES = 5  # runs that ended early, reported one by one
 PERCENTILES = (5, 50, 95)

@@ -16,12 +16,12 @@ from bellcrank.cli.options import add_shared_options, file_type_with_suffix, par
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.report_text import aligned_text_table, json_number
 from bellcrank.cli.vehicle_files import create_vehicle_file, list_files, metric_values, print_check
-from bellcrank.errors import ModelError
-from bellcrank.library.vehicles.key_tables import HEAD, key_rows
-from bellcrank.library.vehicles.motorcycles.motorcycle import Motorcycle, motorcycle_text, motorcycles
-from bellcrank.library.vehicles.motorcycles.motorcycle_keys import MotorcycleFileKeys
-from bellcrank.library.vehicles.motorcycles.motorcycle_modes import SpeedModes
-from bellcrank.library.vehicles.motorcycles.steady_cornering import Cornering
+from bellcrank.core.errors import ModelError
+from bellcrank.vehicles.cars.key_tables import HEAD, key_rows
+from bellcrank.vehicles.motorcycles.motorcycle import Motorcycle, motorcycle_names, motorcycle_text
+from bellcrank.vehicles.motorcycles.motorcycle_keys import MotorcycleFileKeys
+from bellcrank.vehicles.motorcycles.motorcycle_modes import SpeedModes
+from bellcrank.vehicles.motorcycles.steady_cornering import Cornering
 
 MAX_RANGE_VALUES = 1000  # values of a span
 
@@ -102,7 +102,7 @@ def _check_motorcycle_file(args: Namespace) -> int:
 
 
 def _list_motorcycles(args: Namespace) -> int:
-    return list_files(args, motorcycles(), motorcycle_text)
+    return list_files(args, motorcycle_names(), motorcycle_text)
 
 
 def _show_motorcycle_keys(args: Namespace) -> int:

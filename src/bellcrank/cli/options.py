@@ -9,12 +9,12 @@ from typing import Any
 
 from bellcrank.choices import DaeMethod, choice_values
 from bellcrank.cli.parser import CommandParser
-from bellcrank.describe.event import event
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
+from bellcrank.core.name_lookup import normalized_name
+from bellcrank.core.numeric.fixed_step_methods import ADAPTIVE, METHODS, RTOL
+from bellcrank.core.units import parse_quantity
+from bellcrank.model.describe.event import event
 from bellcrank.model.guess import with_guess
-from bellcrank.name_lookup import normalized_name
-from bellcrank.numeric.fixed_step_methods import ADAPTIVE, METHODS, RTOL
-from bellcrank.units import parse_quantity
 
 MOST_VALUES = 1_000_000  # of a range
 OF_MODEL = "(default: that of the model)"

@@ -15,10 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bellcrank.backend.cache import cache_folder
 from bellcrank.cli.parser import CommandParser
-from bellcrank.errors import RunError
-from bellcrank.files.atomic import write_text
+from bellcrank.core.errors import RunError
+from bellcrank.core.files.atomic import write_text
+from bellcrank.simulation.backend.cache import cache_folder
 
 OPTIONS = ("out", "plot", "echo", "table", "report")  # that name files to write
 FOLDER = "written"

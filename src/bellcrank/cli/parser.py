@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from bellcrank.cli.codes import USAGE
-from bellcrank.errors import did_you_mean
+from bellcrank.core.errors import did_you_mean
 
 _NEGATIVE = re.compile(r"-\.?\d")  # spans such as -80:80:9 too
 OPEN = ("?", "*", "+")  # of an option: it takes as many words as there are

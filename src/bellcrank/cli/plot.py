@@ -8,9 +8,9 @@ from pathlib import Path
 import bellcrank as bc
 from bellcrank.cli.files import prepare_output_path
 from bellcrank.cli.parser import CommandParser
-from bellcrank.files.format_choice import FORMATS
-from bellcrank.run.result import Run
-from bellcrank.run.run_plots import plot_runs
+from bellcrank.core.files.format_choice import FORMATS
+from bellcrank.simulation.run.result import Run
+from bellcrank.simulation.run.run_plots import plot_runs
 
 
 def add_options(parser: CommandParser) -> None:

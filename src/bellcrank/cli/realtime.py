@@ -27,9 +27,9 @@ from bellcrank.cli.options import (
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import ProgressReporter
 from bellcrank.cli.report_text import aligned_text_table, model_heading
-from bellcrank.run.argument_checks import require_positive
-from bellcrank.run.realtime import StepTiming, real_time_priority, run_in_real_time
-from bellcrank.run.stream import ChannelStream
+from bellcrank.simulation.run.argument_checks import require_positive
+from bellcrank.simulation.run.realtime import StepTiming, real_time_priority, run_in_real_time
+from bellcrank.simulation.run.stream import ChannelStream
 
 PERCENTILES = (50, 99, 99.9, 100)
 MOST_STEPS = 10_000_000

@@ -17,7 +17,7 @@ from bellcrank.cli.options import (
 )
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import ProgressReporter
-from bellcrank.files.html import PAGES
+from bellcrank.core.files.html import PAGES
 from bellcrank.verify.report_page import write_report
 
 

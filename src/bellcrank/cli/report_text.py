@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.errors import pluralize
-from bellcrank.files.text_files import align_columns
+from bellcrank.core.errors import pluralize
+from bellcrank.core.files.text_files import align_columns
 
 
 def model_sizes(equations: bc.Equations) -> dict[str, Any]:

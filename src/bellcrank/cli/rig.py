@@ -6,13 +6,13 @@ from argparse import Namespace
 
 from bellcrank.cli.files import prepare_output_path
 from bellcrank.cli.report_text import aligned_text_table, json_number, print_written
-from bellcrank.errors import ModelError
-from bellcrank.library.vehicles.car import Car
-from bellcrank.library.vehicles.kc_compliance import LOADS, PHASES, RESPONSES
-from bellcrank.library.vehicles.kinematics_comparison import compare_kinematics
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.measures import measure_wheel
 from bellcrank.linkage.wheel_motion import MODES
+from bellcrank.vehicles.cars.car import Car
+from bellcrank.vehicles.cars.kc_compliance import LOADS, PHASES, RESPONSES
+from bellcrank.vehicles.cars.kinematics_comparison import compare_kinematics
 
 
 def show_compliance(args: Namespace) -> dict[str, object]:

@@ -38,13 +38,13 @@ from bellcrank.cli.report_text import (
     operations_text,
     three_digits,
 )
+from bellcrank.core.files.format_choice import FORMATS
+from bellcrank.core.numeric.fixed_step_methods import METHODS
+from bellcrank.core.numeric.step_report import stiff_switch_message
 from bellcrank.export.model_setup import program_setup
 from bellcrank.export.parameter_files import write_echo
-from bellcrank.files.format_choice import FORMATS
-from bellcrank.numeric.fixed_step_methods import METHODS
-from bellcrank.numeric.step_report import stiff_switch_message
-from bellcrank.run.plot_selection import MOST
-from bellcrank.run.status import RunStatus
+from bellcrank.simulation.run.plot_selection import MOST
+from bellcrank.simulation.run.status import RunStatus
 
 
 def add_options(parser: CommandParser) -> None:

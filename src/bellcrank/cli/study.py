@@ -14,8 +14,8 @@ from bellcrank.cli.options import add_shared_options, parse_positive_integer
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import ProgressReporter
 from bellcrank.cli.report_text import aligned_text_table
-from bellcrank.errors import pluralize
-from bellcrank.files.format_choice import TABLES
+from bellcrank.core.errors import pluralize
+from bellcrank.core.files.format_choice import TABLES
 
 MAX_PRINTED_ROWS = 24  # rows of a study without tables of its own
 MAX_REPORTED_FAILURES = 5  # runs that failed, reported one by one

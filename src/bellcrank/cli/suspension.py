@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bellcrank.files.text_files import read_toml
+from bellcrank.core.files.text_files import read_toml
 from bellcrank.linkage import shipped
 
 AXLES = ("front", "rear")
@@ -30,16 +30,16 @@ def each_axle(args: Namespace) -> Iterator[Namespace]:
 
 def is_ambiguous_name(name: str) -> bool:
     """Whether a car and hard points that come with Bellcrank have a name; there is no such file."""
-    from bellcrank.library.vehicles.car import cars
+    from bellcrank.vehicles.cars.car import car_names
 
-    return name in cars() and name in shipped() and not Path(name).exists()
+    return name in car_names() and name in shipped() and not Path(name).exists()
 
 
 def is_car(name: str) -> bool:
     """Whether a name is that of a car, not of hard points."""
     path = Path(name)
     if not path.exists():
-        from bellcrank.library.vehicles.car import cars
+        from bellcrank.vehicles.cars.car import car_names
 
-        return name in cars() and name not in shipped()
+        return name in car_names() and name not in shipped()
     return path.suffix == ".toml" and all(isinstance(read_toml(path).get(axle), dict) for axle in AXLES)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bellcrank.errors import escape_unprintable
+from bellcrank.core.errors import escape_unprintable
 
 _alone = threading.RLock()  # output of the command and its progress, which another thread shows
 if hasattr(os, "register_at_fork"):

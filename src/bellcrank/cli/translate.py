@@ -9,8 +9,8 @@ from pathlib import Path
 import bellcrank as bc
 from bellcrank.cli.files import prepare_output_path
 from bellcrank.cli.parser import CommandParser
-from bellcrank.files.atomic import write_text
-from bellcrank.files.shipped_files import resolve_example
+from bellcrank.core.files.atomic import write_text
+from bellcrank.core.files.shipped_files import resolve_example
 from bellcrank.formats.decks import read_deck_file, translate_to_python
 
 

@@ -11,11 +11,11 @@ from bellcrank.cli.files import prepare_output_path
 from bellcrank.cli.options import add_shared_options, file_type_with_suffix, parse_float
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.report_text import aligned_text_table, json_number, print_written
-from bellcrank.files.format_choice import write_table
-from bellcrank.files.record import Table, TableColumn
-from bellcrank.files.text_files import to_one_line
-from bellcrank.library.tyres.magic_formula import MagicFormula
-from bellcrank.library.tyres.tyre_curves import draw_tyre_curves, plot_loads, slip_table
+from bellcrank.core.files.format_choice import write_table
+from bellcrank.core.files.record import Table, TableColumn
+from bellcrank.core.files.text_files import to_one_line
+from bellcrank.vehicles.tyres.magic_formula import MagicFormula
+from bellcrank.vehicles.tyres.tyre_curves import draw_tyre_curves, plot_loads, slip_table
 
 SHOWN = ("mux", "muy", "Kxk", "Kya", "trail", "Re", "Rl", "sigma_x", "sigma_y")
 UNITS = {

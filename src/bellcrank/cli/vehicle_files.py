@@ -12,9 +12,9 @@ from typing import Any
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.files import prepare_output_path
 from bellcrank.cli.report_text import aligned_text_table, json_number
-from bellcrank.errors import ModelError
-from bellcrank.files.atomic import write_text
-from bellcrank.library.vehicles.handling_metrics import VehicleMetric
+from bellcrank.core.errors import ModelError
+from bellcrank.core.files.atomic import write_text
+from bellcrank.vehicles.cars.handling_metrics import VehicleMetric
 
 
 def create_vehicle_file(args: Namespace, kind: str, text: str) -> int:

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.errors import BellcrankError, ModelWarning, issue_warning
+from bellcrank.core.errors import BellcrankError, ModelWarning, issue_warning
+from bellcrank.core.numeric.fixed_step_methods import METHODS
 from bellcrank.export.standalone.setup import ProgramSetup
-from bellcrank.interface.interface import Interface
-from bellcrank.numeric.fixed_step_methods import METHODS
-from bellcrank.run.loaded import load_model
-from bellcrank.run.point_evaluation import assemble, state_derivatives
+from bellcrank.mechanics.derive.derived import DerivedModel
+from bellcrank.mechanics.interface.interface import Interface
+from bellcrank.simulation.run.loaded import load_model
+from bellcrank.simulation.run.point_evaluation import assemble, state_derivatives
 
 
 def with_stable_step(setup: ProgramSetup, derived: DerivedModel) -> ProgramSetup:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.mechanics.derive.derived import DerivedModel
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.export.model_setup import load_in_python
 from bellcrank.export.standalone.setup import ProgramSetup
 from bellcrank.export.standalone.templates import require_language
-from bellcrank.expr import Symbol
-from bellcrank.interface.interface import Interface, Quantity
+from bellcrank.mechanics.derive.derived import DerivedModel
+from bellcrank.mechanics.interface.interface import Interface, Quantity
 from bellcrank.program.jacobian_structure import reachable_states
 from bellcrank.program.program import SimulationProgram
-from bellcrank.run.initial_assembly import assemble_state
-from bellcrank.run.loop_closure import inertia_weights
-from bellcrank.run.point_evaluation import loop_constraints
-from bellcrank.run.signal_inputs import to_program_input, to_signal
+from bellcrank.simulation.run.initial_assembly import assemble_state
+from bellcrank.simulation.run.loop_closure import inertia_weights
+from bellcrank.simulation.run.point_evaluation import loop_constraints
+from bellcrank.simulation.run.signal_inputs import to_program_input, to_signal
+from bellcrank.symbolic.expr import Symbol
 
 
 def require_complete(derived: DerivedModel, product: str) -> None:

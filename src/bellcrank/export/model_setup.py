@@ -8,23 +8,23 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.errors import ModelError, pluralize
+from bellcrank.core.errors import ModelError, pluralize
+from bellcrank.core.files.parsfile import keyword_for
+from bellcrank.core.files.record import short_names
+from bellcrank.core.name_lookup import normalized_name
+from bellcrank.core.numeric.fixed_step_methods import DEFAULT, METHODS
 from bellcrank.export.standalone.setup import PLAIN, KernelFeatures, KeyedQuantity, ProgramSetup
-from bellcrank.files.parsfile import keyword_for
-from bellcrank.files.record import short_names
-from bellcrank.interface.interface import Interface, Quantity
+from bellcrank.mechanics.derive.derived import DerivedModel
+from bellcrank.mechanics.interface.interface import Interface, Quantity
 from bellcrank.model.guess import StateGuess
-from bellcrank.name_lookup import normalized_name
-from bellcrank.numeric.fixed_step_methods import DEFAULT, METHODS
-from bellcrank.run.dae_methods import Dae, to_dae
-from bellcrank.run.dae_runs import dae_problems
-from bellcrank.run.initial_assembly import slide_mask
-from bellcrank.run.loaded import LoadedModel, load_model
-from bellcrank.run.point_evaluation import assemble
-from bellcrank.run.rigid import rigid_problems
-from bellcrank.run.rigid_layout import rigid_wheel_layouts
-from bellcrank.run.signal_inputs import to_signal
+from bellcrank.simulation.run.dae_methods import Dae, to_dae
+from bellcrank.simulation.run.dae_runs import dae_problems
+from bellcrank.simulation.run.initial_assembly import slide_mask
+from bellcrank.simulation.run.loaded import LoadedModel, load_model
+from bellcrank.simulation.run.point_evaluation import assemble
+from bellcrank.simulation.run.rigid import rigid_problems
+from bellcrank.simulation.run.rigid_layout import rigid_wheel_layouts
+from bellcrank.simulation.run.signal_inputs import to_signal
 
 TAKEN = frozenset((
     "model", "program", "kernel", "main", "plain", "makefile", "all", "run", "clean", "routines", "arguments",

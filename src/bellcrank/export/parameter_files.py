@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank import signals
-from bellcrank.errors import RunError, did_you_mean, issue_warning
+from bellcrank.core import signals
+from bellcrank.core.errors import RunError, did_you_mean, issue_warning
+from bellcrank.core.files.atomic import write_texts
+from bellcrank.core.files.parsfile import RUN_KEYWORDS, SIGNALS, ParsEntry, ParsFile, parse_number
+from bellcrank.core.files.record import report_io_errors
+from bellcrank.core.files.text_files import read_text
+from bellcrank.core.numeric.fixed_step_methods import ADAPTIVE
+from bellcrank.core.units import UNIT_SYSTEMS
 from bellcrank.export.standalone.setup import KeyedQuantity, ProgramSetup, default_input, signal_file
-from bellcrank.files.atomic import write_texts
-from bellcrank.files.parsfile import RUN_KEYWORDS, SIGNALS, ParsEntry, ParsFile, parse_number
-from bellcrank.files.record import report_io_errors
-from bellcrank.files.text_files import read_text
-from bellcrank.interface.interface import DECLARED, STATES, states_by_all_keys
-from bellcrank.numeric.fixed_step_methods import ADAPTIVE
-from bellcrank.run.loaded import LoadedModel
-from bellcrank.run.point_evaluation import echo
-from bellcrank.run.result import Run
-from bellcrank.run.signal_inputs import to_signal
-from bellcrank.units import UNIT_SYSTEMS
+from bellcrank.mechanics.interface.interface import DECLARED, STATES, states_by_all_keys
+from bellcrank.simulation.run.loaded import LoadedModel
+from bellcrank.simulation.run.point_evaluation import echo
+from bellcrank.simulation.run.result import Run
+from bellcrank.simulation.run.signal_inputs import to_signal
 
 
 def read_settings(setup: ProgramSetup, pars: ParsFile | str | Path) -> dict[str, Any]:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
+from bellcrank.core.files.parsfile import keyword_for
 from bellcrank.export.standalone.setup import KeyedQuantity, ProgramSetup
-from bellcrank.files.parsfile import keyword_for
-from bellcrank.run.event_actions import moves_first_mask
-from bellcrank.run.event_specs import compile_events, event_parameter_keys, resolve_events
-from bellcrank.run.event_specs import event_parameters as parameters_of
+from bellcrank.simulation.run.event_actions import moves_first_mask
+from bellcrank.simulation.run.event_specs import compile_events, event_parameter_keys, resolve_events
+from bellcrank.simulation.run.event_specs import event_parameters as parameters_of
 
 
 def with_events(setup: ProgramSetup, events: Any, stop: Any, independent: Sequence[Any]) -> ProgramSetup:

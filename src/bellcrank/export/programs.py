@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.emit.name_comments import NameComments, output_key
-from bellcrank.errors import BuildError, ModelError
+from bellcrank.codegen.name_comments import NameComments, output_key
+from bellcrank.core.errors import BuildError, ModelError
+from bellcrank.core.files.atomic import write_folder
+from bellcrank.core.numeric.fixed_step_methods import METHODS
 from bellcrank.export.embedded.write import embedded_files, simulink_files
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import kernel_features, program_setup
@@ -17,9 +18,8 @@ from bellcrank.export.standalone.c import KNOWN_METHODS, c_program
 from bellcrank.export.standalone.fortran import fortran_program
 from bellcrank.export.standalone.python import python_program
 from bellcrank.export.standalone.setup import ProgramSetup
-from bellcrank.files.atomic import write_folder
-from bellcrank.interface.interface import Interface
-from bellcrank.numeric.fixed_step_methods import METHODS
+from bellcrank.mechanics.derive.derived import DerivedModel
+from bellcrank.mechanics.interface.interface import Interface
 from bellcrank.program.program import SimulationProgram
 
 Writer = Callable[[SimulationProgram, ProgramSetup, NameComments], dict[str, str]]

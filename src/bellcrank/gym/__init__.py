@@ -12,7 +12,7 @@ from typing import Any
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.choices import Method
-from bellcrank.errors import ModelError, optional_package
+from bellcrank.core.errors import ModelError, optional_package
 from bellcrank.gym.task import Actions, ControlTask, Done, Observations, Reward
 
 __all__ = ["make"]

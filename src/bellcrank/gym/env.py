@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from bellcrank.api.simulation import Simulation
-from bellcrank.errors import ModelError, RunError, did_you_mean
+from bellcrank.core.errors import ModelError, RunError, did_you_mean
 from bellcrank.gym.task import ControlTask
 
 RENDER_MODES = ["rgb_array", "human"]

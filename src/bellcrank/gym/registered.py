@@ -14,9 +14,9 @@ import gymnasium
 
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.gym import make
-from bellcrank.many.random import uniform
+from bellcrank.simulation.many.random import uniform
 
 FREE = 1e6  # bounds of what is not limited by the end of an episode
 

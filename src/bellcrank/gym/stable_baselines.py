@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.gym.vector import ModelVectorEnv
 
 

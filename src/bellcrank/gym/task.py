@@ -15,23 +15,23 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, RunError, require_mapping
-from bellcrank.expr.formula_steps import FormulaStep
-from bellcrank.interface.interface import Interface
-from bellcrank.many.random import Spread
-from bellcrank.many.sample_plans import quantiles
+from bellcrank.core.errors import ModelError, RunError, require_mapping
+from bellcrank.core.name_lookup import find_name, normalized_name, one_each
+from bellcrank.core.numeric.real_numbers import display_text
+from bellcrank.mechanics.interface.interface import Interface
 from bellcrank.model.guess import with_guess
-from bellcrank.name_lookup import find_name, normalized_name, one_each
-from bellcrank.numeric.real_numbers import display_text
-from bellcrank.run.event_conditions import (
+from bellcrank.simulation.many.random import Spread
+from bellcrank.simulation.many.sample_plans import quantiles
+from bellcrank.simulation.run.event_conditions import (
     Numbers,
     comparison_operator,
     compile_condition,
     formula_function,
     scalar_formula_function,
 )
-from bellcrank.run.event_specs import columns_by_name
-from bellcrank.run.named_values import ChannelLayout, NamedValues
+from bellcrank.simulation.run.event_specs import columns_by_name
+from bellcrank.simulation.run.named_values import ChannelLayout, NamedValues
+from bellcrank.symbolic.expr.formula_steps import FormulaStep
 
 Actions = Mapping[str, Sequence[float]] | Sequence[Mapping[str, float]]
 Observations = Sequence[str] | Mapping[str, Sequence[float]] | None

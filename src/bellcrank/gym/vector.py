@@ -10,7 +10,7 @@ from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode
 
 from bellcrank.api.simulation import Simulation
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.gym.env import RENDER_MODES, check_render_mode, make_metadata, make_spaces
 from bellcrank.gym.task import ControlTask
 

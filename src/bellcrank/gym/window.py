@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bellcrank.errors import issue_warning
+from bellcrank.core.errors import issue_warning
 
 if TYPE_CHECKING:
     from matplotlib.image import AxesImage

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import Expr, Symbol, add, substitute
-from bellcrank.expr.traversal import free_symbols
-from bellcrank.interface.interface import Interface, Quantity, RunDefaults
+from bellcrank.core.errors import ModelError
+from bellcrank.core.units import ONE as PURE
+from bellcrank.core.units import Unit
 from bellcrank.kane.steps import DerivationSteps
 from bellcrank.kane.system import REAL, KaneSystem
-from bellcrank.kinematics.results import OutputChannel
+from bellcrank.mechanics.interface.interface import Interface, Quantity, RunDefaults
+from bellcrank.mechanics.kinematics.results import OutputChannel
 from bellcrank.program.program import SimulationProgram
-from bellcrank.units import ONE as PURE
-from bellcrank.units import Unit
-from bellcrank.vector.basis import dot
+from bellcrank.symbolic.expr import Expr, Symbol, add, substitute
+from bellcrank.symbolic.expr.traversal import free_symbols
+from bellcrank.symbolic.vector.basis import dot
 
 
 def make_channels(d: DerivationSteps, system: KaneSystem) -> list[OutputChannel]:

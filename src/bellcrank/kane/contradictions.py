@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, sub
-from bellcrank.expr.traversal import free_symbols
+from bellcrank.core.errors import ModelError
 from bellcrank.kane.equality import are_equal
 from bellcrank.kane.frames import Frame, are_connected, frames_of
 from bellcrank.kane.motion import NOTHING, KaneMotion
-from bellcrank.vector.basis import IDENTITY, Vector, dot, matmul, transpose
+from bellcrank.symbolic.expr import ZERO, sub
+from bellcrank.symbolic.expr.traversal import free_symbols
+from bellcrank.symbolic.vector.basis import IDENTITY, Vector, dot, matmul, transpose
 
 
 @dataclass(frozen=True)

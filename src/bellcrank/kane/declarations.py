@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bellcrank.argument_checks import PublicDir
-from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, Symbol, expression
+from bellcrank.core.argument_checks import PublicDir
+from bellcrank.core.errors import ModelError
 from bellcrank.kane.dynamics import Body, MassSystem
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.language import KaneLanguage, Value
@@ -16,7 +15,8 @@ from bellcrank.kane.motion import KaneMotion, Point
 from bellcrank.kane.name_space import NameSpace, split_names
 from bellcrank.kane.scalars import TIME, DerivationScalars
 from bellcrank.model.records import RunRecord
-from bellcrank.vector.basis import Mat3, Vector
+from bellcrank.symbolic.expr import ZERO, Expr, Symbol, expression
+from bellcrank.symbolic.vector.basis import Mat3, Vector
 
 Symbols = tuple[Symbol, ...]
 RUN = ("t_end", "step", "method", "output_every", "initial", "inputs")

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import Expr
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.name_lookup import find_name
 from bellcrank.kane.declarations import RUN
 from bellcrank.kane.derived import derive_hand_led
 from bellcrank.kane.equations import KaneEquations
 from bellcrank.kane.linearized_equations import Linear, linearize_derivation
 from bellcrank.kane.steps import DerivationSteps
-from bellcrank.name_lookup import find_name
+from bellcrank.symbolic.expr import Expr
 
 
 class Derivation(DerivationSteps):

@@ -9,25 +9,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.derive.matrices import Matrices
-from bellcrank.derive.pipeline import OPTIMISE, SOLVE, StageTimer
-from bellcrank.derive.results import DifferentiableResults, constraint_rows
-from bellcrank.dynamics.accelerations import MAX_DOF_FACTORIZATION
-from bellcrank.dynamics.ldl_factorization import best_order
-from bellcrank.dynamics.ldl_factorization import solve_ldl as factored
-from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, Symbol, add, inline_named, mul, substitute
-from bellcrank.expr.simplify import simplify
-from bellcrank.interface.interface import Interface
+from bellcrank.core.errors import ModelError
 from bellcrank.kane.channels import hand_interface, make_channels
 from bellcrank.kane.linear_solution import possible_poles
 from bellcrank.kane.loop_constraints import closed_rates, program_rows, select_kane_constraints
 from bellcrank.kane.steps import DerivationSteps
 from bellcrank.kane.system import KaneSystem, kane_system
-from bellcrank.kinematics.body_motion import Kinematics
-from bellcrank.kinematics.dimensions import Quantities
-from bellcrank.kinematics.results import KinematicAnalysis, OutputChannel
+from bellcrank.mechanics.derive.derived import DerivedModel
+from bellcrank.mechanics.derive.matrices import Matrices
+from bellcrank.mechanics.derive.pipeline import OPTIMISE, SOLVE, StageTimer
+from bellcrank.mechanics.derive.results import DifferentiableResults, constraint_rows
+from bellcrank.mechanics.dynamics.accelerations import MAX_DOF_FACTORIZATION
+from bellcrank.mechanics.dynamics.ldl_factorization import best_order
+from bellcrank.mechanics.dynamics.ldl_factorization import solve_ldl as factored
+from bellcrank.mechanics.interface.interface import Interface
+from bellcrank.mechanics.kinematics.body_motion import Kinematics
+from bellcrank.mechanics.kinematics.dimensions import Quantities
+from bellcrank.mechanics.kinematics.results import KinematicAnalysis, OutputChannel
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.records import Description
 from bellcrank.program.build import ProgramParts, build_program
@@ -35,7 +33,9 @@ from bellcrank.program.operation_count import count_operations
 from bellcrank.program.optimize import optimize_operations
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.unused_parameters import drop_idle_parameters
-from bellcrank.vector.derivation_workspace import DerivationWorkspace
+from bellcrank.symbolic.expr import ZERO, Expr, Symbol, add, inline_named, mul, substitute
+from bellcrank.symbolic.expr.simplify import simplify
+from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace
 
 FEW = 60  # intermediate results up to which equations are also tried written out
 

@@ -9,13 +9,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Number, Symbol, add, derivative, div, expand, mul, neg, sub, substitute
+from bellcrank.core.errors import ModelError
 from bellcrank.kane.equality import are_equal
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.missing_quantities import MissingError, MissingQuantity, run_steps
 from bellcrank.kane.motion import NOTHING, KaneMotion, Point
-from bellcrank.vector.basis import Mat3, Vector, cross, dot
+from bellcrank.symbolic.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    Number,
+    Symbol,
+    add,
+    derivative,
+    div,
+    expand,
+    mul,
+    neg,
+    sub,
+    substitute,
+)
+from bellcrank.symbolic.vector.basis import Mat3, Vector, cross, dot
 
 HALF = div(ONE, Number(2))
 

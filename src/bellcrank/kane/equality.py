@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bellcrank.expr import Expr, add, evaluate, neg
-from bellcrank.expr.traversal import free_symbols
+from bellcrank.symbolic.expr import Expr, add, evaluate, neg
+from bellcrank.symbolic.expr.traversal import free_symbols
 
 
 def are_equal(a: Expr, b: Expr) -> bool:

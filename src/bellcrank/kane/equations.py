@@ -13,12 +13,12 @@ from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.api.equations import Equations
 from bellcrank.api.simulation import Simulation
 from bellcrank.choices import Backend, Speed
-from bellcrank.errors import ModelError
-from bellcrank.expr import Expr, evaluate
+from bellcrank.core.errors import ModelError
+from bellcrank.core.name_lookup import normalized_name
 from bellcrank.kane.derived import HandDerived
 from bellcrank.kane.scalars import TIME
-from bellcrank.name_lookup import normalized_name
-from bellcrank.run.result import Run
+from bellcrank.simulation.run.result import Run
+from bellcrank.symbolic.expr import Expr, evaluate
 
 
 class KaneSimulation(Simulation):

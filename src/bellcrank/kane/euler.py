@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import Expr, Number, add, mul, neg
-from bellcrank.vector.basis import Mat3, Vec3
+from bellcrank.core.errors import ModelError
+from bellcrank.symbolic.expr import Expr, Number, add, mul, neg
+from bellcrank.symbolic.vector.basis import Mat3, Vec3
 
 HALF = Number(Fraction(1, 2))
 

@@ -1,7 +1,8 @@
 """Frames of a hand-led derivation: orientations are given one after the other, in any order and direction.
 
-Unlike in `bellcrank.vector`, a frame exists before its orientation is known and keeps its own unit vectors (who writes
-A3 expects to read A3, even where it equals N3); turns about one axis add up to the sine and cosine of one angle.
+Unlike in `bellcrank.symbolic.vector`, a frame exists before its orientation is known and keeps its own unit vectors
+(who writes A3 expects to read A3, even where it equals N3); turns about one axis add up to the sine and cosine of one
+angle.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, Expr, add, mul, neg
-from bellcrank.expr.formula_parser import axis_number
+from bellcrank.core.errors import ModelError
 from bellcrank.kane.printed_results import PrintedResult, latex_matrix
-from bellcrank.vector import basis
-from bellcrank.vector.basis import Mat3, UnitVector, Vector, axis_rotation, dot_units, transpose
+from bellcrank.symbolic.expr import ONE, Expr, add, mul, neg
+from bellcrank.symbolic.expr.formula_parser import axis_number
+from bellcrank.symbolic.vector import basis
+from bellcrank.symbolic.vector.basis import Mat3, UnitVector, Vector, axis_rotation, dot_units, transpose
 
 AnyFrame = TypeVar("AnyFrame", bound=basis.Frame)
 

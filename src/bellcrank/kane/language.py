@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import PI, Expr, Number, add, apply_builtin, div, mul, neg, power, sub
-from bellcrank.expr.formula_parser import TOKEN, SyntaxNode, parse_formula
-from bellcrank.expr.function_table import FUNCTIONS
+from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.kane.motion import require_connected
-from bellcrank.vector.basis import Vector, cross, dot, magnitude
+from bellcrank.symbolic.expr import PI, Expr, Number, add, apply_builtin, div, mul, neg, power, sub
+from bellcrank.symbolic.expr.formula_parser import TOKEN, SyntaxNode, parse_formula
+from bellcrank.symbolic.expr.function_table import FUNCTIONS
+from bellcrank.symbolic.vector.basis import Vector, cross, dot, magnitude
 
 PRIMED = re.compile(TOKEN.pattern.replace(r"(?P<name>[A-Za-z_]\w*", r"(?P<name>[A-Za-z_]\w*'?"), re.ASCII)
 Value = Expr | Vector

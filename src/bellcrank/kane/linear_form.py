@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from bellcrank.expr import ONE, ZERO, Expr, NamedSubexpression, Number, Product, Sum, Symbol, add, mul, postorder, power
+from bellcrank.symbolic.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    NamedSubexpression,
+    Number,
+    Product,
+    Sum,
+    Symbol,
+    add,
+    mul,
+    postorder,
+    power,
+)
 
 Form = tuple[dict[Symbol, Expr], Expr]  # coefficients by symbol, and what is left
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Number, Product, Symbol, add, div, expand, mul, neg, postorder, sub
-from bellcrank.expr.simplify import factor_common_terms
+from bellcrank.core.errors import ModelError
+from bellcrank.symbolic.expr import ONE, ZERO, Expr, Number, Product, Symbol, add, div, expand, mul, neg, postorder, sub
+from bellcrank.symbolic.expr.simplify import factor_common_terms
 
 Row = dict[Symbol, Expr]  # coefficients, or values, of unknowns
 LARGEST = 6  # unknowns that are solved for by cofactors

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, inline_named, mul, partial, sub, substitute
-from bellcrank.expr.simplify import simplify
+from bellcrank.core.errors import ModelError
+from bellcrank.core.name_lookup import normalized_name
 from bellcrank.kane.printed_results import PrintedResult, latex_matrix
 from bellcrank.kane.steps import DerivationSteps
 from bellcrank.kane.system import kane_system
-from bellcrank.name_lookup import normalized_name
+from bellcrank.symbolic.expr import ONE, ZERO, Expr, Symbol, add, inline_named, mul, partial, sub, substitute
+from bellcrank.symbolic.expr.simplify import simplify
 
 Matrix = list[list[Expr]]
 

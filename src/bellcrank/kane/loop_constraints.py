@@ -9,21 +9,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bellcrank.derive.loop_choice import drawn_scales
-from bellcrank.derive.loop_equations import loop_rows
-from bellcrank.dynamics.accelerations import project_mass_matrix
-from bellcrank.dynamics.ldl_factorization import best_order
-from bellcrank.dynamics.ldl_factorization import solve_ldl as factored
-from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, Symbol, add, inline_named, mul
+from bellcrank.core.errors import ModelError
 from bellcrank.kane.scalars import DerivationScalars
 from bellcrank.kane.system import KaneSystem
-from bellcrank.kinematics.body_motion import Kinematics
-from bellcrank.kinematics.constraint_rows import ConstraintRow, acceleration_right_side, sort_rows, with_partials
-from bellcrank.kinematics.dependent_accelerations import eliminate_rows, usual_pivots
-from bellcrank.kinematics.results import LoopElimination
+from bellcrank.mechanics.derive.loop_choice import drawn_scales
+from bellcrank.mechanics.derive.loop_equations import loop_rows
+from bellcrank.mechanics.dynamics.accelerations import project_mass_matrix
+from bellcrank.mechanics.dynamics.ldl_factorization import best_order
+from bellcrank.mechanics.dynamics.ldl_factorization import solve_ldl as factored
+from bellcrank.mechanics.kinematics.body_motion import Kinematics
+from bellcrank.mechanics.kinematics.constraint_rows import (
+    ConstraintRow,
+    acceleration_right_side,
+    sort_rows,
+    with_partials,
+)
+from bellcrank.mechanics.kinematics.dependent_accelerations import eliminate_rows, usual_pivots
+from bellcrank.mechanics.kinematics.results import LoopElimination
 from bellcrank.program.loop_equations import LoopEquations
-from bellcrank.vector.derivation_workspace import DerivationWorkspace
+from bellcrank.symbolic.expr import ZERO, Expr, Symbol, add, inline_named, mul
+from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 
 Result = TypeVar("Result")
 WAYS = {  # kind: what it is, how it is given in Python, how in the AUTOLEV dialect

@@ -11,13 +11,13 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import Expr, add, mul
+from bellcrank.core.errors import ModelError
 from bellcrank.kane.frames import Frame, are_connected, frames_of, name_cosines
 from bellcrank.kane.missing_quantities import MissingError, MissingQuantity, run_steps
 from bellcrank.kane.scalars import DerivationScalars
-from bellcrank.vector.basis import Frame as AnyFrame
-from bellcrank.vector.basis import Vec3, Vector, cross, dot
+from bellcrank.symbolic.expr import Expr, add, mul
+from bellcrank.symbolic.vector.basis import Frame as AnyFrame
+from bellcrank.symbolic.vector.basis import Vec3, Vector, cross, dot
 
 Node = TypeVar("Node", bound=Hashable)
 NOTHING = Vector({})

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Generic, TypeVar
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import Symbol
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.name_lookup import find_name
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.motion import Point
-from bellcrank.name_lookup import find_name
+from bellcrank.symbolic.expr import Symbol
 
 Thing = TypeVar("Thing", Frame, Point, Symbol)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from bellcrank.expr import Expr, Symbol, add, to_latex
-from bellcrank.vector.basis import Vector
+from bellcrank.symbolic.expr import Expr, Symbol, add, to_latex
+from bellcrank.symbolic.vector.basis import Vector
 
 
 class PrintedResult:

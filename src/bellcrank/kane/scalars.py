@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import (
+from bellcrank.core.errors import ModelError
+from bellcrank.kane.linear_form import linear_form
+from bellcrank.kane.missing_quantities import MissingError, MissingQuantity
+from bellcrank.symbolic.expr import (
     ONE,
     ZERO,
     Expr,
@@ -24,12 +26,10 @@ from bellcrank.expr import (
     neg,
     rewrite_nodes,
 )
-from bellcrank.expr.construct import split_coefficient
-from bellcrank.expr.node import PRIME
-from bellcrank.expr.traversal import free_symbols
-from bellcrank.kane.linear_form import linear_form
-from bellcrank.kane.missing_quantities import MissingError, MissingQuantity
-from bellcrank.vector.basis import Vector
+from bellcrank.symbolic.expr.construct import split_coefficient
+from bellcrank.symbolic.expr.node import PRIME
+from bellcrank.symbolic.expr.traversal import free_symbols
+from bellcrank.symbolic.vector.basis import Vector
 
 TIME = Symbol("t", "time")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, Symbol, depends_on, sub, substitute
-from bellcrank.expr.traversal import free_symbols
+from bellcrank.core.errors import ModelError
 from bellcrank.kane.linear_solution import Row, solve_linear
 from bellcrank.kane.scalars import DerivationScalars
-from bellcrank.kinematics.speed_constraints import DependentSpeed, solve_speed_constraint
+from bellcrank.mechanics.kinematics.speed_constraints import DependentSpeed, solve_speed_constraint
+from bellcrank.symbolic.expr import ZERO, Expr, Symbol, depends_on, sub, substitute
+from bellcrank.symbolic.expr.traversal import free_symbols
 
 
 def solved_rates(scalars: DerivationScalars, definitions: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:

@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import Expr, Symbol
-from bellcrank.expr.formula_parser import axis_number
-from bellcrank.expr.traversal import free_symbols
+from bellcrank.core.errors import ModelError
 from bellcrank.kane import euler
 from bellcrank.kane.contradictions import find_contradictions
 from bellcrank.kane.declarations import DeclaredNames
@@ -21,7 +18,10 @@ from bellcrank.kane.missing_quantities import MissingError, MissingQuantity
 from bellcrank.kane.motion import Point
 from bellcrank.kane.printed_results import KaneStatement, Listed
 from bellcrank.kane.speeds import solve_motion_constraint, solved_rates
-from bellcrank.vector.basis import Mat3, Vector, axis_rotation
+from bellcrank.symbolic.expr import Expr, Symbol
+from bellcrank.symbolic.expr.formula_parser import axis_number
+from bellcrank.symbolic.expr.traversal import free_symbols
+from bellcrank.symbolic.vector.basis import Mat3, Vector, axis_rotation
 
 
 class DerivationSteps(DeclaredNames):

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, NamedSubexpression, Symbol, add, mul, neg, partial, substitute
-from bellcrank.expr.traversal import free_symbols
+from bellcrank.core.errors import ModelError
 from bellcrank.kane.contradictions import find_contradictions
 from bellcrank.kane.equality import are_equal
 from bellcrank.kane.linear_form import linear_form
 from bellcrank.kane.linear_solution import solve_linear
 from bellcrank.kane.missing_quantities import MissingError, MissingQuantity
 from bellcrank.kane.steps import DerivationSteps
+from bellcrank.symbolic.expr import ONE, ZERO, Expr, NamedSubexpression, Symbol, add, mul, neg, partial, substitute
+from bellcrank.symbolic.expr.traversal import free_symbols
 
 REAL = ("parameter", "constant", "coordinate", "speed", "time", "variable")  # kinds of symbols a program may hold
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from bellcrank.files.template import template_text
+from bellcrank.core.files.template import template_text
 
 _INCLUDE = re.compile(r'#include "([\w/.]+)"')
 _BRANCH = re.compile(r"#(if|elif) (!?)(\w+)|#(else|endif)\b|#(ifn?def)\b")

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.linkage.chain import BASE, Chain, ChainJoint, ChainRod, unit_vector
 from bellcrank.linkage.link_forces import ON_AXIS, PosedBodies, reaction_directions
 from bellcrank.linkage.pose import Pose

@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.parsfile import parse_number
-from bellcrank.files.shipped_files import ShippedCollection, resolve_example
-from bellcrank.files.text_files import read_text, read_toml
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.files.parsfile import parse_number
+from bellcrank.core.files.shipped_files import ShippedCollection, resolve_example
+from bellcrank.core.files.text_files import read_text, read_toml
+from bellcrank.core.numeric.real_numbers import display_text, to_float
+from bellcrank.core.units import LENGTH, WITH_UNIT, unit_system
 from bellcrank.linkage.chain import AXES, SIDES, ChainJoint, ChainRod, ChainStrut, Point, vector_between
 from bellcrank.linkage.suspensions import KINDS, HardPointData, RackPoints
-from bellcrank.numeric.real_numbers import display_text, to_float
-from bellcrank.units import LENGTH, WITH_UNIT, unit_system
 
 KEYS = {
     "kind": f"kind of suspension: {', '.join(KINDS)} or chain",

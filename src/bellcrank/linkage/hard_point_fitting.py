@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError
-from bellcrank.files.atomic import write_text
-from bellcrank.files.figure_files import new_figure, save_figure
-from bellcrank.files.record import report_io_errors
+from bellcrank.core.errors import ModelError
+from bellcrank.core.files.atomic import write_text
+from bellcrank.core.files.figure_files import new_figure, save_figure
+from bellcrank.core.files.record import report_io_errors
 from bellcrank.linkage.linkage import Linkage
 from bellcrank.linkage.measures import Measures, measure_wheel
 from bellcrank.linkage.variants import STEP, VariantFamily

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from bellcrank.errors import did_you_mean
+from bellcrank.core.errors import did_you_mean
 
 PREFIX = re.compile(r"^(hp[lrs]|left|right|l|r)_|_(left|right|l|r)$", re.IGNORECASE)
 MEANINGS = {

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.expr import Expr, Symbol, cos, expression, sin
 from bellcrank.linkage.link_motion import link_motion
 from bellcrank.linkage.linkage import Linkage
 from bellcrank.linkage.pose import mixed_term
 from bellcrank.linkage.solution_plan import BodyFrames
 from bellcrank.program.implicit_function import ImplicitFunction, PrescribedState
+from bellcrank.symbolic.expr import Expr, Symbol, cos, expression, sin
 
 Array = np.ndarray[Any, Any]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage.chain import BASE, Chain, ChainJoint, Point, unit_vector
 from bellcrank.linkage.pose import Pose
 from bellcrank.linkage.solution_plan import perpendicular_axes

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, issue_warning
-from bellcrank.files.html import heading, html_table
-from bellcrank.files.notebook_display import NotebookDisplay
+from bellcrank.core.errors import ModelError, issue_warning
+from bellcrank.core.files.html import heading, html_table
+from bellcrank.core.files.notebook_display import NotebookDisplay
 from bellcrank.linkage.chain import Chain, check_chain
 from bellcrank.linkage.hard_point_files import read_hard_points
 from bellcrank.linkage.link_motion import LinkMotion, drawn_origins, internal_link_names, link_motion

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.atomic import write_text
-from bellcrank.files.figure_files import new_figure, save_figure
-from bellcrank.files.record import report_io_errors
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.files.atomic import write_text
+from bellcrank.core.files.figure_files import new_figure, save_figure
+from bellcrank.core.files.record import report_io_errors
 from bellcrank.linkage.link_forces import LinkForce, LinkForces
 
 Array = np.ndarray[Any, Any]

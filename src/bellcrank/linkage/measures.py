@@ -27,17 +27,17 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.atomic import write_text
-from bellcrank.files.figure_files import new_figure, save_figure
-from bellcrank.files.html import heading, html_table
-from bellcrank.files.notebook_display import NotebookDisplay
-from bellcrank.files.record import report_io_errors
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.files.atomic import write_text
+from bellcrank.core.files.figure_files import new_figure, save_figure
+from bellcrank.core.files.html import heading, html_table
+from bellcrank.core.files.notebook_display import NotebookDisplay
+from bellcrank.core.files.record import report_io_errors
+from bellcrank.core.unit_notation import typeset_unit
 from bellcrank.linkage.chain import BASE, Chain
 from bellcrank.linkage.pose import Pose
 from bellcrank.linkage.pose_table import default_range
 from bellcrank.linkage.wheel_motion import WheelMotion, angle_in_deg, linkage_wheel_motion, vector_lengths
-from bellcrank.unit_notation import typeset_unit
 
 Array = np.ndarray[Any, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage.chain import JOINT_DOF
 from bellcrank.linkage.solution_plan import BodyFrames, SolutionPlan
 from bellcrank.linkage.solver import LinkageSolver, jacobian_of_rows, stack_values

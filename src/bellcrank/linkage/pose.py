@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.linkage.chain import BASE, Chain
 from bellcrank.linkage.vector_jets import Mat, Scalar, Vec, add_jets3, cross_jets3, dot_jets3, scale_jet3, sub3
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.expr import ONE, ZERO, Expr, NamedSubexpression, Number, Symbol, add, expression, mul, neg
 from bellcrank.linkage.pose_interpolation import PosePolynomials
 from bellcrank.linkage.pose_table import Table
 from bellcrank.linkage.vector_jets import add_jets3, cross_jets3, dot_jets3, matrix_times_vector, scale_jet3
 from bellcrank.program.grid_lookup import GridLookup
+from bellcrank.symbolic.expr import ONE, ZERO, Expr, NamedSubexpression, Number, Symbol, add, expression, mul, neg
 
 Array = np.ndarray[Any, Any]
 Vec = tuple[Expr, Expr, Expr]

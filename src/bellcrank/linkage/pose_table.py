@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bellcrank.argument_checks import validate_arguments
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.atomic import write_text
-from bellcrank.files.record import report_io_errors
-from bellcrank.files.text_files import parse_json, read_text
+from bellcrank.core.argument_checks import validate_arguments
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.files.atomic import write_text
+from bellcrank.core.files.record import report_io_errors
+from bellcrank.core.files.text_files import parse_json, read_text
 from bellcrank.linkage.bicubic_poses import BicubicCells, bicubic_cells
 from bellcrank.linkage.chain import Chain, ChainInput, ChainJoint, ChainRod, ChainStrut, HardPoint
 from bellcrank.linkage.pose import ONE_INPUT, POLAR, TWO_INPUTS, Pose, combine_poses, mirrored

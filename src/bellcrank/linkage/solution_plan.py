@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.expr import Expr, cos, sin
 from bellcrank.linkage.chain import (
     BASE,
     JOINT_DOF,
@@ -49,6 +48,7 @@ from bellcrank.linkage.vector_jets import (
     scale_jet3,
 )
 from bellcrank.program.implicit_function import StateUpdate
+from bellcrank.symbolic.expr import Expr, cos, sin
 
 Array = np.ndarray[Any, Any]
 

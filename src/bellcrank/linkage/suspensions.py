@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.linkage.chain import (
     BASE,
     Chain,

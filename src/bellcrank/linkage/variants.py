@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage.link_motion import drawn_origins, internal_link_names
 from bellcrank.linkage.linkage import Linkage, poses_from_states
 from bellcrank.linkage.pose import Pose

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.linkage.chain import Chain, distance
 from bellcrank.linkage.pose import Pose
 

@@ -4,7 +4,8 @@
     found = bc.measured.compare(run, log)              # errors by channel
     print(found); found.page("correlation.html")
 
-`bc.optimize.fit` finds parameters from such logs; `bc.manoeuvres.run(car, "recorded", log=...)` drives a car by one.
+`bc.optimize.fit` finds parameters from such logs; `bc.vehicles.manoeuvres.run(car, "recorded", log=...)` drives a car
+by one.
 """
 
 from bellcrank.measured.correlation import ChannelError, Correlation, compare

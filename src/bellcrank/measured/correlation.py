@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.tables import Cells, TabularResult
-from bellcrank.errors import NoChannel, RunError, did_you_mean
-from bellcrank.files.figure_files import new_figure, plot_text, save_figure
-from bellcrank.files.html import paragraph, save_page
-from bellcrank.files.record import FileChannel
+from bellcrank.analysis.view.chart import curve_chart
+from bellcrank.analysis.view.document import DocumentSection, html_document
+from bellcrank.core.errors import NoChannel, RunError, did_you_mean
+from bellcrank.core.files.figure_files import new_figure, plot_text, save_figure
+from bellcrank.core.files.html import paragraph, save_page
+from bellcrank.core.files.record import FileChannel
+from bellcrank.core.metrics.metric_values import peak, rms, std
+from bellcrank.core.name_lookup import find_name
+from bellcrank.core.numeric.real_numbers import display_text, to_float
+from bellcrank.core.unit_notation import typeset_unit
 from bellcrank.measured.log import READ, convert_unit
-from bellcrank.metrics.metric_values import peak, rms, std
-from bellcrank.name_lookup import find_name
-from bellcrank.numeric.real_numbers import display_text, to_float
-from bellcrank.run.result import Run
-from bellcrank.unit_notation import typeset_unit
-from bellcrank.view.chart import curve_chart
-from bellcrank.view.document import DocumentSection, html_document
+from bellcrank.simulation.run.result import Run
 
 Array = np.ndarray[Any, Any]
 Line = tuple[str, Run]  # who, and a run with the channels

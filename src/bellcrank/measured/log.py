@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean, issue_warning
-from bellcrank.files.format_choice import read_groups
-from bellcrank.files.record import FileChannel, FileContents, Record, to_time_record
-from bellcrank.files.text_files import read_toml
-from bellcrank.name_lookup import find_name
-from bellcrank.numeric.real_numbers import display_text, to_float
-from bellcrank.run.result import Run
-from bellcrank.units import UNIT_SYSTEMS
+from bellcrank.core.errors import BellcrankError, ModelError, RunError, did_you_mean, issue_warning
+from bellcrank.core.files.format_choice import read_groups
+from bellcrank.core.files.record import FileChannel, FileContents, Record, to_time_record
+from bellcrank.core.files.text_files import read_toml
+from bellcrank.core.name_lookup import find_name
+from bellcrank.core.numeric.real_numbers import display_text, to_float
+from bellcrank.core.units import UNIT_SYSTEMS
+from bellcrank.simulation.run.result import Run
 
 Array = np.ndarray[Any, Any]
 READ = "read from a log"

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bellcrank.expr import ONE, Expr, Symbol, evaluate, expression, free_symbols
-from bellcrank.expr.formula_parser import axis_number
+from bellcrank.core.units import unit_system
 from bellcrank.model.checker import AXIS, BodyDraft, DescriptionChecker, normalized
 from bellcrank.model.inertia import read_armature, read_inertia, read_mass
 from bellcrank.model.joints.joint import Joint, JointContext, JointRecord
@@ -18,8 +17,9 @@ from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.joints.rotation import EulerParameters
 from bellcrank.model.orientation import read_orientation
 from bellcrank.model.records import BodyRecord, Description
-from bellcrank.units import unit_system
-from bellcrank.vector.basis import IDENTITY, NULL, Vec3, add3, cross3, dot3, matmul, matvec, transpose
+from bellcrank.symbolic.expr import ONE, Expr, Symbol, evaluate, expression, free_symbols
+from bellcrank.symbolic.expr.formula_parser import axis_number
+from bellcrank.symbolic.vector.basis import IDENTITY, NULL, Vec3, add3, cross3, dot3, matmul, matvec, transpose
 
 
 def resolve_bodies(checker: DescriptionChecker) -> None:

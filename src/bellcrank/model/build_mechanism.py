@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import Expr, Symbol, add, div
+from bellcrank.core.errors import ModelError
 from bellcrank.model.bodies import make_joint, resolve_bodies
 from bellcrank.model.checker import BodyDraft, DescriptionChecker
 from bellcrank.model.mechanism import Body, Mechanism
 from bellcrank.model.records import Description
 from bellcrank.model.scope import NAME, SHORT, is_reserved
-from bellcrank.vector.basis import NULL, Vec3, add3, matvec, scale3
+from bellcrank.symbolic.expr import Expr, Symbol, add, div
+from bellcrank.symbolic.vector.basis import NULL, Vec3, add3, matvec, scale3
 
 
 def build_mechanism(

@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, div, evaluate, free_symbols, sqrt
-from bellcrank.expr.formula_parser import axis_number
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.numeric.tuning import RANKS
 from bellcrank.model.joints.rotation import JointRotation
 from bellcrank.model.owner import check_owner
 from bellcrank.model.records import BodyRecord, Description
 from bellcrank.model.scope import FormulaScope, referenced_name
-from bellcrank.numeric.tuning import RANKS
-from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, add3, dot3, matvec, neg3, transpose
+from bellcrank.symbolic.expr import MINUS_ONE, ONE, ZERO, Expr, div, evaluate, free_symbols, sqrt
+from bellcrank.symbolic.expr.formula_parser import axis_number
+from bellcrank.symbolic.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, add3, dot3, matvec, neg3, transpose
 
 AXIS = "an axis is 'x', 'y' or 'z' (or 1, 2, 3), or three components"
 

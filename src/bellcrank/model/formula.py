@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import Expr, apply_builtin, free_symbols
-from bellcrank.expr.formula_parser import SyntaxNode, parse_formula, postorder_syntax, syntax_to_text
-from bellcrank.expr.function_table import CALLED
-from bellcrank.expr.node import try_expression, undecidable_message
-from bellcrank.units import parse_quantity
+from bellcrank.core.errors import ModelError
+from bellcrank.core.units import parse_quantity
+from bellcrank.symbolic.expr import Expr, apply_builtin, free_symbols
+from bellcrank.symbolic.expr.formula_parser import SyntaxNode, parse_formula, postorder_syntax, syntax_to_text
+from bellcrank.symbolic.expr.function_table import CALLED
+from bellcrank.symbolic.expr.node import try_expression, undecidable_message
 
 
 def _formula_operator(op: str, mirrored: bool = False) -> Callable[[Formula, Any], Formula]:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from bellcrank.errors import ModelError, require_mapping
-from bellcrank.units import parse_quantity
+from bellcrank.core.errors import ModelError, require_mapping
+from bellcrank.core.units import parse_quantity
 
 
 class StateGuess(float):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from bellcrank.errors import issue_warning
-from bellcrank.expr import ZERO, Expr, Number, evaluate, free_symbols
+from bellcrank.core.errors import issue_warning
+from bellcrank.core.numeric.tuning import RANKS
 from bellcrank.model.checker import DescriptionChecker
 from bellcrank.model.records import BodyRecord
-from bellcrank.numeric.tuning import RANKS
-from bellcrank.vector.basis import ZEROS, Mat3
+from bellcrank.symbolic.expr import ZERO, Expr, Number, evaluate, free_symbols
+from bellcrank.symbolic.vector.basis import ZEROS, Mat3
 
 Rows = tuple[tuple[Expr, ...], ...]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bellcrank.expr import ZERO, Expr, Symbol
 from bellcrank.model.joints.joint import Joint
 from bellcrank.model.records import Description
-from bellcrank.vector.basis import NULL, Mat3, Vec3
+from bellcrank.symbolic.expr import ZERO, Expr, Symbol
+from bellcrank.symbolic.vector.basis import NULL, Mat3, Vec3
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.expr import Expr, evaluate, expression, free_symbols
-from bellcrank.expr.formula_parser import axis_number
+from bellcrank.core.numeric.tuning import RANKS
 from bellcrank.model.checker import DescriptionChecker
-from bellcrank.numeric.tuning import RANKS
-from bellcrank.vector.basis import IDENTITY, Mat3, cross3, dot3, matmul, rotation_about, transpose
+from bellcrank.symbolic.expr import Expr, evaluate, expression, free_symbols
+from bellcrank.symbolic.expr.formula_parser import axis_number
+from bellcrank.symbolic.vector.basis import IDENTITY, Mat3, cross3, dot3, matmul, rotation_about, transpose
 
 ORIENTATION_FORMS = "a 3 x 3 rotation matrix, a turn (axis, angle), or several turns"
 ROTATION_TOLERANCE = 1e-6  # how far a matrix of numbers may be from a rotation; it is then made one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.model.records import Description
 
 

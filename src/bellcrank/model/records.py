@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import count
 from typing import Any
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import Expr
-from bellcrank.expr.user_function_value import Rule
+from bellcrank.core.errors import ModelError
 from bellcrank.model.joints.joint import JointRecord as JointRecord
 from bellcrank.model.loads.contact import ContactRecord, RigidContact
 from bellcrank.model.loads.load import LoadRecord as LoadRecord
+from bellcrank.symbolic.expr import Expr
+from bellcrank.symbolic.expr.user_function_value import Rule
 
 
 @dataclass
@@ -146,7 +146,7 @@ class UserFunction:
     formulas: Any = None  # from which it is printed in any language (`program.routine.Formulas`)
     rule: Callable[[int], Rule] | None = None  # of its i-th value: partial derivatives by arguments
     lanes: str | None = None  # C of the same over vectors of runs, behind `c`: arguments and returns are `lanes`
-    kernel: Any = None  # what the kernel knows of it, if it evaluates it (`emit.kernel_function`)
+    kernel: Any = None  # what the kernel knows of it, if it evaluates it (`codegen.kernel_function`)
 
     varies = True  # its value may change although its arguments do not
 

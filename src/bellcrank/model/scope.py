@@ -11,8 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.errors import ExpressionError, ModelError, did_you_mean
-from bellcrank.expr import (
+from bellcrank.core.errors import ExpressionError, ModelError, did_you_mean
+from bellcrank.core.units import unit_system
+from bellcrank.model.formula import to_syntax
+from bellcrank.model.owner import check_owner
+from bellcrank.model.records import Description, UserFunction
+from bellcrank.symbolic.expr import (
     PI,
     Expr,
     Func,
@@ -25,13 +29,9 @@ from bellcrank.expr import (
     postorder,
     rewrite_nodes,
 )
-from bellcrank.expr.formula_parser import SyntaxNode, evaluate_syntax, long_sums, syntax_to_text
-from bellcrank.expr.function_table import CALLED, OPERATORS
-from bellcrank.expr.user_function_value import UserFunctionValue
-from bellcrank.model.formula import to_syntax
-from bellcrank.model.owner import check_owner
-from bellcrank.model.records import Description, UserFunction
-from bellcrank.units import unit_system
+from bellcrank.symbolic.expr.formula_parser import SyntaxNode, evaluate_syntax, long_sums, syntax_to_text
+from bellcrank.symbolic.expr.function_table import CALLED, OPERATORS
+from bellcrank.symbolic.expr.user_function_value import UserFunctionValue
 
 MECHANICAL = {
     "dot": (2,), "cross": (2,), "angle": (2, 3), "direction": (1,), "dir": (1,), "magnitude": (1,), "mag": (1,),

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.errors import did_you_mean
-from bellcrank.expr import Expr
-from bellcrank.files.stl import Mesh
+from bellcrank.core.errors import did_you_mean
+from bellcrank.core.files.stl import Mesh
 from bellcrank.model.checker import DescriptionChecker
 from bellcrank.model.records import ShapeRecord
-from bellcrank.vector.basis import IDENTITY, NULL, Vec3
+from bellcrank.symbolic.expr import Expr
+from bellcrank.symbolic.vector.basis import IDENTITY, NULL, Vec3
 
 SIZE_COUNTS: Mapping[str, tuple[int, ...]] = {  # kinds of shapes, and how many sizes each may be given
     "box": (0, 1, 3),

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.tables import Cells, TabularResult
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.html import HtmlText, html_table, paragraph, save_page
+from bellcrank.analysis.view.document import DocumentSection, html_document
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.files.html import HtmlText, html_table, paragraph, save_page
+from bellcrank.core.name_lookup import find_name
+from bellcrank.core.numeric.real_numbers import display_text, to_float
+from bellcrank.core.unit_notation import typeset_unit
 from bellcrank.measured.correlation import HEADS, Correlation, channel_charts, overlay_figure
-from bellcrank.name_lookup import find_name
-from bellcrank.numeric.real_numbers import display_text, to_float
 from bellcrank.optimize.least_squares import correlation_of
-from bellcrank.unit_notation import typeset_unit
-from bellcrank.view.document import DocumentSection, html_document
 
 Array = np.ndarray[Any, Any]
 LEVEL = 0.95

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, RunError
+from bellcrank.core.errors import ModelError, RunError
 
 Array = np.ndarray[Any, Any]
 Errors = Callable[[Array], Array]

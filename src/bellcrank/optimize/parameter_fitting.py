@@ -11,11 +11,11 @@ import numpy as np
 
 from bellcrank.api.simulation import Simulation
 from bellcrank.choices import ManyBackend, Method
-from bellcrank.errors import BellcrankError, ModelError, did_you_mean, require_callback, require_mapping
-from bellcrank.interface.interface import PARAMETERS, STATES, Quantity
+from bellcrank.core.errors import BellcrankError, ModelError, did_you_mean, require_callback, require_mapping
+from bellcrank.core.numeric.fixed_step_methods import ADAPTIVE
+from bellcrank.core.numeric.real_numbers import display_text, to_float
 from bellcrank.measured.log import convert_unit
-from bellcrank.numeric.fixed_step_methods import ADAPTIVE
-from bellcrank.numeric.real_numbers import display_text, to_float
+from bellcrank.mechanics.interface.interface import PARAMETERS, STATES, Quantity
 from bellcrank.optimize.fit_result import Fit
 from bellcrank.optimize.least_squares import FitUnknown
 from bellcrank.optimize.recordings import (
@@ -30,8 +30,8 @@ from bellcrank.optimize.recordings import (
     sensor_unknowns,
     to_recordings,
 )
-from bellcrank.run.argument_checks import canonical_method
-from bellcrank.run.result import Run
+from bellcrank.simulation.run.argument_checks import canonical_method
+from bellcrank.simulation.run.result import Run
 
 EVEN = 1e-6  # relative, by which steps between samples may differ
 MOST = 50  # iterations

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, ModelWarning, did_you_mean, issue_warning, require_mapping
-from bellcrank.files.record import FileChannel
+from bellcrank.core.errors import ModelError, ModelWarning, did_you_mean, issue_warning, require_mapping
+from bellcrank.core.files.record import FileChannel
+from bellcrank.core.name_lookup import find_name
+from bellcrank.core.numeric.real_numbers import display_text, to_float
 from bellcrank.measured.correlation import FEWEST, Correlation, compare
 from bellcrank.measured.log import convert_unit, read
-from bellcrank.name_lookup import find_name
-from bellcrank.numeric.real_numbers import display_text, to_float
 from bellcrank.optimize.fit_result import Fit
 from bellcrank.optimize.least_squares import FitUnknown, LeastSquaresSolution, solve_least_squares
-from bellcrank.run.result import Run
+from bellcrank.simulation.run.result import Run
 
 Array = np.ndarray[Any, Any]
 Values = Mapping[str, float]

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from bellcrank.expr import MINUS_ONE, Expr, Func, Number, Symbol, add, free_symbols, mul, postorder, substitute
 from bellcrank.program.loop_equations import LoopEquations
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.scheduler import StatementScheduler
@@ -28,6 +27,7 @@ from bellcrank.program.statements import (
     statement_targets,
 )
 from bellcrank.program.unused_parameters import drop_idle_parameters, parameters_of
+from bellcrank.symbolic.expr import MINUS_ONE, Expr, Func, Number, Symbol, add, free_symbols, mul, postorder, substitute
 
 
 @dataclass

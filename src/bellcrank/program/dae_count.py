@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bellcrank.expr import ZERO
-from bellcrank.numeric.fixed_step_methods import METHODS
+from bellcrank.core.numeric.fixed_step_methods import METHODS
 from bellcrank.program.loop_equations import LoopEquations
 from bellcrank.program.operation_count import OperationCount
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.statements import count_section
+from bellcrank.symbolic.expr import ZERO
 
 
 def step_count(program: SimulationProgram, dae: str, usual: bool, method: str, regular: bool) -> OperationCount:

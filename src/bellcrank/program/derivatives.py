@@ -12,9 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import Expr, Func, Symbol, postorder, rewrite_nodes, small_threshold
-from bellcrank.expr.user_function_value import UserFunctionValue
+from bellcrank.core.errors import ModelError
 from bellcrank.program.differentiate import total_slopes
 from bellcrank.program.differentiate.implicit_derivatives import EVERYTHING
 from bellcrank.program.differentiate.intermediates import Intermediates
@@ -31,6 +29,8 @@ from bellcrank.program.statements import (
     Statement,
     statement_targets,
 )
+from bellcrank.symbolic.expr import Expr, Func, Symbol, postorder, rewrite_nodes, small_threshold
+from bellcrank.symbolic.expr.user_function_value import UserFunctionValue
 
 MAX_JACOBIAN_WORK = 150_000  # operations of the rates times the number of states: some seconds to derive
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.expr import Expr, Number, Symbol, free_symbols
 from bellcrank.program.operation_count import OperationCount, count_operations
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.routine import CallableRoutine
+from bellcrank.symbolic.expr import Expr, Number, Symbol, free_symbols
 
 Array = np.ndarray[Any, Any]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bellcrank.expr import Expr, Symbol
 from bellcrank.program.operation_count import OperationCount, count_operations
+from bellcrank.symbolic.expr import Expr, Symbol
 
 Grid = tuple[tuple[float, ...], ...]
 

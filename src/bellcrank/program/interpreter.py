@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import InternalError
-from bellcrank.expr import Expr, Symbol
-from bellcrank.expr.evaluate import evaluate_with_cache
-from bellcrank.numeric.null_space import constrained_rates
+from bellcrank.core.errors import InternalError
+from bellcrank.core.numeric.null_space import constrained_rates
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.statements import AssignStatement, CallStatement, NullSpaceSolve, Section
+from bellcrank.symbolic.expr import Expr, Symbol
+from bellcrank.symbolic.expr.evaluate import evaluate_with_cache
 
 
 def evaluate_constants(program: SimulationProgram, parameters: Sequence[float]) -> dict[Expr, float]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bellcrank.expr import Expr, Symbol, free_symbols
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.statements import (
     AssignStatement,
@@ -19,6 +18,7 @@ from bellcrank.program.statements import (
     statement_expressions,
     statement_targets,
 )
+from bellcrank.symbolic.expr import Expr, Symbol, free_symbols
 
 
 def rhs_dependencies(program: SimulationProgram) -> list[set[int]]:

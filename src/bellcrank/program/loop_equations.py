@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from bellcrank.expr import ZERO, Expr, Symbol
-from bellcrank.numeric.loop_constraints import ConstraintScales
-from bellcrank.numeric.redundant_system import RedundantSizes
+from bellcrank.core.numeric.loop_constraints import ConstraintScales
+from bellcrank.core.numeric.redundant_system import RedundantSizes
+from bellcrank.symbolic.expr import ZERO, Expr, Symbol
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bellcrank.expr import (
+from bellcrank.symbolic.expr import (
     ONE,
     ZERO,
     Expr,
@@ -27,10 +27,10 @@ from bellcrank.expr import (
     postorder,
     power,
 )
-from bellcrank.expr.construct import split_coefficient
-from bellcrank.expr.formula_parser import postorder_nodes
-from bellcrank.expr.node import Rational, normalize_rational
-from bellcrank.expr.traversal import STILL, unwrap_named
+from bellcrank.symbolic.expr.construct import split_coefficient
+from bellcrank.symbolic.expr.formula_parser import postorder_nodes
+from bellcrank.symbolic.expr.node import Rational, normalize_rational
+from bellcrank.symbolic.expr.traversal import STILL, unwrap_named
 
 Factors = tuple[int, ...]
 Term = tuple[int, Factors]  # sign, factors

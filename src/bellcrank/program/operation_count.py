@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from operator import add
 from typing import Any
 
-from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
-from bellcrank.expr.node import Rational
-from bellcrank.expr.traversal import STILL
+from bellcrank.symbolic.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
+from bellcrank.symbolic.expr.node import Rational
+from bellcrank.symbolic.expr.traversal import STILL
 
 
 @dataclass

@@ -14,11 +14,11 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bellcrank.expr import ONE, Expr, Product, div, postorder
-from bellcrank.expr.node import PRIME, power_residue
-from bellcrank.expr.traversal import inline_named
 from bellcrank.program.common_subexpressions import common_term_factors, disjoint_places, factor_pairs
 from bellcrank.program.network import Factors, SumOfProductsNetwork, Term
+from bellcrank.symbolic.expr import ONE, Expr, Product, div, postorder
+from bellcrank.symbolic.expr.node import PRIME, power_residue
+from bellcrank.symbolic.expr.traversal import inline_named
 
 PRIORITY_NOISE = 3.0  # operations by which a candidate may be preferred to another
 ADDITION_WEIGHT = 0.2  # operations that an addition counts more than a product on the way

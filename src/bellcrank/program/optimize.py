@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bellcrank.expr import Expr
 from bellcrank.program.common_subexpressions import extract_common_parts, network_cost
 from bellcrank.program.network import SumOfProductsNetwork, build_network, rebuild_expressions
 from bellcrank.program.operation_count import count_operations
 from bellcrank.program.operation_search import anneal_network
+from bellcrank.symbolic.expr import Expr
 
 TRIAL, MOVES = 1000, 20000  # of the thorough search, at most: for each way of derivation, and for the best of them
 PER_OPERATION, HEAT = 50, 0.2  # moves that a small model needs; operations more that are accepted at first

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from bellcrank.expr import ZERO, Expr, Symbol, free_symbols, small_threshold, substitute
 from bellcrank.program.differentiate.implicit_derivatives import EVERYTHING
 from bellcrank.program.program import POSE, SimulationProgram
 from bellcrank.program.program_functions import KINDS
 from bellcrank.program.scheduler import InlineConstantScheduler
 from bellcrank.program.statements import EMPTY_SECTION, Section
+from bellcrank.symbolic.expr import ZERO, Expr, Symbol, free_symbols, small_threshold, substitute
 
 
 def with_poses(

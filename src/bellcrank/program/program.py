@@ -10,9 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bellcrank.expr import Expr, Func, Symbol, free_symbols, postorder
-from bellcrank.expr.table import Table
-from bellcrank.expr.traversal import find_symbols
 from bellcrank.program.loop_equations import LoopEquations
 from bellcrank.program.operation_count import OperationCount
 from bellcrank.program.program_functions import ALWAYS, KINDS, ProgramFunction
@@ -30,6 +27,9 @@ from bellcrank.program.statements import (
     statement_expressions,
     statement_targets,
 )
+from bellcrank.symbolic.expr import Expr, Func, Symbol, free_symbols, postorder
+from bellcrank.symbolic.expr.table import Table
+from bellcrank.symbolic.expr.traversal import find_symbols
 
 POSE = (*"xyz", *(f"R{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)))  # entries of a pose: origin, rotation by rows
 

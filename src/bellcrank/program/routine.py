@@ -52,7 +52,7 @@ class CallableRoutine(Protocol):
     def formulas(self) -> RoutineFormulas | None: ...
 
     @property
-    def kernel(self) -> Any: ...  # what the kernel knows of one that it evaluates (`emit.kernel_function`)
+    def kernel(self) -> Any: ...  # what the kernel knows of one that it evaluates (`codegen.kernel_function`)
 
     @property
     def rule(self) -> Callable[[int], Any] | None: ...  # slopes of its values

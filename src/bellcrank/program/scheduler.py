@@ -6,11 +6,23 @@ from collections import ChainMap, Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from bellcrank.expr import Expr, Func, NamedSubexpression, Number, Product, Sum, Symbol, add, mul, postorder, power
-from bellcrank.expr.node import Rational, normalize_rational
-from bellcrank.expr.traversal import unwrap_named
 from bellcrank.program.routine import CallableRoutine
 from bellcrank.program.statements import AssignStatement, CallStatement, Statement
+from bellcrank.symbolic.expr import (
+    Expr,
+    Func,
+    NamedSubexpression,
+    Number,
+    Product,
+    Sum,
+    Symbol,
+    add,
+    mul,
+    postorder,
+    power,
+)
+from bellcrank.symbolic.expr.node import Rational, normalize_rational
+from bellcrank.symbolic.expr.traversal import unwrap_named
 
 ATOMS = (Symbol, Number)
 MAX_NESTING_DEPTH = 60  # parts inside each other in one statement: languages limit how deep parentheses may go

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bellcrank.expr import Expr, Symbol
-from bellcrank.expr.traversal import find_symbols
-from bellcrank.numeric.loop_constraints import ConstraintScales
+from bellcrank.core.numeric.loop_constraints import ConstraintScales
 from bellcrank.program.operation_count import OperationCount, count_expression
 from bellcrank.program.routine import CallableRoutine
+from bellcrank.symbolic.expr import Expr, Symbol
+from bellcrank.symbolic.expr.traversal import find_symbols
 
 
 @dataclass(frozen=True)

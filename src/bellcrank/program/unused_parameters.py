@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import (
+from bellcrank.core.errors import ModelError
+from bellcrank.symbolic.expr import (
     ONE,
     ZERO,
     Expr,
@@ -23,8 +23,8 @@ from bellcrank.expr import (
     postorder,
     rewrite_nodes,
 )
-from bellcrank.expr.node import PRIME, field_cos_sin, field_digest, field_residue, power_residue
-from bellcrank.expr.traversal import find_symbols
+from bellcrank.symbolic.expr.node import PRIME, field_cos_sin, field_digest, field_residue, power_residue
+from bellcrank.symbolic.expr.traversal import find_symbols
 
 
 def drop_idle_parameters(roots: Sequence[Expr]) -> list[Expr]:

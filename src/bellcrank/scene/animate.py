@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import RunError
-from bellcrank.files.atomic import AtomicWrite
-from bellcrank.files.text_files import to_one_line
+from bellcrank.core.errors import RunError
+from bellcrank.core.files.atomic import AtomicWrite
+from bellcrank.core.files.text_files import to_one_line
 from bellcrank.scene.camera import fit_camera
 from bellcrank.scene.picture import check_picture_path, panel_size
 from bellcrank.scene.render import render_frame

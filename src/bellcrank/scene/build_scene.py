@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.expr import Expr
 from bellcrank.scene.camera import TRAVELS, scene_outline
 from bellcrank.scene.car_body import STYLES, car_body
 from bellcrank.scene.draft import BALL, DistanceFraction, DraftItem, Length, ReachFraction, SceneDraft
 from bellcrank.scene.scene import UPRIGHT, Scene, SceneGround, SceneItem, SceneMark, Triple, rotation_to_axis
+from bellcrank.symbolic.expr import Expr
 
 SAMPLES = 1500  # of ground that is not flat, at most
 ALONG, ACROSS = 300, 80  # of ground over x and y

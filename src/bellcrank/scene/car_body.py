@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from bellcrank.files.stl import Mesh
+from bellcrank.core.files.stl import Mesh
 
 Profile = tuple[tuple[float, float], ...]
 ARCH = 1.13  # radius over that of the wheel

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bellcrank.expr import Expr
-from bellcrank.files.stl import Mesh
-from bellcrank.kinematics.poses import AttachedPart
-from bellcrank.kinematics.results import KinematicAnalysis
+from bellcrank.core.files.stl import Mesh
+from bellcrank.mechanics.kinematics.poses import AttachedPart
+from bellcrank.mechanics.kinematics.results import KinematicAnalysis
 from bellcrank.model.loads.load import BodyPoint
-from bellcrank.vector.basis import IDENTITY, NULL, Vec3, neg3
+from bellcrank.symbolic.expr import Expr
+from bellcrank.symbolic.vector.basis import IDENTITY, NULL, Vec3, neg3
 
 PALETTE = ("#3b6ea5", "#c8553d", "#4f8a5b", "#8a6bb1", "#c98b2b", "#3d8f95", "#a94f7a", "#6f6a3f")
 GREY, DARK, PALE, STEEL = "#8b8f94", "#2f3338", "#b9bec4", "#5f6a75"

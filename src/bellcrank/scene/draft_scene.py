@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bellcrank.expr import ONE, ZERO, add, apply_builtin, div, expression, mul, sqrt
-from bellcrank.kinematics.loop_joints import LoopRow
-from bellcrank.kinematics.results import KinematicAnalysis
+from bellcrank.mechanics.kinematics.loop_joints import LoopRow
+from bellcrank.mechanics.kinematics.results import KinematicAnalysis
 from bellcrank.model.loads.contact import Wheel
 from bellcrank.model.loads.load import BodyPoint, Load
 from bellcrank.model.mechanism import Body
@@ -35,7 +34,8 @@ from bellcrank.scene.draft import (
     SceneDraft,
 )  # fmt: skip
 from bellcrank.scene.suspensions import draw_linkages
-from bellcrank.vector.basis import IDENTITY, NULL, Vec3, dot
+from bellcrank.symbolic.expr import ONE, ZERO, add, apply_builtin, div, expression, mul, sqrt
+from bellcrank.symbolic.vector.basis import IDENTITY, NULL, Vec3, dot
 
 SLIM = 0.5  # of a spring that stands in a wheel
 SIZES = {"coil": COIL, "rod": (THIN,)}  # of what shows a load between its points

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.files.embed import page_text
-from bellcrank.files.stl import Mesh
+from bellcrank.core.files.embed import page_text
+from bellcrank.core.files.stl import Mesh
+from bellcrank.core.unit_notation import typeset_unit
 from bellcrank.scene.camera import SceneCamera
 from bellcrank.scene.scene import WHEEL_KINDS, Scene
-from bellcrank.unit_notation import typeset_unit
 
 PLAYBACK_SPEEDS = (0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)  # speeds that a page offers, of real time
 MAX_ROWS = 1000  # rows of a recorded run that a page keeps

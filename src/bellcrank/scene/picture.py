@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import RunError
-from bellcrank.files.figure_files import new_figure, plot_text, save_figure
+from bellcrank.core.errors import RunError
+from bellcrank.core.files.figure_files import new_figure, plot_text, save_figure
 from bellcrank.scene.camera import SceneCamera, fit_camera
 from bellcrank.scene.render import render_frame
 from bellcrank.scene.scene import Scene

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.files.embed import minify_script, minify_style, pack_text, to_json_bytes
-from bellcrank.files.embed import page_text as plain
-from bellcrank.files.template import fill_template, template_text
+from bellcrank.core.files.embed import minify_script, minify_style, pack_text, to_json_bytes
+from bellcrank.core.files.embed import page_text as plain
+from bellcrank.core.files.template import fill_template, template_text
+from bellcrank.core.version import __version__
 from bellcrank.scene.camera import fit_camera
 from bellcrank.scene.page_scene import (
     PLAYBACK_SPEEDS,
@@ -27,7 +28,6 @@ from bellcrank.scene.page_scene import (
     scene_scripts,
 )
 from bellcrank.scene.scene import Scene
-from bellcrank.version import __version__
 
 PAGES = "bellcrank.export/page/templates"  # of live pages too: one window around all that moves
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.files.stl import Mesh
+from bellcrank.core.files.stl import Mesh
 
 Triple = tuple[float, float, float]
 Turned = tuple[float, float, float, float, float, float, float, float, float]  # a rotation matrix by rows

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bellcrank.files.stl import Mesh
+from bellcrank.core.files.stl import Mesh
 from bellcrank.scene.scene import Scene, SceneItem
 
 SIDES, FEW, LEAST, TURNS = 48, 16, 6, 7  # of what is round, of thin rods, of wires, of a coil

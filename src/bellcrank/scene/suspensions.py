@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.expr import ZERO, expression, mul
-from bellcrank.kinematics.poses import AttachedPart
-from bellcrank.kinematics.results import KinematicAnalysis
 from bellcrank.linkage.chain import BASE, Chain, ChainJoint
+from bellcrank.mechanics.kinematics.poses import AttachedPart
+from bellcrank.mechanics.kinematics.results import KinematicAnalysis
 from bellcrank.model.mechanism import Body
 from bellcrank.scene.draft import DARK, PALETTE, STEEL, TYRE, DistanceFraction, SceneDraft
-from bellcrank.vector.basis import IDENTITY, Vec3, add3, neg3
+from bellcrank.symbolic.expr import ZERO, expression, mul
+from bellcrank.symbolic.vector.basis import IDENTITY, Vec3, add3, neg3
 
 ARM = 0.04  # radius of a rod or arm, of its length
 BUSH = 0.022  # m, radius of a joint

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from bellcrank.files.stl import Mesh
+from bellcrank.core.files.stl import Mesh
 from bellcrank.scene.scene import Scene, SceneItem, SceneMark, SceneView, Triple
 from bellcrank.scene.solids import revolve_outline
 

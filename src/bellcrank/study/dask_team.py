@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bellcrank.errors import RunError
+from bellcrank.core.errors import RunError
 from bellcrank.study.executor import TICK, TaskOutcome
 from bellcrank.study.worker import do_task, task_error_message
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from bellcrank.errors import BellcrankError, ModelError, did_you_mean
-from bellcrank.interface.interface import PARAMETERS, STATES, Interface
-from bellcrank.name_lookup import find_name
-from bellcrank.run.argument_checks import resolve_run_spec
-from bellcrank.run.dae_methods import to_dae
-from bellcrank.run.loaded import BACKENDS
+from bellcrank.core.errors import BellcrankError, ModelError, did_you_mean
+from bellcrank.core.name_lookup import find_name
+from bellcrank.mechanics.interface.interface import PARAMETERS, STATES, Interface
+from bellcrank.simulation.run.argument_checks import resolve_run_spec
+from bellcrank.simulation.run.dae_methods import to_dae
+from bellcrank.simulation.run.loaded import BACKENDS
 from bellcrank.study.job import GROUPS, Job, is_state_name, make_metrics
 from bellcrank.study.runner import run_options
 from bellcrank.study.study_formulas import CircularDefinition, names_in_formula

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from bellcrank.many.sample_plans import Value
-from bellcrank.many.worker_threads import core_count
+from bellcrank.simulation.many.sample_plans import Value
+from bellcrank.simulation.many.worker_threads import core_count
 from bellcrank.study.job import Job
 from bellcrank.study.runner import failed_record
 from bellcrank.study.store import RecordWriter, StudyStore

@@ -14,15 +14,15 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from bellcrank.errors import ModelError
-from bellcrank.files.text_files import read_text
-from bellcrank.files.user_modules import imported_files
-from bellcrank.many.sample_plans import Value
-from bellcrank.metrics.metric import Metric, MetricKind
-from bellcrank.metrics.metric_kinds import parse_metric_kind
-from bellcrank.name_lookup import normalized_name
+from bellcrank.core.errors import ModelError
+from bellcrank.core.files.text_files import read_text
+from bellcrank.core.files.user_modules import imported_files
+from bellcrank.core.metrics.metric import Metric, MetricKind
+from bellcrank.core.metrics.metric_kinds import parse_metric_kind
+from bellcrank.core.name_lookup import normalized_name
+from bellcrank.core.version import __version__
+from bellcrank.simulation.many.sample_plans import Value
 from bellcrank.study.study_records import StudyDefinition
-from bellcrank.version import __version__
 
 Job = dict[str, Any]
 GROUPS = ("model", "terrain", "run")

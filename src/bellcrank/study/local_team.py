@@ -18,7 +18,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
-from bellcrank.errors import RunError
+from bellcrank.core.errors import RunError
 from bellcrank.study.executor import TICK, TaskOutcome
 from bellcrank.study.worker_process import DONE, READY
 

@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.view.comparison import draw_comparison
 from bellcrank.api.equations import Equations
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.choices import Backend, DaeMethod, Method
-from bellcrank.errors import ModelError, ModelWarning
-from bellcrank.numeric.fixed_step_methods import METHODS, join_alternatives
+from bellcrank.core.errors import ModelError, ModelWarning
+from bellcrank.core.numeric.fixed_step_methods import METHODS, join_alternatives
 from bellcrank.program.dae_count import step_count
-from bellcrank.run.argument_checks import resolve_run_spec
-from bellcrank.run.dae_methods import KNOWN, MINIMAL, WITH_BASE, Dae, RedundantEquations, to_dae
-from bellcrank.run.point_evaluation import loop_constraints, program_arguments_at
-from bellcrank.run.result import Run
-from bellcrank.run.status import RunStatus
-from bellcrank.view.comparison import draw_comparison
+from bellcrank.simulation.run.argument_checks import resolve_run_spec
+from bellcrank.simulation.run.dae_methods import KNOWN, MINIMAL, WITH_BASE, Dae, RedundantEquations, to_dae
+from bellcrank.simulation.run.point_evaluation import loop_constraints, program_arguments_at
+from bellcrank.simulation.run.result import Run
+from bellcrank.simulation.run.status import RunStatus
 
 FINER = 8  # steps of the reference for one step of the runs
 SAMPLES = 400  # of a run, at most, in which residuals are looked at

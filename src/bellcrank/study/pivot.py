@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bellcrank.errors import RunError
-from bellcrank.files.text_files import read_text
-from bellcrank.many.sample_plans import Value
+from bellcrank.core.errors import RunError
+from bellcrank.core.files.text_files import read_text
+from bellcrank.simulation.many.sample_plans import Value
 from bellcrank.study.study_records import PlotSpec, TableSpec
 from bellcrank.study.study_rows import Row
 

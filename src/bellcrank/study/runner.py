@@ -13,22 +13,23 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank import vehicles
 from bellcrank.api.equations import Equations
 from bellcrank.api.system import System
 from bellcrank.choices import Backend
-from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
-from bellcrank.interface.interface import PARAMETERS, STATES, Interface
-from bellcrank.library import terrain as terrains
-from bellcrank.library import tyres, vehicles
-from bellcrank.many.study_batches import max_batch_size, run_study_batch, to_batch_values
+from bellcrank.core.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
+from bellcrank.core.numeric.run_spec import RunSpec
+from bellcrank.core.signals import signal_by_kind
+from bellcrank.mechanics.interface.interface import PARAMETERS, STATES, Interface
 from bellcrank.model.guess import with_guess
-from bellcrank.numeric.run_spec import RunSpec
-from bellcrank.run.argument_checks import resolve_run_spec
-from bellcrank.run.result import Run
-from bellcrank.signals import signal_by_kind
+from bellcrank.simulation.many.study_batches import max_batch_size, run_study_batch, to_batch_values
+from bellcrank.simulation.run.argument_checks import resolve_run_spec
+from bellcrank.simulation.run.result import Run
 from bellcrank.study.job import Job, make_metrics
 from bellcrank.study.study_formulas import FormulaValues
 from bellcrank.study.study_rows import FINISHED
+from bellcrank.vehicles import terrain as terrains
+from bellcrank.vehicles import tyres
 
 SIMULATE = ("t_end", "step", "method", "output_every", "dae", "rtol", "atol")
 

@@ -15,9 +15,9 @@ from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from bellcrank.errors import RunError
-from bellcrank.files.atomic import write_text
-from bellcrank.files.locks import try_lock
+from bellcrank.core.errors import RunError
+from bellcrank.core.files.atomic import write_text
+from bellcrank.core.files.locks import try_lock
 
 RECORDS, STUDY, TOKEN = "runs", "study.json", "token"
 SYNC = 0.5  # s, after which what was written is forced onto the disk

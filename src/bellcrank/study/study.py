@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.api.equations import Equations
-from bellcrank.argument_checks import PublicDir
-from bellcrank.errors import BellcrankError, ModelError, RunError, pluralize, require_callback
-from bellcrank.interface.interface import CHANNELS, PARAMETERS
-from bellcrank.many.sample_plans import Value
+from bellcrank.core.argument_checks import PublicDir
+from bellcrank.core.errors import BellcrankError, ModelError, RunError, pluralize, require_callback
+from bellcrank.mechanics.interface.interface import CHANNELS, PARAMETERS
+from bellcrank.simulation.many.sample_plans import Value
 from bellcrank.study.dask_team import CONNECT, WORKERS, DaskTeam, dask_client
 from bellcrank.study.definition_check import definition_problems
 from bellcrank.study.executor import StudyExecutor, run_in_process

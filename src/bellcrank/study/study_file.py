@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bellcrank.errors import ModelError, RunError
-from bellcrank.files.csv_table import read_csv
-from bellcrank.files.shipped_files import example_path, resolve_example
-from bellcrank.files.text_files import read_toml
+from bellcrank.core.errors import ModelError, RunError
+from bellcrank.core.files.csv_table import read_csv
+from bellcrank.core.files.shipped_files import example_path, resolve_example
+from bellcrank.core.files.text_files import read_toml
 from bellcrank.study.study_records import Given, ModelSpec, OutputSpec, PlotSpec, StudyDefinition, TableSpec
 from bellcrank.study.table_reader import StudyTableReader
 from bellcrank.study.variations import read_inputs, read_metrics, read_parts

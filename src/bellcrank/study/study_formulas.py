@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr.formula_parser import SyntaxNode, evaluate_syntax, parse_formula, postorder_syntax
-from bellcrank.expr.function_table import CALLED, OPERATORS
-from bellcrank.name_lookup import find_name
-from bellcrank.units import parse_quantity
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.name_lookup import find_name
+from bellcrank.core.units import parse_quantity
+from bellcrank.symbolic.expr.formula_parser import SyntaxNode, evaluate_syntax, parse_formula, postorder_syntax
+from bellcrank.symbolic.expr.function_table import CALLED, OPERATORS
 
 BINARY: dict[str, Callable[[float, float], float]] = {
     "+": lambda a, b: a + b,

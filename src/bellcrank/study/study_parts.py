@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from bellcrank.many.sample_plans import SamplePlan, Value, draw_samples
+from bellcrank.simulation.many.sample_plans import SamplePlan, Value, draw_samples
 
 
 @dataclass(frozen=True)

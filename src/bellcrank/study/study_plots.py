@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.files.figure_files import new_figure, plot_text, save_figure
+from bellcrank.core.files.figure_files import new_figure, plot_text, save_figure
+from bellcrank.core.unit_notation import typeset_unit
 from bellcrank.study.pivot import best_row, group_table_rows, select_rows, value_label
 from bellcrank.study.study_parts import StudyPart
 from bellcrank.study.study_records import PlotSpec
 from bellcrank.study.study_rows import Row, StudyRows
-from bellcrank.unit_notation import typeset_unit
 
 MOST = 12  # pictures that are drawn unasked
 

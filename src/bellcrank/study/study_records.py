@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bellcrank.many.sample_plans import Value
-from bellcrank.metrics.metric import Metric
+from bellcrank.core.metrics.metric import Metric
+from bellcrank.simulation.many.sample_plans import Value
 from bellcrank.study.study_parts import StudyPart
 
 Given = float | str  # a number, or a formula of other names

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import RunError, optional_package
-from bellcrank.files import record as files
-from bellcrank.files.format_choice import write_table
-from bellcrank.files.html import heading, html_table, paragraph
-from bellcrank.files.notebook_display import NotebookDisplay
+from bellcrank.core.errors import RunError, optional_package
+from bellcrank.core.files import record as files
+from bellcrank.core.files.format_choice import write_table
+from bellcrank.core.files.html import heading, html_table, paragraph
+from bellcrank.core.files.notebook_display import NotebookDisplay
 from bellcrank.study.pivot import Pivot, best_row, make_pivot_table
 from bellcrank.study.study_plots import draw_all_plots
 from bellcrank.study.study_rows import Row, StudyColumn, StudyRows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bellcrank.many.sample_plans import Value
+from bellcrank.simulation.many.sample_plans import Value
 from bellcrank.study.study_records import StudyDefinition
 
 FINISHED = "finished"

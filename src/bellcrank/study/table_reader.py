@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.numeric.real_numbers import display_text, to_float
+from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.numeric.real_numbers import display_text, to_float
 from bellcrank.study.study_formulas import names_in_formula
 
 

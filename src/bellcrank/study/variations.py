@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from bellcrank import signals
-from bellcrank.errors import ModelError
-from bellcrank.many.sample_plans import DISTRIBUTIONS, HOW, SamplePlan, Value, distribution_problem
-from bellcrank.metrics.metric import Metric
-from bellcrank.metrics.metric_kinds import parse_metric_kind
+from bellcrank.core import signals
+from bellcrank.core.errors import ModelError
+from bellcrank.core.metrics.metric import Metric
+from bellcrank.core.metrics.metric_kinds import parse_metric_kind
+from bellcrank.simulation.many.sample_plans import DISTRIBUTIONS, HOW, SamplePlan, Value, distribution_problem
 from bellcrank.study.study_parts import StudyPart
 from bellcrank.study.table_reader import StudyTableReader
 

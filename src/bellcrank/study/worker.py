@@ -19,12 +19,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bellcrank.errors import BellcrankError, ModelWarning, RunError
-from bellcrank.many.sample_plans import Value
+from bellcrank.core.errors import BellcrankError, ModelWarning, RunError
+from bellcrank.core.version import __version__
+from bellcrank.simulation.many.sample_plans import Value
 from bellcrank.study.job import Job, apply_run_values, content_digest, variant_key
 from bellcrank.study.runner import StudyRunner, build_model, failed_record
 from bellcrank.study.store import RecordReader, RecordWriter, read_token
-from bellcrank.version import __version__
 
 Runs = Sequence[tuple[str, Mapping[str, Value]]]  # key and values
 KEPT = 8  # compiled models that a thread keeps

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.core.units import unit_system
 from bellcrank.model.records import BodyRecord, Description, PointRecord
-from bellcrank.units import unit_system
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate, ParameterValues, ScalarEvaluator, name_behind
 from bellcrank.verify.jets import Jet, JetBatch, Value, constant_term

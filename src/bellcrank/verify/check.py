@@ -19,10 +19,10 @@ import numpy as np
 from bellcrank.api.equations import Equations
 from bellcrank.api.system import System
 from bellcrank.choices import Backend, Solve
-from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.core.errors import BellcrankError, ModelError
 from bellcrank.kane import Derivation
 from bellcrank.kane.equations import KaneEquations
-from bellcrank.run.status import RunStatus
+from bellcrank.simulation.run.status import RunStatus
 from bellcrank.verify.conservation import check_conservation
 from bellcrank.verify.divisor_zeros import check_model_divisors, states_at_zero_divisors
 from bellcrank.verify.hand_derivation_check import check_derivation

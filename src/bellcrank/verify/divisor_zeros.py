@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from bellcrank.errors import BellcrankError
-from bellcrank.expr import Expr, Func, apply_builtin, evaluate, postorder
+from bellcrank.core.errors import BellcrankError
 from bellcrank.kane.linear_solution import possible_poles
-from bellcrank.kinematics.body_motion import build_kinematics
-from bellcrank.kinematics.speed_constraints import DependentSpeed
-from bellcrank.run.argument_checks import symbol_values
+from bellcrank.mechanics.kinematics.body_motion import build_kinematics
+from bellcrank.mechanics.kinematics.speed_constraints import DependentSpeed
+from bellcrank.simulation.run.argument_checks import symbol_values
+from bellcrank.symbolic.expr import Expr, Func, apply_builtin, evaluate, postorder
 from bellcrank.verify.model_under_test import UNUSABLE, CheckSample, ModelUnderTest
 from bellcrank.verify.report import CheckLine
 

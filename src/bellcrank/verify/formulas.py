@@ -17,12 +17,12 @@ from zlib import crc32
 
 import numpy as np
 
-from bellcrank.expr.formula_parser import SyntaxNode, parse_formula, postorder_syntax
-from bellcrank.expr.node import Expr, Func, NamedSubexpression, Number, Product, Sum, Symbol
-from bellcrank.expr.table import Table
-from bellcrank.expr.user_function_value import UserFunctionValue
+from bellcrank.core.units import parse_quantity, unit_system
 from bellcrank.model.records import Description, UserFunction
-from bellcrank.units import parse_quantity, unit_system
+from bellcrank.symbolic.expr.formula_parser import SyntaxNode, parse_formula, postorder_syntax
+from bellcrank.symbolic.expr.node import Expr, Func, NamedSubexpression, Number, Product, Sum, Symbol
+from bellcrank.symbolic.expr.table import Table
+from bellcrank.symbolic.expr.user_function_value import UserFunctionValue
 from bellcrank.verify import jets
 from bellcrank.verify.function_rules import CHOICES, FUNCTIONS, OPERATORS, Rule
 from bellcrank.verify.jets import Jet, JetBatch, Value

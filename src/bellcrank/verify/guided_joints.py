@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, ModelWarning
+from bellcrank.core.errors import ModelError, ModelWarning
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.jets import Jet, Value, cross

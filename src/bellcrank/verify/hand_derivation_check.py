@@ -25,17 +25,17 @@ from typing import Any
 import numpy as np
 
 from bellcrank.choices import Backend
-from bellcrank.errors import BellcrankError, ModelError
-from bellcrank.expr import Expr, Symbol, evaluate
-from bellcrank.interface.interface import PARAMETERS
+from bellcrank.core.errors import BellcrankError, ModelError
+from bellcrank.core.name_lookup import normalized_name
 from bellcrank.kane.derivation import Derivation
 from bellcrank.kane.dynamics import Body
 from bellcrank.kane.equations import KaneEquations
 from bellcrank.kane.frames import Frame, are_connected
 from bellcrank.kane.motion import Point
 from bellcrank.kane.scalars import TIME
-from bellcrank.name_lookup import normalized_name
-from bellcrank.vector.basis import Mat3, Vector
+from bellcrank.mechanics.interface.interface import PARAMETERS
+from bellcrank.symbolic.expr import Expr, Symbol, evaluate
+from bellcrank.symbolic.vector.basis import Mat3, Vector
 from bellcrank.verify.divisor_zeros import check_divisors
 from bellcrank.verify.report import CheckLine, Report
 

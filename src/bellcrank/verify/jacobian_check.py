@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from bellcrank.expr import Symbol
+from bellcrank.symbolic.expr import Symbol
 from bellcrank.verify import jets
 from bellcrank.verify.jets import Jet
 from bellcrank.verify.model_under_test import UNUSABLE, CheckSample, ModelUnderTest

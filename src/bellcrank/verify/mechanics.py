@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.expr.formula_parser import SyntaxNode
-from bellcrank.expr.node import Symbol
 from bellcrank.model.records import LoadRecord
+from bellcrank.symbolic.expr.formula_parser import SyntaxNode
+from bellcrank.symbolic.expr.node import Symbol
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Place, ReferenceMotion
 from bellcrank.verify.formulas import CannotEvaluate, ScalarEvaluator, name_behind, reference_state_key

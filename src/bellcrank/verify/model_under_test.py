@@ -21,19 +21,19 @@ import numpy as np
 from bellcrank.api.equations import Equations
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
-from bellcrank.errors import ModelError, ModelWarning, RunError
-from bellcrank.expr.formula_parser import syntax_to_text
-from bellcrank.interface.interface import DECLARED
+from bellcrank.core.errors import ModelError, ModelWarning, RunError
+from bellcrank.core.numeric.loop_constraints import AssemblyError
+from bellcrank.core.numeric.null_space import eliminate_pivoted
+from bellcrank.core.numeric.run_spec import At
+from bellcrank.core.signals import Signal
+from bellcrank.core.units import Unit, UnitSystem, unit_system
+from bellcrank.mechanics.interface.interface import DECLARED
 from bellcrank.model.formula import to_syntax
 from bellcrank.model.records import UserFunction
-from bellcrank.numeric.loop_constraints import AssemblyError
-from bellcrank.numeric.null_space import eliminate_pivoted
-from bellcrank.numeric.run_spec import At
-from bellcrank.run.initial_assembly import state_from_mapping
-from bellcrank.run.loop_closure import rates_near_singular
-from bellcrank.run.point_evaluation import loop_constraints, program_arguments_at
-from bellcrank.signals import Signal
-from bellcrank.units import Unit, UnitSystem, unit_system
+from bellcrank.simulation.run.initial_assembly import state_from_mapping
+from bellcrank.simulation.run.loop_closure import rates_near_singular
+from bellcrank.simulation.run.point_evaluation import loop_constraints, program_arguments_at
+from bellcrank.symbolic.expr.formula_parser import syntax_to_text
 from bellcrank.verify.batched_states import BatchedStates, batch_states
 from bellcrank.verify.bodies import ReferenceMechanism
 from bellcrank.verify.formulas import CannotEvaluate, ParameterValues, ScalarEvaluator, reference_state_key

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bellcrank.run.dae_methods import RedundantEquations
+from bellcrank.simulation.run.dae_methods import RedundantEquations
 from bellcrank.verify.jacobian_check import JACOBIAN_TOLERANCE, STEP
 from bellcrank.verify.kane_residual import PartialVelocityMotions, accelerations
 from bellcrank.verify.model_under_test import UNUSABLE, CheckSample, ModelUnderTest

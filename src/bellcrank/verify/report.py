@@ -6,8 +6,8 @@ import json
 import math
 from dataclasses import dataclass, field
 
-from bellcrank.files.html import HtmlText, heading, html_table
-from bellcrank.files.notebook_display import NotebookDisplay
+from bellcrank.core.files.html import HtmlText, heading, html_table
+from bellcrank.core.files.notebook_display import NotebookDisplay
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bellcrank.analysis.view.report import CheckSummary, ReportContext, report_page
 from bellcrank.api.system import System
 from bellcrank.choices import Backend, Solve
-from bellcrank.files.html import page_path, save_page
-from bellcrank.interface.interface import DECLARED
+from bellcrank.core.files.html import page_path, save_page
+from bellcrank.mechanics.interface.interface import DECLARED
 from bellcrank.verify.check import check
 from bellcrank.verify.report import Report
-from bellcrank.view.report import CheckSummary, ReportContext, report_page
 
 
 def write_report(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bellcrank.units import ACCELERATION, ANGLE, FORCE, LENGTH, MASS, TIME, Dimension, UnitSystem
+from bellcrank.core.units import ACCELERATION, ANGLE, FORCE, LENGTH, MASS, TIME, Dimension, UnitSystem
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.reference_evaluation import ReferenceEvaluation, inertia_forces, norm_of

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bellcrank.units import Unit
+from bellcrank.core.units import Unit
 from bellcrank.verify import jets
 from bellcrank.verify.batched_states import batch_states
 from bellcrank.verify.jets import Jet

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.expr import Expr, Func, NamedSubexpression, Number, Product, Sum, postorder
-from bellcrank.expr.node import PI
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.statements import AssignStatement, CallStatement, NullSpaceSolve, Section, SolveStatement
+from bellcrank.symbolic.expr import Expr, Func, NamedSubexpression, Number, Product, Sum, postorder
+from bellcrank.symbolic.expr.node import PI
 from bellcrank.verify import jets
 from bellcrank.verify.function_rules import FUNCTIONS
 from bellcrank.verify.jets import Jet, NoDerivative, Value

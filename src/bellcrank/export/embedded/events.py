@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.emit.c.embedded import EmbeddedEvents
-from bellcrank.emit.c.events import EmittedEvents
-from bellcrank.emit.event_formula import CEventPrinter
-from bellcrank.emit.identifiers import comment_text
-from bellcrank.errors import ModelError
+from bellcrank.codegen.c.embedded import EmbeddedEvents
+from bellcrank.codegen.c.events import EmittedEvents
+from bellcrank.codegen.event_formula import CEventPrinter
+from bellcrank.codegen.identifiers import comment_text
+from bellcrank.core.errors import ModelError
 from bellcrank.export.embedded.interface import EnumEntry, EnumListing, entry_names
 from bellcrank.export.initial_data import fixed_parameters
 from bellcrank.export.standalone.setup import ProgramSetup
-from bellcrank.many.batch_events import event_source
+from bellcrank.mechanics.derive.derived import DerivedModel
 from bellcrank.program.loop_equations import LoopEquations
+from bellcrank.simulation.many.batch_events import event_source
 
 
 def embedded_events(derived: DerivedModel, setup: ProgramSetup) -> EmbeddedEvents | None:

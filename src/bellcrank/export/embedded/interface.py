@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bellcrank.emit.identifiers import comment_text
-from bellcrank.interface.interface import Quantity
-from bellcrank.kinematics.dimensions.quantities import UNKNOWN
-from bellcrank.name_lookup import routine_name
-from bellcrank.units import UNIT_SYSTEMS
+from bellcrank.codegen.identifiers import comment_text
+from bellcrank.core.name_lookup import routine_name
+from bellcrank.core.units import UNIT_SYSTEMS
+from bellcrank.mechanics.interface.interface import Quantity
+from bellcrank.mechanics.kinematics.dimensions.quantities import UNKNOWN
 
 
 @dataclass(frozen=True)

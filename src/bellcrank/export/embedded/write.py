@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.emit.c.embedded import EmbeddedInitialData, embedded_source, library_calls
-from bellcrank.emit.c.printer import external_calls
-from bellcrank.emit.identifiers import MADE, comment_text
-from bellcrank.emit.number_type import DOUBLE, FLOAT, NumberType
-from bellcrank.errors import ModelError
+from bellcrank.codegen.c.embedded import EmbeddedInitialData, embedded_source, library_calls
+from bellcrank.codegen.c.printer import external_calls
+from bellcrank.codegen.identifiers import MADE, comment_text
+from bellcrank.codegen.number_type import DOUBLE, FLOAT, NumberType
+from bellcrank.core.errors import ModelError
+from bellcrank.core.files.template import fill_template, template_text
+from bellcrank.core.numeric.fixed_step_methods import METHODS
+from bellcrank.core.numeric.tuning import EVENTS
 from bellcrank.export.embedded.events import embedded_events, event_list
 from bellcrank.export.embedded.interface import EnumListing, enum_listing
 from bellcrank.export.first_step import with_stable_step
@@ -34,13 +36,11 @@ from bellcrank.export.program_events import with_events
 from bellcrank.export.standalone.c import c_string
 from bellcrank.export.standalone.setup import ProgramSetup
 from bellcrank.export.standalone.templates import summary_comment
-from bellcrank.files.template import fill_template, template_text
 from bellcrank.kernel.text import kernel_file
-from bellcrank.numeric.fixed_step_methods import METHODS
-from bellcrank.numeric.tuning import EVENTS
+from bellcrank.mechanics.derive.derived import DerivedModel
 from bellcrank.program.program import SimulationProgram
-from bellcrank.run.event_specs import resolve_events
-from bellcrank.run.realtime import EDGES
+from bellcrank.simulation.run.event_specs import resolve_events
+from bellcrank.simulation.run.realtime import EDGES
 
 FOLDER = "bellcrank.export/embedded/templates"
 LONGEST_BLOCK = 58  # names of functions in MATLAB have 63 letters at most

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from bellcrank.backend.compiler import NO_COMPILER, ZIG, find_compiler
-from bellcrank.backend.processes import ProcessTimeout, compile_time_limit, run_program
-from bellcrank.errors import BuildError, ModelError, did_you_mean, issue_warning
+from bellcrank.core.errors import BuildError, ModelError, did_you_mean, issue_warning
 from bellcrank.export.fmu.sources import fmi_header, main_file
+from bellcrank.simulation.backend.compiler import NO_COMPILER, ZIG, find_compiler
+from bellcrank.simulation.backend.processes import ProcessTimeout, compile_time_limit, run_program
 
 TARGETS = {  # what zig calls the platforms of FMI 3
     "x86_64-linux": "x86_64-linux-gnu.2.17",

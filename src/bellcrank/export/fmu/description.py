@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from xml.sax.saxutils import quoteattr
 
+from bellcrank.core.units import TIME
+from bellcrank.core.version import __version__
 from bellcrank.export.fmu.unit_definitions import UnitDefinitions
 from bellcrank.export.fmu.variables import FmuUnknown, FmuVariable, FmuVariables
-from bellcrank.units import TIME
-from bellcrank.version import __version__
 
 LOGGED = {"logStatusWarning": "warnings", "logStatusDiscard": "calls that came to nothing", "logStatusError": "errors"}
 

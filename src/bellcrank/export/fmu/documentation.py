@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from bellcrank.core.files.template import fill_template, template_text
 from bellcrank.export.fmu.description import FmuModelInfo
 from bellcrank.export.fmu.sources import FOLDER
 from bellcrank.export.fmu.unit_definitions import UnitDefinitions
 from bellcrank.export.fmu.variables import FmuVariable
-from bellcrank.files.template import fill_template, template_text
 
 
 def documentation_html(about: FmuModelInfo, version: int) -> str:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bellcrank.emit.c.printer import external_calls
-from bellcrank.emit.c.runtime_files import constant_definitions
-from bellcrank.emit.c.source import c_source
-from bellcrank.emit.identifiers import comment_text
-from bellcrank.emit.kernel_data import bridge_room
-from bellcrank.emit.name_comments import NameComments
-from bellcrank.emit.number_type import DOUBLE
+from bellcrank.codegen.c.printer import external_calls
+from bellcrank.codegen.c.runtime_files import constant_definitions
+from bellcrank.codegen.c.source import c_source
+from bellcrank.codegen.identifiers import comment_text
+from bellcrank.codegen.kernel_data import bridge_room
+from bellcrank.codegen.name_comments import NameComments
+from bellcrank.codegen.number_type import DOUBLE
+from bellcrank.core.files.template import fill_template, template_text
+from bellcrank.core.numeric.collocation import STIFF
+from bellcrank.core.numeric.embedded import EMBEDDED
+from bellcrank.core.numeric.fixed_step_methods import AUTO, METHODS, RTOL
+from bellcrank.core.numeric.tuning import EXCHANGE, PLANS
 from bellcrank.export.fmu.variables import FmuVariables
 from bellcrank.export.initial_data import fixed_parameters
 from bellcrank.export.standalone.c import (
@@ -24,11 +29,6 @@ from bellcrank.export.standalone.c import (
     with_c_jacobian,
 )
 from bellcrank.export.standalone.setup import KernelFeatures, ProgramSetup
-from bellcrank.files.template import fill_template, template_text
-from bellcrank.numeric.collocation import STIFF
-from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.fixed_step_methods import AUTO, METHODS, RTOL
-from bellcrank.numeric.tuning import EXCHANGE, PLANS
 from bellcrank.program.derivatives import SlopeTable
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import SimulationProgram

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xml.sax.saxutils import quoteattr
 
-from bellcrank.kinematics.dimensions.quantities import UNKNOWN
-from bellcrank.unit_notation import modelica_unit
-from bellcrank.units import ONE, TIME, UNIT_SYSTEMS, Dimension, Unit
+from bellcrank.core.unit_notation import modelica_unit
+from bellcrank.core.units import ONE, TIME, UNIT_SYSTEMS, Dimension, Unit
+from bellcrank.mechanics.kinematics.dimensions.quantities import UNKNOWN
 
 
 class UnitDefinitions:

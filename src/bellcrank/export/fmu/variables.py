@@ -11,15 +11,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from bellcrank.emit.c.functions import TIME
-from bellcrank.errors import issue_warning
+from bellcrank.codegen.c.functions import TIME
+from bellcrank.core.errors import issue_warning
+from bellcrank.core.units import Unit, unit_system
 from bellcrank.export.initial_data import fixed_parameters, input_at_start
 from bellcrank.export.standalone.setup import ProgramSetup
-from bellcrank.kinematics.dimensions.algebra import SPEED
+from bellcrank.mechanics.kinematics.dimensions.algebra import SPEED
 from bellcrank.program.derivatives import SlopeTable
 from bellcrank.program.jacobian_structure import reachable_states
 from bellcrank.program.program import SimulationProgram
-from bellcrank.units import Unit, unit_system
 
 _STATE = re.compile(r"([qu])\(([^,()]+)(?:,\s*(\d+))?\)")
 _RATE = re.compile(r"dxdt\((.+)\)")

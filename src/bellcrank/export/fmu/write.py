@@ -15,8 +15,9 @@ from io import BytesIO
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.errors import BellcrankError, BuildError, ModelError, issue_warning
+from bellcrank.core.errors import BellcrankError, BuildError, ModelError, issue_warning
+from bellcrank.core.files.atomic import AtomicWrite
+from bellcrank.core.numeric.fixed_step_methods import AUTO, DEFAULT, METHODS, OWN
 from bellcrank.export.fmu.binaries import build_binaries, platforms_of
 from bellcrank.export.fmu.description import FmuCredits, FmuModelInfo, build_description, model_description_xml
 from bellcrank.export.fmu.documentation import documentation_html
@@ -28,16 +29,15 @@ from bellcrank.export.model_setup import kernel_features, program_setup
 from bellcrank.export.program_events import with_events
 from bellcrank.export.programs import name_comments
 from bellcrank.export.standalone.setup import PLAIN, KernelFeatures
-from bellcrank.expr import Expr, Func, Number, postorder
-from bellcrank.expr.function_table import COMPARISONS
-from bellcrank.files.atomic import AtomicWrite
-from bellcrank.numeric.fixed_step_methods import AUTO, DEFAULT, METHODS, OWN
+from bellcrank.mechanics.derive.derived import DerivedModel
 from bellcrank.program.derivatives import SlopeTable
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.statements import EMPTY_SECTION, Section, prune_section, statement_expressions
-from bellcrank.run.body_poses import initial_pose, load_for_picture
-from bellcrank.run.dae_methods import Dae
 from bellcrank.scene.render import render_frame
+from bellcrank.simulation.run.body_poses import initial_pose, load_for_picture
+from bellcrank.simulation.run.dae_methods import Dae
+from bellcrank.symbolic.expr import Expr, Func, Number, postorder
+from bellcrank.symbolic.expr.function_table import COMPARISONS
 
 VERSIONS = (2, 3)
 NO_CREDITS = FmuCredits()

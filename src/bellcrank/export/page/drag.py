@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.expr import TWO, ZERO, Expr, add, div, free_symbols, mul, sub, substitute
+from bellcrank.mechanics.derive.derived import DerivedModel
 from bellcrank.model.mechanism import Body
+from bellcrank.symbolic.expr import TWO, ZERO, Expr, add, div, free_symbols, mul, sub, substitute
 
 SAG = 0.05  # of the reach of the mechanism, that its weight may take from the pointer
 WEIGHT = 9.81  # m/s2

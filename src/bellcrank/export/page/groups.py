@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bellcrank.interface.interface import Quantity
+from bellcrank.mechanics.interface.interface import Quantity
 
 PARTS = (
     ("tyres", r"tyres?"),

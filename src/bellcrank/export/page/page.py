@@ -11,24 +11,24 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.emit.browser import BrowserProgram, refuse_foreign
-from bellcrank.emit.wasm.split_module import split_module
-from bellcrank.errors import BuildError, ModelError
+from bellcrank.codegen.browser import BrowserProgram, refuse_foreign
+from bellcrank.codegen.wasm.split_module import split_module
+from bellcrank.core.errors import BuildError, ModelError
+from bellcrank.core.files.atomic import write_text
+from bellcrank.core.files.embed import compress_part, minify_script
+from bellcrank.core.files.embed import page_text as plain
+from bellcrank.core.files.template import template_text
 from bellcrank.export.model_setup import kernel_features
 from bellcrank.export.page.drag import drag_facts, inertia_expressions
 from bellcrank.export.page.page_data import page_data, read_page_options
 from bellcrank.export.page.recorded_data import mode_facts, record_facts
-from bellcrank.files.atomic import write_text
-from bellcrank.files.embed import compress_part, minify_script
-from bellcrank.files.embed import page_text as plain
-from bellcrank.files.template import template_text
+from bellcrank.mechanics.derive.derived import DerivedModel
 from bellcrank.program.program import SimulationProgram
-from bellcrank.run.body_poses import RecordedMotion, add_pose_functions, initial_pose, load_for_picture
 from bellcrank.scene.camera import fit_camera
 from bellcrank.scene.draft_scene import draft_scene
 from bellcrank.scene.page_scene import browser_scene, round_digits, scene_scripts
 from bellcrank.scene.recorded import PAGES, recorded_page_text
+from bellcrank.simulation.run.body_poses import RecordedMotion, add_pose_functions, initial_pose, load_for_picture
 
 HEIGHT = 720  # pixels of a page in a notebook
 JOIN = 570  # bytes that the script which joins parts takes, compressed

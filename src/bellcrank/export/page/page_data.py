@@ -12,43 +12,43 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c_runs import RigidCRun
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.emit.browser import BrowserProgram, browser_program
-from bellcrank.emit.c.rigid import RigidWheel
-from bellcrank.emit.memory import FLOAT64_BYTES, PARTS, ROWS
-from bellcrank.emit.wasm.page_memory import MODES, EventTables, PageRunSettings
-from bellcrank.errors import ModelError
+from bellcrank.codegen.browser import BrowserProgram, browser_program
+from bellcrank.codegen.c.rigid import RigidWheel
+from bellcrank.codegen.memory import FLOAT64_BYTES, PARTS, ROWS
+from bellcrank.codegen.wasm.page_memory import MODES, EventTables, PageRunSettings
+from bellcrank.core.errors import ModelError
+from bellcrank.core.files.embed import page_text
+from bellcrank.core.name_lookup import find_name, normalized_name
+from bellcrank.core.numeric.real_numbers import to_interval
+from bellcrank.core.numeric.tuning import PLANS
+from bellcrank.core.signals import SIGNAL_KINDS, Signal
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import kernel_features, program_setup
 from bellcrank.export.page.groups import parameter_heading
 from bellcrank.export.page.page_run import PageRun, make_page_run, products_of_inertia
 from bellcrank.export.page.slider_ranges import ModelScales, SliderRange, input_range, model_scales, parameter_range
 from bellcrank.export.standalone.setup import KeyedQuantity, ProgramSetup
-from bellcrank.files.embed import page_text
-from bellcrank.interface.interface import DECLARED, Interface, Quantity
 from bellcrank.kernel.layout import layout_of
+from bellcrank.mechanics.derive.derived import DerivedModel
+from bellcrank.mechanics.interface.interface import DECLARED, Interface, Quantity
 from bellcrank.model.guess import StateGuess
 from bellcrank.model.loads.contact import INPUTS
-from bellcrank.name_lookup import find_name, normalized_name
-from bellcrank.numeric.real_numbers import to_interval
-from bellcrank.numeric.tuning import PLANS
 from bellcrank.program.program import SimulationProgram
-from bellcrank.run.event_actions import moves_first_mask
-from bellcrank.run.event_data import encode_events, event_parameter_names
-from bellcrank.run.event_specs import make_event_specs
-from bellcrank.run.loaded import LoadedModel, load_model
-from bellcrank.run.plot_selection import (
+from bellcrank.scene.page_scene import PLAYBACK_SPEEDS, label_fields, playback_speed, round_digits
+from bellcrank.simulation.backend.c_runs import RigidCRun
+from bellcrank.simulation.run.event_actions import moves_first_mask
+from bellcrank.simulation.run.event_data import encode_events, event_parameter_names
+from bellcrank.simulation.run.event_specs import make_event_specs
+from bellcrank.simulation.run.loaded import LoadedModel, load_model
+from bellcrank.simulation.run.plot_selection import (
     channels_by_unit,
     default_channels,
     duration,
     minimum_axis_ranges,
     split_by_range,
 )
-from bellcrank.run.point_evaluation import assemble
-from bellcrank.run.result import Run
-from bellcrank.scene.page_scene import PLAYBACK_SPEEDS, label_fields, playback_speed, round_digits
-from bellcrank.signals import SIGNAL_KINDS, Signal
+from bellcrank.simulation.run.point_evaluation import assemble
+from bellcrank.simulation.run.result import Run
 
 EVENT_FIELDS = ("h", "span", "until", "use_values", "n_happenings", "stopped", "problem", "culprit", "when")
 FUNCTION_SAMPLES = 400  # of an input, to find the range of its slider

@@ -11,23 +11,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bellcrank.backend.compiler import find_compiler
-from bellcrank.backend.wasm import wasm_obstacle
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.errors import BellcrankError
+from bellcrank.core.errors import BellcrankError
+from bellcrank.core.units import ANGLE
 from bellcrank.export.page.slider_ranges import SliderRange
 from bellcrank.export.standalone.setup import ProgramSetup
-from bellcrank.expr import free_symbols
-from bellcrank.interface.interface import Quantity
-from bellcrank.run.checkpoint import initial_conditions
-from bellcrank.run.event_specs import make_event_specs
-from bellcrank.run.loaded import LoadedModel, load_model
-from bellcrank.run.result import Run
-from bellcrank.run.session import RunSession
-from bellcrank.run.simulate import simulate
-from bellcrank.run.status import OF_CODE, RunStatus
-from bellcrank.run.tolerances import resolve_tolerances
-from bellcrank.units import ANGLE
+from bellcrank.mechanics.derive.derived import DerivedModel
+from bellcrank.mechanics.interface.interface import Quantity
+from bellcrank.simulation.backend.compiler import find_compiler
+from bellcrank.simulation.backend.wasm import wasm_obstacle
+from bellcrank.simulation.run.checkpoint import initial_conditions
+from bellcrank.simulation.run.event_specs import make_event_specs
+from bellcrank.simulation.run.loaded import LoadedModel, load_model
+from bellcrank.simulation.run.result import Run
+from bellcrank.simulation.run.session import RunSession
+from bellcrank.simulation.run.simulate import simulate
+from bellcrank.simulation.run.status import OF_CODE, RunStatus
+from bellcrank.simulation.run.tolerances import resolve_tolerances
+from bellcrank.symbolic.expr import free_symbols
 
 MOST = 100_000  # steps
 WORK = 3e7  # steps of a run with another value, times the bytes of a program

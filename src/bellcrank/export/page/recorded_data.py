@@ -12,12 +12,12 @@ import numpy as np
 
 from bellcrank.analysis.linear_model import LinearModel
 from bellcrank.analysis.modes import Mode
-from bellcrank.errors import ModelError
-from bellcrank.files.embed import page_text
-from bellcrank.interface.interface import Interface
-from bellcrank.name_lookup import find_name
-from bellcrank.run.result import Run
+from bellcrank.core.errors import ModelError
+from bellcrank.core.files.embed import page_text
+from bellcrank.core.name_lookup import find_name
+from bellcrank.mechanics.interface.interface import Interface
 from bellcrank.scene.page_scene import playback_rows, round_digits, small_numbers
+from bellcrank.simulation.run.result import Run
 
 STILL = 1e-9  # an eigenvalue below this fraction of the largest moves nothing to and fro
 

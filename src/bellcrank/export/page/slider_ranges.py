@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bellcrank.derive.derived import DerivedModel
-from bellcrank.errors import ModelError
-from bellcrank.expr import evaluate
-from bellcrank.interface.interface import Quantity
-from bellcrank.run.loaded import LoadedModel
-from bellcrank.units import ANGLE
+from bellcrank.core.errors import ModelError
+from bellcrank.core.units import ANGLE
+from bellcrank.mechanics.derive.derived import DerivedModel
+from bellcrank.mechanics.interface.interface import Quantity
+from bellcrank.simulation.run.loaded import LoadedModel
+from bellcrank.symbolic.expr import evaluate
 
 WEIGHT = 9.81  # m/s2
 SHARE = 0.1  # of what the machine as a whole would take: of its weight as a force, of its reach as a length

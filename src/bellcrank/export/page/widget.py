@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bellcrank.errors import optional_package
-from bellcrank.files.template import template_text
+from bellcrank.core.errors import optional_package
+from bellcrank.core.files.template import template_text
 from bellcrank.scene.recorded import PAGES
 
 

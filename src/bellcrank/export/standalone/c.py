@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bellcrank.emit.c.printer import external_calls
-from bellcrank.emit.c.runtime_files import constant_definitions
-from bellcrank.emit.c.signals import break_cases, kind_rows, positive_rows
-from bellcrank.emit.c.source import c_source
-from bellcrank.emit.fortran.user_functions import routines_file
-from bellcrank.emit.identifiers import comment_text
-from bellcrank.emit.kernel_data import bridge_room
-from bellcrank.emit.name_comments import NameComments
-from bellcrank.emit.number_type import DOUBLE
+from bellcrank.codegen.c.printer import external_calls
+from bellcrank.codegen.c.runtime_files import constant_definitions
+from bellcrank.codegen.c.signals import break_cases, kind_rows, positive_rows
+from bellcrank.codegen.c.source import c_source
+from bellcrank.codegen.fortran.user_functions import routines_file
+from bellcrank.codegen.identifiers import comment_text
+from bellcrank.codegen.kernel_data import bridge_room
+from bellcrank.codegen.name_comments import NameComments
+from bellcrank.codegen.number_type import DOUBLE
+from bellcrank.core.numeric.collocation import STIFF
+from bellcrank.core.numeric.embedded import EMBEDDED
+from bellcrank.core.numeric.fixed_step_methods import AUTO, METHODS, RTOL, join_alternatives
+from bellcrank.core.numeric.multistart import STARTS, start_offsets
+from bellcrank.core.numeric.run_spec import DAE_METHODS
+from bellcrank.core.numeric.tuning import BRIDGES, INPUTS, PLANS
+from bellcrank.core.signals import MOST_NUMBERS, SIGNAL_KINDS
 from bellcrank.export.standalone.loops import row_names
 from bellcrank.export.standalone.setup import KeyedQuantity, ProgramSetup, input_files
 from bellcrank.export.standalone.templates import fill_program_template, indent_lines, require_language, summary_comment
-from bellcrank.numeric.collocation import STIFF
-from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.fixed_step_methods import AUTO, METHODS, RTOL, join_alternatives
-from bellcrank.numeric.multistart import STARTS, start_offsets
-from bellcrank.numeric.run_spec import DAE_METHODS
-from bellcrank.numeric.tuning import BRIDGES, INPUTS, PLANS
 from bellcrank.program.derivatives import with_rhs_jacobian_in
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import SimulationProgram
-from bellcrank.run.event_data import encode_events
-from bellcrank.signals import MOST_NUMBERS, SIGNAL_KINDS
+from bellcrank.simulation.run.event_data import encode_events
 
 GROWTHS = {"": "NO_GROWTH", "turn": "GROWS_BY_TURNS", "way": "GROWS_ALONG"}
 REPORT_WHEELS = "        report_wheels(job);\n"

@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bellcrank.emit.c.rigid import wheels_at
-from bellcrank.emit.c.user_functions import routines_file
-from bellcrank.emit.fortran.line_wrapping import fit_source, fortran_string
-from bellcrank.emit.fortran.runtime_files import real_literal
-from bellcrank.emit.fortran.signals import break_cases, read_cases, signal_cases
-from bellcrank.emit.fortran.source import fortran_source, kernel_source
-from bellcrank.emit.name_comments import NameComments
+from bellcrank.codegen.c.rigid import wheels_at
+from bellcrank.codegen.c.user_functions import routines_file
+from bellcrank.codegen.fortran.line_wrapping import fit_source, fortran_string
+from bellcrank.codegen.fortran.runtime_files import real_literal
+from bellcrank.codegen.fortran.signals import break_cases, read_cases, signal_cases
+from bellcrank.codegen.fortran.source import fortran_source, kernel_source
+from bellcrank.codegen.name_comments import NameComments
+from bellcrank.core.numeric.tuning import PLANS, STEPS
+from bellcrank.core.signals import MOST_NUMBERS, SIGNAL_KINDS
 from bellcrank.export.standalone.c import common_template_values, program_text
 from bellcrank.export.standalone.setup import KeyedQuantity, ProgramSetup, input_files
 from bellcrank.export.standalone.templates import fill_program_template, require_language
-from bellcrank.numeric.tuning import PLANS, STEPS
 from bellcrank.program.derivatives import with_rhs_jacobian_in
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import SimulationProgram
-from bellcrank.signals import MOST_NUMBERS, SIGNAL_KINDS
 
 
 def fortran_program(program: SimulationProgram, setup: ProgramSetup, words: NameComments) -> dict[str, str]:

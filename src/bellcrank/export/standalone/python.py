@@ -7,23 +7,23 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from bellcrank.emit.identifiers import comment_text
-from bellcrank.emit.linkages import routine_source
-from bellcrank.emit.name_comments import NameComments
-from bellcrank.emit.python.runtime_files import fill_runtime_file
-from bellcrank.emit.python.signals import python_signals
-from bellcrank.emit.python.source import python_source
-from bellcrank.emit.python.tables import table_function
-from bellcrank.emit.python.user_functions import function_source
-from bellcrank.errors import issue_warning
+from bellcrank.codegen.identifiers import comment_text
+from bellcrank.codegen.linkages import routine_source
+from bellcrank.codegen.name_comments import NameComments
+from bellcrank.codegen.python.runtime_files import fill_runtime_file
+from bellcrank.codegen.python.signals import python_signals
+from bellcrank.codegen.python.source import python_source
+from bellcrank.codegen.python.tables import table_function
+from bellcrank.codegen.python.user_functions import function_source
+from bellcrank.core.errors import issue_warning
+from bellcrank.core.files.template import template_text
+from bellcrank.core.name_lookup import routine_name
+from bellcrank.core.numeric.fixed_step_methods import DEFAULT
+from bellcrank.core.numeric.tuning import PLANS, STEPS
 from bellcrank.export.standalone.setup import KeyedQuantity, ProgramSetup, input_files
 from bellcrank.export.standalone.templates import indent_lines, require_language, summary_comment
-from bellcrank.expr.table import Table
-from bellcrank.files.template import template_text
-from bellcrank.name_lookup import routine_name
-from bellcrank.numeric.fixed_step_methods import DEFAULT
-from bellcrank.numeric.tuning import PLANS, STEPS
 from bellcrank.program.program import SimulationProgram
+from bellcrank.symbolic.expr.table import Table
 
 METHODS = ("rk4", "rk2")  # of the driver
 

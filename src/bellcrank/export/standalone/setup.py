@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from bellcrank.emit.c.rigid import RigidWheel
-from bellcrank.files.parsfile import parsfile_line
-from bellcrank.interface.interface import Interface, Quantity
-from bellcrank.numeric.fixed_step_methods import EXPLICIT, METHODS, join_alternatives, method_listing
-from bellcrank.run.dae_methods import Dae
-from bellcrank.run.dae_runs import fixed_step_methods
-from bellcrank.run.event_specs import EventFormula
-from bellcrank.signals import SIGNAL_KINDS, Signal
+from bellcrank.codegen.c.rigid import RigidWheel
+from bellcrank.core.files.parsfile import parsfile_line
+from bellcrank.core.numeric.fixed_step_methods import EXPLICIT, METHODS, join_alternatives, method_listing
+from bellcrank.core.signals import SIGNAL_KINDS, Signal
+from bellcrank.mechanics.interface.interface import Interface, Quantity
+from bellcrank.simulation.run.dae_methods import Dae
+from bellcrank.simulation.run.dae_runs import fixed_step_methods
+from bellcrank.simulation.run.event_specs import EventFormula
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from bellcrank.emit.identifiers import comment_text
-from bellcrank.errors import ModelError
+from bellcrank.codegen.identifiers import comment_text
+from bellcrank.core.errors import ModelError
+from bellcrank.core.files.template import fill_template, template_text
 from bellcrank.export.standalone.setup import ProgramSetup
-from bellcrank.files.template import fill_template, template_text
 from bellcrank.program.program import SimulationProgram
 
 

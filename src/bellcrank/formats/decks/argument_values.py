@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bellcrank.errors import pluralize
+from bellcrank.core.errors import pluralize
 from bellcrank.formats.decks.formula_strings import translate_formula
 from bellcrank.formats.decks.names import DeckNames, is_nil
 from bellcrank.formats.decks.reader import (

@@ -10,7 +10,7 @@ from typing import Any
 from bellcrank.api.equations import Equations
 from bellcrank.api.system import System
 from bellcrank.choices import Units
-from bellcrank.errors import ModelError, ModelWarning
+from bellcrank.core.errors import ModelError, ModelWarning
 
 UNSET = 1.0
 """The value AUTOSIM gives to every parameter that is never set (Sayers 1990, Appendix A.3, set-defaults)."""

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.api.system import System
-from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
-from bellcrank.files.text_files import read_text
-from bellcrank.files.user_modules import import_from_folder
+from bellcrank.core.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
+from bellcrank.core.files.text_files import read_text
+from bellcrank.core.files.user_modules import import_from_folder
 from bellcrank.formats.decks.deck import Deck, DeckFunction
 from bellcrank.formats.decks.formula_strings import FUNC
 from bellcrank.formats.decks.interpreter import interpret_deck

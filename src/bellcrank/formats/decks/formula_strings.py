@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from bellcrank.errors import ExpressionError, did_you_mean
-from bellcrank.expr.formula_parser import SyntaxNode, parse_formula, postorder_syntax
-from bellcrank.expr.function_table import CALLED
+from bellcrank.core.errors import ExpressionError, did_you_mean
 from bellcrank.formats.decks.names import DeckNames
 from bellcrank.formats.decks.reader import FormulaStringDatum, NumberDatum, SymbolDatum, UnitVectorDatum
+from bellcrank.symbolic.expr.formula_parser import SyntaxNode, parse_formula, postorder_syntax
+from bellcrank.symbolic.expr.function_table import CALLED
 
 ARITY: Mapping[str, tuple[int, ...]] = {
     "angle": (2, 3), "cross": (2,), "dir": (1,), "dot": (2,), "dplane": (2,),

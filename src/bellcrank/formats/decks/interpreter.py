@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
+from bellcrank.core.units import UNIT_SYSTEMS
 from bellcrank.formats.decks.bodies import add_body, add_point
 from bellcrank.formats.decks.deck import Deck, Routines
 from bellcrank.formats.decks.forces import add_accelerations, add_force, add_gravity, add_moment, add_output
@@ -20,7 +21,6 @@ from bellcrank.formats.decks.routines import add_subroutine, check_variables, de
 from bellcrank.formats.decks.settings import MACROS
 from bellcrank.formats.decks.state import TITLE, DeckState
 from bellcrank.model.scope import RESERVED
-from bellcrank.units import UNIT_SYSTEMS
 
 MOST_FORMS, MOST_PROBLEMS = 5000, 20
 

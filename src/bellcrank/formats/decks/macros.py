@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.errors import did_you_mean, pluralize
+from bellcrank.core.errors import did_you_mean, pluralize
+from bellcrank.core.units import UNIT_SYSTEMS
 from bellcrank.formats.decks.reader import Datum, KeywordDatum, ListDatum, SymbolDatum
-from bellcrank.units import UNIT_SYSTEMS
 
 Read = Callable[[Datum, str], Any]  # an argument, and what it is called, to its value
 

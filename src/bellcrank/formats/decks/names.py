@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.formats.decks.reader import Datum, SymbolDatum
 from bellcrank.model.scope import RESERVED
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from bellcrank.api.system import System
-from bellcrank.errors import ModelError
-from bellcrank.expr import Expr
-from bellcrank.kinematics.analysis import analyse
+from bellcrank.core.errors import ModelError
+from bellcrank.mechanics.kinematics.analysis import analyse
 from bellcrank.model.build_mechanism import build_mechanism
-from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, add3, matvec, neg3, transpose
+from bellcrank.symbolic.expr import Expr
+from bellcrank.symbolic.vector.basis import IDENTITY, NULL, Mat3, Vec3, add3, matvec, neg3, transpose
 
 
 def independent_speeds(system: System) -> list[str]:

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from bellcrank.errors import ExpressionError, ModelError
+from bellcrank.core.errors import ExpressionError, ModelError
 
 LONGEST_DECK = 1_000_000  # characters
 DEEPEST = 50  # parentheses inside each other

@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.formats.decks.deck import DeckFunction
 from bellcrank.formats.decks.macros import MacroArguments
 from bellcrank.formats.decks.reader import SymbolDatum

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from bellcrank.api.system import System
-from bellcrank.errors import did_you_mean
+from bellcrank.core.errors import did_you_mean
+from bellcrank.core.units import unit_system
 from bellcrank.formats.decks.argument_values import ArgumentReader
 from bellcrank.formats.decks.deck import Deck, SystemCall
 from bellcrank.formats.decks.macros import MacroArguments
 from bellcrank.formats.decks.names import DeckNames
 from bellcrank.formats.decks.reader import Datum, NumberDatum
-from bellcrank.interface.listing import RUN
-from bellcrank.units import unit_system
+from bellcrank.mechanics.interface.listing import RUN
 
 MACROS = {"set-defaults": "set_defaults", "set-units": "set_units", "set-name": "set_labels"}
 MOST_STEPS, MOST_KEPT = 10_000_000, 1_000_000

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from bellcrank.choices import Units
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
+from bellcrank.core.units import UNIT_SYSTEMS
 from bellcrank.formats.decks.argument_values import ArgumentReader
 from bellcrank.formats.decks.deck import Deck, DeckSystem, Routines, SystemCall, apply_call
 from bellcrank.formats.decks.formula_strings import HASH
@@ -19,7 +20,6 @@ from bellcrank.formats.decks.names import DeckNames
 from bellcrank.formats.decks.partial_mechanism import independent_speeds
 from bellcrank.formats.decks.reader import FormulaStringDatum, ListDatum, StringDatum, SymbolDatum, walk_data
 from bellcrank.formats.decks.settings import DeckSettings
-from bellcrank.units import UNIT_SYSTEMS
 
 BARE = re.compile(r"[a-z_]\w*", re.ASCII)
 TITLE = "*multibody-system-name*"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.api.system import System
-from bellcrank.errors import ModelWarning
+from bellcrank.core.errors import ModelWarning
 from bellcrank.formats.decks.deck import UNSET, Deck, SystemCall, parameters_without_value
 
 WIDTH = 120

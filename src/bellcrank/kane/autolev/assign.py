@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import Symbol
-from bellcrank.expr.traversal import free_symbols
+from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.kane.autolev.command_help import COMMANDS
 from bellcrank.kane.autolev.line_parser import AutolevLine
 from bellcrank.kane.autolev.workspace import FORMS, AutolevWorkspace, autolev_text
 from bellcrank.kane.contradictions import find_contradictions
 from bellcrank.kane.scalars import TIME
-from bellcrank.vector.basis import Vector
+from bellcrank.symbolic.expr import Symbol
+from bellcrank.symbolic.expr.traversal import free_symbols
+from bellcrank.symbolic.vector.basis import Vector
 
 
 def run_assignment(w: AutolevWorkspace, line: AutolevLine) -> list[str]:

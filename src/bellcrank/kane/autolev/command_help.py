@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bellcrank.errors import ModelError, did_you_mean, pluralize
+from bellcrank.core.errors import ModelError, did_you_mean, pluralize
 
 COMMANDS: dict[str, tuple[str, str]] = {  # how it is written, what it does
     "AUTOZ": ("AUTOZ(ON) or AUTOZ(OFF)",

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ZERO, Expr, Symbol, add, mul
+from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.kane import euler
 from bellcrank.kane.autolev import declare
 from bellcrank.kane.autolev.command_help import argument_count_error, command_forms
@@ -16,7 +15,8 @@ from bellcrank.kane.autolev.workspace import AutolevWorkspace, Handler, autolev_
 from bellcrank.kane.dynamics import HALF
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.missing_quantities import MissingError, MissingQuantity
-from bellcrank.vector.basis import Vector
+from bellcrank.symbolic.expr import ZERO, Expr, Symbol, add, mul
+from bellcrank.symbolic.vector.basis import Vector
 
 T = TypeVar("T")
 

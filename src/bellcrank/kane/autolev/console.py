@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
-from bellcrank.errors import BellcrankError, InternalError
-from bellcrank.files.atomic import AtomicWrite
+from bellcrank.core.errors import BellcrankError, InternalError
+from bellcrank.core.files.atomic import AtomicWrite
 from bellcrank.kane.autolev.command_help import COMMANDS
 from bellcrank.kane.autolev.script_files import ScriptFiles
 from bellcrank.kane.autolev.session import AutolevSession

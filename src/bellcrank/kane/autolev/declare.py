@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Symbol
+from bellcrank.core.errors import ModelError
 from bellcrank.kane.autolev.workspace import FRAME, AutolevWorkspace
 from bellcrank.kane.dynamics import Body
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.motion import Point
+from bellcrank.symbolic.expr import ZERO, Symbol
 
 PAIRS = ((1, 1), (2, 2), (3, 3), (1, 2), (2, 3), (3, 1))
 

@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from bellcrank.emit.printer import ATOM, UNARY, CodePrinter, Piece
-from bellcrank.errors import InternalError, ModelError
-from bellcrank.expr import Func, Symbol
-from bellcrank.expr.function_table import FUNCTIONS, function_names_in
-from bellcrank.expr.node import Rational
-from bellcrank.files.template import fill_template, template_text
+from bellcrank.codegen.printer import ATOM, UNARY, CodePrinter, Piece
+from bellcrank.core.errors import InternalError, ModelError
+from bellcrank.core.files.template import fill_template, template_text
 from bellcrank.kane.autolev.program_layout import OutputFile, ProgramLayout
 from bellcrank.program.statements import AssignStatement, SolveStatement, Statement, statement_targets
+from bellcrank.symbolic.expr import Func, Symbol
+from bellcrank.symbolic.expr.function_table import FUNCTIONS, function_names_in
+from bellcrank.symbolic.expr.node import Rational
 
 RESERVED = {
     "T", "U", "UDOT", "Z", "C", "OUT", "X", "A", "B", "PI", "TMAX", "PSTEP", "STEP", "STEP0", "NCUTS", "HC", "IERR",

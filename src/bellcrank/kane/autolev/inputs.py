@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 
 REPEAT = re.compile(r"(\d+)\*(.+)")
 MOST = 10_000  # repetitions

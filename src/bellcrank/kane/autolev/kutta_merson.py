@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bellcrank.errors import RunError
+from bellcrank.core.errors import RunError
 
 Rates = Callable[[float, np.ndarray], np.ndarray]
 RELERR = ABSERR = 1e-8

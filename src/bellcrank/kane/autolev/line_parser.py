@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from bellcrank.errors import ExpressionError
+from bellcrank.core.errors import ExpressionError
 
 LONGEST_LINE = 10_000
 HEAD = re.compile(r"\s*([A-Za-z_]\w*)\s*", re.ASCII)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, Symbol, add, mul, sqrt
+from bellcrank.core.errors import ModelError
 from bellcrank.kane.autolev.commands import unit_of
 from bellcrank.kane.autolev.workspace import AutolevWorkspace
 from bellcrank.kane.derived import derive_hand_led
 from bellcrank.kane.equations import KaneEquations
 from bellcrank.kane.missing_quantities import MissingError
-from bellcrank.vector.basis import dot
+from bellcrank.symbolic.expr import ZERO, Expr, Symbol, add, mul, sqrt
+from bellcrank.symbolic.vector.basis import dot
 
 PER_FILE = 5  # columns of an output file next to time
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from bellcrank.api.simulation import Simulation
 from bellcrank.choices import Backend, Method
-from bellcrank.errors import ModelError, RunError
+from bellcrank.core.errors import ModelError, RunError
 from bellcrank.kane.autolev.inputs import read_values
 from bellcrank.kane.autolev.kutta_merson import KuttaMersonIntegrator
 from bellcrank.kane.autolev.program_layout import OutputFile, ProgramLayout
-from bellcrank.run.result import Run
-from bellcrank.run.status import RunStatus
+from bellcrank.simulation.run.result import Run
+from bellcrank.simulation.run.status import RunStatus
 
 MOST_ROWS = 10_000_000
 

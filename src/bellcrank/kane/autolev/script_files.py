@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from bellcrank.errors import ModelError
-from bellcrank.files.atomic import write_texts
-from bellcrank.files.text_files import reject_pipe
+from bellcrank.core.errors import ModelError
+from bellcrank.core.files.atomic import write_texts
+from bellcrank.core.files.text_files import reject_pipe
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*", re.ASCII)
 LARGEST = 10_000_000  # bytes of a file that is read

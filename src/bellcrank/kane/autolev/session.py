@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.kane.autolev.assign import run_assignment
 from bellcrank.kane.autolev.command_help import (
     COMMANDS,

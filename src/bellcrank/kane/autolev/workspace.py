@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import Expr, Symbol
-from bellcrank.expr.formula_parser import SyntaxNode, parse_formula
+from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.kane.derivation import Derivation
 from bellcrank.kane.dynamics import Body
 from bellcrank.kane.frames import Frame
@@ -19,7 +17,9 @@ from bellcrank.kane.language import PRIMED, KaneLanguage, Value
 from bellcrank.kane.missing_quantities import MissingError, MissingQuantity
 from bellcrank.kane.motion import Point
 from bellcrank.kane.scalars import TIME
-from bellcrank.vector.basis import Vector
+from bellcrank.symbolic.expr import Expr, Symbol
+from bellcrank.symbolic.expr.formula_parser import SyntaxNode, parse_formula
+from bellcrank.symbolic.vector.basis import Vector
 
 NAME = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 OWN = re.compile(r"[UZ][0-9]+", re.ASCII)  # speeds and intermediate symbols are never new names

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bellcrank.expr import Expr, Symbol, add
 from bellcrank.model.joints.joint import FrameMotion, Joint, LazyVelocity, Speeds
-from bellcrank.vector.basis import NULL, Frame, Mat3, Vec3, cross
-from bellcrank.vector.derivation_workspace import DerivationWorkspace
+from bellcrank.symbolic.expr import Expr, Symbol, add
+from bellcrank.symbolic.vector.basis import NULL, Frame, Mat3, Vec3, cross
+from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-from bellcrank.errors import BellcrankError, ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Symbol, derivative, evaluate, expression, free_symbols, mul
+from bellcrank.core.errors import BellcrankError, ModelError
+from bellcrank.core.units import ANGLE, LENGTH, Dimension
 from bellcrank.model.joints.functions import FunctionJoint, JointMotion
 from bellcrank.model.joints.joint import Joint, JointContext, MotionFunctions
 from bellcrank.model.joints.labels import SPEED, SPIN, BodyLabels, StateLabel
-from bellcrank.units import ANGLE, LENGTH, Dimension
-from bellcrank.vector.basis import NULL, Vec3, add3, add_scaled3, neg3
+from bellcrank.symbolic.expr import ONE, ZERO, Expr, Symbol, derivative, evaluate, expression, free_symbols, mul
+from bellcrank.symbolic.vector.basis import NULL, Vec3, add3, add_scaled3, neg3
 
 
 class LinkageFunctions(MotionFunctions, Protocol):

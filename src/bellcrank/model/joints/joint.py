@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from bellcrank.expr import Expr, Symbol
+from bellcrank.core.units import Dimension
 from bellcrank.model.joints.labels import BodyLabels, StateLabel
-from bellcrank.units import Dimension
-from bellcrank.vector.basis import Frame, Mat3, Vec3, Vector
-from bellcrank.vector.derivation_workspace import DerivationWorkspace
+from bellcrank.symbolic.expr import Expr, Symbol
+from bellcrank.symbolic.vector.basis import Frame, Mat3, Vec3, Vector
+from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace
 
 Speeds = Mapping[Symbol, Expr]  # what constraints make of speeds; one that is not listed stands for itself
 

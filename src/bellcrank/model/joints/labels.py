@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bellcrank.expr import MINUS_ONE, ONE
-from bellcrank.units import ANGLE, LENGTH, TIME, Dimension
-from bellcrank.vector.basis import Vec3
+from bellcrank.core.units import ANGLE, LENGTH, TIME, Dimension
+from bellcrank.symbolic.expr import MINUS_ONE, ONE
+from bellcrank.symbolic.vector.basis import Vec3
 
 SPEED, SPIN = LENGTH / TIME, ANGLE / TIME
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from bellcrank.errors import pluralize
-from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, Symbol, add, div, free_symbols, mul, sub
+from bellcrank.core.errors import pluralize
+from bellcrank.core.units import LENGTH
 from bellcrank.model.joints.joint import FrameMotion, Joint, JointGlyph, LazyVelocity, Speeds
 from bellcrank.model.joints.labels import SPEED, BodyLabels, StateLabel, axis_word, direction_word
 from bellcrank.model.joints.rotation import JointRotation
-from bellcrank.units import LENGTH
-from bellcrank.vector.basis import NULL, Frame, Vec3, Vector, cross, cross3, dot3, matmul, matvec, transpose
-from bellcrank.vector.derivation_workspace import DerivationWorkspace
+from bellcrank.symbolic.expr import MINUS_ONE, ONE, ZERO, Expr, Symbol, add, div, free_symbols, mul, sub
+from bellcrank.symbolic.vector.basis import NULL, Frame, Vec3, Vector, cross, cross3, dot3, matmul, matvec, transpose
+from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bellcrank.errors import pluralize
-from bellcrank.expr import ONE, Expr, Symbol, add, cos, div, mul, neg, sin, sub
+from bellcrank.core.errors import pluralize
+from bellcrank.core.units import ANGLE
+from bellcrank.core.units import ONE as PURE
 from bellcrank.model.joints.labels import SPIN, BodyLabels, StateLabel, axis_word
-from bellcrank.units import ANGLE
-from bellcrank.units import ONE as PURE
-from bellcrank.vector.basis import IDENTITY, Mat3, Vec3, euler_parameter_rotation, matmul, rotation_about
-from bellcrank.vector.derivation_workspace import DerivationWorkspace
+from bellcrank.symbolic.expr import ONE, Expr, Symbol, add, cos, div, mul, neg, sin, sub
+from bellcrank.symbolic.vector.basis import IDENTITY, Mat3, Vec3, euler_parameter_rotation, matmul, rotation_about
+from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace
 
 Turn = tuple[int, Expr, Expr]  # about an axis of the turning frame, with its cosine and sine
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from bellcrank.expr import ZERO, Expr, Symbol, div, mul
-from bellcrank.expr.node import PI, TWO
+from bellcrank.core.units import LENGTH, Dimension
 from bellcrank.model.joints.functions import FunctionJoint, JointMotion
 from bellcrank.model.joints.joint import Joint, JointContext
 from bellcrank.model.joints.labels import BodyLabels, StateLabel
 from bellcrank.model.joints.rotation import JointRotation
-from bellcrank.units import LENGTH, Dimension
-from bellcrank.vector.basis import NULL, scale3
+from bellcrank.symbolic.expr import ZERO, Expr, Symbol, div, mul
+from bellcrank.symbolic.expr.node import PI, TWO
+from bellcrank.symbolic.vector.basis import NULL, scale3
 
 
 @dataclass(frozen=True)

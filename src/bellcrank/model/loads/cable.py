@@ -11,10 +11,10 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import MINUS_ONE, Expr, add
+from bellcrank.core.errors import ModelError
 from bellcrank.model.loads.load import Load, LoadContext, Motion
 from bellcrank.model.loads.strut import Strut
+from bellcrank.symbolic.expr import MINUS_ONE, Expr, add
 
 
 @dataclass

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.expr import Expr
 from bellcrank.model.loads.load import BodyPoint, LoadContext
+from bellcrank.symbolic.expr import Expr
 
 INPUTS = ("fx", "fz", "m")
 OUTPUTS = ("x", "z", "vx", "vz", "spin", "ax", "az", "turn")

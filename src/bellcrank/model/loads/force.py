@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bellcrank.errors import ModelError
-from bellcrank.expr import Expr
+from bellcrank.core.errors import ModelError
+from bellcrank.core.units import FORCE
 from bellcrank.model.formula import formula_names
 from bellcrank.model.loads.load import BodyPoint, Load, LoadContext, LoadRecord
-from bellcrank.units import FORCE
-from bellcrank.vector.basis import Vector, dot
+from bellcrank.symbolic.expr import Expr
+from bellcrank.symbolic.vector.basis import Vector, dot
 
 Line = tuple[Vector, Callable[[], Expr], Callable[[], Expr], Callable[[], Expr]]
 

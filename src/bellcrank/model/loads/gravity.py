@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
+from bellcrank.core.units import ACCELERATION
 from bellcrank.model.loads.load import Load, LoadContext, LoadRecord
-from bellcrank.units import ACCELERATION
 
 
 @dataclass

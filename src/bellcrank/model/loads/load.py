@@ -1,7 +1,7 @@
 """A load: what acts on a body and, in the opposite direction, on another; and all that the stages ask of it.
 
 A kind of load is a `LoadRecord` that reads itself. Units, kinematics, dynamics, pictures, reports and checks know no
-kinds: a new one is a file next to this one and its method in `describe/builder.py`.
+kinds: a new one is a file next to this one and its method in `model/describe/builder.py`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from bellcrank.expr import Expr
-from bellcrank.units import FORCE, LENGTH, TIME, Dimension
-from bellcrank.vector.basis import Vec3, Vector
+from bellcrank.core.units import FORCE, LENGTH, TIME, Dimension
+from bellcrank.symbolic.expr import Expr
+from bellcrank.symbolic.vector.basis import Vec3, Vector
 
 MAGNITUDE_ARGUMENTS = ("x", "x0", "v")  # distance, its reference value and its rate in the magnitude of a force
 Motion = dict[str, Callable[[], Expr]]

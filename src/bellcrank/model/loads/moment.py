@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bellcrank.core.units import FORCE, LENGTH
 from bellcrank.model.loads.load import Load, LoadContext, LoadRecord
-from bellcrank.units import FORCE, LENGTH
 
 
 @dataclass

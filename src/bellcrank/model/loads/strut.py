@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bellcrank.errors import ModelError
+from bellcrank.core.errors import ModelError
 from bellcrank.model.loads.force import Force, Line
 from bellcrank.model.loads.load import BodyPoint, LoadContext
-from bellcrank.vector.basis import Vector, dot, express_in_one_frame, magnitude
+from bellcrank.symbolic.vector.basis import Vector, dot, express_in_one_frame, magnitude
 
 
 @dataclass

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bellcrank.expr import ONE, ZERO, Expr, NamedSubexpression, div, mul, neg, sub
-from bellcrank.expr.construct import small_threshold
 from bellcrank.program.differentiate.intermediates import Intermediates
 from bellcrank.program.differentiate.partials import ExternalPartial, routine_partial
 from bellcrank.program.differentiate.vertex_elimination import Combination, accumulate_derivatives, unit_combination
+from bellcrank.symbolic.expr import ONE, ZERO, Expr, NamedSubexpression, div, mul, neg, sub
+from bellcrank.symbolic.expr.construct import small_threshold
 
 EVERYTHING = 10**9  # threshold of small orders: derivatives are those of the program as it stands, nothing is dropped
 

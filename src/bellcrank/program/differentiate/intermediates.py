@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from bellcrank.expr import ONE, ZERO, Expr, Func, NamedSubexpression, Number, Symbol, add, mul, neg, postorder
-from bellcrank.expr.construct import split_coefficient
-from bellcrank.expr.functions import apply_builtin
-from bellcrank.expr.node import PRIME
+from bellcrank.symbolic.expr import ONE, ZERO, Expr, Func, NamedSubexpression, Number, Symbol, add, mul, neg, postorder
+from bellcrank.symbolic.expr.construct import split_coefficient
+from bellcrank.symbolic.expr.functions import apply_builtin
+from bellcrank.symbolic.expr.node import PRIME
 
 K = TypeVar("K", int, Expr)
 

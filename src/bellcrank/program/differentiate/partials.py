@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from bellcrank.expr import Expr, Func, NamedSubexpression, Number, Product, Sum, Symbol, mul, power
-from bellcrank.expr.calculus import builtin_partials
-from bellcrank.expr.node import ONE, Rational
 from bellcrank.program.differentiate.intermediates import Intermediates
+from bellcrank.symbolic.expr import Expr, Func, NamedSubexpression, Number, Product, Sum, Symbol, mul, power
+from bellcrank.symbolic.expr.calculus import builtin_partials
+from bellcrank.symbolic.expr.node import ONE, Rational
 
 ExternalPartial = Callable[[Func, int], Expr]  # the partial derivative of a table or user function by one argument
 HALF = Fraction(1, 2)

@@ -12,9 +12,9 @@ import heapq
 from collections.abc import Iterable, Mapping, Sequence
 
 from bellcrank.choices import JacobianMode, choice_values
-from bellcrank.expr import ONE, ZERO, Expr, Func, Number, postorder
 from bellcrank.program.differentiate.intermediates import Intermediates
 from bellcrank.program.differentiate.partials import ExternalPartial, node_partials, routine_partial
+from bellcrank.symbolic.expr import ONE, ZERO, Expr, Func, Number, postorder
 
 MODES = choice_values(JacobianMode)
 FREE, STILL, MOVING = range(3)  # edges: +-1, a constant, a variable

@@ -1,0 +1,78 @@
+"""Makes kernel.wasm, the kernel without a compiler, and those of pages: `python -m bellcrank.codegen.wasm.make_kernel`.
+
+Those of pages are small: fixed steps alone, of closed loops, linkages and events what a model needs, and mathematical
+functions of the browser but for sines. It needs clang 14, lld 14 and the C library of WASI (Debian:
+clang-14, lld-14, wasi-libc), and gives the same bytes wherever these are the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from bellcrank.codegen.browser import PAGE_KERNELS
+from bellcrank.kernel.text import Kernel
+from bellcrank.symbolic.expr.function_table import CALLED
+
+FOLDER = Path(__file__).parents[2] / "kernel"
+CLANG = "clang-14"
+MATH = (  # functions that models call
+    "pow",
+    *(
+        f.name
+        for f in CALLED.values()
+        if not (f.syntax or f.macro or f.code.get("wasm") or f.translation("javascript").helper or f.name == "sign")
+    ),
+)
+FLAGS = (
+    "--target=wasm32-wasi", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fno-math-errno", "-nostdlib",
+    "-mbulk-memory", "-Wl,--no-entry", "-Wl,--export-table", "-Wl,--growable-table", "-Wl,--strip-all",
+)  # fmt: skip
+WHOLE = (
+    "web.c", "-lc", "-O2", "-Wl,--export=__heap_base", "-Wl,--export=kernel_functions", "-Wl,-z,stack-size=131072",
+    *(f"-Wl,--export={name}" for name in MATH),
+)  # fmt: skip
+PAGE = (
+    "page.c", "-DPAGE", "-Oz", "-mllvm", "-disable-lsr", "-fno-strict-aliasing", "-Wno-unused-function",
+    "-Wl,--allow-undefined", "-Wl,-z,stack-size=32768", "-Wl,--initial-memory=65536",
+)  # fmt: skip
+PARTS = ("LOOPS", "BRIDGES", "LINKAGES", "GROUND", "LOOKS", "WHEELS")
+KERNELS = {
+    "kernel.wasm": WHOLE,
+    **{
+        f"{name}.wasm": (*PAGE, *(f"-DHAS_{part}={int(part in parts)}" for part in PARTS))
+        for name, parts in PAGE_KERNELS.items()
+    },
+}
+
+
+def missing_tools() -> list[str]:
+    """What is not there that it needs."""
+    missing_tools = [name for name in (CLANG, "wasm-ld-14") if shutil.which(name) is None]
+    return missing_tools if Path("/usr/lib/wasm32-wasi/libc.a").exists() else [*missing_tools, "wasi-libc"]
+
+
+def source_digest() -> str:
+    """Of the text from which the modules are made."""
+    return hashlib.sha256(Kernel({"LINKED": 1}).take("page.c").encode()).hexdigest()[:16]
+
+
+def build_module(name: str) -> bytes:
+    """A module."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / name
+        digest_flag = f'-DDIGEST="{source_digest()}"'
+        subprocess.run([CLANG, *FLAGS, digest_flag, *KERNELS[name], "-o", str(output)], cwd=FOLDER, check=True)
+        return output.read_bytes()
+
+
+if __name__ == "__main__":
+    if missing_tools():
+        sys.exit(f"the kernel is not made: {', '.join(missing_tools())} is not there")
+    for each in KERNELS:
+        (FOLDER / each).write_bytes(build_module(each))
+        print(f"{each}: {(FOLDER / each).stat().st_size} bytes")

@@ -1,0 +1,1 @@
+"""What every room uses: errors, names, units, signals, metrics, numerical methods, files."""

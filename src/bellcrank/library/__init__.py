@@ -1,1 +1,0 @@
-"""Ready parts for vehicles, built from public names: terrain, contact, partial vehicles, whole vehicles."""

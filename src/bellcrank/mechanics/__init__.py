@@ -1,0 +1,1 @@
+"""From a model to its equations: kinematics, dynamics, derivation, interface."""

@@ -1,0 +1,1 @@
+"""Compiled models and their runs."""

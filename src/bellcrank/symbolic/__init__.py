@@ -1,0 +1,1 @@
+"""Expressions and vectors of expressions; no mechanics."""

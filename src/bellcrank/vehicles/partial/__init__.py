@@ -1,0 +1,1 @@
+"""Vehicles of partial vehicles and on rigid axles, built by calls."""
