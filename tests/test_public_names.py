@@ -15,7 +15,7 @@ import bellcrank as bc
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(bc.__file__).parent
 # what pages and examples import although it is not public
-INTERNAL = {"bellcrank.linkage.measures", "bellcrank.symbolic.expr", "bellcrank.vehicles.cars.load_cases"}
+INTERNAL = {"bellcrank.linkage.measures", "bellcrank.symbolic.expr", "bellcrank.vehicles.cars.metrics.load_cases"}
 OPTIONAL = {"bellcrank.gym.registered"}  # needs another package
 IMPORTS_ALL = """
 import pkgutil, sys

@@ -14,7 +14,7 @@ import pytest
 import bellcrank as bc
 from bellcrank import cli
 from bellcrank.export.fmu import binaries
-from bellcrank.vehicles.cars.key_tables import keys_as_markdown
+from bellcrank.vehicles.cars.keys.key_tables import keys_as_markdown
 from tests.fmus import fmpy
 from tests.models import needs_compiler, rarely
 from tests.node import unpacked

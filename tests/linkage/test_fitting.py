@@ -15,7 +15,7 @@ from bellcrank.linkage import Linkage, shipped
 from bellcrank.linkage.hard_point_fitting import PointCoordinate, TargetCurve, fit_curves
 from bellcrank.linkage.measures import measure_wheel
 from bellcrank.linkage.variants import STEP, VariantFamily
-from bellcrank.vehicles.cars.fit_targets import FitTargetFile, fit_hard_points
+from bellcrank.vehicles.cars.metrics.fit_targets import FitTargetFile, fit_hard_points
 from tests.models import rarely
 
 TRAVEL = np.linspace(-0.08, 0.08, 17)

@@ -7,7 +7,7 @@ import bellcrank as bc
 from bellcrank.core.errors import ModelError
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.link_forces import BodyLoad, solve_link_forces
-from bellcrank.vehicles.cars.load_cases import LoadCase, linkage_loads, read_load_cases
+from bellcrank.vehicles.cars.metrics.load_cases import LoadCase, linkage_loads, read_load_cases
 from tests.linkage.machines import linkage, sheet
 
 FORCE, MOMENT = np.array([-3100.0, 1700.0, 4200.0]), np.array([30.0, -60.0, 90.0])

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.vehicles.cars.car_data import GRAVITY
-from bellcrank.vehicles.cars.static_equilibrium import corner_state, rack_centre, spring_and_stop_force
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
+from bellcrank.vehicles.cars.statics.static_equilibrium import corner_state, rack_centre, spring_and_stop_force
 from bellcrank.vehicles.tyres.steady_tyre import ARRAYS
 
 UP = np.array([0.0, 0.0, 1.0])

@@ -8,10 +8,10 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.core.errors import ModelError
-from bellcrank.vehicles.cars.car_data import GRAVITY
-from bellcrank.vehicles.cars.force_laws import dual_tyre_offsets, wheel_static_load
-from bellcrank.vehicles.cars.static_equilibrium import spring_force, static_spring_state
-from bellcrank.vehicles.cars.wheel_tyres import add_tyres
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
+from bellcrank.vehicles.cars.running_gear.wheel_tyres import add_tyres
+from bellcrank.vehicles.cars.statics.static_equilibrium import spring_force, static_spring_state
+from bellcrank.vehicles.force_laws import dual_tyre_offsets, wheel_static_load
 from bellcrank.vehicles.terrain.terrain import flat
 
 SPACING = 0.34

@@ -19,7 +19,7 @@ from bellcrank.linkage.measures import measure_wheel
 from bellcrank.mechanics.derive.content_digest import equation_digest
 from bellcrank.simulation.run.body_poses import initial_pose, load_for_picture
 from bellcrank.vehicles.cars.car import template
-from bellcrank.vehicles.cars.car_data import GRAVITY
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
 from tests.models import rarely
 from tests.vehicles import car_by_hand as hand
 from tests.vehicles.tyre_tables import BOOK
@@ -410,7 +410,7 @@ def test_a_path_through_points():
 
 def test_gains_of_the_driver():
     """MacAdam's driver on the car it assumes: what it sees ahead, it reaches with the steering angle held."""
-    from bellcrank.vehicles.cars.driver import preview_gains
+    from bellcrank.vehicles.cars.control.driver import preview_gains
 
     A, B = np.array([[-5.0, -18.0], [0.3, -5.5]]), np.array([70.0, 45.0])
     times = np.arange(1, 11) / 10

@@ -11,9 +11,9 @@ import bellcrank as bc
 from bellcrank.core.errors import ModelError
 from bellcrank.linkage.chain import BASE
 from bellcrank.linkage.measures import measure_wheel
-from bellcrank.vehicles.cars.car_data import CORNERS, GRAVITY
-from bellcrank.vehicles.cars.handling_metrics import beam_stiffness, spring_rates
-from bellcrank.vehicles.cars.static_equilibrium import (
+from bellcrank.vehicles.cars.design.car_data import CORNERS, GRAVITY
+from bellcrank.vehicles.cars.metrics.handling_metrics import beam_stiffness, spring_rates
+from bellcrank.vehicles.cars.statics.static_equilibrium import (
     pitched_road_axes,
     roll_centre,
     static_spring_state,

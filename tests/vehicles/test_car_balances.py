@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.vehicles.cars.car_data import CORNERS, GRAVITY
+from bellcrank.vehicles.cars.design.car_data import CORNERS, GRAVITY
 from tests.models import relative
 from tests.programs import build
 from tests.vehicles.car_by_hand import car_with

@@ -7,8 +7,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
-from bellcrank.vehicles.cars.bush_compliance import axle_compliance
 from bellcrank.vehicles.cars.car import template
+from bellcrank.vehicles.cars.statics.bush_compliance import axle_compliance
 from tests.vehicles import car_by_hand as hand
 
 ARM = {"units": ["N/mm", "N-m/deg"], "stiffness": [1000, 8000, 8000], "rotation": [1.5, 20, 20]}

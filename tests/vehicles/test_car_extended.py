@@ -8,7 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.core.errors import ModelError
-from bellcrank.vehicles.cars.driver import Driver
+from bellcrank.vehicles.cars.control.driver import Driver
 from bellcrank.vehicles.manoeuvres.compiled_car import compile_car, manoeuvre_system, read_car
 from bellcrank.vehicles.manoeuvres.sine_with_dwell import sine_with_dwell_signal
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.vehicles.cars.car_data import CORNERS
-from bellcrank.vehicles.cars.car_model import rolling_initial_state
+from bellcrank.vehicles.cars.building.car_model import rolling_initial_state
+from bellcrank.vehicles.cars.design.car_data import CORNERS
 from bellcrank.vehicles.tyres.steady_tyre import ARRAYS
 from tests.vehicles import car_by_hand as hand
 

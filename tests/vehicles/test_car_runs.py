@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.vehicles.cars.car_data import CORNERS, GRAVITY
-from bellcrank.vehicles.cars.driver import yaw_inertia
+from bellcrank.vehicles.cars.control.driver import yaw_inertia
+from bellcrank.vehicles.cars.design.car_data import CORNERS, GRAVITY
 from bellcrank.vehicles.manoeuvres import lane_changes
 from bellcrank.vehicles.manoeuvres.compiled_car import THROTTLE_CLOSED, compile_car
 from bellcrank.vehicles.manoeuvres.sine_with_dwell import sine_with_dwell_signal

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.vehicles.cars.static_equilibrium import pitched_road_axes, spin_axis, spring_and_stop_force
+from bellcrank.vehicles.cars.statics.static_equilibrium import pitched_road_axes, spin_axis, spring_and_stop_force
 from tests.models import rarely
 from tests.vehicles import car_by_hand as hand
 

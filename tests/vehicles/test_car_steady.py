@@ -8,8 +8,8 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 import bellcrank as bc
-from bellcrank.vehicles.cars.car_data import CORNERS, GRAVITY
-from bellcrank.vehicles.cars.static_equilibrium import spin_axis
+from bellcrank.vehicles.cars.design.car_data import CORNERS, GRAVITY
+from bellcrank.vehicles.cars.statics.static_equilibrium import spin_axis
 from bellcrank.vehicles.manoeuvres.steering_tests import frequency_response
 from tests.vehicles import car_by_hand as hand
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.vehicles.cars.car_data import GRAVITY
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
 from bellcrank.vehicles.manoeuvres.compiled_car import compile_car
 from bellcrank.vehicles.manoeuvres.linear_handling import linear_handling_metrics
 from bellcrank.vehicles.manoeuvres.report.handling_charts import steady_curves

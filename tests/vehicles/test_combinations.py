@@ -6,7 +6,7 @@ from scipy.signal import lsim
 
 import bellcrank as bc
 from bellcrank.core.errors import ModelError
-from bellcrank.vehicles.cars.car_data import GRAVITY
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
 from bellcrank.vehicles.manoeuvres.channel_metrics import channel_deviation
 from bellcrank.vehicles.manoeuvres.compiled_car import compile_car
 from bellcrank.vehicles.manoeuvres.linear_handling import LinearCar

@@ -15,9 +15,9 @@ import pytest
 import bellcrank as bc
 from bellcrank.core.errors import ModelError, RunError
 from bellcrank.export.fmu import binaries
-from bellcrank.vehicles.cars.car_data import CORNERS
-from bellcrank.vehicles.cars.controllers.user_controller import UserController
-from bellcrank.vehicles.cars.handling_metrics import axle_cornering
+from bellcrank.vehicles.cars.design.car_data import CORNERS
+from bellcrank.vehicles.cars.metrics.handling_metrics import axle_cornering
+from bellcrank.vehicles.cars.user_controller import UserController
 from tests.models import needs_compiler
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "car_controllers.py"

@@ -6,9 +6,9 @@ from scipy.optimize import brentq
 
 import bellcrank as bc
 from bellcrank.core.errors import ModelError
-from bellcrank.vehicles.cars.car_data import CORNERS
-from bellcrank.vehicles.cars.controllers.controller_context import ControllerOutputs
-from bellcrank.vehicles.cars.driveline import add_drive
+from bellcrank.vehicles.cars.control.controller_context import ControllerOutputs
+from bellcrank.vehicles.cars.design.car_data import CORNERS
+from bellcrank.vehicles.cars.driveline.driveline import add_drive
 
 MASS, RADIUS, SPIN = 1500.0, 0.3, 1.0
 WHEELED = MASS + 4 * SPIN / RADIUS**2  # kg, with the wheels

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.vehicles.cars import driver
-from bellcrank.vehicles.cars.car_data import GRAVITY
+from bellcrank.vehicles.cars.control import driver
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
 from bellcrank.vehicles.driver_path import Change, lane_change
 from tests.models import needs_compiler, rarely
 

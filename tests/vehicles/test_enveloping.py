@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 import bellcrank as bc
-from bellcrank.vehicles.cars.tyre_cams import axle_cams, effective_road
+from bellcrank.vehicles.cars.running_gear.tyre_cams import axle_cams, effective_road
 
 BOOK = Path(__file__).parents[2] / "examples" / "tyres" / "book_205_60R15.tir"
 RADIUS, SUNK, BASE, EXPONENT = 0.32, 0.02, 0.09, 1.8

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.vehicles.cars.car_data import GRAVITY
-from bellcrank.vehicles.cars.frame_building import CENTRE, chassis_parts
-from bellcrank.vehicles.cars.static_equilibrium import corner_at_rest
+from bellcrank.vehicles.cars.building.frame_building import CENTRE, chassis_parts
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
+from bellcrank.vehicles.cars.statics.static_equilibrium import corner_at_rest
 from bellcrank.vehicles.manoeuvres.compiled_car import compile_car
 from bellcrank.vehicles.tyres.steady_tyre import ARRAYS
 from bellcrank.vehicles.vehicle_loading import is_motorcycle

@@ -6,7 +6,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.core.errors import ModelError, RunError
 from bellcrank.simulation.run.result import Run
-from bellcrank.vehicles.cars.car_data import GRAVITY
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
 from bellcrank.vehicles.manoeuvres.friction_jump import _longest_lock_time
 from bellcrank.vehicles.manoeuvres.road_tests import ONTO_HIGH, ONTO_LOW, RoadCourse
 

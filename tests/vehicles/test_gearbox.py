@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.vehicles.cars.car_data import CORNERS
+from bellcrank.vehicles.cars.design.car_data import CORNERS
 from bellcrank.vehicles.manoeuvres.compiled_car import THROTTLE_CLOSED, THROTTLE_FIXED, compile_car
 
 pytestmark = pytest.mark.campaign

@@ -9,7 +9,7 @@ import bellcrank as bc
 from bellcrank import cli
 from bellcrank.cli.drive import cars_and_manoeuvres
 from bellcrank.simulation.run.result import Run
-from bellcrank.vehicles.cars.handling_metrics import Figures
+from bellcrank.vehicles.cars.metrics.handling_metrics import Figures
 from bellcrank.vehicles.manoeuvres import applicable_names
 from bellcrank.vehicles.manoeuvres.car_comparison import cars_with_setups, label_cars, run_all
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import Curve, MetricCollector, Result

@@ -8,7 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli import main
-from bellcrank.vehicles.cars.car_data import GRAVITY
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
 from bellcrank.vehicles.motorcycles.motorcycle import motorcycle_text
 from tests.analysis.bicycle import PARAMETERS, canonical_A, canonical_matrices, published
 

@@ -13,9 +13,9 @@ import bellcrank as bc
 from bellcrank.analysis.view.chart import curve_chart
 from bellcrank.simulation.run.result import Run
 from bellcrank.vehicles.cars import car_picture as car_drawing
-from bellcrank.vehicles.cars.car_keys import DamperKeys
-from bellcrank.vehicles.cars.handling_metrics import Figures, VehicleMetric
-from bellcrank.vehicles.cars.plausibility import HEAVY, is_metric_unusual
+from bellcrank.vehicles.cars.keys.car_keys import DamperKeys
+from bellcrank.vehicles.cars.metrics.handling_metrics import Figures, VehicleMetric
+from bellcrank.vehicles.cars.metrics.plausibility import HEAVY, is_metric_unusual
 from bellcrank.vehicles.cars.suspension_view import axle_view
 from bellcrank.vehicles.manoeuvres import four_post, known, sine_with_dwell
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults

@@ -10,8 +10,8 @@ import bellcrank as bc
 from bellcrank.cli import main
 from bellcrank.linkage.elastokinematics import bush_mounts, make_bush
 from bellcrank.linkage.wheel_motion import linkage_wheel_motion
-from bellcrank.vehicles.cars.kc_compliance import LOADS, PHASES, RESPONSES
-from bellcrank.vehicles.cars.kinematics_comparison import match_measure
+from bellcrank.vehicles.cars.metrics.kc_compliance import LOADS, PHASES, RESPONSES
+from bellcrank.vehicles.cars.metrics.kinematics_comparison import match_measure
 from tests.vehicles.test_car_bushes import FRONT, REAR
 
 STIFF = 1e9, 1e10  # N/m, of joints as bushes

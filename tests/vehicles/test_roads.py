@@ -8,7 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
-from bellcrank.vehicles.cars.car_data import CORNERS, GRAVITY
+from bellcrank.vehicles.cars.design.car_data import CORNERS, GRAVITY
 from tests.vehicles.test_surface import BANK, WAVE, R, by_formula, ring, written
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.core.errors import RunError
-from bellcrank.vehicles.cars.car_data import CORNERS, GRAVITY
+from bellcrank.vehicles.cars.design.car_data import CORNERS, GRAVITY
 from bellcrank.vehicles.manoeuvres import applicable_names, sine_with_dwell
 from bellcrank.vehicles.manoeuvres.compiled_car import (
     CURVATURE_GAIN,

@@ -9,7 +9,7 @@ from scipy.optimize import fsolve
 
 import bellcrank as bc
 from bellcrank.core.errors import ModelError
-from bellcrank.vehicles.cars.car_data import CORNERS, GRAVITY
+from bellcrank.vehicles.cars.design.car_data import CORNERS, GRAVITY
 from bellcrank.vehicles.manoeuvres.car_trailer_tests import critical_speed, decay_damping, sway_mode
 from bellcrank.vehicles.manoeuvres.compiled_car import compile_car
 from bellcrank.vehicles.manoeuvres.linear_handling import LinearCar

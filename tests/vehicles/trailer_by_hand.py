@@ -12,8 +12,8 @@ import numpy as np
 from scipy.optimize import root
 
 from bellcrank.model.describe.tyre_model import Rolling
-from bellcrank.vehicles.cars.car_data import CORNERS, GRAVITY
-from bellcrank.vehicles.cars.trailer_statics import pitch_roll_rotation
+from bellcrank.vehicles.cars.design.car_data import CORNERS, GRAVITY
+from bellcrank.vehicles.cars.statics.trailer_statics import pitch_roll_rotation
 from bellcrank.vehicles.tyres.steady_tyre import ARRAYS
 
 

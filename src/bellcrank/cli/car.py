@@ -15,8 +15,8 @@ from bellcrank.cli.report_text import aligned_text_table
 from bellcrank.cli.vehicle_files import create_vehicle_file, list_files, print_check
 from bellcrank.core.errors import ModelError, RunError
 from bellcrank.vehicles.cars.car import Car, car_names, template
-from bellcrank.vehicles.cars.key_tables import HEAD, POINT_HEAD, hard_point_rows, key_rows, keys_as_markdown
-from bellcrank.vehicles.cars.plausibility import unusual_metrics
+from bellcrank.vehicles.cars.keys.key_tables import HEAD, POINT_HEAD, hard_point_rows, key_rows, keys_as_markdown
+from bellcrank.vehicles.cars.metrics.plausibility import unusual_metrics
 from bellcrank.vehicles.manoeuvres import handling as handling_of_car
 
 

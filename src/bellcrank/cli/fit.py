@@ -17,7 +17,7 @@ from bellcrank.linkage import Linkage
 from bellcrank.linkage.chain import AXES as SIGNS
 from bellcrank.linkage.hard_point_fitting import AXES, HardPointFit
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.fit_targets import FitTargetFile, fit_hard_points
+from bellcrank.vehicles.cars.metrics.fit_targets import FitTargetFile, fit_hard_points
 
 
 def print_fit_result(args: Namespace) -> dict[str, object]:

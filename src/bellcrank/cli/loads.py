@@ -11,7 +11,7 @@ from bellcrank.core.errors import ModelError
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.load_table import LoadTable
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.load_cases import linkage_loads, read_load_cases
+from bellcrank.vehicles.cars.metrics.load_cases import linkage_loads, read_load_cases
 
 CASES_PER_TABLE = 4  # cases next to each other
 

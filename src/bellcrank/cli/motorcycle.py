@@ -17,7 +17,7 @@ from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.report_text import aligned_text_table, json_number
 from bellcrank.cli.vehicle_files import create_vehicle_file, list_files, metric_values, print_check
 from bellcrank.core.errors import ModelError
-from bellcrank.vehicles.cars.key_tables import HEAD, key_rows
+from bellcrank.vehicles.cars.keys.key_tables import HEAD, key_rows
 from bellcrank.vehicles.motorcycles.motorcycle import Motorcycle, motorcycle_names, motorcycle_text
 from bellcrank.vehicles.motorcycles.motorcycle_keys import MotorcycleFileKeys
 from bellcrank.vehicles.motorcycles.motorcycle_modes import SpeedModes

@@ -11,8 +11,8 @@ from bellcrank.linkage import Linkage
 from bellcrank.linkage.measures import measure_wheel
 from bellcrank.linkage.wheel_motion import MODES
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.kc_compliance import LOADS, PHASES, RESPONSES
-from bellcrank.vehicles.cars.kinematics_comparison import compare_kinematics
+from bellcrank.vehicles.cars.metrics.kc_compliance import LOADS, PHASES, RESPONSES
+from bellcrank.vehicles.cars.metrics.kinematics_comparison import compare_kinematics
 
 
 def show_compliance(args: Namespace) -> dict[str, object]:

@@ -14,7 +14,7 @@ from bellcrank.cli.files import prepare_output_path
 from bellcrank.cli.report_text import aligned_text_table, json_number
 from bellcrank.core.errors import ModelError
 from bellcrank.core.files.atomic import write_text
-from bellcrank.vehicles.cars.handling_metrics import VehicleMetric
+from bellcrank.vehicles.cars.metrics.handling_metrics import VehicleMetric
 
 
 def create_vehicle_file(args: Namespace, kind: str, text: str) -> int:

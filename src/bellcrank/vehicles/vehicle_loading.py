@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from bellcrank.core.files.text_files import read_toml
+from bellcrank.vehicles.cars.building.car_model import Ground
 from bellcrank.vehicles.cars.car import CARS, CarSystem, car_system
-from bellcrank.vehicles.cars.car_model import Ground
 from bellcrank.vehicles.motorcycles.motorcycle import MotorcycleSystem, motorcycle_system
 
 

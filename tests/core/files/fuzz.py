@@ -46,7 +46,7 @@ from bellcrank.study.store import RECORDS, STUDY, RecordReader, StudyStore
 from bellcrank.study.study_file import read_definition
 from bellcrank.study.study_formulas import FormulaValues, names_in_formula
 from bellcrank.symbolic.expr.formula_parser import parse_formula
-from bellcrank.vehicles.cars.load_cases import read_load_cases
+from bellcrank.vehicles.cars.metrics.load_cases import read_load_cases
 from bellcrank.vehicles.manoeuvres.report.key_metrics import read_targets
 
 SECONDS = 5.0  # of computing, for one input

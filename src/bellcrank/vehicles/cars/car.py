@@ -24,22 +24,27 @@ from bellcrank.linkage import shipped as hard_points
 from bellcrank.linkage.chain import ChainStrut
 from bellcrank.linkage.measures import Measures
 from bellcrank.vehicles.arguments import require_finite_argument
-from bellcrank.vehicles.cars.car_data import CORNER_WORDS, CarData, make_data
-from bellcrank.vehicles.cars.car_keys import DIRECTIONS
-from bellcrank.vehicles.cars.car_model import CarSystem, Ground, build_car_system
-from bellcrank.vehicles.cars.controllers.user_controller import UserController
-from bellcrank.vehicles.cars.handling_metrics import Figures, car_metrics
+from bellcrank.vehicles.cars.building.car_model import CarSystem, Ground, build_car_system
+from bellcrank.vehicles.cars.design.car_data import CORNER_WORDS, CarData, make_data
+from bellcrank.vehicles.cars.design.powertrain_data import front_drive_fraction
+from bellcrank.vehicles.cars.design.trailer_data import (
+    changed_sections,
+    expand_trailer_files,
+    merge_sections,
+    wheel_labels,
+)
+from bellcrank.vehicles.cars.keys.car_keys import DIRECTIONS
+from bellcrank.vehicles.cars.metrics.handling_metrics import Figures, car_metrics
 from bellcrank.vehicles.cars.model_extensions import add_rolling_start, model_content
-from bellcrank.vehicles.cars.powertrain_data import front_drive_fraction
-from bellcrank.vehicles.cars.setup_solver import solve_setup
-from bellcrank.vehicles.cars.static_equilibrium import CarStatics, solve_static_equilibrium
-from bellcrank.vehicles.cars.trailer_data import changed_sections, expand_trailer_files, merge_sections, wheel_labels
+from bellcrank.vehicles.cars.statics.setup_solver import solve_setup
+from bellcrank.vehicles.cars.statics.static_equilibrium import CarStatics, solve_static_equilibrium
+from bellcrank.vehicles.cars.user_controller import UserController
 from bellcrank.vehicles.labels import write_plain_labels
 
 if TYPE_CHECKING:
     from bellcrank.linkage.hard_point_fitting import HardPointFit
     from bellcrank.linkage.load_table import LoadTable
-    from bellcrank.vehicles.cars.kinematics_comparison import KinematicsComparison
+    from bellcrank.vehicles.cars.metrics.kinematics_comparison import KinematicsComparison
 
 FOREIGN = "frame", "a motorcycle (Motorcycle.read)"
 CARS = ShippedCollection("car", "bellcrank.vehicles.cars", other_kind=FOREIGN, own_keys=("body", "car"))
@@ -370,7 +375,7 @@ class Car:
         list of str
             Messages.
         """
-        from bellcrank.vehicles.cars.plausibility import plausibility_warnings
+        from bellcrank.vehicles.cars.metrics.plausibility import plausibility_warnings
 
         return plausibility_warnings(self.data, self.stand, self.metrics)
 
@@ -394,7 +399,7 @@ class Car:
         ModelError
             If the axle or a load case is not valid.
         """
-        from bellcrank.vehicles.cars.load_cases import axle_loads, read_load_cases
+        from bellcrank.vehicles.cars.metrics.load_cases import axle_loads, read_load_cases
 
         read = None if cases is None else read_load_cases(cases)
         return axle_loads(self.data, self.stand, self.metrics, _check_axle_name(axle), read)
@@ -421,7 +426,7 @@ class Car:
         ModelError
             If an argument is not valid.
         """
-        from bellcrank.vehicles.cars.axle_measures import axle_measures
+        from bellcrank.vehicles.cars.metrics.axle_measures import axle_measures
 
         return axle_measures(self.data, self.stand, self.linkage(axle), _check_axle_name(axle), travel, rack, mode)
 
@@ -449,7 +454,7 @@ class Car:
         ModelError
             If an argument is not valid.
         """
-        from bellcrank.vehicles.cars.kc_compliance import compliance_measures
+        from bellcrank.vehicles.cars.metrics.kc_compliance import compliance_measures
 
         return compliance_measures(
             self.data, self.stand, self.linkage(axle), _check_axle_name(axle), travel, rack, load
@@ -486,7 +491,7 @@ class Car:
         RunError
             If the file cannot be read or has no known column.
         """
-        from bellcrank.vehicles.cars.kinematics_comparison import compare_kinematics
+        from bellcrank.vehicles.cars.metrics.kinematics_comparison import compare_kinematics
 
         def measure_at(travel: Any, rack: Any) -> Measures:
             return self.kinematics(axle, travel, rack, mode)
@@ -527,7 +532,7 @@ class Car:
         >>> new.fitted.meets_targets
         True
         """
-        from bellcrank.vehicles.cars.fit_targets import FitTargetFile, fit_hard_points
+        from bellcrank.vehicles.cars.metrics.fit_targets import FitTargetFile, fit_hard_points
 
         target_file = FitTargetFile.read(targets)
         axle_name = _check_axle_name(axle or target_file.targets.axle or "")

@@ -14,13 +14,13 @@ from bellcrank.scene.build_scene import car_items, wheel_items
 from bellcrank.scene.draft import STEEL, TYRE
 from bellcrank.scene.picture import draw_scene
 from bellcrank.scene.scene import UPRIGHT, Scene, SceneGround, SceneItem, SceneMark, rotation_to_axis
-from bellcrank.vehicles.cars.car_data import CarData
-from bellcrank.vehicles.cars.car_model import PAINT, SHELL, shell_size, tyre_width, unloaded_tyre_radius
-from bellcrank.vehicles.cars.static_equilibrium import CarStatics
+from bellcrank.vehicles.cars.building.car_model import PAINT, SHELL, shell_size, tyre_width, unloaded_tyre_radius
+from bellcrank.vehicles.cars.building.trailer_building import PAINT as PALE
+from bellcrank.vehicles.cars.building.trailer_building import WIDE
+from bellcrank.vehicles.cars.design.car_data import CarData
+from bellcrank.vehicles.cars.design.trailer_data import SIDES, SimpleAxle
+from bellcrank.vehicles.cars.statics.static_equilibrium import CarStatics
 from bellcrank.vehicles.cars.suspension_view import axle_view
-from bellcrank.vehicles.cars.trailer_building import PAINT as PALE
-from bellcrank.vehicles.cars.trailer_building import WIDE
-from bellcrank.vehicles.cars.trailer_data import SIDES, SimpleAxle
 from bellcrank.vehicles.tyres.steady_tyre import ARRAYS
 
 LINK, COIL = 0.012, (0.055, 0.007)  # m, radii of a link, of a spring and of its wire

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bellcrank.model.records import StartSpeed
-from bellcrank.vehicles.cars.car_model import CarSystem
+from bellcrank.vehicles.cars.building.car_model import CarSystem
 
 
 def add_rolling_start(s: CarSystem) -> None:

@@ -18,9 +18,9 @@ import numpy as np
 from bellcrank.analysis.view.chart import NARROW, WIDTH, Line, curve_chart
 from bellcrank.linkage.axle_sides import name_on_side
 from bellcrank.linkage.chain import BASE, Chain
-from bellcrank.vehicles.cars.axles import AxleData
-from bellcrank.vehicles.cars.car_data import CarData
-from bellcrank.vehicles.cars.static_equilibrium import Attitude, CarStatics, corner_at_rest, roll_centre
+from bellcrank.vehicles.cars.design.axles import AxleData
+from bellcrank.vehicles.cars.design.car_data import CarData
+from bellcrank.vehicles.cars.statics.static_equilibrium import Attitude, CarStatics, corner_at_rest, roll_centre
 
 Array = np.ndarray[Any, Any]
 LINK, SPRING, WHEEL, CENTRE, MIDDLE = 0, 1, -1, 2, 3  # colours

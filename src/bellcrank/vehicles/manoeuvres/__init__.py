@@ -21,8 +21,8 @@ from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.core.files.html import page_path, save_page
 from bellcrank.optimize.fit_result import Fit
 from bellcrank.simulation.run.argument_checks import canonical_method
-from bellcrank.vehicles.cars.driver import Driver
-from bellcrank.vehicles.cars.handling_metrics import Figures
+from bellcrank.vehicles.cars.control.driver import Driver
+from bellcrank.vehicles.cars.metrics.handling_metrics import Figures
 from bellcrank.vehicles.driver_path import Change, Path, circle, lane_change
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults, label_cars, run_all
 from bellcrank.vehicles.manoeuvres.car_trailer_tests import AMPLIFICATION, OFF_TRACKING, SWAY

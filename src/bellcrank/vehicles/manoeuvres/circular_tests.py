@@ -16,7 +16,7 @@ from bellcrank.core.errors import RunError
 from bellcrank.core.signals import sampled
 from bellcrank.simulation.run.result import Run
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.car_data import GRAVITY
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
 from bellcrank.vehicles.manoeuvres.channel_metrics import (
     ACROSS,
     channel_deviation,

@@ -21,16 +21,16 @@ from bellcrank.choices import Method
 from bellcrank.core.errors import ModelError, RunError
 from bellcrank.core.signals import sampled
 from bellcrank.simulation.run.result import Run
+from bellcrank.vehicles.cars.building.car_model import CarSystem, RoadPlane, rolling_initial_state
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.car_data import CORNERS, GRAVITY, CarData
-from bellcrank.vehicles.cars.car_model import CarSystem, RoadPlane, rolling_initial_state
-from bellcrank.vehicles.cars.clutch_and_converter import MOTOR
-from bellcrank.vehicles.cars.driver import Driver
-from bellcrank.vehicles.cars.gearbox import GEAR
-from bellcrank.vehicles.cars.handling_metrics import Figures, car_metrics, understeer_gradient
+from bellcrank.vehicles.cars.control.driver import Driver
+from bellcrank.vehicles.cars.design.car_data import CORNERS, GRAVITY, CarData
+from bellcrank.vehicles.cars.design.powertrain_data import gear_ratios, lowest_gear_reaching
+from bellcrank.vehicles.cars.driveline.clutch_and_converter import MOTOR
+from bellcrank.vehicles.cars.driveline.gearbox import GEAR
+from bellcrank.vehicles.cars.metrics.handling_metrics import Figures, car_metrics, understeer_gradient
 from bellcrank.vehicles.cars.model_extensions import add_rolling_start, model_content
-from bellcrank.vehicles.cars.powertrain_data import gear_ratios, lowest_gear_reaching
-from bellcrank.vehicles.cars.static_equilibrium import CarStatics
+from bellcrank.vehicles.cars.statics.static_equilibrium import CarStatics
 from bellcrank.vehicles.driver_path import Change, Path
 from bellcrank.vehicles.manoeuvres.steady_motion import HORIZONTAL_POSE, SteadyMotionSolver
 

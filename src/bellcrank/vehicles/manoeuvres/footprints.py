@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.vehicles.cars.car_data import CarData
-from bellcrank.vehicles.cars.static_equilibrium import CarStatics
+from bellcrank.vehicles.cars.design.car_data import CarData
+from bellcrank.vehicles.cars.statics.static_equilibrium import CarStatics
 
 Array = np.ndarray[Any, Any]
 POINTS = 9  # of each long side

@@ -17,7 +17,7 @@ from bellcrank.core.signals import sampled
 from bellcrank.simulation.run.result import Run
 from bellcrank.simulation.run.status import RunStatus
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.car_data import GRAVITY
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
 from bellcrank.vehicles.manoeuvres.car_trailer_tests import axle_paths
 from bellcrank.vehicles.manoeuvres.channel_metrics import distance_travelled, first_crossing_time
 from bellcrank.vehicles.manoeuvres.compiled_car import SIGNAL_END, THROTTLE_FIXED, CompiledCar, abs_note

@@ -13,8 +13,8 @@ import numpy as np
 
 from bellcrank.core.signals import sampled
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.car_data import GRAVITY
-from bellcrank.vehicles.cars.powertrain_data import max_drive_torque
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
+from bellcrank.vehicles.cars.design.powertrain_data import max_drive_torque
 from bellcrank.vehicles.manoeuvres.compiled_car import OUTPUT_EVERY, SIGNAL_END, STEP
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import Criterion, Manoeuvre, MetricCollector, Result, Setting
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from bellcrank.simulation.run.result import Run
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.car_data import CarData
-from bellcrank.vehicles.cars.driver import PREVIEW
-from bellcrank.vehicles.cars.trailer_data import CHASSIS
+from bellcrank.vehicles.cars.control.driver import PREVIEW
+from bellcrank.vehicles.cars.design.car_data import CarData
+from bellcrank.vehicles.cars.design.trailer_data import CHASSIS
 from bellcrank.vehicles.driver_path import Change
 from bellcrank.vehicles.manoeuvres.compiled_car import (
     DEFAULT_DRIVER,

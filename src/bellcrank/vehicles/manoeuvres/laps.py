@@ -16,9 +16,9 @@ from bellcrank.core.errors import ModelError, RunError
 from bellcrank.core.signals import ramp
 from bellcrank.simulation.run.result import Run
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.car_data import GRAVITY
-from bellcrank.vehicles.cars.driver import PREVIEW, Driver
-from bellcrank.vehicles.cars.powertrain_data import max_drive_torque
+from bellcrank.vehicles.cars.control.driver import PREVIEW, Driver
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
+from bellcrank.vehicles.cars.design.powertrain_data import max_drive_torque
 from bellcrank.vehicles.manoeuvres.car_trailer_tests import axle_paths
 from bellcrank.vehicles.manoeuvres.circuit import SHIPPED, Circuit, SpeedProfile, read_circuit
 from bellcrank.vehicles.manoeuvres.compiled_car import THROTTLE_FIXED, CompiledCar, compile_car

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.core.errors import RunError
-from bellcrank.vehicles.cars.car_data import GRAVITY
-from bellcrank.vehicles.cars.clutch_and_converter import MOTOR
-from bellcrank.vehicles.cars.gearbox import GEAR
-from bellcrank.vehicles.cars.handling_metrics import Figures, VehicleMetric
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
+from bellcrank.vehicles.cars.driveline.clutch_and_converter import MOTOR
+from bellcrank.vehicles.cars.driveline.gearbox import GEAR
+from bellcrank.vehicles.cars.metrics.handling_metrics import Figures, VehicleMetric
 from bellcrank.vehicles.manoeuvres.steady_motion import central_differences, non_cyclic_states
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from bellcrank.optimize.recordings import (
 )
 from bellcrank.simulation.run.result import Run
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.file_keys import SI, UNITS, ProblemList, SectionUnits
+from bellcrank.vehicles.file_keys import SI, UNITS, ProblemList, SectionUnits
 from bellcrank.vehicles.manoeuvres.compiled_car import (
     STEP,
     THROTTLE_CLOSED,

@@ -26,8 +26,8 @@ from bellcrank.core.files.record import report_io_errors
 from bellcrank.core.unit_notation import typeset_unit
 from bellcrank.scene.track import with_track
 from bellcrank.simulation.run.result import Run
-from bellcrank.vehicles.cars.car_data import CORNERS
-from bellcrank.vehicles.cars.handling_metrics import Figures, VehicleMetric
+from bellcrank.vehicles.cars.design.car_data import CORNERS
+from bellcrank.vehicles.cars.metrics.handling_metrics import Figures, VehicleMetric
 from bellcrank.vehicles.manoeuvres.track import CONES, make_track
 
 Array = np.ndarray[Any, Any]

@@ -10,7 +10,7 @@ import numpy as np
 from bellcrank.core.metrics.metric_values import rms
 from bellcrank.simulation.run.result import Run
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.driver import PREVIEW, Driver
+from bellcrank.vehicles.cars.control.driver import PREVIEW, Driver
 from bellcrank.vehicles.driver_path import STEP, Path
 from bellcrank.vehicles.manoeuvres.compiled_car import compiled_car
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import (

@@ -17,7 +17,7 @@ from bellcrank.core.metrics.frequency_weighting import apply_weighting
 from bellcrank.core.metrics.metric_values import load_variation, mean, peak, rms, std
 from bellcrank.core.signals import sampled
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.driver import Driver
+from bellcrank.vehicles.cars.control.driver import Driver
 from bellcrank.vehicles.manoeuvres.channel_metrics import channel_value_at, distance_travelled
 from bellcrank.vehicles.manoeuvres.compiled_car import SIGNAL_END, THROTTLE_FIXED, CompiledCar, abs_note, compiled_car
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import Criterion, Curve, Manoeuvre, MetricCollector, Result, Setting

@@ -12,7 +12,7 @@ from bellcrank.core.errors import RunError
 from bellcrank.core.signals import sampled
 from bellcrank.simulation.run.result import Run
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.car_data import GRAVITY
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
 from bellcrank.vehicles.manoeuvres.channel_metrics import (
     channel_deviation,
     channel_value_at,

@@ -16,7 +16,7 @@ import numpy as np
 from bellcrank.api.simulation import Simulation
 from bellcrank.core.errors import RunError
 from bellcrank.core.units import parse_dimension
-from bellcrank.vehicles.cars.driver import RATE
+from bellcrank.vehicles.cars.control.driver import RATE
 
 Array = np.ndarray[Any, Any]
 HORIZONTAL_POSE = ("q(chassis, 1)", "q(chassis, 2)", "q(chassis, 4)")

@@ -11,8 +11,8 @@ from bellcrank.core.errors import ModelError
 from bellcrank.core.signals import sampled, step
 from bellcrank.simulation.run.result import Run
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.car_data import GRAVITY
-from bellcrank.vehicles.cars.powertrain_data import max_drive_torque
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
+from bellcrank.vehicles.cars.design.powertrain_data import max_drive_torque
 from bellcrank.vehicles.manoeuvres.channel_metrics import distance_travelled
 from bellcrank.vehicles.manoeuvres.compiled_car import (
     SIGNAL_END,

@@ -14,7 +14,7 @@ import numpy as np
 from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.core.signals import sampled
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.car_data import GRAVITY
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
 from bellcrank.vehicles.manoeuvres.compiled_car import OUTPUT_EVERY, STEP
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import Manoeuvre, MetricCollector, Result, Setting
 

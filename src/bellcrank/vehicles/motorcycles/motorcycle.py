@@ -16,9 +16,9 @@ from bellcrank.core.files.shipped_files import ShippedCollection
 from bellcrank.core.files.text_files import read_text
 from bellcrank.core.numeric.real_numbers import display_text
 from bellcrank.vehicles.arguments import require_finite_argument, require_finite_list, require_positive_argument
-from bellcrank.vehicles.cars.handling_metrics import Figures
-from bellcrank.vehicles.cars.plausibility import unusual_keys, unusual_metrics
-from bellcrank.vehicles.cars.trailer_data import changed_sections
+from bellcrank.vehicles.cars.design.trailer_data import changed_sections
+from bellcrank.vehicles.cars.metrics.handling_metrics import Figures
+from bellcrank.vehicles.cars.metrics.plausibility import unusual_keys, unusual_metrics
 from bellcrank.vehicles.driver_path import lane_change
 from bellcrank.vehicles.labels import write_plain_labels
 from bellcrank.vehicles.motorcycles.motorcycle_data import MotorcycleData, make_motorcycle

@@ -15,9 +15,9 @@ from typing import Any
 
 from bellcrank.core.errors import ModelError
 from bellcrank.model.describe.tyre_model import Rolling
-from bellcrank.vehicles.cars.car_data import GRAVITY
-from bellcrank.vehicles.cars.car_keys import Vector
-from bellcrank.vehicles.cars.file_keys import ProblemList, read_key_record
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
+from bellcrank.vehicles.cars.keys.car_keys import Vector
+from bellcrank.vehicles.file_keys import ProblemList, read_key_record
 from bellcrank.vehicles.motorcycles.motorcycle_keys import (
     MotorcycleBodyKeys,
     MotorcycleFileKeys,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bellcrank.vehicles.cars.car_keys import BumpStopKeys, CarEventKeys, Vector, WheelKeys
-from bellcrank.vehicles.cars.file_keys import file_key
+from bellcrank.vehicles.cars.keys.car_keys import BumpStopKeys, CarEventKeys, Vector, WheelKeys
+from bellcrank.vehicles.file_keys import file_key
 
 
 @dataclass(frozen=True)

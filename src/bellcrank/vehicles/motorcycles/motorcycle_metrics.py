@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from bellcrank.vehicles.cars.handling_metrics import Figures, VehicleMetric
+from bellcrank.vehicles.cars.metrics.handling_metrics import Figures, VehicleMetric
 from bellcrank.vehicles.motorcycles.motorcycle_data import MotorcycleData, strut_lever
 
 

@@ -21,10 +21,10 @@ from bellcrank.api.system import System
 from bellcrank.model.describe.handles import BodyHandle
 from bellcrank.model.describe.tyre_patch import FORMULAS, formula_for_name
 from bellcrank.model.formula import call_formula, cross, direction, dot, dxdt, pos, project, rot, vel
-from bellcrank.vehicles.cars.car_keys import DIRECTIONS, WheelKeys
-from bellcrank.vehicles.cars.force_laws import bump_stop_force, two_way_damper_force
-from bellcrank.vehicles.cars.model_parameters import add_si_parameter
+from bellcrank.vehicles.cars.keys.car_keys import DIRECTIONS, WheelKeys
 from bellcrank.vehicles.driver_inputs import RING, add_brake, slip_with_parameters
+from bellcrank.vehicles.force_laws import bump_stop_force, two_way_damper_force
+from bellcrank.vehicles.model_parameters import add_si_parameter
 from bellcrank.vehicles.motorcycles.motorcycle_data import MotorcycleData
 from bellcrank.vehicles.motorcycles.motorcycle_keys import ForkStrutKeys, MotorcycleBodyKeys
 from bellcrank.vehicles.motorcycles.motorcycle_shapes import add_shapes

@@ -12,7 +12,7 @@ from bellcrank.analysis.plots import draw_panels
 from bellcrank.core.files.html import heading
 from bellcrank.core.files.notebook_display import PlotDisplay
 from bellcrank.simulation.run.result import Run
-from bellcrank.vehicles.cars.handling_metrics import Figures, VehicleMetric
+from bellcrank.vehicles.cars.metrics.handling_metrics import Figures, VehicleMetric
 from bellcrank.vehicles.motorcycles.motorcycle_model import FALLEN
 
 PANELS = (

@@ -29,8 +29,8 @@ from bellcrank.api.system import System
 from bellcrank.core.argument_checks import PublicDir
 from bellcrank.core.errors import ModelError, RunError
 from bellcrank.symbolic.expr.table import table
-from bellcrank.vehicles.cars.model_parameters import add_si_parameter
 from bellcrank.vehicles.driver_path import Path
+from bellcrank.vehicles.model_parameters import add_si_parameter
 from bellcrank.vehicles.motorcycles.motorcycle_data import MotorcycleData
 
 Array = np.ndarray[Any, Any]

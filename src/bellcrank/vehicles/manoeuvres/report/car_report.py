@@ -17,8 +17,8 @@ from bellcrank.core.files.html import HtmlText, cell_html, heading, html_table, 
 from bellcrank.core.version import __version__
 from bellcrank.linkage.measures import Measures, constant_measures, default_travels, main_measures, measure_wheel
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.cars.car_keys import TyreData
 from bellcrank.vehicles.cars.car_picture import car_picture
+from bellcrank.vehicles.cars.keys.car_keys import TyreData
 from bellcrank.vehicles.cars.suspension_view import suspension_views
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
 from bellcrank.vehicles.manoeuvres.footprints import vehicle_footprints

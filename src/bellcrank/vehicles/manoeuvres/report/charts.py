@@ -8,7 +8,7 @@ import numpy as np
 
 from bellcrank.analysis.view.chart import NARROW, curve_chart
 from bellcrank.core.files.html import HtmlText, cell_html
-from bellcrank.vehicles.cars.car_data import CORNERS
+from bellcrank.vehicles.cars.design.car_data import CORNERS
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import ON_GROUND, Curve, Line, Result
 from bellcrank.vehicles.manoeuvres.report.display import format_axis_label

@@ -6,7 +6,7 @@ import math
 import re
 
 from bellcrank.core.unit_notation import typeset_unit
-from bellcrank.vehicles.cars.handling_metrics import VehicleMetric
+from bellcrank.vehicles.cars.metrics.handling_metrics import VehicleMetric
 
 DIGITS = 3
 LEAST = 0.005  # %, what is smaller is nothing

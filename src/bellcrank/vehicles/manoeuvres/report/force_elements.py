@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from bellcrank.linkage.pose_table import default_range
-from bellcrank.vehicles.cars.axles import AxleData
-from bellcrank.vehicles.cars.car_keys import DamperKeys
-from bellcrank.vehicles.cars.force_laws import bump_stop_force, two_way_damper_force
-from bellcrank.vehicles.cars.static_equilibrium import CarStatics, drawn_length, spring_force
+from bellcrank.vehicles.cars.design.axles import AxleData
+from bellcrank.vehicles.cars.keys.car_keys import DamperKeys
+from bellcrank.vehicles.cars.statics.static_equilibrium import CarStatics, drawn_length, spring_force
+from bellcrank.vehicles.force_laws import bump_stop_force, two_way_damper_force
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import Curve
 from bellcrank.vehicles.tyres.steady_tyre import ARRAYS

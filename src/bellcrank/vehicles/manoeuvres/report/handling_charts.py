@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from bellcrank.core.files.html import HtmlText, cell_html, heading, paragraph
 from bellcrank.simulation.run.result import Run
-from bellcrank.vehicles.cars.car_data import GRAVITY
+from bellcrank.vehicles.cars.design.car_data import GRAVITY
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import Curve, Line, Result
 from bellcrank.vehicles.manoeuvres.report.charts import curve_charts, merge_labelled_curves

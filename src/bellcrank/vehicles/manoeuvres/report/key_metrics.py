@@ -12,7 +12,7 @@ from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.core.files.html import HtmlText, cell_html, html_table
 from bellcrank.core.files.html import details as folded
 from bellcrank.core.files.text_files import read_toml
-from bellcrank.vehicles.cars.handling_metrics import VehicleMetric
+from bellcrank.vehicles.cars.metrics.handling_metrics import VehicleMetric
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import Manoeuvre
 from bellcrank.vehicles.manoeuvres.report.display import display_factor_and_unit, format_report_number

@@ -1,0 +1,1 @@
+"""Axles, wheels, springs and brakes as parts of a System."""
