@@ -15,7 +15,9 @@ class WithExamples(build_py):
         if not self.editable_mode:  # then they are found in the checkout
             target = Path(self.build_lib, "bellcrank", "core", "files", "examples")
             shutil.rmtree(target, ignore_errors=True)
-            shutil.copytree("examples", target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+            shutil.copytree(
+                "examples", target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc")
+            )
 
 
 setup(cmdclass={"build_py": WithExamples})

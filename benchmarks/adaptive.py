@@ -1,17 +1,19 @@
-"""Work and precision of methods that choose their steps, beside SciPy and SUNDIALS through CasADi, in one run.
+"""Work and precision of methods that choose their steps, beside SciPy and SUNDIALS through CasADi,
+in one run.
 
-python benchmarks/adaptive.py [PROBLEM ...]: for every solver the CPU time (ms, the best of several runs, rows included)
-at which the largest error of all states at 101 times, against the largest value of each state, is 1e-4, 1e-6 and 1e-8:
-interpolated along runs of rtol = 1e-3 ... 1e-10 with atol = rtol/100, "-" where none came so far. Then how many times
-as fast `auto` is as the best of each group:
+python benchmarks/adaptive.py [PROBLEM ...]: for every solver the CPU time (ms, the best of several
+runs, rows included) at which the largest error of all states at 101 times, against the largest
+value of each state, is 1e-4, 1e-6 and 1e-8: interpolated along runs of rtol = 1e-3 ... 1e-10 with
+atol = rtol/100, "-" where none came so far. Then how many times as fast `auto` is as the best of
+each group:
 
   in Python   simulate(method="DOP853" ...): SciPy's solvers, driven step by step, with rows, loops and breaks
   SciPy       solve_ivp over sim.rhs(), the compiled rates, with the Jacobian; no loops are closed, no breaks known
   SUNDIALS    CVODES and IDAS of CasADi (extra "bench"), over the same rates as its own expressions, compiled, with its
               exact sparse Jacobian; no loops are closed, no breaks known
 
-Each of the others has a process of its own and a time limit. The reference is dop853 at the tolerance stated; a line
-says by how much the stiff method at 1e-11 deviates from it.
+Each of the others has a process of its own and a time limit. The reference is dop853 at the
+tolerance stated; a line says by how much the stiff method at 1e-11 deviates from it.
 """
 
 import argparse
@@ -44,7 +46,14 @@ ERRORS = (1e-4, 1e-6, 1e-8)
 TOLERANCES = 10.0 ** -np.arange(3, 11)
 OTHERS = TOLERANCES[[0, 1, 3, 5, 7]]
 LIMIT = 20  # CPU s: for all runs of one of the others
-SUNDIALS = {"CVODES BDF": ("cvodes", {}), "CVODES Adams": ("cvodes", {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"}), "IDAS": ("idas", {})}  # fmt: skip
+SUNDIALS = {
+    "CVODES BDF": ("cvodes", {}),
+    "CVODES Adams": (
+        "cvodes",
+        {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"},
+    ),
+    "IDAS": ("idas", {}),
+}
 
 
 def example(name):
@@ -64,7 +73,8 @@ PROBLEMS = {
 
 
 class Clock:
-    """Seconds since it was made: those of this process, where they are so many that its coarse clock shows them."""
+    """Seconds since it was made: those of this process, where they are so many that its coarse
+    clock shows them."""
 
     def __init__(self):
         self.wall, self.cpu = time.perf_counter(), time.process_time()
@@ -82,7 +92,12 @@ class Problem:
         make, self.t_end, self.initial, self.finest = PROBLEMS[name]
         self.equations = make().equations()
         self.sim = self.equations.compile(speed="fast")
-        self.options = {"t_end": self.t_end, "step": self.t_end / 100, "output_every": 1, "initial": self.initial}
+        self.options = {
+            "t_end": self.t_end,
+            "step": self.t_end / 100,
+            "output_every": 1,
+            "initial": self.initial,
+        }
         self.times = np.linspace(0, self.t_end, 101)
         self.exact = None
 
@@ -90,16 +105,21 @@ class Problem:
         """Values of all states by time, and seconds."""
         clock = Clock()
         run = self.sim.simulate(method=method, rtol=rtol, atol=rtol / 100, **self.options)
-        seconds = min(run.settings["seconds"], clock.seconds)  # of the run alone, unless others had their turns within
+        seconds = min(
+            run.settings["seconds"], clock.seconds
+        )  # of the run alone, unless others had their turns within
         units = [x.unit.factor for x in self.sim.interface.states]
-        values = [factor * run[x.name] for x, factor in zip(self.sim.interface.states, units, strict=True)]
+        values = [
+            factor * run[x.name] for x, factor in zip(self.sim.interface.states, units, strict=True)
+        ]
         return np.array(values), seconds
 
     def start(self):
         return np.concatenate(self.sim.assemble(self.initial))
 
     def error(self, values):
-        """The largest, against the largest value of each state; coordinates count as 1e-3 at least, speeds as 1e-6."""
+        """The largest, against the largest value of each state; coordinates count as 1e-3 at least,
+        speeds as 1e-6."""
         if values.shape != self.exact.shape or not np.isfinite(values).all():
             return math.inf
         n_q = len(self.sim.interface.coordinates)
@@ -119,7 +139,7 @@ def scipy_solver(problem, method):
         clock = Clock()
         found = solve_ivp(
             f, (0, problem.t_end), start, method, problem.times, rtol=rtol, atol=rtol / 100, **more
-        )  # fmt: skip
+        )
         return found.y, clock.seconds
 
     return run
@@ -143,7 +163,11 @@ def sundials_solver(problem, name):
     w = [casadi_signal(ca, sim.interface.run.inputs[x.base], t) for x in sim.interface.inputs]
     q, u = [y[i] for i in range(n_q)], [y[i] for i in range(n_q, len(start))]
     rates = ca.vertcat(
-        *(x for part in space["derivatives"](t, q, u, p, sim.loaded.constants(p), w, None) for x in part)
+        *(
+            x
+            for part in space["derivatives"](t, q, u, p, sim.loaded.constants(p), w, None)
+            for x in part
+        )
     )
     there = np.array(ca.Function("f", [t, y], [rates])(0.01, start)).ravel()
     here = sim.rhs()(0.01, start)
@@ -153,7 +177,9 @@ def sundials_solver(problem, name):
 
     def run(rtol):
         options = {"reltol": rtol, "abstol": rtol / 100, "max_num_steps": 10_000_000, **jit, **more}
-        integrate = ca.integrator("I", solver, {"x": y, "t": t, "ode": rates}, 0.0, problem.times[1:].tolist(), options)
+        integrate = ca.integrator(
+            "I", solver, {"x": y, "t": t, "ode": rates}, 0.0, problem.times[1:].tolist(), options
+        )
         seconds = math.inf
         for _ in range(10):
             clock = Clock()
@@ -174,7 +200,9 @@ def casadi_signal(ca, signal, t):
         return ca.if_else(t > at, height, before)
     assert signal.name == "sine"
     amplitude, frequency, phase, start = numbers
-    return ca.if_else(t > start, amplitude * ca.sin(2 * math.pi * frequency * (t - start) + phase), 0.0)
+    return ca.if_else(
+        t > start, amplitude * ca.sin(2 * math.pi * frequency * (t - start) + phase), 0.0
+    )
 
 
 def child(name, solver, reference):
@@ -245,7 +273,10 @@ def measure(name, groups, folder):
     reference = str(Path(folder) / "reference.npy")
     np.save(reference, problem.exact)
     title = f"{name}, {len(problem.exact)} states"
-    print(f"{title:30}" + "".join(f"{e:>10.0e}" for e in ERRORS) + f"   reference to {stiff:.0e}", flush=True)
+    print(
+        f"{title:30}" + "".join(f"{e:>10.0e}" for e in ERRORS) + f"   reference to {stiff:.0e}",
+        flush=True,
+    )
     best = {}
     for method in OWN:
         found = own_curve(problem, method)
@@ -273,7 +304,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("problems", nargs="*", help=f"of {', '.join(PROBLEMS)}")
     parser.add_argument("--own", action="store_true", help="without the others")
-    parser.add_argument("--others", action="append", metavar="SOLVER", help="these alone (may be repeated)")
+    parser.add_argument(
+        "--others", action="append", metavar="SOLVER", help="these alone (may be repeated)"
+    )
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
@@ -281,7 +314,9 @@ def main():
         return
     groups = {} if args.own else GROUPS
     if args.others:
-        groups = {group: [s for s in solvers if s in args.others] for group, solvers in GROUPS.items()}
+        groups = {
+            group: [s for s in solvers if s in args.others] for group, solvers in GROUPS.items()
+        }
     for name in args.problems or PROBLEMS:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             measure(name, groups, folder)

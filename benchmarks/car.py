@@ -1,10 +1,12 @@
-"""How much faster than real time a car from hard points runs at steps of 1 ms on one core, and what it takes to get there.
+"""How much faster than real time a car from hard points runs at steps of 1 ms on one core, and what
+it takes to get there.
 
-With suspensions solved exactly and looked up in tables, on tyres by size (TMeasy) and on a Magic Formula tyre of a
-file, by rk4 (four evaluations of the rates in a step), rk2 (two) and ab2 (one), each with how far yaw rate, roll, slip
-angle and lateral acceleration are off at most, against the largest value of each, as one steers to and fro: from rk4
-with an eighth of the step. Right after a jump of the steering wheel, rk2 and ab2 are off by up to a hundredth for 10 ms.
-Times are of the process itself (the compiler's: by the clock), the best of three. Names of shipped vehicles as
+With suspensions solved exactly and looked up in tables, on tyres by size (TMeasy) and on a Magic
+Formula tyre of a file, by rk4 (four evaluations of the rates in a step), rk2 (two) and ab2 (one),
+each with how far yaw rate, roll, slip angle and lateral acceleration are off at most, against the
+largest value of each, as one steers to and fro: from rk4 with an eighth of the step. Right after a
+jump of the steering wheel, rk2 and ab2 are off by up to a hundredth for 10 ms. Times are of the
+process itself (the compiler's: by the clock), the best of three. Names of shipped vehicles as
 arguments (`python benchmarks/car.py semi_trailer truck`): these, as they are.
 """
 
@@ -15,7 +17,10 @@ from typing import Any
 
 import bellcrank as bc
 
-TYRE = {"size": None, "file": str(Path(__file__).parents[1] / "examples" / "tyres" / "book_205_60R15.tir")}
+TYRE = {
+    "size": None,
+    "file": str(Path(__file__).parents[1] / "examples" / "tyres" / "book_205_60R15.tir"),
+}
 DURATION = 20.0
 METHODS = ("rk4", "rk2", "ab2")
 TURN, SWAY = bc.signals.step(at=1, height=5), bc.signals.sine(20, 0.5)  # of the steering wheel, deg
@@ -50,7 +55,9 @@ def show(name: str, tyres: str, car: bc.vehicles.Car, exact: bool = True) -> Non
 
 
 def run(sim: bc.Simulation, method: str, step: float, every: int, steer: Any) -> bc.Run:
-    return sim.simulate(t_end=DURATION, step=step, output_every=every, method=method, inputs={"steer": steer})
+    return sim.simulate(
+        t_end=DURATION, step=step, output_every=every, method=method, inputs={"steer": steer}
+    )
 
 
 def speed(sim: bc.Simulation, method: str) -> float:

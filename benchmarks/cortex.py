@@ -2,11 +2,12 @@
 
     python benchmarks/cortex.py [EXAMPLE ...]
 
-For each example in double precision (Cortex-M7 with a double-precision unit) and in single precision (Cortex-M4),
-compiled by arm-none-eabi-gcc -Os: bytes of code and constants of the model; the same of a whole program with the
-functions of newlib that it calls; variables of its own (data and bss, which must be none); the structure of the caller;
-and the largest stack of a call, from gcc's call graph, without that of the C library. A stack whose size is not known
-when the code is compiled, and functions that call themselves, are errors.
+For each example in double precision (Cortex-M7 with a double-precision unit) and in single
+precision (Cortex-M4), compiled by arm-none-eabi-gcc -Os: bytes of code and constants of the model;
+the same of a whole program with the functions of newlib that it calls; variables of its own (data
+and bss, which must be none); the structure of the caller; and the largest stack of a call, from
+gcc's call graph, without that of the C library. A stack whose size is not known when the code is
+compiled, and functions that call themselves, are errors.
 """
 
 import re
@@ -25,7 +26,16 @@ PROCESSORS = {
     "single": ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16"),
 }
 COMPILER = "arm-none-eabi-gcc"
-FLAGS = ("-std=c99", "-Os", "-mthumb", "-mfloat-abi=hard", "-ffunction-sections", "-fdata-sections", "-Wall", "-Werror")
+FLAGS = (
+    "-std=c99",
+    "-Os",
+    "-mthumb",
+    "-mfloat-abi=hard",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-Wall",
+    "-Werror",
+)
 CALLED = ("defaults", "begin", "tune", "step")
 NODE = re.compile(r'^node: \{ title: "([^"]+)" label: "[^"]*?(\d+) bytes \(([^)]*)\)', re.MULTILINE)
 EDGE = re.compile(r'^edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"', re.MULTILINE)
@@ -59,13 +69,17 @@ def sizes(equations, precision, folder):
     code, *own = _sections(folder, "model.o")
     linked, without = (sum(_sections(folder, f"{x}.elf")[:2]) for x in ("whole", "empty"))
     structure = _sections(folder, "main.o")[2]
-    stack = stack_of((folder / "model.ci").read_text(encoding="utf-8"), [f"{stem}_{f}" for f in CALLED])
+    stack = stack_of(
+        (folder / "model.ci").read_text(encoding="utf-8"), [f"{stem}_{f}" for f in CALLED]
+    )
     return Sizes(code, linked - without, sum(own), structure, stack)
 
 
 def _run(folder, *command):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    warned = [x for x in done.stderr.splitlines() if "is not implemented and will always fail" not in x]
+    warned = [
+        x for x in done.stderr.splitlines() if "is not implemented and will always fail" not in x
+    ]
     if done.returncode:
         raise RuntimeError("\n".join(warned))
     return done.stdout
@@ -77,7 +91,8 @@ def _sections(folder, name):
 
 
 def stack_of(graph, first):
-    """The largest stack of functions that are called from outside: frames along the deepest chain of calls."""
+    """The largest stack of functions that are called from outside: frames along the deepest chain
+    of calls."""
     frames = {name: int(size) for name, size, _ in NODE.findall(graph)}
     if unknown := [name for name, _, kind in NODE.findall(graph) if kind != "static"]:
         raise RuntimeError(f"the stack of {', '.join(unknown)} is not known before it runs")

@@ -1,10 +1,12 @@
-"""Time to derive equations of motion: Bellcrank beside SymPy's KanesMethod, and how it grows with the number of links.
+"""Time to derive equations of motion: Bellcrank beside SymPy's KanesMethod, and how it grows with
+the number of links.
 
     python benchmarks/derivation.py [--no-sympy]
 
-SymPy gets the Stanford arm as its documentation would have it written: dynamicsymbols for coordinates and speeds, one
-ReferenceFrame and RigidBody per link, KanesMethod, mass matrix and forcing vector; no simplification, no linear solve.
-Bellcrank's time includes the symbolic solve and the finished straight-line program.
+SymPy gets the Stanford arm as its documentation would have it written: dynamicsymbols for
+coordinates and speeds, one ReferenceFrame and RigidBody per link, KanesMethod, mass matrix and
+forcing vector; no simplification, no linear solve. Bellcrank's time includes the symbolic solve and
+the finished straight-line program.
 """
 
 import argparse
@@ -80,7 +82,9 @@ def example(name, **arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--no-sympy", action="store_true", help="leave out SymPy, which takes longest")
+    parser.add_argument(
+        "--no-sympy", action="store_true", help="leave out SymPy, which takes longest"
+    )
     arguments = parser.parse_args()
 
     rows = []

@@ -16,7 +16,9 @@ def main():
     names = sys.argv[1:] or sorted(
         p.stem for p in EXAMPLES.glob("*.py") if "def model(" in p.read_text(encoding="utf-8")
     )
-    print(f"{'model':24}{'right-hand side':>16}{'Jacobian':>10}{'ratio':>7}{'entries':>9}{'seconds':>9}")
+    print(
+        f"{'model':24}{'right-hand side':>16}{'Jacobian':>10}{'ratio':>7}{'entries':>9}{'seconds':>9}"
+    )
     for name in names:
         equations = bc.System.read(EXAMPLES / f"{name}.py").equations()
         start = time.perf_counter()
@@ -24,7 +26,9 @@ def main():
         seconds = time.perf_counter() - start
         one, all_slopes = equations.program.count.total, slopes.count.total
         note = " per direction" if slopes.rates else ""
-        print(f"{name:24}{one:16}{all_slopes:10}{all_slopes / one:7.2f}{len(slopes.entries):9}{seconds:9.2f}{note}")
+        print(
+            f"{name:24}{one:16}{all_slopes:10}{all_slopes / one:7.2f}{len(slopes.entries):9}{seconds:9.2f}{note}"
+        )
 
 
 if __name__ == "__main__":

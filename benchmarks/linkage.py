@@ -1,10 +1,13 @@
-"""Linkages: poses per second from C, the cost of a corner in the right-hand side, errors of tables against their step.
+"""Linkages: poses per second from C, the cost of a corner in the right-hand side, errors of tables
+against their step.
 
     python benchmarks/linkage.py                     one table, one core
     python benchmarks/linkage.py --errors FILE.png   the errors of the three schemes on three suspensions, drawn
 
-Times are those of the processor, the best of several, on one core. The job of Houdek (2020), section 3.6 (five-link, 401 poses in 1 mm steps; about 1000 s exact and
-3 s interpolated there) is done here exactly, by making the table of 10 mm steps, and by looking the poses up, all derivatives included.
+Times are those of the processor, the best of several, on one core. The job of Houdek (2020),
+section 3.6 (five-link, 401 poses in 1 mm steps; about 1000 s exact and 3 s interpolated there) is
+done here exactly, by making the table of 10 mm steps, and by looking the poses up, all derivatives
+included.
 """
 
 from __future__ import annotations
@@ -24,9 +27,17 @@ from bellcrank.linkage.pose_table import pose_differences
 from bellcrank.symbolic.expr import NamedSubexpression, expression
 
 SUSPENSIONS = ("five_link", "double_wishbone", "formula_student")
-SPANS = {"five_link": (0.0, 0.1), "double_wishbone": (-0.08, 0.08), "formula_student": (-0.05, 0.05)}
+SPANS = {
+    "five_link": (0.0, 0.1),
+    "double_wishbone": (-0.08, 0.08),
+    "formula_student": (-0.05, 0.05),
+}
 MEASURES = ("position", "angle", "d", "delta", "dd", "ddelta")
-ORDERS = {"three-rotations": (4, 3, 3, 2, 2, 1), "cubic": (4, 4, 3, 3, 2, 2), "quintic": (6, 6, 5, 5, 4, 4)}
+ORDERS = {
+    "three-rotations": (4, 3, 3, 2, 2, 1),
+    "cubic": (4, 4, 3, 3, 2, 2),
+    "quintic": (6, 6, 5, 5, 4, 4),
+}
 
 
 def hold(e: Any) -> Any:
@@ -55,14 +66,22 @@ def poses() -> None:
         rack = "rack" in linkage.inputs
         second = rng.uniform(-0.02, 0.02, len(z)) if len(linkage.inputs) == 2 else None
         exact = bc.compile_linkage(linkage)
-        table = linkage.table(accuracy=1e-6, range=(-0.075, 0.075), rack=(-0.025, 0.025) if rack else None, links=())
+        table = linkage.table(
+            accuracy=1e-6, range=(-0.075, 0.075), rack=(-0.025, 0.025) if rack else None, links=()
+        )
         look_up = bc.compile_linkage(table)
         rates = [
             len(z) / best(partial(exact.numbers, z, second)),
             len(z) / best(partial(look_up.numbers, z, second if rack else None)),
         ]
-        size = f"{len(table.travel)}" if table.rack is None else f"{len(table.travel)} x {len(table.rack)}"
-        print(f"  {name:<18}{len(linkage.solver.free):>9}{rates[0]:>12.3g}{rates[1]:>12.3g}{size:>16}")
+        size = (
+            f"{len(table.travel)}"
+            if table.rack is None
+            else f"{len(table.travel)} x {len(table.rack)}"
+        )
+        print(
+            f"  {name:<18}{len(linkage.solver.free):>9}{rates[0]:>12.3g}{rates[1]:>12.3g}{size:>16}"
+        )
 
 
 def job() -> None:
@@ -73,20 +92,34 @@ def job() -> None:
     exact = bc.compile_linkage(linkage)
     table = linkage.table(step=0.01, range=(-0.2, 0.2), links=())
     look_up = bc.compile_linkage(table)
-    print("\nfive-link, 401 poses with all derivatives (Houdek: about 1000 s exact, 3 s interpolated)")
-    print(f"  exact, C                       {best(lambda: exact.numbers(z)) * 1e3:10.4f} ms")
-    print(f"  exact, NumPy                   {best(lambda: linkage.solve(z, links=())) * 1e3:10.4f} ms")
     print(
-        f"  making the table, NumPy        {best(lambda: linkage.table(step=0.01, range=(-0.2, 0.2), links=())) * 1e3:10.4f} ms"
+        "\nfive-link, 401 poses with all derivatives (Houdek: about 1000 s exact, 3 s interpolated)"
+    )
+    print(f"  exact, C                       {best(lambda: exact.numbers(z)) * 1e3:10.4f} ms")
+    print(
+        f"  exact, NumPy                   "
+        f"{best(lambda: linkage.solve(z, links=())) * 1e3:10.4f} ms"
+    )
+    print(
+        f"  making the table, NumPy        "
+        f"{best(lambda: linkage.table(step=0.01, range=(-0.2, 0.2), links=())) * 1e3:10.4f} ms"
     )
     print(f"  looked up, C                   {best(lambda: look_up.numbers(z)) * 1e3:10.4f} ms")
     print(f"  looked up, NumPy               {best(lambda: table.solve(z)) * 1e3:10.4f} ms")
 
 
 def corner(kind: str) -> bc.System:
-    """A wheel on a body that moves freely: by the exact linkage, by a table, or on a plain slider."""
+    """A wheel on a body that moves freely: by the exact linkage, by a table, or on a plain
+    slider."""
     s = bc.System(f"corner, {kind}", units="mks", axes="ISO 8855")
-    base = s.add_body("base", translate=(1, 2, 3), rotate=(3, 2, 1), mass=400, inertia=(90, 200, 220), cm=(0.3, 0, 0.5))
+    base = s.add_body(
+        "base",
+        translate=(1, 2, 3),
+        rotate=(3, 2, 1),
+        mass=400,
+        inertia=(90, 200, 220),
+        cm=(0.3, 0, 0.5),
+    )
     linkage = Linkage.read("five_link")
     centre = linkage.points["wheel_centre"]
     slide = {"translate": 3, "joint_at": centre} if kind == "slider" else {"cm": centre}
@@ -147,7 +180,10 @@ def errors(path: str) -> None:
         exact = linkage.solve(z, links=())
         for scheme in SCHEMES:
             found = [
-                pose_differences(linkage.table(step=h, range=(low, high), scheme=scheme, links=()).solve(z), exact)
+                pose_differences(
+                    linkage.table(step=h, range=(low, high), scheme=scheme, links=()).solve(z),
+                    exact,
+                )
                 for h in steps
             ]
             print(f"  {name:<18}{scheme:<17}", end="")
@@ -158,11 +194,18 @@ def errors(path: str) -> None:
                 print(f"{measure} {order:.1f} ({ORDERS[scheme][row]})  ", end="")
                 label = f"{scheme}, order {ORDERS[scheme][row]}"
                 axes[row, column].loglog(
-                    1000 * real, values, "o-", color=colours[scheme], label=label, linewidth=1.2, markersize=4
+                    1000 * real,
+                    values,
+                    "o-",
+                    color=colours[scheme],
+                    label=label,
+                    linewidth=1.2,
+                    markersize=4,
                 )
             print()
         axes[0, column].set_title(
-            f"{name.replace('_', ' ')}, travel {1000 * low:.0f} to {1000 * high:.0f} mm", fontsize=10
+            f"{name.replace('_', ' ')}, travel {1000 * low:.0f} to {1000 * high:.0f} mm",
+            fontsize=10,
         )
         axes[-1, column].set_xlabel("table step, mm")
     for row, measure in enumerate(MEASURES):

@@ -1,11 +1,13 @@
 """Steps per second of many runs on a GPU: Bellcrank's CUDA text beside jax with the same equations.
 
-    python benchmarks/many_gpu.py [--runs N] [--steps N] [--precision single] [--vary] [--json FILE] [MODEL ...]
+    python benchmarks/many_gpu.py [--runs N] [--steps N] [--precision single] [--vary] [--json FILE]
+    [MODEL ...]
 
-Needs an NVIDIA GPU and CuPy; jax where it is installed, in double precision. All are RK4 steps, four right-hand sides each, from initial
-values that vary from run to run; with --vary, three parameters vary too. The first runs are held against the same ones in C before
-anything is timed: the error is that of the worst state, against the largest one with its unit, as what is zero but for rounding has
-no size of its own. Times are those of launches, without compiling.
+Needs an NVIDIA GPU and CuPy; jax where it is installed, in double precision. All are RK4 steps,
+four right-hand sides each, from initial values that vary from run to run; with --vary, three
+parameters vary too. The first runs are held against the same ones in C before anything is timed:
+the error is that of the worst state, against the largest one with its unit, as what is zero but for
+rounding has no size of its own. Times are those of launches, without compiling.
 """
 
 import argparse
@@ -28,7 +30,9 @@ HELD = 16  # runs that are compared
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("models", nargs="*", default=MODELS, metavar="MODEL")
     parser.add_argument("--runs", type=int, default=1 << 20)
     parser.add_argument("--steps", type=int, default=200)
@@ -42,9 +46,13 @@ def main():
     import cupy
 
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    print(f"{device}: RK4 steps per second, {args.precision} precision, {args.runs} runs of {args.steps} steps")
     print(
-        f"{'model':16} {'bellcrank':>11} {'ns per rate':>11} {'jax':>11} {'ratio':>6} {'compiled in':>11} {'error':>8}"
+        f"{device}: RK4 steps per second, {args.precision} precision, {args.runs} runs of "
+        f"{args.steps} steps"
+    )
+    print(
+        f"{'model':16} {'bellcrank':>11} {'ns per rate':>11} {'jax':>11} {'ratio':>6} "
+        f"{'compiled in':>11} {'error':>8}"
     )
     found = []
     for name in args.models:
@@ -56,7 +64,8 @@ def main():
             ratio = f"{row['steps_per_second'] / jax:.1f}"
         print(
             f"{name:16} {row['steps_per_second']:11.3g} {0.25e9 / row['steps_per_second']:11.3g} "
-            f"{f'{jax:.3g}' if jax else '-':>11} {ratio:>6} {row['compile_seconds']:9.1f} s {row['error']:8.1e}",
+            f"{f'{jax:.3g}' if jax else '-':>11} {ratio:>6} {row['compile_seconds']:9.1f} s "
+            f"{row['error']:8.1e}",
             flush=True,
         )
     if args.json:
@@ -77,9 +86,14 @@ def measured(name, runs, args):
     shared = {"t_end": steps * step, "step": step, "method": "rk4", "output_every": steps}
     wanted = {x.name: "final" for x in sim.interface.states}
     began = time.perf_counter()
-    few, of = {state.name: initial[state.name][:HELD]}, {name: x[:HELD] for name, x in parameters.items()}
+    few, of = (
+        {state.name: initial[state.name][:HELD]},
+        {name: x[:HELD] for name, x in parameters.items()},
+    )
     there, here = (
-        sim.simulate_many(initial=few, parameters=of, metrics=wanted, backend=b, precision=p, **shared)
+        sim.simulate_many(
+            initial=few, parameters=of, metrics=wanted, backend=b, precision=p, **shared
+        )
         for b, p in (("cuda", args.precision), ("cores", "double"))
     )
     compiling = time.perf_counter() - began
@@ -90,19 +104,28 @@ def measured(name, runs, args):
         size = np.abs(here.metrics[x]["final"]).max()
         largest[here.units[x]] = max(largest.get(here.units[x], 1e-6), size)
     errors = [
-        np.abs(there.metrics[x]["final"] - here.metrics[x]["final"]).max() / largest[here.units[x]] for x in wanted
+        np.abs(there.metrics[x]["final"] - here.metrics[x]["final"]).max() / largest[here.units[x]]
+        for x in wanted
     ]
     seconds = []
     for _ in range(3):
         many = sim.simulate_many(
-            initial=initial, parameters=parameters, metrics={state.name: "final"}, backend="cuda",
-            precision=args.precision, **shared,
-        )  # fmt: skip
+            initial=initial,
+            parameters=parameters,
+            metrics={state.name: "final"},
+            backend="cuda",
+            precision=args.precision,
+            **shared,
+        )
         seconds.append(many.settings["launched"])
     return {
-        "runs": runs, "steps": steps, "steps_per_second": runs * steps / min(seconds), "error": float(max(errors)),
-        "compile_seconds": compiling, "jax": by_jax(sim, initial, step, steps) if not args.vary else None,
-    }  # fmt: skip
+        "runs": runs,
+        "steps": steps,
+        "steps_per_second": runs * steps / min(seconds),
+        "error": float(max(errors)),
+        "compile_seconds": compiling,
+        "jax": by_jax(sim, initial, step, steps) if not args.vary else None,
+    }
 
 
 def by_jax(sim, initial, step, steps):

@@ -13,7 +13,8 @@ import bellcrank as bc
 from bellcrank.mechanics.dynamics.accelerations import PASSES
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-MODELS = {  # published best (Sayers 1990), calls counted as multiplications where the source does so
+# published best (Sayers 1990), calls counted as multiplications where the source does so
+MODELS = {
     "stanford_arm": "240 / 353",
     "spacecraft_2": "338 / 455 *",
     "spacecraft_1": "628 / 791 *",
@@ -32,7 +33,10 @@ def classic(equations):
 
 def main():
     thorough = "--thorough" in sys.argv
-    print(f"{'model':22} {'published':14} {'Bellcrank':18} {'seconds':8}" + ("thorough" if thorough else ""))
+    print(
+        f"{'model':22} {'published':14} {'Bellcrank':18} {'seconds':8}"
+        + ("thorough" if thorough else "")
+    )
     for name, published in MODELS.items():
         system = bc.System.read(EXAMPLES / f"{name}.py")
         start = time.perf_counter()
@@ -40,7 +44,10 @@ def main():
         seconds = time.perf_counter() - start
         more = classic(system.equations(optimise="thorough")) if thorough else ""
         print(f"{name:22} {published:14} {classic(equations):18} {seconds:7.3f} {more}")
-    print("* calls counted as multiplications\n\nadditions + multiplications lost when one pass is left out")
+    print(
+        "* calls counted as multiplications\n\nadditions + multiplications lost when one "
+        "pass is left out"
+    )
     print(f"{'model':22}" + "".join(f"{p:>14}" for p in PASSES))
     for name in MODELS:
         system = bc.System.read(EXAMPLES / f"{name}.py")

@@ -1,12 +1,16 @@
-"""What surrounds the work: microseconds of a call of the rates or of a step, milliseconds of a run around its steps.
+"""What surrounds the work: microseconds of a call of the rates or of a step, milliseconds of a run
+around its steps.
 
     python benchmarks/overhead.py [--repeats 20] [--save FILE] [--before FILE] [EXAMPLE ...]
 
-For each example: states, one call of `f(t, x, out)` of `sim.rhs()`, of `sim.derivatives` and of `st.step()` (least of the repeats), and the time of
-`sim.simulate()` with the settings of the example, less the seconds that its steps took (`run.settings`): the least of the repeats,
-that of runs from a new start each, and the first run after loading. "inside" is the time of the rates themselves, many in one compiled
-call; a step asks for them as often as its method does. Once, before rates were bound in C, a call took 50 to 500 us. With `--before`,
-figures that another version saved with `--save` stand beside these, and how many times as fast they are now.
+For each example: states, one call of `f(t, x, out)` of `sim.rhs()`, of `sim.derivatives` and of
+`st.step()` (least of the repeats), and the time of
+`sim.simulate()` with the settings of the example, less the seconds that its steps took
+(`run.settings`): the least of the repeats, that of runs from a new start each, and the first run
+after loading. "inside" is the time of the rates themselves, many in one compiled call; a step asks
+for them as often as its method does. Once, before rates were bound in C, a call took 50 to 500 us.
+With `--before`, figures that another version saved with `--save` stand beside these, and how many
+times as fast they are now.
 """
 
 import argparse
@@ -23,10 +27,25 @@ from bellcrank.core.numeric.fixed_step_methods import METHODS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 USUAL = (
-    "double_pendulum", "quarter_car", "passenger_car", "planar_pendulum", "four_bar", "stanford_arm", "suspension_car", "driven_car",
-)  # fmt: skip
+    "double_pendulum",
+    "quarter_car",
+    "passenger_car",
+    "planar_pendulum",
+    "four_bar",
+    "stanford_arm",
+    "suspension_car",
+    "driven_car",
+)
 CALLS = 50  # in a row: fewer than a busy machine interrupts
-COLUMNS = {"rhs, us": 9, "inside": 8, "derivatives": 13, "step": 8, "around a run, ms": 18, "new start": 11, "first": 8}
+COLUMNS = {
+    "rhs, us": 9,
+    "inside": 8,
+    "derivatives": 13,
+    "step": 8,
+    "around a run, ms": 18,
+    "new start": 11,
+    "first": 8,
+}
 
 
 def least(work, repeats, calls=CALLS):
@@ -81,7 +100,10 @@ def main():
     before, found = json.loads(given.before.read_text()) if given.before else {}, {}
     warnings.simplefilter("ignore")
     wide = [*COLUMNS.values()]
-    print(f"{'model':18}{'states':>7}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items()))
+    print(
+        f"{'model':18}{'states':>7}"
+        + "".join(f"{name:>{width}}" for name, width in COLUMNS.items())
+    )
     for name in given.examples:
         sim = bc.System.read(EXAMPLES / f"{name}.py").equations().compile(speed="fast")
         first = around(sim)
@@ -101,7 +123,10 @@ def main():
         if name in before:
             pairs = zip(before[name], found[name], strict=True)
             print(f"{'  before':25}" + line(before[name], wide))
-            print(f"{'  times as fast':25}" + line([old and old / new for old, new in pairs], wide), flush=True)
+            print(
+                f"{'  times as fast':25}" + line([old and old / new for old, new in pairs], wide),
+                flush=True,
+            )
     if given.save:
         given.save.write_text(json.dumps(found))
 

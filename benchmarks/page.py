@@ -1,10 +1,12 @@
-"""Live pages: how long and large they are, and the time of a step in node beside the compiled program.
+"""Live pages: how long and large they are, and the time of a step in node beside the compiled
+program.
 
     python benchmarks/page.py [EXAMPLE ...]
 
-For each example: operations of a right-hand side, with those of its routines; kB of the page; CPU s to make it from the
-derived equations, without any compiler; ns of a step of the page's method in node, which runs the page as it is, and in
-C with the same step: the smallest of several runs. Then their ratio.
+For each example: operations of a right-hand side, with those of its routines; kB of the page; CPU s
+to make it from the derived equations, without any compiler; ns of a step of the page's method in
+node, which runs the page as it is, and in C with the same step: the smallest of several runs. Then
+their ratio.
 """
 
 import json
@@ -72,14 +74,18 @@ def line(name):
     print(f"{name:28}{operations(eom):11}{size:8.1f}{seconds:8.2f}", end="", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         path = page.save(Path(folder) / "page.html").path
-        done = subprocess.run(["node", "-e", NODE, path, str(STEPS), str(TURNS)], capture_output=True, check=True)
+        done = subprocess.run(
+            ["node", "-e", NODE, path, str(STEPS), str(TURNS)], capture_output=True, check=True
+        )
     found = json.loads(done.stdout)
     c = in_c(eom, found["step"], found["method"])
     print(f"{found['ns']:10.0f}{c:10.0f}{found['ns'] / c:8.2f}  {found['problem']}")
 
 
 def main():
-    listed = sys.argv[1:] or sorted(x.stem for x in EXAMPLES.glob("*.py") if "def model(" in x.read_text())
+    listed = sys.argv[1:] or sorted(
+        x.stem for x in EXAMPLES.glob("*.py") if "def model(" in x.read_text()
+    )
     print(f"{'':28}{'operations':>11}{'kB':>8}{'CPU s':>8}{'page ns':>10}{'C ns':>10}{'ratio':>8}")
     for name in listed:
         with warnings.catch_warnings():

@@ -1,12 +1,14 @@
-"""Time of one right-hand side in nanoseconds: Bellcrank's C beside CasADi's C, Pinocchio's aba and MuJoCo's mj_forward.
+"""Time of one right-hand side in nanoseconds: Bellcrank's C beside CasADi's C, Pinocchio's aba and
+MuJoCo's mj_forward.
 
     python benchmarks/rhs.py [--ideas] [--no-pinocchio] [--instructions]
 
-All run in one process: interleaved repeats, minimum, states that change from call to call; "chained" lets each state depend on
-the result before, as an integrator does. Bellcrank and CasADi compute q' and u', the others u' alone. Results are compared
-before anything is timed. The C++ of Pinocchio takes two minutes to compile and is kept in the cache folder. --ideas times the
-steps of the scheduling one by one. CC=clang chooses another compiler for all but the C++, which g++ compiles with the same flags
-as gcc has.
+All run in one process: interleaved repeats, minimum, states that change from call to call;
+"chained" lets each state depend on the result before, as an integrator does. Bellcrank and CasADi
+compute q' and u', the others u' alone. Results are compared before anything is timed. The C++ of
+Pinocchio takes two minutes to compile and is kept in the cache folder. --ideas times the steps of
+the scheduling one by one. CC=clang chooses another compiler for all but the C++, which g++ compiles
+with the same flags as gcc has.
 """
 
 import argparse
@@ -42,7 +44,12 @@ CASES = {  # example, arguments, gravity, stiffness and damping of the hinges
     "chain of 32": ("n_link_chain", {"n": 32}, (0.0, 0.0, 9.80665), (0.0, 0.0)),
 }
 IDEAS = {
-    "depth first": {"balance": False, "reciprocals": False, "critical_path": False, "together": False},
+    "depth first": {
+        "balance": False,
+        "reciprocals": False,
+        "critical_path": False,
+        "together": False,
+    },
     "+ balanced": {"reciprocals": False, "critical_path": False, "together": False},
     "+ critical path": {"reciprocals": False, "together": False},
     "+ reciprocals": {"together": False},
@@ -52,7 +59,8 @@ IDEAS = {
 
 @dataclass(frozen=True)
 class Link:
-    """A body with numbers: joint `kind` hinge, slide or free, `axis` 0 to 2, all axes parallel at zero."""
+    """A body with numbers: joint `kind` hinge, slide or free, `axis` 0 to 2, all axes parallel at
+    zero."""
 
     parent: int
     kind: str
@@ -72,7 +80,8 @@ class Link:
 
 @dataclass
 class Contender:
-    """A right-hand side that can be called: its library, its states and how its results are to be read."""
+    """A right-hand side that can be called: its library, its states and how its results are to be
+    read."""
 
     name: str
     library: Path
@@ -91,7 +100,11 @@ class Contender:
 
     def results(self, state):
         self.call(
-            *(ctypes.c_void_p(np.ascontiguousarray(x[state]).ctypes.data) for x in (self.q, self.u)), pointer(self.out)
+            *(
+                ctypes.c_void_p(np.ascontiguousarray(x[state]).ctypes.data)
+                for x in (self.q, self.u)
+            ),
+            pointer(self.out),
         )
         return self.out[self.joints].copy()
 
@@ -105,9 +118,12 @@ def example(name, **arguments):
 
 
 def links_of(eom, springs):
-    """The bodies of a model with numbers (SI units). The first body of the arm has two moments of inertia that do not act."""
+    """The bodies of a model with numbers (SI units). The first body of the arm has two moments of
+    inertia that do not act."""
     records = eom.analysis.mechanism.description.parameters.values()
-    known = {"a1": 0.02, "a3": 0.02} | {r.name: float(r.value) for r in records if r.value is not None}
+    known = {"a1": 0.02, "a3": 0.02} | {
+        r.name: float(r.value) for r in records if r.value is not None
+    }
     links = []
     for b in eom.analysis.mechanism.bodies:
         numbers = lambda row: tuple(evaluate(row, known))  # noqa: E731
@@ -118,7 +134,16 @@ def links_of(eom, springs):
         spring = springs if kind == "hinge" else (0.0, 0.0)
         inertia = np.array([numbers(row) for row in b.inertia])
         links.append(
-            Link(b.parent, kind, axis, numbers(b.joint.at), numbers((b.mass,))[0], numbers(b.cm), inertia, *spring)
+            Link(
+                b.parent,
+                kind,
+                axis,
+                numbers(b.joint.at),
+                numbers((b.mass,))[0],
+                numbers(b.cm),
+                inertia,
+                *spring,
+            )
         )
     return links
 
@@ -145,7 +170,9 @@ def built(command, source, name, extra=()):
     def make(path):
         text = path.with_name(name)
         text.write_text(source)
-        subprocess.run([*command, *extra, "-fPIC", "-shared", str(text), "-o", str(path), "-lm"], check=True)
+        subprocess.run(
+            [*command, *extra, "-fPIC", "-shared", str(text), "-o", str(path), "-lm"], check=True
+        )
 
     return kept("\x00".join([*command, *extra, source]), ".so", make)
 
@@ -153,7 +180,9 @@ def built(command, source, name, extra=()):
 def c_library(source, flags=None, extra=()):
     compiler = find_compiler()
     flags = compiler.fast_flags if flags is None else flags
-    return built([*compiler.command, "-std=c99", "-fno-math-errno", *flags], source, "model.c", extra)
+    return built(
+        [*compiler.command, "-std=c99", "-fno-math-errno", *flags], source, "model.c", extra
+    )
 
 
 def bellcrank_library(program, p, options):
@@ -190,13 +219,20 @@ def casadi_library(links, gravity):
     }}
     """
     add, mul, calls = crba.operations(f)
-    flags = [f for f in find_compiler().fast_flags if f not in GCC_X86]  # its long functions lose by them
+    flags = [
+        f for f in find_compiler().fast_flags if f not in GCC_X86
+    ]  # its long functions lose by them
     return c_library(source + adapter, flags), f"{add} / {mul}, {calls} calls"
 
 
 def pinocchio_library():
     prefix = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "include"
-    defines = ["-DNDEBUG", "-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "-Wno-psabi"]
+    defines = [
+        "-DNDEBUG",
+        "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
+        "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
+        "-Wno-psabi",
+    ]
     command = ["g++", "-std=c++17", *FAST, *GCC, *defines, f"-I{prefix}", f"-I{prefix / 'eigen3'}"]
     if not shutil.which("g++") or not (prefix / "eigen3").exists():
         print("Pinocchio is left out: needs g++ and `pip install pin cmeel-eigen`", file=sys.stderr)
@@ -238,7 +274,9 @@ def tree_text(links, gravity):
     lines = [f"{len(links)} {' '.join(map(repr, gravity))}"]
     for x in links:
         numbers = [*x.offset, x.mass, *x.cm, *x.inertia.ravel(), x.stiffness, x.damping]
-        lines.append(f"{x.parent} {kinds[x.kind]} {x.axis} {' '.join(repr(float(v)) for v in numbers)}")
+        lines.append(
+            f"{x.parent} {kinds[x.kind]} {x.axis} {' '.join(repr(float(v)) for v in numbers)}"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -253,11 +291,17 @@ def mujoco_text(links, gravity):
             spring = f'stiffness="{x.stiffness!r}" damping="{x.damping!r}"'
             axis = show(np.eye(3)[x.axis])
             joint = f'<joint type="{x.kind}" axis="{axis}" {spring}/>'
-        inertial = f'<inertial pos="{show(x.cm)}" mass="{x.mass!r}" diaginertia="{show(np.diag(x.inertia))}"/>'
+        inertial = (
+            f'<inertial pos="{show(x.cm)}" mass="{x.mass!r}" '
+            f'diaginertia="{show(np.diag(x.inertia))}"/>'
+        )
         inside = "".join(body(j) for j, y in enumerate(links) if y.parent == i)
         return f'<body pos="{show(x.offset)}">{joint}{inertial}{inside}</body>'
 
-    off = 'contact="disable" constraint="disable" equality="disable" limit="disable" frictionloss="disable"'
+    off = (
+        'contact="disable" constraint="disable" equality="disable" limit="disable" '
+        'frictionloss="disable"'
+    )
     bodies = "".join(body(i) for i, x in enumerate(links) if x.parent < 0)
     return f"""<mujoco><compiler boundinertia="1e-9" balanceinertia="true"/><option gravity="{show(gravity)}"><flag {off}/></option>
     <worldbody>{bodies}</worldbody></mujoco>"""
@@ -286,11 +330,15 @@ def contenders(case, folder, ideas, with_pinocchio):
     q, u = rng.uniform(-1, 1, (STATES, n)), rng.uniform(-1, 1, (STATES, n))
     free = links[0].kind == "free"
     if free:
-        u[:, :3] = 0.0  # what the base point is differs; joint accelerations do not depend on its speed
+        u[:, :3] = (
+            0.0  # what the base point is differs; joint accelerations do not depend on its speed
+        )
     joints = slice(n + 6 if free else n, 2 * n)
 
     def ours(label, options):
-        return Contender(label, bellcrank_library(eom.program, p, options), "", q, u, joints, operations)
+        return Contender(
+            label, bellcrank_library(eom.program, p, options), "", q, u, joints, operations
+        )
 
     if ideas:
         return [ours(label, ScheduleOptions(**o)) for label, o in IDEAS.items()]
@@ -349,13 +397,33 @@ def instructions(c, folder):
     if not shutil.which("valgrind"):
         return None
     if not program.exists():
-        command = [*find_compiler().command, "-O1", str(PEERS / "count.c"), "-o", str(program), "-ldl"]
+        command = [
+            *find_compiler().command,
+            "-O1",
+            str(PEERS / "count.c"),
+            "-o",
+            str(program),
+            "-ldl",
+        ]
         subprocess.run(command, check=True)
     total = []
     for calls in (100, 1100):
         state = [repr(float(x)) for x in (*c.q[0], *c.u[0])]
-        arguments = [str(c.library), str(calls), c.setup, str(c.q.shape[1]), str(c.u.shape[1]), *state]
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", str(program), *arguments]
+        arguments = [
+            str(c.library),
+            str(calls),
+            c.setup,
+            str(c.q.shape[1]),
+            str(c.u.shape[1]),
+            *state,
+        ]
+        command = [
+            "valgrind",
+            "--tool=callgrind",
+            f"--callgrind-out-file={folder}/out",
+            str(program),
+            *arguments,
+        ]
         done = subprocess.run(command, capture_output=True, text=True)
         line = [x for x in done.stderr.splitlines() if "Collected" in x]
         if done.returncode or not line:
@@ -366,16 +434,28 @@ def instructions(c, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--ideas", action="store_true", help="what each step of the scheduling is worth")
-    parser.add_argument("--no-pinocchio", action="store_true", help="do not compile Pinocchio's C++")
-    parser.add_argument("--instructions", action="store_true", help="count machine instructions too (valgrind)")
+    parser.add_argument(
+        "--ideas", action="store_true", help="what each step of the scheduling is worth"
+    )
+    parser.add_argument(
+        "--no-pinocchio", action="store_true", help="do not compile Pinocchio's C++"
+    )
+    parser.add_argument(
+        "--instructions", action="store_true", help="count machine instructions too (valgrind)"
+    )
     arguments = parser.parse_args()
-    timer = ctypes.CDLL(str(c_library((PEERS / "timer.c").read_text(), ("-O2", "-D_POSIX_C_SOURCE=199309L"))))
+    timer = ctypes.CDLL(
+        str(c_library((PEERS / "timer.c").read_text(), ("-O2", "-D_POSIX_C_SOURCE=199309L")))
+    )
     timer.nanoseconds.restype = ctypes.c_double
     print(
-        f"{find_compiler().name}, {' '.join(find_compiler().fast_flags)} for all; minimum of {REPEATS} interleaved repeats of {CALLS} calls"
+        f"{find_compiler().name}, {' '.join(find_compiler().fast_flags)} for all; minimum "
+        f"of {REPEATS} interleaved repeats of {CALLS} calls"
     )
-    print(f"{'model':16}{'program':20}{'ns':>9}{'chained':>9}{'ratio':>8}{'instructions':>14}   add / mul+div")
+    print(
+        f"{'model':16}{'program':20}{'ns':>9}{'chained':>9}{'ratio':>8}{'instructions':>14} "
+        f"  add / mul+div"
+    )
     with tempfile.TemporaryDirectory() as folder:
         for case in CASES:
             found = contenders(case, folder, arguments.ideas, not arguments.no_pinocchio)
@@ -386,7 +466,9 @@ def main():
                 shown = f"{counted:.0f}" if counted else "-"
                 ratio = f"{ns / alone[0]:.2f}"
                 print(
-                    f"{case:16}{c.name:20}{ns:9.1f}{ns_chained:9.1f}{ratio:>8}{shown:>14}   {c.operations}", flush=True
+                    f"{case:16}{c.name:20}{ns:9.1f}{ns_chained:9.1f}{ratio:>8}{shown:>14}   "
+                    f"{c.operations}",
+                    flush=True,
                 )
 
 

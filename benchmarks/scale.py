@@ -1,8 +1,11 @@
-"""Cost of models that grow: derivation, compilation, and steps compared with the operations they consist of.
+"""Cost of models that grow: derivation, compilation, and steps compared with the operations they
+consist of.
 
-    python benchmarks/scale.py [--sizes 10,20,40] [--repeat 3] [--reactions] [four-bars | pendulums | truck | legs | chain ...]
+    python benchmarks/scale.py [--sizes 10,20,40] [--repeat 3] [--reactions] [four-bars | pendulums
+    | truck | legs | chain ...]
 
-All times are CPU time, the least of several repeats, each in a process of its own with no model in its cache:
+All times are CPU time, the least of several repeats, each in a process of its own with no model in
+its cache:
 
 derive, compile   seconds, `compile` of a program that is soon ready (`speed="quick"`)
 step              microseconds of a step of `rk4` in regular configurations
@@ -70,7 +73,9 @@ def pendulums(n):
     s = bc.System(f"{n} pendulums on a cart", units="SI")
     cart = s.add_body("cart", translate="x", mass="M")
     for i in range(n):
-        s.add_body(f"p{i}", parent=cart, rotate="z", cm=(0, "-l", 0), mass="m", inertia=(0, 0, "m*l**2/12"))
+        s.add_body(
+            f"p{i}", parent=cart, rotate="z", cm=(0, "-l", 0), mass="m", inertia=(0, 0, "m*l**2/12")
+        )
     s.add_gravity(direction=-s.inertial["y"])
     s.set_defaults(M=10, m=1, l=0.5, g=9.81)
     s.set_run(t_end=1, step=0.001, initial={f"q(p{i})": 0.5 + 0.01 * i for i in range(n)})
@@ -78,7 +83,8 @@ def pendulums(n):
 
 
 def truck(n):
-    """A chassis on n equal axles, each on four springs with dampers: heave, pitch and roll, heave and roll of axles."""
+    """A chassis on n equal axles, each on four springs with dampers: heave, pitch and roll, heave
+    and roll of axles."""
     s = bc.System(f"truck with {n} axles", units="SI")
     up = s.inertial["z"]
     pitch = s.add_body("pitch", translate="z", rotate="y", mass=0, inertia=0)
@@ -86,7 +92,14 @@ def truck(n):
     chassis = s.add_body("chassis", parent=pitch, rotate="x", mass="M", inertia=inertia)
     for i in range(n):
         x = f"{i - (n - 1) / 2}*l"
-        axle = s.add_body(f"a{i}", translate="z", rotate="x", joint_at=(x, 0, 0), mass="m", inertia=("m*w**2/3", 0, 0))
+        axle = s.add_body(
+            f"a{i}",
+            translate="z",
+            rotate="x",
+            joint_at=(x, 0, 0),
+            mass="m",
+            inertia=("m*w**2/3", 0, 0),
+        )
         for side, y in (("l", "w"), ("r", "-w")):
             hub = s.add_point(f"h{i}{side}", body=axle, at=(0, y, 0))
             seat = s.add_point(f"s{i}{side}", body=chassis, at=(x, y, 0))
@@ -115,7 +128,9 @@ def legs(n):
     s.add_gravity(direction=-ground["y"])
     s.set_defaults(l=1, m=1, g=9.81)
     near = {f"q(b{i})": -2 * pi / 3 for i in range(n)} | {f"q(c{i})": pi / 3 for i in range(n)}
-    s.set_run(t_end=1, step=0.001, initial={f"q(a{i})": 1.1 + 0.01 * i for i in range(n)}, guess=near)
+    s.set_run(
+        t_end=1, step=0.001, initial={f"q(a{i})": 1.1 + 0.01 * i for i in range(n)}, guess=near
+    )
     return s
 
 
@@ -145,14 +160,16 @@ def least(work):
 
 
 def alone(sim):
-    """Seconds of one evaluation of the derivatives, and of the corrections of closed loops, each called in a loop."""
+    """Seconds of one evaluation of the derivatives, and of the corrections of closed loops, each
+    called in a loop."""
     timer = load_from_source(TIMER, find_compiler(), ("-O2",))
     model, program = sim.loaded.model, sim.loaded.program
     calls = model.calls()
     state = sim.assemble()
     p = sim.parameter_values()
     arrays = [
-        (ctypes.c_double * (len(x) + 1))(*x) for x in (*state, p, calls.constants(p), [0.0] * len(program.inputs))
+        (ctypes.c_double * (len(x) + 1))(*x)
+        for x in (*state, p, calls.constants(p), [0.0] * len(program.inputs))
     ]
     out, externals = (ctypes.c_double * 4096)(), ctypes.byref(calls.externals(calls.memory))
     timer.rates_alone.restype = timer.evaluated_alone.restype = ctypes.c_double
@@ -160,11 +177,15 @@ def alone(sim):
     number = 20 + 200_000 // len(program.speeds)
 
     def least_of(call, name, *more):
-        return min(call(getattr(library, name), number, *arrays, out, *more) for _ in range(REPEATS))
+        return min(
+            call(getattr(library, name), number, *arrays, out, *more) for _ in range(REPEATS)
+        )
 
     rates = least_of(timer.rates_alone, "derivatives", *sizes, externals)
     corrections = ("correct_q", "correct_u") if program.loops and program.loops.correction else ()
-    return rates, sum(least_of(timer.evaluated_alone, name, sizes[0], externals) for name in corrections)
+    return rates, sum(
+        least_of(timer.evaluated_alone, name, sizes[0], externals) for name in corrections
+    )
 
 
 def measured(name, n, reactions):
@@ -204,13 +225,27 @@ def in_processes(name, n, asked, kernel):
         with tempfile.TemporaryDirectory() as folder:
             cache = Path(folder, "cache")
             shutil.copytree(kernel, cache)
-            command = [sys.executable, __file__, "--one", str(n), name, *(["--reactions"] if asked.reactions else [])]
+            command = [
+                sys.executable,
+                __file__,
+                "--one",
+                str(n),
+                name,
+                *(["--reactions"] if asked.reactions else []),
+            ]
             done = subprocess.run(
-                command, env={**os.environ, "BELLCRANK_CACHE": str(cache)}, check=True, stdout=subprocess.PIPE
+                command,
+                env={**os.environ, "BELLCRANK_CACHE": str(cache)},
+                check=True,
+                stdout=subprocess.PIPE,
             )
             tries.append(json.loads(done.stdout))
     found = {key: min(t[key] for t in tries) for key in tries[0]}
-    return {**found, "ratio": found["step"] / found["alone"], "ns/op": 1e3 * found["rates"] / found["ops"]}
+    return {
+        **found,
+        "ratio": found["step"] / found["alone"],
+        "ns/op": 1e3 * found["rates"] / found["ops"],
+    }
 
 
 def table(name, asked, kernel):
@@ -219,7 +254,10 @@ def table(name, asked, kernel):
     rows = []
     for n in map(int, asked.sizes.split(",")) if asked.sizes else MODELS[name][1]:
         rows.append((n, found := in_processes(name, n, asked, kernel)))
-        print(f"{n:5}" + "".join(f"{found[c]:{15 if ' ' in c else 10}.4g}" for c in columns), flush=True)
+        print(
+            f"{n:5}" + "".join(f"{found[c]:{15 if ' ' in c else 10}.4g}" for c in columns),
+            flush=True,
+        )
     (n, small), (m, large) = rows[max(0, len(rows) - 3)], rows[-1]
     if m > n:
         slopes = {c: log(large[c] / small[c]) / log(m / n) for c in columns}
@@ -231,8 +269,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="*", default=[*MODELS], help=f"of {', '.join(MODELS)}")
     parser.add_argument("--sizes", help="such as 10,20,40 (default: those of each model)")
-    parser.add_argument("--repeat", type=int, default=3, help="processes of which the least numbers count (default: 3)")
-    parser.add_argument("--reactions", action="store_true", help="constraint forces and moments, too")
+    parser.add_argument(
+        "--repeat",
+        type=int,
+        default=3,
+        help="processes of which the least numbers count (default: 3)",
+    )
+    parser.add_argument(
+        "--reactions", action="store_true", help="constraint forces and moments, too"
+    )
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:

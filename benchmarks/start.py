@@ -1,8 +1,10 @@
-"""Time to start: `import bellcrank` and the command line, beside `import numpy`, each in a fresh interpreter.
+"""Time to start: `import bellcrank` and the command line, beside `import numpy`, each in a fresh
+interpreter.
 
     python benchmarks/start.py [--runs 7]
 
-Times are medians. An import is timed inside the interpreter, a command from outside, less what an empty program takes.
+Times are medians. An import is timed inside the interpreter, a command from outside, less what an
+empty program takes.
 """
 
 import argparse
@@ -26,11 +28,14 @@ print(now() - t)
 
 
 def output(*arguments):
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=True
+    ).stdout
 
 
 def imported(code, runs):
-    """Median of the seconds that a program prints of itself; the first run, which may compile bytecode, is left out."""
+    """Median of the seconds that a program prints of itself; the first run, which may compile
+    bytecode, is left out."""
     return median([float(output("-c", code)) for _ in range(runs + 1)][1:])
 
 
@@ -49,11 +54,21 @@ def main():
     runs = parser.parse_args().runs
     numpy, own = imported(IMPORT.format("numpy"), runs), imported(IMPORT.format("bellcrank"), runs)
     empty = commanded(runs, "-c", "pass")
-    rows = [("import numpy", numpy), ("import bellcrank", own), ("a small model, derived", imported(SMALL, runs))]
-    rows += [(f"bellcrank {o}", commanded(runs, "-m", "bellcrank", o) - empty) for o in ("--version", "--help")]
+    rows = [
+        ("import numpy", numpy),
+        ("import bellcrank", own),
+        ("a small model, derived", imported(SMALL, runs)),
+    ]
+    rows += [
+        (f"bellcrank {o}", commanded(runs, "-m", "bellcrank", o) - empty)
+        for o in ("--version", "--help")
+    ]
     for name, seconds in rows:
         print(f"{name:24}{1e3 * seconds:9.1f} ms{seconds / numpy:9.3f} of numpy")
-    print("heavy modules that `import bellcrank` loads:", output("-c", LOADED.format(HEAVY)).strip() or "none")
+    print(
+        "heavy modules that `import bellcrank` loads:",
+        output("-c", LOADED.format(HEAVY)).strip() or "none",
+    )
 
 
 if __name__ == "__main__":

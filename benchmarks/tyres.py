@@ -1,8 +1,10 @@
-"""Cost of tyres: operations and ns of a wheel with each, and how much faster than real time a car with four runs.
+"""Cost of tyres: operations and ns of a wheel with each, and how much faster than real time a car
+with four runs.
 
-python benchmarks/tyres.py [--car]: CPU time, so that other work on the machine counts little. A wheel is a body with six
-freedoms on a plane; ns are those of one evaluation of its rates, all of it. `--car`: `bc.vehicles.car`, a step in
-steering at 20 m/s, 1 ms steps, one core; derivation and compilation take a minute.
+python benchmarks/tyres.py [--car]: CPU time, so that other work on the machine counts little. A
+wheel is a body with six freedoms on a plane; ns are those of one evaluation of its rates, all of
+it. `--car`: `bc.vehicles.car`, a step in steering at 20 m/s, 1 ms steps, one core; derivation and
+compilation take a minute.
 """
 
 import argparse
@@ -13,12 +15,17 @@ import numpy as np
 
 import bellcrank as bc
 
-PUBLISHED = {  # us of an evaluation of the formulas alone, README of github.com/matheusft/MFeval_julia, machine not told
-    "MFeval, MATLAB, 1000 at once": 8.2, "MFeval.jl, Julia, one": 0.88, "MFeval.jl, Julia, 1000 at once": 0.63,
-}  # fmt: skip
+# us of an evaluation of the formulas alone, README of github.com/matheusft/MFeval_julia, machine
+# not told
+PUBLISHED = {
+    "MFeval, MATLAB, 1000 at once": 8.2,
+    "MFeval.jl, Julia, one": 0.88,
+    "MFeval.jl, Julia, 1000 at once": 0.63,
+}
 TYRES = Path(__file__).parent.parent / "examples" / "tyres"
 BOOK, PAC = (
-    bc.vehicles.tyres.MagicFormula.read(TYRES / name) for name in ("book_205_60R15.tir", "pac2002_185_80R14.tir")
+    bc.vehicles.tyres.MagicFormula.read(TYRES / name)
+    for name in ("book_205_60R15.tir", "pac2002_185_80R14.tir")
 )
 WHEELS = {
     "linear to the friction circle": bc.Tyre(2e5, 50, bc.Slip(60e3, 50e3)),
@@ -62,7 +69,9 @@ def one_wheel(name, tyre):
 
     run()
     counted = eom.operation_count()
-    print(f"{name:32}{counted['total']:>12}{counted['function']:>12}{1e9 * seconds(run) / (4 * steps):>10.0f}")
+    print(
+        f"{name:32}{counted['total']:>12}{counted['function']:>12}{1e9 * seconds(run) / (4 * steps):>10.0f}"
+    )
 
 
 def car(name, slip, **more):
@@ -72,11 +81,18 @@ def car(name, slip, **more):
 
         def run(method=method):
             sim.simulate(
-                t_end=10, step=1e-3, method=method, output_every=100, inputs={"steer": bc.signals.step(0.5, 2.0)}
+                t_end=10,
+                step=1e-3,
+                method=method,
+                output_every=100,
+                inputs={"steer": bc.signals.step(0.5, 2.0)},
             )
 
         run()
-        print(f"{name:32}{eom.operation_count()['total']:>12}{method:>12}{10 / seconds(run):>10.0f}", flush=True)
+        print(
+            f"{name:32}{eom.operation_count()['total']:>12}{method:>12}{10 / seconds(run):>10.0f}",
+            flush=True,
+        )
 
 
 def main():

@@ -2,9 +2,10 @@
 
     python examples/balance.py
 
-Needs gymnasium (`pip install bellcrank[gym]`). Sixty-four environments run at once, each with its own gains; the best
-eighth determines where the next are drawn (the cross-entropy method). The reward is the cost of LQR, so that its gains, from the
-linearised model and the Riccati equation, are about the best there are; the last lines print both, and what they cost.
+Needs gymnasium (`pip install bellcrank[gym]`). Sixty-four environments run at once, each with its
+own gains; the best eighth determines where the next are drawn (the cross-entropy method). The
+reward is the cost of LQR, so that its gains, from the linearised model and the Riccati equation,
+are about the best there are; the last lines print both, and what they cost.
 """
 
 import numpy as np
@@ -21,7 +22,9 @@ def pole_on_cart():
     """Two degrees of freedom, SI units; an angle of zero is upright."""
     s = bc.System("pole on a cart", units="mks", axes="ISO 8855")
     cart = s.add_body("cart", translate=1, mass="m_c")
-    pole = s.add_body("pole", parent=cart, rotate=2, cm=(0, 0, "l"), mass="m_p", inertia=(0, "i", 0))
+    pole = s.add_body(
+        "pole", parent=cart, rotate=2, cm=(0, 0, "l"), mass="m_p", inertia=(0, "i", 0)
+    )
     s.add_input("force", units="F", label="force on the cart")
     s.add_gravity()
     s.add_force("push", magnitude="force", direction=s.inertial[1], at=cart.origin)
@@ -47,7 +50,8 @@ def environments(sim, n=None):
 
 
 def costs(envs, gains, seed):
-    """What an episode costs with each row of gains; one that falls pays as much for every step that is left."""
+    """What an episode costs with each row of gains; one that falls pays as much for every step that
+    is left."""
     seen, _ = envs.reset(seed=[seed] * envs.num_envs)  # the same start for all
     total, falls = np.zeros(envs.num_envs), np.zeros(envs.num_envs, dtype=bool)
     late = np.zeros(envs.num_envs, dtype=bool)
@@ -77,7 +81,9 @@ def lqr(sim):
     """Gains from the linearised model."""
     linear = sim.linearize()
     A, B = linear.A, linear.B
-    K = np.linalg.solve([[EFFORT]], B.T @ solve_continuous_are(A, B, np.diag([*WEIGHTS.values()]), [[EFFORT]]))
+    K = np.linalg.solve(
+        [[EFFORT]], B.T @ solve_continuous_are(A, B, np.diag([*WEIGHTS.values()]), [[EFFORT]])
+    )
     return K[0]
 
 

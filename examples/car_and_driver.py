@@ -1,8 +1,9 @@
 """Car and driver as two FMUs: each an FMU of its own, in co-simulation; and both in one model.
 
-The car goes at 20 m/s on two axles with linear tyres; the driver turns a steering wheel with inertia by the offset from the lane that
-is ahead. Every unit steps by itself; they exchange signals once per interval, so that the two together differ from
-the one model by an error that falls with it. `python examples/car_and_driver.py` writes both units, runs them in FMPy and reports the
+The car goes at 20 m/s on two axles with linear tyres; the driver turns a steering wheel with
+inertia by the offset from the lane that is ahead. Every unit steps by itself; they exchange signals
+once per interval, so that the two together differ from the one model by an error that falls with
+it. `python examples/car_and_driver.py` writes both units, runs them in FMPy and reports the
 difference.
 """
 
@@ -30,7 +31,9 @@ def add_driver(s, y, yaw):
     """Holds the steering wheel: a moment towards the angle that the offset ahead asks for."""
     hands = s.add_body("hands", rotate=1, inertia=("iw", 0, 0), mass=0, label="steering wheel")
     wanted = f"-gain*({y} + ahead*({yaw})/one)"
-    s.add_moment("arms", magnitude=f"k*({wanted} - q(hands)) - c*u(hands)", direction=hands[1], on=hands)
+    s.add_moment(
+        "arms", magnitude=f"k*({wanted} - q(hands)) - c*u(hands)", direction=hands[1], on=hands
+    )
     s.add_output("steer", "q(hands)/ratio", label="angle of the front wheels")
     s.set_units(gain="A/L", ahead="L", one="A", ratio="1", k="F*L/A", c="F*L*T/A", iw="M*L**2")
     s.set_defaults(iw=0.05, k=20, c=1.6, gain=0.5, ahead=20, one=1, ratio=16)
@@ -74,7 +77,8 @@ def both():
 
 
 def side_by_side(paths, interval, t_end=6.0):
-    """Offset of the car at the ends of intervals, in FMUs that exchange signals once per interval."""
+    """Offset of the car at the ends of intervals, in FMUs that exchange signals once per
+    interval."""
     from fmpy import extract, instantiate_fmu, read_model_description
 
     units, references = [], []

@@ -24,10 +24,15 @@ def controlled_car(car="passenger"):
 def main():
     sim = controlled_car().system(speed=25).equations().compile()
     for on in (0, 1):
-        run = sim.simulate(t_end=3, inputs={"steer": bc.signals.step(0.5, 40.0)}, parameters={"damper_on": on})
+        run = sim.simulate(
+            t_end=3, inputs={"steer": bc.signals.step(0.5, 40.0)}, parameters={"damper_on": on}
+        )
         rate, torque = run["yaw_rate"], run["damper.fr.brake_torque"]
-        print(f"damper {'on' if on else 'off'}: yaw rate {rate.max():.2f} deg/s at most, {rate[-1]:.2f} deg/s at the end, "
-              f"brake torque {torque.max():.0f} N m")  # fmt: skip
+        print(
+            f"damper {'on' if on else 'off'}: yaw rate {rate.max():.2f} deg/s at most, "
+            f"{rate[-1]:.2f} deg/s at the end, "
+            f"brake torque {torque.max():.0f} N m"
+        )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The demo: a passenger car in a step steer, derived in full and with small variables, compared.
 
-Prints a table (size, operations, times, speed against real time) and writes passenger_car.csv and passenger_car.png into
+Prints a table (size, operations, times, speed against real time) and writes passenger_car.csv and
+passenger_car.png into
 `demo/`, or into the folder given. `make demo` runs it.
 """
 
@@ -38,7 +39,10 @@ def examine(small):
         ("  functions", f"{count['function']}"),
         ("derived in", f"{sum(equations.seconds.values()):.3f} s"),
         ("compiled in", f"{compiled:.3f} s"),
-        (f"run of {LONG:g} s ({round(LONG / run.settings['step'])} steps) in", f"{1000 * seconds:.1f} ms"),
+        (
+            f"run of {LONG:g} s ({round(LONG / run.settings['step'])} steps) in",
+            f"{1000 * seconds:.1f} ms",
+        ),
         ("speed against real time", f"{LONG / seconds:,.0f} x"),
         ("lateral acceleration at 2 s", f"{run['Ay'][-1]:.4f} {run.units['Ay']}"),
         ("yaw rate at 2 s", f"{run['r'][-1]:.4f} {run.units['r']}"),
@@ -47,19 +51,25 @@ def examine(small):
 
 
 def overlay(full, small, path):
-    """Two runs of the car over each other: lateral acceleration, yaw rate, roll angle, slip angles."""
+    """Two runs of the car over each other: lateral acceleration, yaw rate, roll angle, slip
+    angles."""
     from matplotlib.figure import Figure
 
     panels = [
         ("Lateral acceleration", [("Ay", "full", "tab:blue")]),
         ("Yaw rate", [("r", "full", "tab:blue")]),
         ("Roll angle", [("q(rb)", "full", "tab:blue")]),
-        ("Slip angles", [("alpha f", "front, full", "tab:blue"), ("alpha r", "rear, full", "tab:orange")]),
+        (
+            "Slip angles",
+            [("alpha f", "front, full", "tab:blue"), ("alpha r", "rear, full", "tab:orange")],
+        ),
     ]
     figure = Figure(figsize=(9.5, 6.2), layout="constrained")
     for axis, (title, channels) in zip(figure.subplots(2, 2, sharex=True).flat, panels):
         for channel, label, colour in channels:
-            axis.plot(full.time, full[channel], color=colour, linewidth=3.0, alpha=0.75, label=label)
+            axis.plot(
+                full.time, full[channel], color=colour, linewidth=3.0, alpha=0.75, label=label
+            )
         for i, (channel, _, _) in enumerate(channels):
             label = "small variables" if i == 0 else None
             axis.plot(small.time, small[channel], "--", color="black", linewidth=1.2, label=label)
@@ -74,7 +84,9 @@ def overlay(full, small, path):
         )
     for axis in figure.axes[2:]:
         axis.set_xlabel("time (s)")
-    figure.suptitle("Passenger car, step steer of 1 degree at 968 in/s (Sayers 1990, section 9.1)", fontsize=12)
+    figure.suptitle(
+        "Passenger car, step steer of 1 degree at 968 in/s (Sayers 1990, section 9.1)", fontsize=12
+    )
     figure.savefig(path, dpi=130)
 
 

@@ -2,8 +2,8 @@
 
     python examples/figures.py [FOLDER]
 
-Sayers (1990), sections 9.1, 9.4 and 9.6; the curves are computed here, as the plots of the source are not in the text. Pictures go
-into FOLDER (default `demo`).
+Sayers (1990), sections 9.1, 9.4 and 9.6; the curves are computed here, as the plots of the source
+are not in the text. Pictures go into FOLDER (default `demo`).
 """
 
 import sys
@@ -21,7 +21,12 @@ demo = run_path(str(HERE / "demo.py"))
 
 def simulated(name, **arguments):
     """A run of an example as its file asks for, every step kept."""
-    return bc.System.read(HERE / f"{name}.py", **arguments).equations().compile().simulate(output_every=1)
+    return (
+        bc.System.read(HERE / f"{name}.py", **arguments)
+        .equations()
+        .compile()
+        .simulate(output_every=1)
+    )
 
 
 def panel(axis, title, unit):
@@ -37,7 +42,8 @@ def step_steer(path):
 
 
 def spacecraft_slew(path):
-    """Spacecraft #1: commanded and actual clock and camera angles, bus angles in the dead band, thruster pulses."""
+    """Spacecraft #1: commanded and actual clock and camera angles, bus angles in the dead band,
+    thruster pulses."""
     model = run_path(str(HERE / "spacecraft_1.py"))
     run = simulated("spacecraft_1")
     t = run.time
@@ -60,7 +66,9 @@ def spacecraft_slew(path):
     dead = 1000 * model["DEAD_BAND"]
     bus.axhspan(-dead, dead, color="0.9", zorder=0, label="dead band")
     for i, colour in zip((4, 5, 6), ("tab:blue", "tab:orange", "tab:green")):
-        bus.plot(t, 1000 * run[f"q(b, {i})"], color=colour, linewidth=1.2, label=f"about axis {i - 3}")
+        bus.plot(
+            t, 1000 * run[f"q(b, {i})"], color=colour, linewidth=1.2, label=f"about axis {i - 3}"
+        )
     bus.set_ylim(-3.6, 3.1)
     bus.legend(fontsize=9, frameon=False, ncols=4, loc="lower right")
 
@@ -70,11 +78,15 @@ def spacecraft_slew(path):
         size = np.abs(moment).max() or 1.0
         pulses.plot(t, 0.4 * moment / size - i, color=colour, linewidth=1.0, drawstyle="steps-post")
     pulses.set_yticks(
-        (-1, -2, -3), [f"axis {i}\n{np.abs(run[f'tt{i}']).max():g} {run.units['tt1']}" for i in (1, 2, 3)]
+        (-1, -2, -3),
+        [f"axis {i}\n{np.abs(run[f'tt{i}']).max():g} {run.units['tt1']}" for i in (1, 2, 3)],
     )
     pulses.set_ylim(-3.6, -0.4)
     pulses.set_xlabel("time (s)")
-    figure.suptitle("Spacecraft #1: slew with attitude control by thrusters (Sayers 1990, section 9.4)", fontsize=12)
+    figure.suptitle(
+        "Spacecraft #1: slew with attitude control by thrusters (Sayers 1990, section 9.4)",
+        fontsize=12,
+    )
     figure.savefig(path, dpi=130)
 
 
@@ -93,7 +105,10 @@ def arm_settling(path):
     slide.axhline(0.1, color="black", linestyle="--", linewidth=1.0, label="target")
     slide.legend(fontsize=9, frameon=False, ncols=2, loc="lower right")
     slide.set_xlabel("time (s)")
-    figure.suptitle("Stanford arm with controller, from rest to its targets (Sayers 1990, section 9.6)", fontsize=12)
+    figure.suptitle(
+        "Stanford arm with controller, from rest to its targets (Sayers 1990, section 9.6)",
+        fontsize=12,
+    )
     figure.savefig(path, dpi=130)
 
 

@@ -1,7 +1,8 @@
 """Double pendulum, derived by hand: Kane's method step by step.
 
-The machine of `double_pendulum.py` and of the AUTOLEV script `decks/double_pendulum.al` (Sweegers & Nederkoorn 1992, WFW 92-086). Run it
-with `python examples/kane_double_pendulum.py` to see every intermediate result.
+The machine of `double_pendulum.py` and of the AUTOLEV script `decks/double_pendulum.al` (Sweegers &
+Nederkoorn 1992, WFW 92-086). Run it with `python examples/kane_double_pendulum.py` to see every
+intermediate result.
 """
 
 from bellcrank.kane import Derivation
@@ -35,12 +36,37 @@ def model():
 
     d.set_potential_energy("(mA + 2*mB)*(1 - cos(phi1))*g*la + mB*g*(1 - cos(phi1 + phi2))*lb")
     d.add_outputs("energy")
-    d.set_labels(phi1="angle of the upper body", phi2="angle of the lower body relative to the upper one")
-    d.set_labels(u1="angular speed of the upper body", u2="angular speed of the lower body relative to the upper one")
-    d.set_labels(la="half length of the upper body", lb="half length of the lower body", g="acceleration of gravity")
-    d.set_labels(mA="mass of the upper body", mB="mass of the lower body", IA3="inertia of the upper body")
-    d.set_labels(IB3="inertia of the lower body", wda="damping of the upper hinge", wdab="damping of the lower hinge")
-    d.set_units(la="m", lb="m", g="m/s2", mA="kg", mB="kg", IA3="kg-m2", IB3="kg-m2", wda="N-m-s/rad", wdab="N-m-s/rad")
+    d.set_labels(
+        phi1="angle of the upper body", phi2="angle of the lower body relative to the upper one"
+    )
+    d.set_labels(
+        u1="angular speed of the upper body",
+        u2="angular speed of the lower body relative to the upper one",
+    )
+    d.set_labels(
+        la="half length of the upper body",
+        lb="half length of the lower body",
+        g="acceleration of gravity",
+    )
+    d.set_labels(
+        mA="mass of the upper body", mB="mass of the lower body", IA3="inertia of the upper body"
+    )
+    d.set_labels(
+        IB3="inertia of the lower body",
+        wda="damping of the upper hinge",
+        wdab="damping of the lower hinge",
+    )
+    d.set_units(
+        la="m",
+        lb="m",
+        g="m/s2",
+        mA="kg",
+        mB="kg",
+        IA3="kg-m2",
+        IB3="kg-m2",
+        wda="N-m-s/rad",
+        wdab="N-m-s/rad",
+    )
     d.set_defaults(la=1, lb=1, g=9.81, wda=0, wdab=0, mA=2, mB=4)
     d.set_defaults(IA1=0, IA2=2.66667, IA3=2.66667, IB1=0, IB2=5.33333, IB3=5.33333)
     d.set_run(t_end=10, step=0.005, output_every=20, initial={"phi1": 0.7854, "phi2": 0.7854})

@@ -1,11 +1,13 @@
 """Rolling disc, derived by hand: nonholonomic speeds, and the contact force from auxiliary speeds.
 
-Yaw q1 about the vertical, lean q2 about the line of rolling, spin q3; the contact point moves over the plane with q4, q5. Speeds are the
-components of the angular velocity along the leaning axes, a choice that no coordinate has as its rate. That the point of the disc
-that touches the plane is at rest makes two speeds dependent. Three auxiliary speeds of the whole disc, always zero, bring the contact
-force into evidence: along the track (ft), across it (fl) and normal to the plane (fn).
+Yaw q1 about the vertical, lean q2 about the line of rolling, spin q3; the contact point moves over
+the plane with q4, q5. Speeds are the components of the angular velocity along the leaning axes, a
+choice that no coordinate has as its rate. That the point of the disc that touches the plane is at
+rest makes two speeds dependent. Three auxiliary speeds of the whole disc, always zero, bring the
+contact force into evidence: along the track (ft), across it (fl) and normal to the plane (fn).
 
-Upright straight rolling is stable above sqrt(g r/3) (Neimark & Fufaev, Dynamics of Nonholonomic Systems (1972), ch. VI).
+Upright straight rolling is stable above sqrt(g r/3) (Neimark & Fufaev, Dynamics of Nonholonomic
+Systems (1972), ch. VI).
 """
 
 from bellcrank.kane import Derivation
@@ -20,7 +22,11 @@ def model():
     D = d.body("D", mass=m, inertia=(m * r**2 / 4, m * r**2 / 2, m * r**2 / 4))
     q1, q2, q3, q4, q5 = d.coordinates("q1 q2 q3 q4 q5")
     u1, u2, u3, u4, u5 = d.speeds("u1 u2 u3 u4 u5")
-    (u6, ft), (u7, fl), (u8, fn) = d.auxiliary("u6", "ft"), d.auxiliary("u7", "fl"), d.auxiliary("u8", "fn")
+    (u6, ft), (u7, fl), (u8, fn) = (
+        d.auxiliary("u6", "ft"),
+        d.auxiliary("u7", "fl"),
+        d.auxiliary("u8", "fn"),
+    )
 
     d.rotate(N, Y, 3, q1)
     d.rotate(Y, L, 1, q2)
@@ -34,7 +40,9 @@ def model():
 
     (C,) = d.points("C")  # the point of the disc that touches the plane
     d.set_position(C, D.cm, r * L[3])
-    geometric = u4 * Y[1] + u5 * Y[2] + d.rate(r * L[3], N)  # of the centre: contact position and r L3
+    geometric = (
+        u4 * Y[1] + u5 * Y[2] + d.rate(r * L[3], N)
+    )  # of the centre: contact position and r L3
     d.set_velocity(D.cm, N, geometric + u6 * Y[1] + u7 * Y[2] + u8 * N[3])
     v_C = d.set_velocity(C, N, d.velocity(D.cm) - d.cross(w, r * L[3]))
     d.constrain(d.dot(v_C, Y[1]), u4)
@@ -45,11 +53,29 @@ def model():
 
     d.set_potential_energy(m * g * d.dot(r * L[3], N[3]))
     d.add_outputs("energy")
-    d.set_labels(q1="yaw angle", q2="inclination", q3="spin angle", q4="contact point, x", q5="contact point, y")
-    d.set_labels(u1="rate of inclination", u2="spin rate", u3="turning rate in the plane of the disc")
+    d.set_labels(
+        q1="yaw angle",
+        q2="inclination",
+        q3="spin angle",
+        q4="contact point, x",
+        q5="contact point, y",
+    )
+    d.set_labels(
+        u1="rate of inclination", u2="spin rate", u3="turning rate in the plane of the disc"
+    )
     d.set_labels(m="mass", r="radius", g="acceleration of gravity")
     d.set_units(
-        q1="rad", q2="rad", q3="rad", q4="m", q5="m", u1="rad/s", u2="rad/s", u3="rad/s", ft="N", fl="N", fn="N"
+        q1="rad",
+        q2="rad",
+        q3="rad",
+        q4="m",
+        q5="m",
+        u1="rad/s",
+        u2="rad/s",
+        u3="rad/s",
+        ft="N",
+        fl="N",
+        fn="N",
     )
     d.set_units(m="kg", r="m", g="m/s2")
     d.set_defaults(m=1, r=0.3, g=9.80665)
@@ -60,7 +86,12 @@ def model():
 if __name__ == "__main__":
     d = model()
     print("q1', q2', q3' by the speeds:", *(d.rate(q) for q in ("q1", "q2", "q3")))
-    print("u4 =", d.scalars.definitions[d.symbol("u4")], "  u5 =", d.scalars.definitions[d.symbol("u5")])
+    print(
+        "u4 =",
+        d.scalars.definitions[d.symbol("u4")],
+        "  u5 =",
+        d.scalars.definitions[d.symbol("u5")],
+    )
     print("partial velocities of the contact point", d.partial_velocities("C"), sep="\n")
     print(d.kane())
     print(d.equations().summary())

@@ -1,16 +1,20 @@
-"""Spherical pendulum, derived by hand: through the pole with angles, where it fails, and with Euler parameters.
+"""Spherical pendulum, derived by hand: through the pole with angles, where it fails, and with Euler
+parameters.
 
-The body has an axis of symmetry through the joint and axial inertia about it (Lagrange's top, hanging). Precession q1, inclination q2 and
-spin q3 are the classic angles; where the axis is vertical (q2 = 0) precession has no meaning, and its rate is a quotient of zeros. The
-body hangs at rest in that pole and is kicked: a plane swing, back through the pole twice in every period. Euler parameters do not notice;
-the angles cannot even start, and a swing that passes the pole narrowly turns the precession by pi within an instant.
+The body has an axis of symmetry through the joint and axial inertia about it (Lagrange's top,
+hanging). Precession q1, inclination q2 and spin q3 are the classic angles; where the axis is
+vertical (q2 = 0) precession has no meaning, and its rate is a quotient of zeros. The body hangs at
+rest in that pole and is kicked: a plane swing, back through the pole twice in every period. Euler
+parameters do not notice; the angles cannot even start, and a swing that passes the pole narrowly
+turns the precession by pi within an instant.
 """
 
 from bellcrank.kane import Derivation
 
 
 def model(orientation="euler parameters"):
-    """Three degrees of freedom, SI units; N3 points down, B3 along the axis of symmetry. `orientation`: or "angles"."""
+    """Three degrees of freedom, SI units; N3 points down, B3 along the axis of symmetry.
+    `orientation`: or "angles"."""
     d = Derivation(f"spherical pendulum by hand, {orientation.replace('euler', 'Euler')}")
     m, l, g, i, j = d.constants("m l g i j")  # i: transverse about the mass centre, j: axial
     N, B = d.newtonian, d.body("B", mass=m, inertia=(i, i, j))
@@ -39,7 +43,9 @@ def model(orientation="euler parameters"):
     d.output("y", l * d.dot(B[3], N[2]), units="m", label="mass centre, y")
     d.output("h3", d.dot(d.angular_momentum(O), N[3]), label="angular momentum about the vertical")
     d.add_outputs("energy")
-    d.set_labels(m="mass", l="distance from the joint to the mass centre", g="acceleration of gravity")
+    d.set_labels(
+        m="mass", l="distance from the joint to the mass centre", g="acceleration of gravity"
+    )
     d.set_units(m="kg", l="m", g="m/s2", i="kg-m2", j="kg-m2")
     d.set_labels(i="inertia across the axis of symmetry", j="inertia about the axis of symmetry")
     d.set_labels(**{f"u{k}": f"angular velocity along B{k}" for k in (1, 2, 3)})

@@ -1,8 +1,9 @@
-"""Tumbling body, derived by hand: spin about the intermediate axis flips over and over; Euler parameters.
+"""Tumbling body, derived by hand: spin about the intermediate axis flips over and over; Euler
+parameters.
 
-Speeds are the components of the angular velocity along the body's own axes; the four Euler parameters have no singular orientation.
-Energy and angular momentum are conserved; between flips the spin follows Jacobi's elliptic functions (Landau & Lifshitz,
-Mechanics (1976), section 37).
+Speeds are the components of the angular velocity along the body's own axes; the four Euler
+parameters have no singular orientation. Energy and angular momentum are conserved; between flips
+the spin follows Jacobi's elliptic functions (Landau & Lifshitz, Mechanics (1976), section 37).
 """
 
 from bellcrank.kane import Derivation
@@ -26,17 +27,23 @@ def model():
     d.set_labels(**{f"u{i}": f"angular velocity along B{i}" for i in (1, 2, 3)})
     d.set_labels(**{f"e{i}": f"Euler parameter {i}" for i in range(4)})
     d.set_labels(
-        IB1="smallest moment of inertia", IB2="intermediate moment of inertia", IB3="largest moment of inertia"
+        IB1="smallest moment of inertia",
+        IB2="intermediate moment of inertia",
+        IB3="largest moment of inertia",
     )
     d.set_units(IB1="kg-m2", IB2="kg-m2", IB3="kg-m2")
     d.set_defaults(mB=1, IB1=1, IB2=2, IB3=3)
-    d.set_run(t_end=1000, step=0.004, output_every=25, initial={"e0": 1, "u1": 1e-3, "u2": 1, "u3": 1e-3})
+    d.set_run(
+        t_end=1000, step=0.004, output_every=25, initial={"e0": 1, "u1": 1e-3, "u2": 1, "u3": 1e-3}
+    )
     return d
 
 
 if __name__ == "__main__":
     d = model()
-    print("rates of the Euler parameters:", *(d.rate(e) for e in ("e0", "e1", "e2", "e3")), sep="\n  ")
+    print(
+        "rates of the Euler parameters:", *(d.rate(e) for e in ("e0", "e1", "e2", "e3")), sep="\n  "
+    )
     print(d.kane())
     run = d.equations().compile().simulate()
     print(run, "flips:", sum(run["u2"][1:] * run["u2"][:-1] < 0))

@@ -1,6 +1,8 @@
-"""A hundred thousand passenger cars: the same step steer, ten of their parameters scattered; bands over time.
+"""A hundred thousand passenger cars: the same step steer, ten of their parameters scattered; bands
+over time.
 
-The last line says how long that took, from the description to the picture, and what the runs took of it.
+The last line says how long that took, from the description to the picture, and what the runs took
+of it.
 
 python examples/many_passenger_cars.py
 """
@@ -30,7 +32,9 @@ def main(n=100_000):
         print(f"{name:14} {x.mean():10.4g} {many.metric_units[name]}")
     many.plot("Ay", "r", path="many_passenger_cars.png")
     whole, runs = time.perf_counter() - began, many.settings["seconds"]
-    print(f"{whole:.1f} s of wall time, {runs:.1f} s of it for {n} runs ({many.settings['backend']})")
+    print(
+        f"{whole:.1f} s of wall time, {runs:.1f} s of it for {n} runs ({many.settings['backend']})"
+    )
     return many
 
 

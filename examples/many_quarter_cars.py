@@ -1,4 +1,5 @@
-"""A thousand quarter cars: comfort with springs, dampers and loads that scatter; bands over time, and a table.
+"""A thousand quarter cars: comfort with springs, dampers and loads that scatter; bands over time,
+and a table.
 
 python examples/many_quarter_cars.py
 """

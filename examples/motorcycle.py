@@ -1,7 +1,9 @@
-"""Motorcycle on the test course: from two partial vehicles, over a ski jump with two drops of half a metre, a hill, a slope.
+"""Motorcycle on the test course: from two partial vehicles, over a ski jump with two drops of half
+a metre, a hill, a slope.
 
-Van Iwaarden (2003), section 1.7: rims and chassis parts of 5 kg, springs of 10 kN/m, 20 m/s. Look at the loads of the tyres (zero in
-flight), the heights and the pitch. `coordinates="redundant"` describes the same machine by four point masses and three constraints.
+Van Iwaarden (2003), section 1.7: rims and chassis parts of 5 kg, springs of 10 kN/m, 20 m/s. Look
+at the loads of the tyres (zero in flight), the heights and the pitch. `coordinates="redundant"`
+describes the same machine by four point masses and three constraints.
 """
 
 import bellcrank as bc

@@ -1,14 +1,16 @@
 """Spatial chain: n links, hinged alternately about axes 1 and 2, hanging in gravity.
 
-Every link has its own length, mass centre, mass and three moments of inertia as parameters, so nothing cancels by
-equal values. Look at how operations and derivation time grow with n: both should grow linearly.
+Every link has its own length, mass centre, mass and three moments of inertia as parameters, so
+nothing cancels by equal values. Look at how operations and derivation time grow with n: both should
+grow linearly.
 """
 
 import bellcrank as bc
 
 
 def model(n=8):
-    """n degrees of freedom, SI units; links of 0.5 m and 1 kg, released with the first link turned by 1 rad."""
+    """n degrees of freedom, SI units; links of 0.5 m and 1 kg, released with the first link turned
+    by 1 rad."""
     s = bc.System(f"chain of {n} links", units="mks")
     link = None
     for i in range(1, n + 1):
@@ -22,7 +24,9 @@ def model(n=8):
             mass=f"m{i}",
             inertia=(f"i1_{i}", f"i2_{i}", f"i3_{i}"),
         )
-        s.set_defaults(**{f"c{i}": 0.25, f"m{i}": 1, f"i1_{i}": 0.021, f"i2_{i}": 0.021, f"i3_{i}": 0.0002})
+        s.set_defaults(
+            **{f"c{i}": 0.25, f"m{i}": 1, f"i1_{i}": 0.021, f"i2_{i}": 0.021, f"i3_{i}": 0.0002}
+        )
         s.set_labels(**{f"c{i}": f"mass centre of link {i}", f"m{i}": f"mass of link {i}"})
         s.set_labels(**{f"i{k}_{i}": f"inertia of link {i} about its axis {k}" for k in (1, 2, 3)})
         if i < n:

@@ -1,7 +1,8 @@
-"""Passenger car with small motions: that of `passenger_car.py`, linear in roll, lateral speed and yaw rate.
+"""Passenger car with small motions: that of `passenger_car.py`, linear in roll, lateral speed and
+yaw rate.
 
-Sayers (1990), section 9.1 and Appendix B. Look at the operation count: a fifth of the full model's, for responses that
-differ by 0.2 %.
+Sayers (1990), section 9.1 and Appendix B. Look at the operation count: a fifth of the full model's,
+for responses that differ by 0.2 %.
 """
 
 from pathlib import Path

@@ -1,9 +1,11 @@
-"""Rolling disc: a thin one that rolls without slipping on a horizontal plane, free to turn and to fall.
+"""Rolling disc: a thin one that rolls without slipping on a horizontal plane, free to turn and to
+fall.
 
-Massless bodies carry the geometry: `yaw` moves on the plane with the point of contact, `lean` tilts about the line of rolling, the
-disc turns in it. Two rolling constraints leave three degrees of freedom. Upright straight rolling is stable above the speed
-sqrt(g r / 3) of a uniform disc (Neimark & Fufaev, Dynamics of Nonholonomic Systems (1972), ch. VI). Look at `lean`: at 2 m/s a push
-only makes the disc nod.
+Massless bodies carry the geometry: `yaw` moves on the plane with the point of contact, `lean` tilts
+about the line of rolling, the disc turns in it. Two rolling constraints leave three degrees of
+freedom. Upright straight rolling is stable above the speed sqrt(g r / 3) of a uniform disc (Neimark
+& Fufaev, Dynamics of Nonholonomic Systems (1972), ch. VI). Look at `lean`: at 2 m/s a push only
+makes the disc nod.
 """
 
 import bellcrank as bc
@@ -15,7 +17,12 @@ def model():
     yaw = s.add_body("yaw", translate=(1, 2), rotate=3, mass=0, inertia=0, label="contact frame")
     lean = s.add_body("lean", parent=yaw, rotate=1, mass=0, inertia=0, label="plane of the disc")
     disc = s.add_body(
-        "disc", parent=lean, rotate=2, joint_at=(0, 0, "r"), mass="m", inertia=("m*r**2/4", "m*r**2/2", "m*r**2/4")
+        "disc",
+        parent=lean,
+        rotate=2,
+        joint_at=(0, 0, "r"),
+        mass="m",
+        inertia=("m*r**2/4", "m*r**2/2", "m*r**2/4"),
     )
     s.add_gravity()
     for axis in (1, 2):

@@ -1,8 +1,10 @@
-"""Spacecraft with a flexible boom: a bus with a clock, a camera on it, and a flexible boom, kept in attitude by thrusters.
+"""Spacecraft with a flexible boom: a bus with a clock, a camera on it, and a flexible boom, kept in
+attitude by thrusters.
 
-Sayers (1990), section 9.4 (Spacecraft #1, an example of the SD/FAST manual). The motors follow a commanded slew of clock and camera
-from 1 s to 11 s; three on-off thrusters hold the bus. E is a massless body that gives the boom its second hinge. Look
-at the bus angles q(b, 4..6): they stay near the thrusters' dead band of 0.0025 rad.
+Sayers (1990), section 9.4 (Spacecraft #1, an example of the SD/FAST manual). The motors follow a
+commanded slew of clock and camera from 1 s to 11 s; three on-off thrusters hold the bus. E is a
+massless body that gives the boom its second hinge. Look at the bus angles q(b, 4..6): they stay
+near the thrusters' dead band of 0.0025 rad.
 """
 
 from pathlib import Path
@@ -38,34 +40,91 @@ C, FORTRAN = (
 
 
 def model(small=False):
-    """Ten degrees of freedom, SI units. `small` takes the motion of bus and boom as small, eight of the ten."""
+    """Ten degrees of freedom, SI units. `small` takes the motion of bus and boom as small, eight of
+    the ten."""
     s = bc.System("Spacecraft #1", units="mks")
     b = s.add_body(
-        "b", label="bus", translate=(1, 2, 3), rotate=(1, 2, 3), small_angles=small, small_translations=small
+        "b",
+        label="bus",
+        translate=(1, 2, 3),
+        rotate=(1, 2, 3),
+        small_angles=small,
+        small_translations=small,
     )
     c = s.add_body(
-        "c", parent=b, label="clock", rotate=3, joint_at=(0, 0, "-l1"), cm=(0, 0, "l2"), inertia=("ci", "ci", 0)
+        "c",
+        parent=b,
+        label="clock",
+        rotate=3,
+        joint_at=(0, 0, "-l1"),
+        cm=(0, 0, "l2"),
+        inertia=("ci", "ci", 0),
     )
     d = s.add_body(
-        "d", parent=c, label="camera", rotate=1, rotation_axis=(-1, 0, 0), joint_at=(0, "-l3", 0), cm=(0, "l5", "l6")
+        "d",
+        parent=c,
+        label="camera",
+        rotate=1,
+        rotation_axis=(-1, 0, 0),
+        joint_at=(0, "-l3", 0),
+        cm=(0, "l5", "l6"),
     )
-    e = s.add_body("e", parent=b, rotate=3, joint_at=(0, "-l7", 0), mass=0, inertia=0, small_angles=small)
+    e = s.add_body(
+        "e", parent=b, rotate=3, joint_at=(0, "-l7", 0), mass=0, inertia=0, small_angles=small
+    )
     f = s.add_body(
-        "f", parent=e, label="boom", rotate=1, cm=(0, "-l8", 0), inertia=("fi1", "fi2", "fi1"), small_angles=small
+        "f",
+        parent=e,
+        label="boom",
+        rotate=1,
+        cm=(0, "-l8", 0),
+        inertia=("fi1", "fi2", "fi1"),
+        small_angles=small,
     )
     s.add_shape(body=b, kind="box", size=("l7", "1.6*l7", "0.5*l1"), color="silver", label="bus")
     s.add_shape(body=c, kind="cylinder", size=("0.1*l7", "l1"), at=(0, 0, "l1/2"), label="clock")
     s.add_shape(
-        body=d, kind="box", size=("0.4*l7", "0.4*l7", "0.6*l7"), at=(0, "l5", "l6"), color="navy", label="camera"
+        body=d,
+        kind="box",
+        size=("0.4*l7", "0.4*l7", "0.6*l7"),
+        at=(0, "l5", "l6"),
+        color="navy",
+        label="camera",
     )
-    s.add_shape(body=f, kind="cylinder", size=("0.06*l7", "2*l8"), at=(0, "-l8", 0), axis=2, color="gold", label="boom")
+    s.add_shape(
+        body=f,
+        kind="cylinder",
+        size=("0.06*l7", "2*l8"),
+        at=(0, "-l8", 0),
+        axis=2,
+        color="gold",
+        label="boom",
+    )
     if small:
         s.large("kb", "bb")  # moments from small deflections are not small
 
-    s.add_external("cmd", arguments=("t",), returns=("clkcmd", "camcmd"), python=cmd, c=C, fortran=FORTRAN)
-    s.add_external("thrust", arguments=("t", "axis", "err"), memory=6, python=thrust, c=C, fortran=FORTRAN)
-    s.add_moment("bt1", magnitude="-kb*q(e) - bb*u(e)", direction=e[3], on=f, against=b, label="boom-torque Z")
-    s.add_moment("bt2", magnitude="-kb*q(f) - bb*u(f)", direction=f[1], on=f, against=b, label="boom-torque X")
+    s.add_external(
+        "cmd", arguments=("t",), returns=("clkcmd", "camcmd"), python=cmd, c=C, fortran=FORTRAN
+    )
+    s.add_external(
+        "thrust", arguments=("t", "axis", "err"), memory=6, python=thrust, c=C, fortran=FORTRAN
+    )
+    s.add_moment(
+        "bt1",
+        magnitude="-kb*q(e) - bb*u(e)",
+        direction=e[3],
+        on=f,
+        against=b,
+        label="boom-torque Z",
+    )
+    s.add_moment(
+        "bt2",
+        magnitude="-kb*q(f) - bb*u(f)",
+        direction=f[1],
+        on=f,
+        against=b,
+        label="boom-torque X",
+    )
     s.add_moment(
         "clockt",
         magnitude="kclock*(clkcmd - q(c)) - bclock*u(c)",
@@ -91,8 +150,12 @@ def model(small=False):
             label=f"thruster moment #{i}",
         )
 
-    s.set_defaults(l1=1.5, l2=0.75, l3=0.1, l5=0.22, l6=0.2, l7=1.2, l8=3.3, bm=410, cm=6.8, dm=57.5, fm=10.7)
-    s.set_defaults(bi11=115, bi12=-14, bi13=14, bi22=316, bi23=-34.6, bi33=440, ci=0.35, fi1=27.2, fi2=0.2)
+    s.set_defaults(
+        l1=1.5, l2=0.75, l3=0.1, l5=0.22, l6=0.2, l7=1.2, l8=3.3, bm=410, cm=6.8, dm=57.5, fm=10.7
+    )
+    s.set_defaults(
+        bi11=115, bi12=-14, bi13=14, bi22=316, bi23=-34.6, bi33=440, ci=0.35, fi1=27.2, fi2=0.2
+    )
     s.set_defaults(di11=4.85, di12=-0.41, di13=-0.07, di22=2.2, di23=-0.54, di33=5.5)
     s.set_defaults(ltt1=0.23, ltt2=0.21, ltt3=0.31, gyro=2, kclock=3500, bclock=20, kb=2000, bb=10)
     s.add_outputs("coordinates", "speeds", "moments")

@@ -1,4 +1,5 @@
-"""Spacecraft with a flexible boom, small motions: that of `spacecraft_1.py` with eight small degrees of freedom, of bus and boom.
+"""Spacecraft with a flexible boom, small motions: that of `spacecraft_1.py` with eight small
+degrees of freedom, of bus and boom.
 
 Sayers (1990), section 9.4. Clock and camera still turn through large angles.
 """

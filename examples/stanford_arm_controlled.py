@@ -1,4 +1,5 @@
-"""Stanford arm with its controller: that of `stanford_arm.py`, moving from rest to the targets in ten seconds.
+"""Stanford arm with its controller: that of `stanford_arm.py`, moving from rest to the targets in
+ten seconds.
 
 Sayers (1990), section 9.6 and Appendix E.
 """

@@ -1,6 +1,8 @@
-"""Serious faults of accessibility in an open page, by a script of our own: rules of WCAG that a program can decide.
+"""Serious faults of accessibility in an open page, by a script of our own: rules of WCAG that a
+program can decide.
 
-The rules and their names are those of axe-core, which needs a download; contrast of colours is left out.
+The rules and their names are those of axe-core, which needs a download; contrast of colours is left
+out.
 """
 
 import re
@@ -66,7 +68,12 @@ SCRIPT = r"""
 })()
 """
 
-RULES = {rule for found in re.findall(r"add\('([\w-]+)'|push\(`([\w-]+):", SCRIPT) for rule in found if rule}
+RULES = {
+    rule
+    for found in re.findall(r"add\('([\w-]+)'|push\(`([\w-]+):", SCRIPT)
+    for rule in found
+    if rule
+}
 
 
 def violations(browser):

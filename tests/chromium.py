@@ -1,4 +1,5 @@
-"""Headless Chromium, led over a pipe by its DevTools protocol: pages opened, scripts run in them, screenshots."""
+"""Headless Chromium, led over a pipe by its DevTools protocol: pages opened, scripts run in them,
+screenshots."""
 
 import base64
 import fcntl
@@ -11,15 +12,25 @@ from contextlib import contextmanager
 from tests.browser import CHROMIUM, Page
 
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-    "--window-size=1100,900", "--remote-debugging-pipe",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--window-size=1100,900",
+    "--remote-debugging-pipe",
+)
 
 
 class Chromium(Page):
-    """A browser with one page. `requests` are the addresses that were asked for, `complaints` what its console says."""
+    """A browser with one page. `requests` are the addresses that were asked for, `complaints` what
+    its console says."""
 
     def __init__(self, folder):
         from_us, to_it = os.pipe()
@@ -37,7 +48,9 @@ class Chromium(Page):
         self.requests, self.complaints = [], []
         self._session = None
         target = self._first_page()
-        self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self._call(f"{domain}.enable")
 
@@ -80,21 +93,37 @@ class Chromium(Page):
 
     def value(self, script):
         """The value of an expression in the page, awaited where it is a promise."""
-        found = self._call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        found = self._call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
     def key(self, name, kind="keyDown"):
         code = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}[name]
-        self._call("Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=code)
+        self._call(
+            "Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=code
+        )
 
     def mouse(self, kind, x, y):
         """The left button of the mouse: kind is Pressed, Moved or Released."""
-        self._call("Input.dispatchMouseEvent", type=f"mouse{kind}", x=x, y=y, button="left", buttons=1, clickCount=1)
+        self._call(
+            "Input.dispatchMouseEvent",
+            type=f"mouse{kind}",
+            x=x,
+            y=y,
+            button="left",
+            buttons=1,
+            clickCount=1,
+        )
 
     def touch(self, kind, *points):
         """Fingers on the screen: kind is Start, Move or End."""
-        self._call("Input.dispatchTouchEvent", type=f"touch{kind}", touchPoints=[{"x": x, "y": y} for x, y in points])
+        self._call(
+            "Input.dispatchTouchEvent",
+            type=f"touch{kind}",
+            touchPoints=[{"x": x, "y": y} for x, y in points],
+        )
 
     def screenshot(self, path=None, **clip):
         """A picture of the page as PNG."""
@@ -108,7 +137,11 @@ class Chromium(Page):
     def behind_another(self):
         """Another page stands before this one."""
         own, self._session = self._session, None
-        front = [x["targetId"] for x in self._call("Target.getTargets")["targetInfos"] if x["type"] == "page"]
+        front = [
+            x["targetId"]
+            for x in self._call("Target.getTargets")["targetInfos"]
+            if x["type"] == "page"
+        ]
         other = self._call("Target.createTarget", url="about:blank")["targetId"]
         self._call("Target.activateTarget", targetId=other)
         self._session = own
@@ -144,7 +177,9 @@ class Chromium(Page):
         elif method == "Runtime.exceptionThrown":
             self.complaints.append(str(given["exceptionDetails"])[:500])
         elif method == "Runtime.consoleAPICalled" and given["type"] in ("error", "assert"):
-            self.complaints.append(" ".join(str(x.get("value", x.get("description"))) for x in given["args"])[:500])
+            self.complaints.append(
+                " ".join(str(x.get("value", x.get("description"))) for x in given["args"])[:500]
+            )
         elif method == "Log.entryAdded" and given["entry"]["level"] == "error":
             self.complaints.append(given["entry"]["text"])
 

@@ -1,4 +1,5 @@
-"""Derived and compiled models of the tests: plain arithmetic that agrees to the last digits, kept in pytest's own cache.
+"""Derived and compiled models of the tests: plain arithmetic that agrees to the last digits, kept
+in pytest's own cache.
 
 Failures are reported when they happen, in a word, next to all that is reported at the end.
 """
@@ -16,25 +17,34 @@ from hypothesis.internal.conjecture import providers
 from bellcrank.core.errors import BellcrankError
 from bellcrank.simulation.backend.compiler import NO_COMPILER, find_compiler
 
-# The same examples everywhere, and no limit of time: how long one takes says something of the machine.
-settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples everywhere, and no limit of time: how long one takes says something of the
+# machine.
+settings.register_profile(
+    "same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("same")
 
 WANTED = (NO_COMPILER, "is given in C or Fortran alone", "have no address for programs in C")
 COMPILERS = ("cc", "gcc", "clang", "g++", "gfortran")
 
-# Neither numbers found in the text of whatever modules are imported: others elsewhere, and five seconds of reading.
+# Neither numbers found in the text of whatever modules are imported: others elsewhere, and five
+# seconds of reading.
 providers.is_local_module_file = lambda path: False
 
-# Modules are translated once, whatever the shell says: rewriting every test takes six seconds a process.
+# Modules are translated once, whatever the shell says: rewriting every test takes six seconds a
+# process.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.hookimpl(trylast=True)  # there is a reporter then
 def pytest_configure(config):
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # processes of the background are born deaf to it
-    level = "-O1" if config.option.markexpr == "campaign" else "-O0"  # short runs: compiling takes longest
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # processes of the background are born deaf to it
+    level = (
+        "-O1" if config.option.markexpr == "campaign" else "-O0"
+    )  # short runs: compiling takes longest
     os.environ.setdefault("BELLCRANK_CFLAGS", f"{level} -ffp-contract=off")
     if find_compiler() is None:  # models run in WebAssembly then, with a warning each
         config.addinivalue_line("filterwarnings", "ignore:.*there is no C compiler")
@@ -50,12 +60,15 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    gc.disable()  # what is collected stays to the end: a sixth of the time goes into looking at it again and again
+    # what is collected stays to the end: a sixth of the time goes into looking at it again and
+    # again
+    gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
-        gc.unfreeze()  # old, not frozen for good: `no_collection` leaves what others have frozen alone
+        # old, not frozen for good: `no_collection` leaves what others have frozen alone
+        gc.unfreeze()
         gc.enable()
 
 
@@ -63,9 +76,11 @@ def pytest_collection():
 def pytest_runtest_setup(item):
     from bellcrank.api.system import System
 
-    # Many tests derive the same model; long ones thousands that are their own. A test that replaces parts of the package
-    # must neither find nor leave one.
-    System._caches_equations = "monkeypatch" not in item.fixturenames and item.get_closest_marker("campaign") is None
+    # Many tests derive the same model; long ones thousands that are their own. A test that replaces
+    # parts of the package must neither find nor leave one.
+    System._caches_equations = (
+        "monkeypatch" not in item.fixturenames and item.get_closest_marker("campaign") is None
+    )
     with _compilers():
         return (yield)
 
@@ -82,8 +97,14 @@ def _compilers():
     try:
         yield
     except (BellcrankError, FileNotFoundError, AttributeError) as error:
-        missing = any(x in str(error) for x in WANTED) or getattr(error, "filename", None) in COMPILERS
-        of_none = isinstance(error, AttributeError) and error.obj is None and error.name in ("command", "fast", "gnu")
+        missing = (
+            any(x in str(error) for x in WANTED) or getattr(error, "filename", None) in COMPILERS
+        )
+        of_none = (
+            isinstance(error, AttributeError)
+            and error.obj is None
+            and error.name in ("command", "fast", "gnu")
+        )
         if (missing or of_none) and find_compiler() is None:
             pytest.skip("there is no C compiler")
         raise

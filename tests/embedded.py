@@ -28,7 +28,9 @@ class Embedded:
             "double": ctypes.c_double,
             "float": ctypes.c_float,
         }
-        structures = re.findall(r"typedef struct (\w+) \{\n(.*?)^\}", self.header, re.DOTALL | re.MULTILINE)
+        structures = re.findall(
+            r"typedef struct (\w+) \{\n(.*?)^\}", self.header, re.DOTALL | re.MULTILINE
+        )
         for structure, declared in structures:
             fields = []
             for kind, names in re.findall(r"^    (\w+) ([^;]+);", declared, re.MULTILINE):
@@ -74,7 +76,9 @@ class Embedded:
 
 def symbols(folder, name):
     """What an object refers to, and what of it can be written to."""
-    listed = subprocess.run(["nm", name], cwd=folder, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["nm", name], cwd=folder, capture_output=True, text=True, check=True
+    ).stdout
     lines = [line.split() for line in listed.splitlines()]
     return {x[-1] for x in lines if x[-2] == "U"}, {x[-1] for x in lines if x[-2] in "bBdDcCsSgG"}
 

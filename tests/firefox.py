@@ -1,4 +1,5 @@
-"""Headless Firefox, led over a socket by WebDriver BiDi: pages opened, scripts run in them, screenshots."""
+"""Headless Firefox, led over a socket by WebDriver BiDi: pages opened, scripts run in them,
+screenshots."""
 
 import base64
 import json
@@ -26,10 +27,20 @@ class Firefox(Page):
     def __init__(self, folder):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "user.js").write_text(WANTED)
-        command = [FIREFOX, "--headless", "--no-remote", "--remote-debugging-port=0", "--profile", str(folder)]
+        command = [
+            FIREFOX,
+            "--headless",
+            "--no-remote",
+            "--remote-debugging-port=0",
+            "--profile",
+            str(folder),
+        ]
         size = {"MOZ_HEADLESS_WIDTH": "1100", "MOZ_HEADLESS_HEIGHT": "900"}
         self._process = subprocess.Popen(
-            command, env={**os.environ, "HOME": str(folder), **size}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            command,
+            env={**os.environ, "HOME": str(folder), **size},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
         )
         try:
             self._line = _Socket(self._port())
@@ -37,7 +48,11 @@ class Firefox(Page):
             self._call("session.new", capabilities={})
             self._call("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
             self._page = self._call("browsingContext.getTree")["contexts"][0]["context"]
-            self._call("browsingContext.setViewport", context=self._page, viewport={"width": 1100, "height": 900})
+            self._call(
+                "browsingContext.setViewport",
+                context=self._page,
+                viewport={"width": 1100, "height": 900},
+            )
         except BaseException:
             self._process.kill()
             raise
@@ -59,7 +74,9 @@ class Firefox(Page):
     def open(self, address):
         """Opens a page and waits until it is loaded."""
         self.requests, self.complaints = [], []
-        self._call("browsingContext.navigate", context=self._page, url=str(address), wait="complete")
+        self._call(
+            "browsingContext.navigate", context=self._page, url=str(address), wait="complete"
+        )
 
     def value(self, script):
         """The value of an expression in the page, awaited where it is a promise."""
@@ -82,7 +99,9 @@ class Firefox(Page):
 
     def screenshot(self, path=None):
         """A picture of the page as PNG."""
-        data = base64.b64decode(self._call("browsingContext.captureScreenshot", context=self._page)["data"])
+        data = base64.b64decode(
+            self._call("browsingContext.captureScreenshot", context=self._page)["data"]
+        )
         if path is not None:
             path.write_bytes(data)
         return data
@@ -97,7 +116,9 @@ class Firefox(Page):
                 return answer["result"]
             given = answer.get("params", {})
             if answer.get("method") == "network.beforeRequestSent":
-                self.requests += [url for url in [given["request"]["url"]] if not url.startswith("data:")]
+                self.requests += [
+                    url for url in [given["request"]["url"]] if not url.startswith("data:")
+                ]
             elif answer.get("method") == "log.entryAdded" and given["level"] == "error":
                 self.complaints.append(given["text"])
 
@@ -108,8 +129,14 @@ class _Socket:
     def __init__(self, port):
         self._line = socket.create_connection(("127.0.0.1", port), timeout=60)
         key = base64.b64encode(os.urandom(16)).decode()
-        asked = ("GET /session HTTP/1.1", f"Host: 127.0.0.1:{port}", "Upgrade: websocket", "Connection: Upgrade",
-                 f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13")  # fmt: skip
+        asked = (
+            "GET /session HTTP/1.1",
+            f"Host: 127.0.0.1:{port}",
+            "Upgrade: websocket",
+            "Connection: Upgrade",
+            f"Sec-WebSocket-Key: {key}",
+            "Sec-WebSocket-Version: 13",
+        )
         self._line.sendall(("\r\n".join(asked) + "\r\n\r\n").encode())
         self._from = self._line.makefile("rb")
         answer = self._from.readline()
@@ -120,7 +147,9 @@ class _Socket:
     def send(self, text, kind=1):
         data, mask = text.encode(), os.urandom(4)
         n = len(data)
-        size = bytes([0x80 | n]) if n < 126 else b"\xfe" + struct.pack(">H", n) if n < 65536 else None
+        size = (
+            bytes([0x80 | n]) if n < 126 else b"\xfe" + struct.pack(">H", n) if n < 65536 else None
+        )
         size = size or b"\xff" + struct.pack(">Q", n)
         masked = bytes(x ^ mask[i % 4] for i, x in enumerate(data))
         self._line.sendall(bytes([0x80 | kind]) + size + mask + masked)

@@ -1,4 +1,5 @@
-"""Functional mock-up units under test: opened by FMPy, with values by name for both versions of FMI."""
+"""Functional mock-up units under test: opened by FMPy, with values by name for both versions of
+FMI."""
 
 import contextlib
 import ctypes
@@ -33,7 +34,9 @@ class Opened:
         self.folder = folder or fmpy.extract(str(path))
         self.three, self.kind = self.description.fmiVersion.startswith("3"), kind
         with contextlib.redirect_stdout(io.StringIO()):
-            self.fmu = fmpy.instantiate_fmu(self.folder, self.description, kind, logger=lambda *_: None)
+            self.fmu = fmpy.instantiate_fmu(
+                self.folder, self.description, kind, logger=lambda *_: None
+            )
         self.by_name = {v.name: v for v in self.description.modelVariables}
         self.reference = {v.name: v.valueReference for v in self.description.modelVariables}
         self.rates = [d.variable.name for d in self.description.derivatives]
@@ -78,7 +81,9 @@ class Opened:
         """Model exchange: goes to a state."""
         self.fmu.setTime(t)
         values = np.ascontiguousarray(y, dtype=float)
-        self.fmu.setContinuousStates(values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(values))
+        self.fmu.setContinuousStates(
+            values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(values)
+        )
 
     def rates_at(self, t, y):
         self.at(t, y)
@@ -101,11 +106,19 @@ class Opened:
         return changed
 
     def along(self, unknowns, knowns, seed):
-        given = [self.reference[n] for n in unknowns], [self.reference[n] for n in knowns], list(map(float, seed))
+        given = (
+            [self.reference[n] for n in unknowns],
+            [self.reference[n] for n in knowns],
+            list(map(float, seed)),
+        )
         return np.array(self.fmu.getDirectionalDerivative(*given))
 
     def back(self, unknowns, knowns, seed):
-        given = [self.reference[n] for n in unknowns], [self.reference[n] for n in knowns], list(map(float, seed))
+        given = (
+            [self.reference[n] for n in unknowns],
+            [self.reference[n] for n in knowns],
+            list(map(float, seed)),
+        )
         return np.array(self.fmu.getAdjointDerivative(*given, nSensitivity=len(knowns)))
 
     def save(self):

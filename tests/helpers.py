@@ -9,9 +9,18 @@ from bellcrank.symbolic.expr import evaluate
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NAMES = [
-    "quarter_car", "double_pendulum", "cart", "passenger_car", "passenger_car_small", "spacecraft_1", "spacecraft_1_small",
-    "spacecraft_2", "stanford_arm", "stanford_arm_controlled", "n_link_chain",
-]  # fmt: skip
+    "quarter_car",
+    "double_pendulum",
+    "cart",
+    "passenger_car",
+    "passenger_car_small",
+    "spacecraft_1",
+    "spacecraft_1_small",
+    "spacecraft_2",
+    "stanford_arm",
+    "stanford_arm_controlled",
+    "n_link_chain",
+]
 
 
 def random_state(eom, name=""):
@@ -35,7 +44,8 @@ def simulation(eom):
 
 
 def values_at(eom, roots, q, u):
-    """Values of expressions at a state, parameters at their defaults, inputs at zero, externals stubbed."""
+    """Values of expressions at a state, parameters at their defaults, inputs at zero, externals
+    stubbed."""
     sim = simulation(eom)
     known = dict(zip(sim.loaded.program.parameters, sim.parameter_values(), strict=True))
     for symbols, numbers in ((eom.coordinates, q), (eom.speeds, u)):

@@ -8,9 +8,10 @@ _TOKEN = re.compile(r"[A-Za-z_]+|\d+|[-+./()]")
 def is_unit(text):
     """Does a text follow the grammar?
 
-    unit-expression: unit-numerator ["/" unit-denominator]; unit-numerator: "1" | unit-factors | "(" unit-expression ")";
-    unit-denominator: unit-factor | "(" unit-expression ")"; unit-factors: unit-factor ["." unit-factors];
-    unit-factor: unit-operand [unit-exponent]; unit-exponent: ["+" | "-"] integer.
+    unit-expression: unit-numerator ["/" unit-denominator]; unit-numerator: "1" | unit-factors | "("
+    unit-expression ")"; unit-denominator: unit-factor | "(" unit-expression ")"; unit-factors:
+    unit-factor ["." unit-factors]; unit-factor: unit-operand [unit-exponent]; unit-exponent: ["+" |
+    "-"] integer.
     """
     tokens = _TOKEN.findall(text)
     if "".join(tokens) != text or not tokens:

@@ -1,4 +1,5 @@
-"""What tests of generated programs share: the examples, small machines, and how closeness is measured."""
+"""What tests of generated programs share: the examples, small machines, and how closeness is
+measured."""
 
 import os
 from functools import cache
@@ -17,13 +18,27 @@ FOLDER = Path(__file__).parents[1] / "examples"
 SOURCES = {p.stem: p.read_text(encoding="utf-8") for p in FOLDER.glob("*.py")}
 # linkages have a range, which arbitrary states leave: tests/linkage runs those examples
 ELSEWHERE = ("driven_car",)  # large: tests/vehicles drives it
-MODELS = (n for n, text in SOURCES.items() if "def model(" in text and "bellcrank.linkage" not in text)
+MODELS = (
+    n for n, text in SOURCES.items() if "def model(" in text and "bellcrank.linkage" not in text
+)
 EXAMPLES = sorted(n for n in MODELS if n not in ELSEWHERE)
 LONG_TO_DERIVE = (
-    *("n_four_bar", "spacecraft_1", "spacecraft_1_small", "spacecraft_2", "whipple_bicycle", "n_link_chain"),
+    *(
+        "n_four_bar",
+        "spacecraft_1",
+        "spacecraft_1_small",
+        "spacecraft_2",
+        "whipple_bicycle",
+        "n_link_chain",
+    ),
     *("andrews_squeezer", "passenger_car_small"),
 )
-STRICT = (*os.environ.get("BELLCRANK_CFLAGS", "-O1").split(), "-Wall", "-Wextra", "-Werror")  # flags of C
+STRICT = (
+    *os.environ.get("BELLCRANK_CFLAGS", "-O1").split(),
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+)  # flags of C
 needs_wasm = pytest.mark.skipif(find_spec("wasmtime") is None, reason="there is no wasmtime")
 WASM = pytest.param("wasm", marks=needs_wasm)  # a backend
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
@@ -56,7 +71,8 @@ def rarely(values, those, several=False):
 
 @cache
 def derived(name, **arguments):
-    """The System of examples/<name>.py and its equations, derived once for all tests; neither is to be changed."""
+    """The System of examples/<name>.py and its equations, derived once for all tests; neither is to
+    be changed."""
     described = system(name, **arguments)
     return described, described.equations()
 
@@ -77,7 +93,9 @@ def pendulum(magnitude="-k*q(rod) - c*u(rod)", prepare=lambda s: None, **values)
     rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1))
     prepare(s)
     s.add_moment("drive", magnitude=magnitude, direction=rod[3], on=rod)
-    s.set_defaults(**{"k": 3.0, "c": 0.5, **values} if magnitude == "-k*q(rod) - c*u(rod)" else values)
+    s.set_defaults(
+        **{"k": 3.0, "c": 0.5, **values} if magnitude == "-k*q(rod) - c*u(rod)" else values
+    )
     s.set_run(t_end=1.0, step=0.01, initial={"q(rod)": 0.3})
     return s
 

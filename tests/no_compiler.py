@@ -1,6 +1,8 @@
-"""The quick tests as on a machine without a compiler: `python -m tests.no_compiler [arguments of pytest]`.
+"""The quick tests as on a machine without a compiler: `python -m tests.no_compiler [arguments of
+pytest]`.
 
-Programs are found in a folder of links to all but compilers of C and Fortran; the package ziglang is one that fails.
+Programs are found in a folder of links to all but compilers of C and Fortran; the package ziglang
+is one that fails.
 """
 
 import os
@@ -10,7 +12,9 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-COMPILER = re.compile(r"(.*-)?(cc|c89|c99|gcc|g\+\+|c\+\+|clang|clang\+\+|gfortran|f77|f95|tcc|nvcc)(-[\d.]+)?(\.exe)?")
+COMPILER = re.compile(
+    r"(.*-)?(cc|c89|c99|gcc|g\+\+|c\+\+|clang|clang\+\+|gfortran|f77|f95|tcc|nvcc)(-[\d.]+)?(\.exe)?"
+)
 
 
 def links(folder):
@@ -27,7 +31,10 @@ def main(arguments):
         links(folder)
         (Path(modules) / "ziglang.py").write_text("raise SystemExit(1)\n", encoding="utf-8")
         env = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX", "FC")}
-        env |= {"PATH": folder, "PYTHONPATH": os.pathsep.join([modules, *filter(None, [os.environ.get("PYTHONPATH")])])}
+        env |= {
+            "PATH": folder,
+            "PYTHONPATH": os.pathsep.join([modules, *filter(None, [os.environ.get("PYTHONPATH")])]),
+        }
         return subprocess.run([sys.executable, "-m", "pytest", *arguments], env=env).returncode
 
 

@@ -50,7 +50,9 @@ const one = async d => {
 
 def node(script, given):
     """What a script prints, as JSON, that reads JSON."""
-    done = subprocess.run([NODE, "-e", script], input=json.dumps(given), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [NODE, "-e", script], input=json.dumps(given), capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -62,7 +64,10 @@ def evaluated(listed):
     """
     given = []
     for made, n_q, p, points in listed:
-        points = [{k: [_plain(x) for x in v] if k != "t" else v for k, v in point.items()} for point in points]
+        points = [
+            {k: [_plain(x) for x in v] if k != "t" else v for k, v in point.items()}
+            for point in points
+        ]
         facts = {"kernel": len(made.kernel), "at": made.at, "job": made.fields}
         facts |= {
             "mirrored": made.mirrored,
@@ -74,16 +79,25 @@ def evaluated(listed):
             "inputs": [],
             "channels": [],
         }
-        given.append({
-            "module": b64encode(made.kernel + made.module).decode(), "facts": facts,
-            "sizes": made.sizes, "p": list(map(float, p)), "points": points,
-        })  # fmt: skip
+        given.append(
+            {
+                "module": b64encode(made.kernel + made.module).decode(),
+                "facts": facts,
+                "sizes": made.sizes,
+                "p": list(map(float, p)),
+                "points": points,
+            }
+        )
     found = node(_EVALUATE, {"engine": _LOAD, "listed": given})
     return [[{f: [float(x) for x in v] for f, v in at.items()} for at in each] for each in found]
 
 
 def _plain(x):
-    return float(x) if math.isfinite(x) else {math.inf: "Infinity", -math.inf: "-Infinity"}.get(x, "NaN")
+    return (
+        float(x)
+        if math.isfinite(x)
+        else {math.inf: "Infinity", -math.inf: "-Infinity"}.get(x, "NaN")
+    )
 
 
 _RUN = """
@@ -114,14 +128,28 @@ def recorded_numbers(text):
 
 def _packed(text):
     """Module, numbers, facts and script of a page."""
-    small = re.search(r'id="packed">(.*?)</script>', text, re.S)[1].translate(str.maketrans("|}~", '"&<'))
+    small = re.search(r'id="packed">(.*?)</script>', text, re.S)[1].translate(
+        str.maketrans("|}~", '"&<')
+    )
     digits = np.frombuffer(small.encode(), np.uint8).astype(int).reshape(-1, 2) - 33
     bits = (digits @ [91, 1])[:, None] >> np.arange(13)[::-1] & 1
     length = int(re.search(r"new Uint8Array\((\d+)\)", text)[1])
-    all_of_it = zlib.decompress(np.packbits(bits.astype(np.uint8)).tobytes()[:length], -zlib.MAX_WBITS)
-    module, numbers = (int(x) for x in re.search(r"numbers:all\.slice\((\d+),(\d+)\)", text).groups())
-    facts, style = (int(x) for x in re.search(r"text\((\d+),(\d+)\)", text[text.index("textContent=") :]).groups())
-    return all_of_it[:module], all_of_it[module:numbers], all_of_it[numbers:facts], all_of_it[style:]
+    all_of_it = zlib.decompress(
+        np.packbits(bits.astype(np.uint8)).tobytes()[:length], -zlib.MAX_WBITS
+    )
+    module, numbers = (
+        int(x) for x in re.search(r"numbers:all\.slice\((\d+),(\d+)\)", text).groups()
+    )
+    facts, style = (
+        int(x)
+        for x in re.search(r"text\((\d+),(\d+)\)", text[text.index("textContent=") :]).groups()
+    )
+    return (
+        all_of_it[:module],
+        all_of_it[module:numbers],
+        all_of_it[numbers:facts],
+        all_of_it[style:],
+    )
 
 
 _CHANGED = """
@@ -166,7 +194,8 @@ def page_ground(page, eyes):
 
 
 def page_runs(page, *runs):
-    """Whole runs as a page computes them, without its window: channels by name for each list of arguments, or an error."""
+    """Whole runs as a page computes them, without its window: channels by name for each list of
+    arguments, or an error."""
     return node(_RUN, {**given_by(page), "runs": runs})
 
 
@@ -189,7 +218,9 @@ def joined(parts, sizes):
     """A module that pages put together from its parts."""
     script = (files("bellcrank") / "export/page/templates/join.js").read_text(encoding="utf-8")
     script = script.replace("function joined", "globalThis.joined = function")
-    return bytes(node(_JOIN, {"script": script, "parts": b64encode(parts).decode(), "sizes": sizes}))
+    return bytes(
+        node(_JOIN, {"script": script, "parts": b64encode(parts).decode(), "sizes": sizes})
+    )
 
 
 _PULL = """
@@ -221,6 +252,7 @@ engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(me =
 
 
 def page_pulled(page, *parts):
-    """Channels, work of the pointer, kinetic energy of the bodies and gaps of loops, step by step. In: a page with
+    """Channels, work of the pointer, kinetic energy of the bodies and gaps of loops, step by step.
+    In: a page with
     `drag`, and parts: [body, point of it, target] or None, and steps."""
     return node(_PULL, {**given_by(page), "parts": parts})

@@ -6,7 +6,8 @@ import psutil
 
 
 def alive(pid):
-    """Does a process continue? One that has ended may wait for somebody who asks for its exit code."""
+    """Does a process continue? One that has ended may wait for somebody who asks for its exit
+    code."""
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 

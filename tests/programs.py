@@ -1,4 +1,5 @@
-"""Stand-alone programs under test: written, built without warnings, run in a folder of their own."""
+"""Stand-alone programs under test: written, built without warnings, run in a folder of their
+own."""
 
 import hashlib
 import re
@@ -17,22 +18,43 @@ from bellcrank.simulation.backend.fortran_functions import find_fortran_compiler
 
 GFORTRAN = shutil.which("gfortran")
 SKIPPED = {
-    "c": (find_compiler() is None or shutil.which("make") is None, "there is no C compiler, or no make"),
-    "fortran": (GFORTRAN is None or shutil.which("make") is None, "gfortran is not installed, or there is no make"),
+    "c": (
+        find_compiler() is None or shutil.which("make") is None,
+        "there is no C compiler, or no make",
+    ),
+    "fortran": (
+        GFORTRAN is None or shutil.which("make") is None,
+        "gfortran is not installed, or there is no make",
+    ),
     "python": (False, ""),
 }
 LANGUAGES = [
-    pytest.param(name, marks=pytest.mark.skipif(wanting, reason=reason)) for name, (wanting, reason) in SKIPPED.items()
+    pytest.param(name, marks=pytest.mark.skipif(wanting, reason=reason))
+    for name, (wanting, reason) in SKIPPED.items()
 ]
 COMPILED = LANGUAGES[:2]
-MAINLY_C = [LANGUAGES[0], *(pytest.param(*n.values, marks=(*n.marks, pytest.mark.campaign)) for n in LANGUAGES[1:])]
-COMPILED_MAINLY_C = MAINLY_C[:2]  # with loops, events or memories, which programs in Python do not have
-LONG_PYTHON = [*COMPILED, pytest.param("python", marks=pytest.mark.campaign)]  # Python takes its time to start
-SHELLS = [LANGUAGES[0], LANGUAGES[2]]  # of what surrounds the equations; programs in Fortran have that of C
+MAINLY_C = [
+    LANGUAGES[0],
+    *(pytest.param(*n.values, marks=(*n.marks, pytest.mark.campaign)) for n in LANGUAGES[1:]),
+]
+COMPILED_MAINLY_C = MAINLY_C[
+    :2
+]  # with loops, events or memories, which programs in Python do not have
+LONG_PYTHON = [
+    *COMPILED,
+    pytest.param("python", marks=pytest.mark.campaign),
+]  # Python takes its time to start
+SHELLS = [
+    LANGUAGES[0],
+    LANGUAGES[2],
+]  # of what surrounds the equations; programs in Fortran have that of C
 LONG_SHELLS = [LANGUAGES[0], LONG_PYTHON[2]]
 FLAGS = "-O0 -Werror"
 # a program in Python where the package cannot be imported, although this interpreter has it
-ALONE = "import runpy, sys; sys.modules['bellcrank'] = None; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
+ALONE = (
+    "import runpy, sys; sys.modules['bellcrank'] = None; del sys.argv[0]; "
+    "runpy.run_path(sys.argv[0], run_name='__main__')"
+)
 
 
 @dataclass(frozen=True)
@@ -44,10 +66,19 @@ class Built:
     stem: str
 
     def __call__(self, *arguments, cwd=None, code=0):
-        """Runs the program; what it said on both streams. The exit code must be the one expected."""
+        """Runs the program; what it said on both streams. The exit code must be the one
+        expected."""
         words = [str(self.folder / self.stem)]
         if self.language == "python":
-            words = [sys.executable, "-I", "-W", "error", "-c", ALONE, str(self.folder / f"{self.stem}.py")]
+            words = [
+                sys.executable,
+                "-I",
+                "-W",
+                "error",
+                "-c",
+                ALONE,
+                str(self.folder / f"{self.stem}.py"),
+            ]
         done = subprocess.run(
             [*words, *map(str, arguments)],
             cwd=cwd or self.folder,
@@ -70,7 +101,8 @@ class Built:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / "changed.par"
         path.write_text(
-            "\n".join(["PARSFILE", f"PARSFILE {include or self.default}", *lines, "END", ""]), encoding="utf-8"
+            "\n".join(["PARSFILE", f"PARSFILE {include or self.default}", *lines, "END", ""]),
+            encoding="utf-8",
         )
         if self.language == "python":
             self(path, "--output", folder / "out.csv")
@@ -96,8 +128,11 @@ def compiled(language, folder, flags=FLAGS):
 
 
 def _make(folder, stem, flags):
-    """Runs make, with no word from a compiler, or takes the program that the same files gave before."""
-    files = sorted(p for p in folder.rglob("*") if p.name == "Makefile" or p.suffix in (".c", ".h", ".f90"))
+    """Runs make, with no word from a compiler, or takes the program that the same files gave
+    before."""
+    files = sorted(
+        p for p in folder.rglob("*") if p.name == "Makefile" or p.suffix in (".c", ".h", ".f90")
+    )
     texts = [(str(p.relative_to(folder)), p.read_bytes()) for p in files]
 
     def make(work):

@@ -1,7 +1,8 @@
 """Builds sdist and wheel in dist/ and checks them as a user would meet them: `make release`.
 
-The wheel is built from the sdist, its contents are compared with the package, twine reads its description, and the demo
-of the sdist runs with the wheel in a new environment, away from this folder.
+The wheel is built from the sdist, its contents are compared with the package, twine reads its
+description, and the demo of the sdist runs with the wheel in a new environment, away from this
+folder.
 """
 
 from __future__ import annotations
@@ -34,12 +35,20 @@ IN_SDIST = (
 def package_files() -> set[str]:
     """Files of the package and its examples that git knows."""
     command = ["git", "ls-files", "src", "examples"]
-    return {*subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()}
+    return {
+        *subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+    }
 
 
 def in_wheel(name: str) -> str:
     """The name that a file has in a wheel."""
-    return f"bellcrank/core/files/{name}" if name.startswith("examples/") else name.removeprefix("src/")
+    return (
+        f"bellcrank/core/files/{name}"
+        if name.startswith("examples/")
+        else name.removeprefix("src/")
+    )
 
 
 def differences(wheel: Path, sdist: Path) -> list[str]:
@@ -82,11 +91,16 @@ def try_demo(wheel: Path, sdist: Path) -> None:
 def main() -> int:
     shutil.rmtree(DIST, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "build", "--outdir", str(DIST), str(ROOT)], check=True)
-    wheel, sdist = DIST / f"bellcrank-{__version__}-py3-none-any.whl", DIST / f"bellcrank-{__version__}.tar.gz"
+    wheel, sdist = (
+        DIST / f"bellcrank-{__version__}-py3-none-any.whl",
+        DIST / f"bellcrank-{__version__}.tar.gz",
+    )
     if problems := differences(wheel, sdist):
         print("\n".join(problems), file=sys.stderr)
         return 1
-    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist)], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist)], check=True
+    )
     try_demo(wheel, sdist)
     for path in (wheel, sdist):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1e6:.1f} MB")

@@ -46,7 +46,14 @@ def test_run_tells_sizes_speed_and_last_values(capsys):
     assert run(PASSENGER_CAR) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Passenger car: 2 bodies, 4 coordinates, 3 degrees of freedom"
-    assert [line.split()[0] for line in lines[1:7]] == ["operations", "derived", "compiled", "run", "speed", "ended"]
+    assert [line.split()[0] for line in lines[1:7]] == [
+        "operations",
+        "derived",
+        "compiled",
+        "run",
+        "speed",
+        "ended",
+    ]
     assert "80 steps of 0.025 s, rk2, to t = 2 s" in lines[4]
     (yaw,) = (line for line in lines if line.startswith("  r "))
     assert yaw.split()[1:] == ["6.17175", "deg/s", "Yaw", "Rate"]
@@ -74,8 +81,20 @@ def test_run_writes_channels_and_picture(tmp_path, capsys):
 
 
 def test_options_reach_the_run(capsys):
-    options = ["--set", "k=20000", "--set", "c=0", "--initial", "q(body)=0.01", "--initial", "u(body) = 1e-3"]
-    assert run(QUARTER_CAR, *options, "--t-end", 0.25, "--step", 0.005, "--method", "rk2", "--json") == 0
+    options = [
+        "--set",
+        "k=20000",
+        "--set",
+        "c=0",
+        "--initial",
+        "q(body)=0.01",
+        "--initial",
+        "u(body) = 1e-3",
+    ]
+    assert (
+        run(QUARTER_CAR, *options, "--t-end", 0.25, "--step", 0.005, "--method", "rk2", "--json")
+        == 0
+    )
     figures = json.loads(capsys.readouterr().out)
     assert (figures["steps"], figures["method"], figures["t_end"]) == (50, "rk2", 0.25)
     assert figures["final"]["travel"]["value"] != 0
@@ -95,7 +114,9 @@ def test_inputs_from_a_file(tmp_path, capsys):
     assert "warning" in captured.err
     assert "'other' is no input" in captured.err
     assert run(QUARTER_CAR, "--t-end", 1, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["final"]["travel"]["value"] != pytest.approx(from_file)
+    assert json.loads(capsys.readouterr().out)["final"]["travel"]["value"] != pytest.approx(
+        from_file
+    )
 
 
 def test_logs_with_units_in_brackets_semicolons_and_decimal_commas(tmp_path, capsys):
@@ -114,7 +135,10 @@ def test_logs_with_units_in_brackets_semicolons_and_decimal_commas(tmp_path, cap
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("t,road\n0,0\n1,1\n", "no column is an input of the model. Columns: t, road; inputs: z_road"),
+        (
+            "t,road\n0,0\n1,1\n",
+            "no column is an input of the model. Columns: t, road; inputs: z_road",
+        ),
         ("t,z_road\n0,0\n1,high\n", "line 3, column 'z_road': 'high' is not a number"),
         ("t,z_road\ns,mm\n0,0\n1,1\n", "'z_road' is in mm, but the model takes it in m"),
         ("t,z_road\n0,0\n0.5,0\n", "z_road"),  # shorter than the run
@@ -169,7 +193,10 @@ def test_check_passes(capsys):
 
 
 def test_check_prints_json(capsys):
-    assert bellcrank("check", QUARTER_CAR, "--states", 2, "--seed", 5, "--backend", "python", "--json") == 0
+    assert (
+        bellcrank("check", QUARTER_CAR, "--states", 2, "--seed", 5, "--backend", "python", "--json")
+        == 0
+    )
     report = json.loads(capsys.readouterr().out)
     assert (report["passed"], report["states"], report["seed"]) == (True, 2, 5)
 
@@ -235,11 +262,15 @@ def test_help_of_a_command(name, capsys):
     shown = capsys.readouterr().out
     example = shlex.split(shown.split("example:\n  bellcrank ")[1])
     parser.parse_args(example)
-    assert all((EXAMPLES.parent / word).exists() for word in example if word.startswith("examples/"))
+    assert all(
+        (EXAMPLES.parent / word).exists() for word in example if word.startswith("examples/")
+    )
     if name == "car":
         assert example[example.index("--like") + 1] in car_names()
     (found,) = (a.choices[name] for a in parser._actions if isinstance(a.choices, dict))
-    grouped = [g for g in found._action_groups if g.title not in ("positional arguments", "options")]
+    grouped = [
+        g for g in found._action_groups if g.title not in ("positional arguments", "options")
+    ]
     assert {a for g in grouped for a in g._group_actions} == {*found._actions}
     assert len({g.title for g in grouped}) == len(grouped)
     formatter = found._get_formatter()
@@ -248,9 +279,17 @@ def test_help_of_a_command(name, capsys):
         assert ("default" in text) == bool(DEFAULT.search(text)), (action.option_strings, text)
         if isinstance(action.default, list):
             assert action.nargs == "+" or "(may be repeated)" in text, action.option_strings
-        elif action.default is not None and action.default is not False and action.default is not SUPPRESS:
+        elif (
+            action.default is not None
+            and action.default is not False
+            and action.default is not SUPPRESS
+        ):
             value = DEFAULT.search(text).group()[len("(default: ") : -1]
-            assert action.type is parse_frequencies or value == str(action.default) or float(value) == action.default
+            assert (
+                action.type is parse_frequencies
+                or value == str(action.default)
+                or float(value) == action.default
+            )
 
 
 @pytest.mark.parametrize(
@@ -261,15 +300,27 @@ def test_help_of_a_command(name, capsys):
         ("car new my.toml --like hmmwv", {"what": "new", "file": "my.toml", "like": "hmmwv"}),
         ("car new --like hmmwv", {"what": "new", "file": None, "like": "hmmwv"}),
         ("drive --speed 80 my.toml --json step", {"speed": 80.0, "words": ["my.toml", "step"]}),
-        ("drive my.toml --speed -5 step sine", {"speed": -5.0, "words": ["my.toml", "step", "sine"]}),
+        (
+            "drive my.toml --speed -5 step sine",
+            {"speed": -5.0, "words": ["my.toml", "step", "sine"]},
+        ),
         ("kinematics --loads my.toml", {"suspension": "my.toml", "loads": ""}),
         ("kinematics --loads cases.toml my.toml", {"suspension": "my.toml", "loads": "cases.toml"}),
-        ("kinematics --load my.toml --axle front", {"suspension": "my.toml", "loads": "", "axle": "front"}),
+        (
+            "kinematics --load my.toml --axle front",
+            {"suspension": "my.toml", "loads": "", "axle": "front"},
+        ),
         ("kinematics my.toml --loads", {"suspension": "my.toml", "loads": ""}),
         ("analyse --sensitivity k c car.py", {"model": "car.py", "sensitivity": ["k", "c"]}),
         ("analyse car.py --sensitivity k c", {"model": "car.py", "sensitivity": ["k", "c"]}),
-        ("analyse --outputs az --sensitivity k car.py", {"outputs": ["az"], "sensitivity": ["k"], "model": "car.py"}),
-        ("analyse --outputs az car.py --sensitivity k", {"outputs": ["az"], "sensitivity": ["k"], "model": "car.py"}),
+        (
+            "analyse --outputs az --sensitivity k car.py",
+            {"outputs": ["az"], "sensitivity": ["k"], "model": "car.py"},
+        ),
+        (
+            "analyse --outputs az car.py --sensitivity k",
+            {"outputs": ["az"], "sensitivity": ["k"], "model": "car.py"},
+        ),
     ],
 )
 def test_names_and_options_in_any_order(words, wanted):
@@ -283,7 +334,10 @@ def test_names_and_options_in_any_order(words, wanted):
         ("kinematics --loads=my.toml", "required: SUSPENSION"),
         ("analyse --sensitivity k", "required: MODEL"),
         ("car nwe my.toml", "invalid choice: 'nwe'"),
-        ("drive my.toml step --sped 80", "unrecognized arguments: --sped 80. Did you mean '--speed'?"),
+        (
+            "drive my.toml step --sped 80",
+            "unrecognized arguments: --sped 80. Did you mean '--speed'?",
+        ),
         ("car new a.toml b.toml", "unrecognized arguments: b.toml"),
     ],
 )
@@ -317,7 +371,10 @@ def test_errors_of_the_user_are_told_without_traceback(arguments, message, capsy
 @pytest.mark.parametrize(
     ("arguments", "ending"),
     [
-        (["identify", QUARTER_CAR, "--log", "log.csv", "--fit", "k", "--report", "fit.pdf"], ".html or .htm"),
+        (
+            ["identify", QUARTER_CAR, "--log", "log.csv", "--fit", "k", "--report", "fit.pdf"],
+            ".html or .htm",
+        ),
         (["drive", "van", "iso4138", "--report", "van.pdf"], ".html or .htm"),
         (["report", QUARTER_CAR, "--out", "report.pdf"], ".html or .htm"),
         (["page", QUARTER_CAR, "--out", "page.pdf"], ".html"),
@@ -338,7 +395,10 @@ def test_files_of_one_format_have_its_ending(arguments, ending, tmp_path, monkey
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("import bellcrank as bc\n\ndef model():\n    return bc.Sytem('x')\n", "line 4: AttributeError"),
+        (
+            "import bellcrank as bc\n\ndef model():\n    return bc.Sytem('x')\n",
+            "line 4: AttributeError",
+        ),
         ("def model(:\n    pass\n", "line 1: SyntaxError"),
         ("x = 3\n", "there is no function model()"),
     ],
@@ -360,7 +420,13 @@ def test_missing_file(capsys):
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("n=32", 32), ("x=1e-3", 1e-3), ("small=true", True), ("name=a=b", "a=b"), ("n=__import__", "__import__")],
+    [
+        ("n=32", 32),
+        ("x=1e-3", 1e-3),
+        ("small=true", True),
+        ("name=a=b", "a=b"),
+        ("n=__import__", "__import__"),
+    ],
 )
 def test_arguments_are_read_not_executed(text, value):
     found = parse_argument(text)[1]
@@ -424,7 +490,9 @@ def test_every_command_shows_progress_which_its_output_replaces(monkeypatch):
 
 
 def test_module_can_be_run():
-    done = subprocess.run([sys.executable, "-m", "bellcrank", "--version"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "bellcrank", "--version"], capture_output=True, text=True, check=True
+    )
     assert done.stdout.startswith("bellcrank ")
 
 
@@ -435,7 +503,9 @@ def test_module_can_be_run():
 def test_demo_prints_the_table_and_writes_results(tmp_path, capsys):
     run_path(str(EXAMPLES / "demo.py"))["main"](tmp_path / "demo")
     out = capsys.readouterr().out
-    (freedoms,) = (line.split() for line in out.splitlines() if line.startswith("degrees of freedom"))
+    (freedoms,) = (
+        line.split() for line in out.splitlines() if line.startswith("degrees of freedom")
+    )
     assert freedoms[-2:] == ["3", "3"]
     assert "speed against real time" in out and "inertia" not in out
     assert (tmp_path / "demo" / "passenger_car.csv").stat().st_size > 1000
@@ -445,7 +515,11 @@ def test_demo_prints_the_table_and_writes_results(tmp_path, capsys):
 @pytest.mark.campaign
 def test_published_figures_are_drawn(tmp_path):
     run_path(str(EXAMPLES / "figures.py"))["main"](tmp_path)
-    assert {p.name for p in tmp_path.iterdir()} == {"step_steer.png", "spacecraft_slew.png", "arm_settling.png"}
+    assert {p.name for p in tmp_path.iterdir()} == {
+        "step_steer.png",
+        "spacecraft_slew.png",
+        "arm_settling.png",
+    }
 
 
 # ---- names, events, and what a model has
@@ -464,15 +538,27 @@ def test_misspelled_parameters_are_errors_with_near_names(capsys):
     ("words", "told"),
     [
         ("run --set k=1 --set K=2", "parameters: 'k' and 'K' are the same"),
-        ("run --initial q(body)=1 --initial q(body)=1", "argument --initial: 'q(body)' is given twice"),
+        (
+            "run --initial q(body)=1 --initial q(body)=1",
+            "argument --initial: 'q(body)' is given twice",
+        ),
         ("run --arg n=1 --arg n=2", "argument --arg: 'n' is given twice"),
         ("run --atol 1e-6 --atol 1e-7", "argument --atol: a number for all states is given twice"),
         ("run --atol m=1e-6 --atol m=1e-7", "argument --atol: 'm' is given twice"),
         ("run --event up=az>1 --event up=az>2", "argument --event: 'up' is given twice"),
-        ("run --event up=az>1 --stop up=az>2", "the event 'up' is given twice, by --event and by --stop"),
+        (
+            "run --event up=az>1 --stop up=az>2",
+            "the event 'up' is given twice, by --event and by --stop",
+        ),
         ("run --event up:az>1:k=1;k=2", "'up:az>1:k=1;k=2' sets k twice"),
-        ("many --n 2 --vary k=uniform(1,2) --vary k=normal(1,2)", "argument --vary: 'k' is given twice"),
-        ("many --n 2 --vary k=uniform(1,2) --set K=3", "'k' varies from run to run by --vary, but has a fixed value"),
+        (
+            "many --n 2 --vary k=uniform(1,2) --vary k=normal(1,2)",
+            "argument --vary: 'k' is given twice",
+        ),
+        (
+            "many --n 2 --vary k=uniform(1,2) --set K=3",
+            "'k' varies from run to run by --vary, but has a fixed value",
+        ),
         ("analyse --fixed k=1 --fixed k=2", "argument --fixed: 'k' is given twice"),
         ("page --slider k=1:2 --slider k=1:3", "argument --slider: 'k' is given twice"),
     ],
@@ -507,14 +593,23 @@ def test_events_act(capsys):
     acts = "soft: z_road > 0.01: c = 500; u(body) = 0"
     assert bellcrank("run", QUARTER_CAR, "--event", acts, "--t-end", "0.6", "--json") == 0
     (told,) = json.loads(capsys.readouterr().out)["events"]
-    assert told.startswith("soft at t = 0.5 s: c ") and told.endswith("m/s") and "-> 500 N-s/m, u(body)" in told
+    assert (
+        told.startswith("soft at t = 0.5 s: c ")
+        and told.endswith("m/s")
+        and "-> 500 N-s/m, u(body)" in told
+    )
     assert run(QUARTER_CAR, "--event", "soft: z_road > 0.01: c") == 2
     assert "is not like" in capsys.readouterr().err
 
 
 def test_events_are_told_and_stop_the_run(capsys):
     """The road rises at 0.5 s; the tyre load falls below 3 kN while the wheel swings back."""
-    assert bellcrank("run", QUARTER_CAR, "--event", "bump=z_road > 0.01", "--stop", "fz < 3000", "--json") == 4
+    assert (
+        bellcrank(
+            "run", QUARTER_CAR, "--event", "bump=z_road > 0.01", "--stop", "fz < 3000", "--json"
+        )
+        == 4
+    )
     figures = json.loads(capsys.readouterr().out)
     assert figures["events"][0] == "bump at t = 0.5 s"
     assert figures["ended"] == f"stopped by event 'fz < 3000' at t = {figures['reached']:.6g} s"
@@ -553,7 +648,10 @@ def test_describe_lists_what_can_be_set_and_seen(capsys):
     assert bellcrank("describe", QUARTER_CAR) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "quarter car (mks)"
-    assert any(x.split()[:4] == ["k_t", "190000", "N/m", "190000"] and x.endswith("tyre stiffness") for x in lines)
+    assert any(
+        x.split()[:4] == ["k_t", "190000", "N/m", "190000"] and x.endswith("tyre stiffness")
+        for x in lines
+    )
     assert "  z_road       m        road height" in lines
     assert [x.split(" (")[0] for x in lines[1:] if not x.startswith(" ")] == [
         "parameters",
@@ -567,7 +665,8 @@ def test_describe_lists_what_can_be_set_and_seen(capsys):
 def test_one_is_singular(capsys, tmp_path):
     file = tmp_path / "one.py"
     file.write_text(
-        "import bellcrank as bc\ndef model():\n    s = bc.System('one')\n    s.add_body('b', rotate=3, mass=1, inertia=(1, 1, 1))\n    return s\n"
+        "import bellcrank as bc\ndef model():\n    s = bc.System('one')\n    "
+        "s.add_body('b', rotate=3, mass=1, inertia=(1, 1, 1))\n    return s\n"
     )
     assert bellcrank("count", file) == 0
     assert capsys.readouterr().out.startswith("one: 1 body, 1 coordinate, 1 degree of freedom\n")

@@ -1,4 +1,5 @@
-"""bc.load: content and ending decide what a file is; every kind has a class with a classmethod `read`."""
+"""bc.load: content and ending decide what a file is; every kind has a class with a classmethod
+`read`."""
 
 import shutil
 from pathlib import Path
@@ -60,22 +61,57 @@ def points(folder):
 FILES = [
     ("file.py", write("file.py", MODEL), bc.System),
     ("file.lsp", write("file.lsp", DECK), bc.System),
-    ("file.toml", lambda folder: (folder / "file.toml").write_text(bc.vehicles.template("passenger"), encoding="utf-8"), bc.vehicles.Car),
-    ("sport.toml", lambda folder: (folder / "sport.toml").write_text(motorcycle_text("sport"), encoding="utf-8"), bc.vehicles.Motorcycle),
+    (
+        "file.toml",
+        lambda folder: (folder / "file.toml").write_text(
+            bc.vehicles.template("passenger"), encoding="utf-8"
+        ),
+        bc.vehicles.Car,
+    ),
+    (
+        "sport.toml",
+        lambda folder: (folder / "sport.toml").write_text(
+            motorcycle_text("sport"), encoding="utf-8"
+        ),
+        bc.vehicles.Motorcycle,
+    ),
     ("file.toml", shipped("macpherson", "file.toml"), bc.linkage.Linkage),
     ("file.csv", points, bc.linkage.Linkage),
     ("file.json", table, bc.linkage.Table),
-    ("file.tir", lambda folder: shutil.copy(TYRE, folder / "file.tir"), bc.vehicles.tyres.MagicFormula),
-    ("file.dat", lambda folder: shutil.copy(TYRE, folder / "file.dat"), bc.vehicles.tyres.MagicFormula),
+    (
+        "file.tir",
+        lambda folder: shutil.copy(TYRE, folder / "file.tir"),
+        bc.vehicles.tyres.MagicFormula,
+    ),
+    (
+        "file.dat",
+        lambda folder: shutil.copy(TYRE, folder / "file.dat"),
+        bc.vehicles.tyres.MagicFormula,
+    ),
     ("file.crg", write("file.crg", CRG), bc.vehicles.terrain.Road),
-    ("file.csv", write("file.csv", ",0,1\n0,0,0\n1,0.1,0.1\n2,0.2,0.2\n"), bc.vehicles.terrain.Surface),
-    ("file.txt", write("file.txt", "# heights\n0 1\n0 0 0\n1 0.1 0.1\n2 0.2 0.2\n"), bc.vehicles.terrain.Surface),
-    ("file.npz", lambda folder: np.savez(folder / "file.npz", x=[0, 1], y=[0, 1], h=np.zeros((2, 2))), bc.vehicles.terrain.Surface),
+    (
+        "file.csv",
+        write("file.csv", ",0,1\n0,0,0\n1,0.1,0.1\n2,0.2,0.2\n"),
+        bc.vehicles.terrain.Surface,
+    ),
+    (
+        "file.txt",
+        write("file.txt", "# heights\n0 1\n0 0 0\n1 0.1 0.1\n2 0.2 0.2\n"),
+        bc.vehicles.terrain.Surface,
+    ),
+    (
+        "file.npz",
+        lambda folder: np.savez(folder / "file.npz", x=[0, 1], y=[0, 1], h=np.zeros((2, 2))),
+        bc.vehicles.terrain.Surface,
+    ),
     ("file.par", write("file.par", "PARSFILE\nSTOPT 3\nEND\n"), bc.ParsFile),
     ("file.dat", write("file.dat", "PARSFILE\nSTOPT 3\nEND\n"), bc.ParsFile),
-    *((f"file.{ending}", run_file(f"file.{ending}"), bc.Run) for ending in ("csv", "json", "erd", "nc", "mat")),
+    *(
+        (f"file.{ending}", run_file(f"file.{ending}"), bc.Run)
+        for ending in ("csv", "json", "erd", "nc", "mat")
+    ),
     ("file.csv", write("file.csv", "time [s];speed [m/s]\n0;1\n1;2\n"), bc.Run),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "make", "kind"), FILES)
@@ -88,11 +124,15 @@ def test_a_file_is_what_it_holds(name, make, kind, tmp_path):
 
 def test_a_study_is_read_as_one(tmp_path):
     (tmp_path / "ball.py").write_text(
-        "import bellcrank as bc\n\n\ndef model():\n    s = bc.System('b')\n    s.add_point_mass('b', translate='z', mass=1)\n"
+        "import bellcrank as bc\n\n\ndef model():\n    s = bc.System('b')\n    "
+        "s.add_point_mass('b', translate='z', mass=1)\n"
         "    s.add_gravity((0, 0, -1))\n    return s\n",
         encoding="utf-8",
     )
-    text = '[model]\nfile = "ball.py"\n[run]\nt_end = 1\nstep = 0.1\n[grid]\ng = [5, 10]\n[metrics.low]\nkind = "min"\nof = "q(b)"\n'
+    text = (
+        '[model]\nfile = "ball.py"\n[run]\nt_end = 1\nstep = 0.1\n[grid]\ng = [5, '
+        '10]\n[metrics.low]\nkind = "min"\nof = "q(b)"\n'
+    )
     (tmp_path / "study.toml").write_text(text, encoding="utf-8")
     assert len(bc.load(tmp_path / "study.toml")) == 2
 
@@ -107,9 +147,14 @@ def test_every_kind_is_tried():
 def test_names_of_what_comes_with_bellcrank():
     assert bc.load("passenger").name == "passenger car"
     assert bc.load("five_link").name == "five_link"
-    with pytest.raises(bc.ModelError, match=r"'formula_student' is a car and a linkage; call bc\.vehicles\.Car\.read"):
+    with pytest.raises(
+        bc.ModelError,
+        match=r"'formula_student' is a car and a linkage; call bc\.vehicles\.Car\.read",
+    ):
         bc.load("formula_student")
-    with pytest.raises(bc.ModelError, match=r"no file pasenger\. Did you mean 'passenger'\? Names of what comes"):
+    with pytest.raises(
+        bc.ModelError, match=r"no file pasenger\. Did you mean 'passenger'\? Names of what comes"
+    ):
         bc.load("pasenger")
 
 
@@ -124,7 +169,10 @@ def test_options_go_to_the_class(tmp_path):
     assert bc.load(tmp_path / "own.py", name="other").name == "other"
     np.save(tmp_path / "h.npy", np.zeros((3, 3)))
     assert bc.load(tmp_path / "h.npy", spacing=0.5).spacing == (0.5, 0.5)
-    with pytest.raises(bc.ModelError, match=r"h\.npy: Surface\.read takes no argument 'step'; it takes spacing, start"):
+    with pytest.raises(
+        bc.ModelError,
+        match=r"h\.npy: Surface\.read takes no argument 'step'; it takes spacing, start",
+    ):
         bc.load(tmp_path / "h.npy", step=0.5)
     with pytest.raises(bc.ModelError, match=r"own\.py: model\(\) takes no argument 'n'"):
         bc.load(tmp_path / "own.py", n=3)

@@ -93,11 +93,14 @@ def test_results_are_replaced_by_newer_ones(folder, capsys):
     ("words", "made"),
     [
         (("translate", "d.lsp"), "d_model.py"),
-        pytest.param(("write", "v.py", "--out", "prog"), "prog/*.[cp]*", marks=pytest.mark.campaign),
+        pytest.param(
+            ("write", "v.py", "--out", "prog"), "prog/*.[cp]*", marks=pytest.mark.campaign
+        ),
     ],
 )
 def test_edited_files_stay(words, made, folder, capsys):
-    """What `translate` and `write` made is a beginning: an edited model, program or parameter file is work."""
+    """What `translate` and `write` made is a beginning: an edited model, program or parameter file
+    is work."""
     assert main([*words]) == 0
     assert main([*words]) == 0
     files = sorted(folder.glob(made))
@@ -140,7 +143,9 @@ def test_a_command_that_was_killed_leaves_what_the_next_may_replace(folder, monk
 @pytest.mark.campaign
 def test_a_folder_with_a_study_json_of_somebody_else(folder, capsys):
     study = 'model.file = "v.py"\nrun = {backend = "python"}\ngrid = {k = [1]}\n'
-    Path("s.toml").write_text(study + '[metrics.end]\nkind = "final"\nof = "q(body)"\n', encoding="utf-8")
+    Path("s.toml").write_text(
+        study + '[metrics.end]\nkind = "final"\nof = "q(body)"\n', encoding="utf-8"
+    )
     Path("study.json").write_text('{"mine": 1}', encoding="utf-8")
     assert main(["study", "s.toml", "--in-process", "--no-plots", "--out", "."]) == 1
     assert "study.json does not come from a study; choose another folder" in capsys.readouterr().err

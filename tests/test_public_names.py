@@ -1,4 +1,5 @@
-"""What is public: names of `bellcrank.__all__`, and of `__all__` of the modules among them, at the place users type."""
+"""What is public: names of `bellcrank.__all__`, and of `__all__` of the modules among them, at the
+place users type."""
 
 import pkgutil
 import re
@@ -15,7 +16,11 @@ import bellcrank as bc
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(bc.__file__).parent
 # what pages and examples import although it is not public
-INTERNAL = {"bellcrank.linkage.measures", "bellcrank.symbolic.expr", "bellcrank.vehicles.cars.metrics.load_cases"}
+INTERNAL = {
+    "bellcrank.linkage.measures",
+    "bellcrank.symbolic.expr",
+    "bellcrank.vehicles.cars.metrics.load_cases",
+}
 OPTIONAL = {"bellcrank.gym.registered"}  # needs another package
 IMPORTS_ALL = """
 import pkgutil, sys
@@ -50,8 +55,25 @@ def test_the_namespaces_are_those_that_are_known():
     assert {*PUBLIC} == {
         f"bellcrank.{x}"
         for x in (
-            *("choices", "examples", "gym", "kane", "kane.euler", "linkage", "measured", "metrics", "optimize"),
-            *("random", "signals", "vehicles", "vehicles.manoeuvres", "vehicles.terrain", "vehicles.tyres"),
+            *(
+                "choices",
+                "examples",
+                "gym",
+                "kane",
+                "kane.euler",
+                "linkage",
+                "measured",
+                "metrics",
+                "optimize",
+            ),
+            *(
+                "random",
+                "signals",
+                "vehicles",
+                "vehicles.manoeuvres",
+                "vehicles.terrain",
+                "vehicles.tyres",
+            ),
         )
     }
 
@@ -66,7 +88,9 @@ def test_no_room_hides_a_public_name():
     """Python binds a module to its package as soon as it is imported."""
     for package in (bc, bc.vehicles):
         rooms = {found.name for found in pkgutil.iter_modules(package.__path__)}
-        hidden = [x for x in rooms & {*package.__all__} if not isinstance(getattr(package, x), ModuleType)]
+        hidden = [
+            x for x in rooms & {*package.__all__} if not isinstance(getattr(package, x), ModuleType)
+        ]
         assert hidden == []
     done = subprocess.run([sys.executable, "-c", IMPORTS_ALL], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -87,4 +111,7 @@ def test_pages_and_examples_use_public_names():
 def test_each_module_at_the_top_is_public():
     """Loose files are lists of names for users; what does the work stands in a room."""
     loose = {p.stem for p in SOURCE.glob("*.py")} - {"__init__", "__main__", "loading"}
-    assert loose <= {*bc.__all__} and len([p for p in SOURCE.iterdir() if (p / "__init__.py").exists()]) <= 22
+    assert (
+        loose <= {*bc.__all__}
+        and len([p for p in SOURCE.iterdir() if (p / "__init__.py").exists()]) <= 22
+    )

@@ -16,7 +16,16 @@ from bellcrank.model.formula import SCALAR
 HEAVY = ("numpy", "scipy", "matplotlib", "pandas", "xarray")
 ROOMS = tuple(
     f"bellcrank.{room}"
-    for room in ("analysis", "formats", "kane", "vehicles", "linkage", "study", "verify", "analysis.view")
+    for room in (
+        "analysis",
+        "formats",
+        "kane",
+        "vehicles",
+        "linkage",
+        "study",
+        "verify",
+        "analysis.view",
+    )
 )
 MODEL = 's = bc.System("mass"); s.add_body("b", translate=1, mass=2); s.equations()'
 THREADS = """
@@ -41,7 +50,8 @@ def fresh(code, *arguments):
 
 def loaded_after(code, names):
     return fresh(
-        f"import sys\nimport bellcrank as bc\n{code}\nprint(*[n for n in {names!r} if n in sys.modules])"
+        f"import sys\nimport bellcrank as bc\n{code}\nprint(*[n for n in {names!r} if n in "
+        f"sys.modules])"
     ).split()
 
 
@@ -56,7 +66,8 @@ def test_a_small_model_is_derived_without_pictures_tables_and_checks():
 def test_a_run_needs_no_scipy_analyses_or_exports():
     code = f"{MODEL}\ns.equations().compile(backend='python').simulate(t_end=0.1, step=0.1)"
     rooms = (
-        f"bellcrank.{room}" for room in ("analysis", "export", "simulation.many", "codegen.fortran", "codegen.browser")
+        f"bellcrank.{room}"
+        for room in ("analysis", "export", "simulation.many", "codegen.fortran", "codegen.browser")
     )
     assert loaded_after(code, (*HEAVY[1:], *rooms)) == []
 
@@ -64,15 +75,21 @@ def test_a_run_needs_no_scipy_analyses_or_exports():
 @pytest.mark.parametrize("option", ["--version", "--help"])
 def test_command_line_loads_nothing_for_its_own_words(option):
     code = (
-        f"import contextlib\nfrom bellcrank.cli import main\nwith contextlib.suppress(SystemExit): main(['{option}'])"
+        f"import contextlib\nfrom bellcrank.cli import main\nwith "
+        f"contextlib.suppress(SystemExit): main(['{option}'])"
     )
     assert not {*HEAVY, *ROOMS} & set(loaded_after(code, HEAVY + ROOMS))
 
 
 def test_a_command_loads_what_it_does(tmp_path):
     model = tmp_path / "mass.py"
-    model.write_text(f"import bellcrank as bc\n\n\ndef model():\n    {MODEL}\n    return s\n", encoding="utf-8")
-    quiet = "import contextlib, io\nfrom bellcrank.cli import main\nwith contextlib.redirect_stdout(io.StringIO()):"
+    model.write_text(
+        f"import bellcrank as bc\n\n\ndef model():\n    {MODEL}\n    return s\n", encoding="utf-8"
+    )
+    quiet = (
+        "import contextlib, io\nfrom bellcrank.cli import main\nwith "
+        "contextlib.redirect_stdout(io.StringIO()):"
+    )
     code = f"{quiet} assert main(['count', {str(model)!r}]) == 0"
     assert loaded_after(code, (*HEAVY[1:], *ROOMS)) == []
 
@@ -108,18 +125,25 @@ def test_star_takes_all_but_names_of_python():
 
 
 def test_folders_are_found_and_unknown_names_are_not():
-    assert fresh("import bellcrank as bc; print(bc.linkage.__name__)").strip() == "bellcrank.linkage"
+    assert (
+        fresh("import bellcrank as bc; print(bc.linkage.__name__)").strip() == "bellcrank.linkage"
+    )
     with pytest.raises(AttributeError, match="module 'bellcrank' has no attribute 'Sytem'"):
         _ = bc.Sytem
     assert not hasattr(bc, "_private")
 
 
 def test_no_module_imports_the_whole_package():
-    """Inside, a name is imported from the module that defines it; the command line alone stands outside."""
+    """Inside, a name is imported from the module that defines it; the command line alone stands
+    outside."""
     root = Path(bc.__file__).parent
     for path in root.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         if path.parent.name != "cli" and re.search(r"import[^\n]*\bbellcrank\b", text):
             nodes = ast.walk(ast.parse(text))
-            whole = [n for n in nodes if isinstance(n, ast.Import) and any(a.name == "bellcrank" for a in n.names)]
+            whole = [
+                n
+                for n in nodes
+                if isinstance(n, ast.Import) and any(a.name == "bellcrank" for a in n.names)
+            ]
             assert not whole, f"{path.relative_to(root)} imports the package as a whole"

@@ -27,11 +27,18 @@ def test_printable():
     assert escape_unprintable("a\tb\nµ·é 车 κ²") == "a\tb\nµ·é 车 κ²"
     assert escape_unprintable("\ud800\x7f\x00") == r"\ud800\x7f\x00"
     every = "".join(map(chr, range(0x3000))) + "\u2028\u2066"
-    assert not [c for c in obeyed(escape_unprintable(every)) if ord(c) < 0xA0 or c in "\u2028\u202e\u2066"]
+    assert not [
+        c for c in obeyed(escape_unprintable(every)) if ord(c) < 0xA0 or c in "\u2028\u202e\u2066"
+    ]
 
 
 def test_errors_and_warnings():
-    for error in (bc.ModelError(EVIL), bc.ModelError([EVIL, EVIL], EVIL), bc.RunError(EVIL), bc.BuildError(EVIL)):
+    for error in (
+        bc.ModelError(EVIL),
+        bc.ModelError([EVIL, EVIL], EVIL),
+        bc.RunError(EVIL),
+        bc.BuildError(EVIL),
+    ):
         assert SHOWN in str(error) and not obeyed(str(error))
     with pytest.warns(bc.ModelWarning) as told:
         issue_warning(EVIL)
@@ -47,9 +54,13 @@ name = "x\\u001b]0;title\\u0007"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "evil.csv").write_text(f"t,{EVIL}\ns,{EVIL}\n0,1\n1,2\n".replace("\r", ""), encoding="utf-8")
+    (tmp_path / "evil.csv").write_text(
+        f"t,{EVIL}\ns,{EVIL}\n0,1\n1,2\n".replace("\r", ""), encoding="utf-8"
+    )
     channels = [{"name": n, "unit": "s", "label": EVIL, "values": [0, 1]} for n in ("t", EVIL)]
-    (tmp_path / "evil.json").write_text(json.dumps({"title": EVIL, "channels": channels}), encoding="utf-8")
+    (tmp_path / "evil.json").write_text(
+        json.dumps({"title": EVIL, "channels": channels}), encoding="utf-8"
+    )
     (tmp_path / "car.toml").write_text(CAR, encoding="utf-8")
     (tmp_path / "study.toml").write_text(CAR, encoding="utf-8")
     (tmp_path / "x\x1b[2J.lsp").write_text("(setsym *multipliers* \x1b[2J)", encoding="utf-8")
@@ -59,11 +70,18 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "words",
     [
-        ("plot", "evil.csv", "--list"), ("plot", "evil.csv", "nope"), ("plot", "evil.json", "--list"),
-        ("plot", "evil.json", "nope"), ("car", "check", "car.toml"), ("study", "study.toml", "--check"),
-        ("run", "x\x1b[2J.lsp"), ("run", "y\x1b[2J.py"), ("run", "m.py", "--\x1b[2J"), ("\x1b[2J",),
+        ("plot", "evil.csv", "--list"),
+        ("plot", "evil.csv", "nope"),
+        ("plot", "evil.json", "--list"),
+        ("plot", "evil.json", "nope"),
+        ("car", "check", "car.toml"),
+        ("study", "study.toml", "--check"),
+        ("run", "x\x1b[2J.lsp"),
+        ("run", "y\x1b[2J.py"),
+        ("run", "m.py", "--\x1b[2J"),
+        ("\x1b[2J",),
     ],
-)  # fmt: skip
+)
 def test_no_command_passes_on_control_characters(words, folder, capsys):
     with suppress(SystemExit):  # of the parser
         cli.main([*words])

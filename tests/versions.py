@@ -1,7 +1,9 @@
-"""Runs part of the suite with the oldest declared and the newest versions of what Bellcrank needs: `make test-versions`.
+"""Runs part of the suite with the oldest declared and the newest versions of what Bellcrank needs:
+`make test-versions`.
 
-The oldest versions are read from pyproject.toml, so that what is declared is what is tested. Every Python from 3.11 on
-that is found on the path (`python3.11`, `python3.12` ...) takes part; environments stay in build/versions.
+The oldest versions are read from pyproject.toml, so that what is declared is what is tested. Every
+Python from 3.11 on that is found on the path (`python3.11`, `python3.12` ...) takes part;
+environments stay in build/versions.
 """
 
 from __future__ import annotations
@@ -41,16 +43,23 @@ TOOLS = (
 
 
 def declared() -> dict[str, str]:
-    """Names and least versions of packages that Bellcrank needs, and of those that its tests compare with."""
+    """Names and least versions of packages that Bellcrank needs, and of those that its tests
+    compare with."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    listed = [*project["dependencies"], *(x for x in project["optional-dependencies"]["test"] if x.startswith(TOOLS))]
+    listed = [
+        *project["dependencies"],
+        *(x for x in project["optional-dependencies"]["test"] if x.startswith(TOOLS)),
+    ]
     found = (re.match(r"([\w-]+)>=([\d.]+)", x) for x in listed)
     return {m[1]: m[2] for m in found if m}
 
 
 def works(python: str) -> bool:
     """Can this Python be started? Version managers put commands on the path that cannot."""
-    return shutil.which(python) is not None and not subprocess.run([python, "-c", ""], capture_output=True).returncode
+    return (
+        shutil.which(python) is not None
+        and not subprocess.run([python, "-c", ""], capture_output=True).returncode
+    )
 
 
 def tried(python: str, oldest: bool) -> bool:

@@ -1,6 +1,8 @@
-"""Words of a private dialect in public text, with what the field says instead: `python -m tests.vocabulary [FILE ...]`.
+"""Words of a private dialect in public text, with what the field says instead: `python -m
+tests.vocabulary [FILE ...]`.
 
-Public text is README.md, CHANGELOG.md, the pages of docs, and the strings and docstrings of src/bellcrank.
+Public text is README.md, CHANGELOG.md, the pages of docs, and the strings and docstrings of
+src/bellcrank.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ _CODE = re.compile(r"^(`{3,}).*?^\1$|`[^`\n]*`|\]\([^)]*\)|^ {4}.*?$", re.MULTIL
 def house_words(text: str) -> Iterator[tuple[int, str, str]]:
     """Each such word in a text: its line, the word, and what to write instead."""
     for m in _WORDS.finditer(text.replace("\n", " ")):
-        instead = next(x for word, x in INSTEAD.items() if re.search(rf"\b(?:{word})\b", m[0], re.IGNORECASE))
+        instead = next(
+            x for word, x in INSTEAD.items() if re.search(rf"\b(?:{word})\b", m[0], re.IGNORECASE)
+        )
         yield text.count("\n", 0, m.start()) + 1, m[0], instead
 
 
@@ -75,12 +79,20 @@ def found_in(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8")
     pieces = [(1, prose(text))] if path.suffix == ".md" else list(strings(path))
     name = path.relative_to(ROOT)
-    return [f"{name}:{at + n - 1}: {word!r}: {instead}" for at, x in pieces for n, word, instead in house_words(x)]
+    return [
+        f"{name}:{at + n - 1}: {word!r}: {instead}"
+        for at, x in pieces
+        for n, word, instead in house_words(x)
+    ]
 
 
 def public_files() -> list[Path]:
     """All files with public text."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted(SOURCE.rglob("*.py"))]
+    return [
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").rglob("*.md")),
+        *sorted(SOURCE.rglob("*.py")),
+    ]
 
 
 if __name__ == "__main__":

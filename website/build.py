@@ -1,4 +1,5 @@
-"""The whole site: pages written and gathered in one folder, turned into HTML by MkDocs, and checked."""
+"""The whole site: pages written and gathered in one folder, turned into HTML by MkDocs, and
+checked."""
 
 from __future__ import annotations
 
@@ -15,8 +16,11 @@ from website.reference import write_reference
 HERE = Path(__file__).parent
 
 
-def build(folder: Path, examples: Iterable[Path], tell: Callable[[str], None] = lambda what: None) -> list[str]:
-    """Builds the site in `folder`/html, with a gallery of the examples; a message for each problem."""
+def build(
+    folder: Path, examples: Iterable[Path], tell: Callable[[str], None] = lambda what: None
+) -> list[str]:
+    """Builds the site in `folder`/html, with a gallery of the examples; a message for each
+    problem."""
     folder = folder.resolve()
     pages, site, kept = folder / "pages", folder / "html", folder / "examples"
     for old in (pages, site):
@@ -39,14 +43,22 @@ def _mkdocs(pages: Path, site: Path, parts: dict[str, list[Any]]) -> None:
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s")
 
-    config = load_config(str(HERE / "mkdocs.yml"), docs_dir=str(pages), site_dir=str(site), strict=True)
-    config.nav = [{title: _with_parts(listed, parts) for title, listed in entry.items()} for entry in config.nav]
+    config = load_config(
+        str(HERE / "mkdocs.yml"), docs_dir=str(pages), site_dir=str(site), strict=True
+    )
+    config.nav = [
+        {title: _with_parts(listed, parts) for title, listed in entry.items()}
+        for entry in config.nav
+    ]
     config.plugins.on_startup(command="build", dirty=False)
     to_html(config)
 
 
 def _with_parts(listed: Any, parts: dict[str, list[Any]]) -> Any:
-    """Pages of mkdocs.yml, with those that were written here in the place of GALLERY and REFERENCE."""
+    """Pages of mkdocs.yml, with those that were written here in the place of GALLERY and
+    REFERENCE."""
     if isinstance(listed, str):
         return parts.get(listed, listed)
-    return [page for x in listed for page in (parts[x] if isinstance(x, str) and x in parts else [x])]
+    return [
+        page for x in listed for page in (parts[x] if isinstance(x, str) and x in parts else [x])
+    ]

@@ -1,4 +1,5 @@
-"""What a finished site must keep: links that lead somewhere, anchors included, and nothing asked from other hosts."""
+"""What a finished site must keep: links that lead somewhere, anchors included, and nothing asked
+from other hosts."""
 
 from __future__ import annotations
 
@@ -8,10 +9,18 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 ASKED = {  # attributes by which a page asks for something when it is opened
-    "script": ("src",), "img": ("src", "srcset"), "iframe": ("src",), "link": ("href",), "source": ("src", "srcset"),
-    "video": ("src", "poster"), "audio": ("src",), "embed": ("src",), "object": ("data",), "use": ("href",),
+    "script": ("src",),
+    "img": ("src", "srcset"),
+    "iframe": ("src",),
+    "link": ("href",),
+    "source": ("src", "srcset"),
+    "video": ("src", "poster"),
+    "audio": ("src",),
+    "embed": ("src",),
+    "object": ("data",),
+    "use": ("href",),
     "image": ("href",),
-}  # fmt: skip
+}
 STANDING = ("canonical", "alternate", "prev", "next")  # kinds of <link> that ask for nothing
 OUTSIDE = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
 OF_STYLES = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
@@ -50,7 +59,8 @@ def _of_styles(text: str) -> list[str]:
 
 
 def problems_of(site: Path) -> list[str]:
-    """A message for every link that leads nowhere and everything that is asked from another host."""
+    """A message for every link that leads nowhere and everything that is asked from another
+    host."""
     pages = {p: _Page(p.read_text(encoding="utf-8")) for p in sorted(site.rglob("*.html"))}
     found = list[str]()
     for path, page in pages.items():
@@ -64,9 +74,16 @@ def problems_of(site: Path) -> list[str]:
             if not to.is_file():
                 if path.name != "404.html":  # whose links begin where the site is served
                     found.append(f"{here} leads to {link}, which is not there")
-            elif anchor and to in pages and unquote(anchor) not in pages[to].anchors and not anchor.startswith("__"):
+            elif (
+                anchor
+                and to in pages
+                and unquote(anchor) not in pages[to].anchors
+                and not anchor.startswith("__")
+            ):
                 found.append(f"{here} leads to {link}, which has no such place")
     for path in sorted(site.rglob("*.css")):
         text = path.read_text(encoding="utf-8")
-        found += [f"{path.relative_to(site)} asks for {x}" for x in _of_styles(text) if OUTSIDE.match(x)]
+        found += [
+            f"{path.relative_to(site)} asks for {x}" for x in _of_styles(text) if OUTSIDE.match(x)
+        ]
     return found

@@ -1,4 +1,5 @@
-"""The page of the command line, from its parser: `python -m website.command_line` writes docs/command_line.md."""
+"""The page of the command line, from its parser: `python -m website.command_line` writes
+docs/command_line.md."""
 
 from __future__ import annotations
 
@@ -22,24 +23,43 @@ TABLE = "| argument | meaning |\n|---|---|"
 
 
 def page() -> str:
-    """All commands in their groups, each with an example and its arguments; what several share stands once, before."""
+    """All commands in their groups, each with an example and its arguments; what several share
+    stands once, before."""
     rows = {name: _rows(_parser_of(name)) for name in COMMANDS}
-    shared = [row for row, n in Counter(row for found in rows.values() for row in found).items() if n >= SHARED]
-    parts = [HEAD, _overview(), "## Arguments of several commands\n", TABLE, *map(_line, shared), ""]
+    shared = [
+        row
+        for row, n in Counter(row for found in rows.values() for row in found).items()
+        if n >= SHARED
+    ]
+    parts = [
+        HEAD,
+        _overview(),
+        "## Arguments of several commands\n",
+        TABLE,
+        *map(_line, shared),
+        "",
+    ]
     for title, group in GROUPS.items():
         parts.append(f"## {title}\n")
         for name, (summary, example) in group.items():
             own = [_line(row) for row in rows[name] if row not in shared]
             parts += [f"### {name}\n", summary, f"\n```text\nbellcrank {name} {example}\n```\n"]
             parts += [TABLE, *own, ""] if own else []
-            also = [f"`{argument.split(' ')[0]}`" for argument, meaning in rows[name] if (argument, meaning) in shared]
+            also = [
+                f"`{argument.split(' ')[0]}`"
+                for argument, meaning in rows[name]
+                if (argument, meaning) in shared
+            ]
             parts += [f"{'Also' if own else 'Arguments'}: {', '.join(also)}.\n"] if also else []
     return "\n".join(parts)
 
 
 def _overview() -> str:
     lines = ["| group | commands |", "|---|---|"]
-    lines += [f"| {title} | {', '.join(f'[{name}](#{name})' for name in group)} |" for title, group in GROUPS.items()]
+    lines += [
+        f"| {title} | {', '.join(f'[{name}](#{name})' for name in group)} |"
+        for title, group in GROUPS.items()
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -52,7 +72,9 @@ def _parser_of(name: str) -> ArgumentParser:
 def _rows(parser: ArgumentParser) -> list[tuple[str, str]]:
     """Every argument as it is typed, and what it means."""
     formatter = parser._get_formatter()
-    listed = (a for group in parser._action_groups for a in group._group_actions if a.dest != "help")
+    listed = (
+        a for group in parser._action_groups for a in group._group_actions if a.dest != "help"
+    )
     return [(_typed(a), _escaped(formatter._expand_help(a))) for a in listed]
 
 

@@ -1,4 +1,5 @@
-"""What MkDocs does with each docstring: plain text with names in backticks, in sections of numpydoc."""
+"""What MkDocs does with each docstring: plain text with names in backticks, in sections of
+numpydoc."""
 
 from __future__ import annotations
 

@@ -53,7 +53,11 @@ class Made:
         """Where it stands in the gallery."""
         if "def model(" not in self.source:
             return SCRIPTS
-        return next(title for title, pattern in GROUPS.items() if re.search(pattern, f"{self.name}\n{self.source}"))
+        return next(
+            title
+            for title, pattern in GROUPS.items()
+            if re.search(pattern, f"{self.name}\n{self.source}")
+        )
 
 
 def example_files(only: Iterable[str] = ()) -> list[Path]:
@@ -63,7 +67,8 @@ def example_files(only: Iterable[str] = ()) -> list[Path]:
 
 
 def make_example(path: Path, folder: Path) -> Made:
-    """Live page, picture and check of an example, in a folder; as they are there if nothing has changed."""
+    """Live page, picture and check of an example, in a folder; as they are there if nothing has
+    changed."""
     source = path.read_text(encoding="utf-8")
     now = hashlib.sha256((package_digest() + source).encode()).hexdigest()
     facts = folder / FACTS
@@ -104,7 +109,9 @@ def _with_model(made: Made, path: Path, folder: Path) -> Made:
 @cache
 def package_digest() -> str:
     """What the results of an example depend on next to its source."""
-    files = sorted(p for p in (ROOT / "src").rglob("*") if p.is_file() and "__pycache__" not in p.parts)
+    files = sorted(
+        p for p in (ROOT / "src").rglob("*") if p.is_file() and "__pycache__" not in p.parts
+    )
     return hashlib.sha256(b"".join(p.read_bytes() for p in files)).hexdigest()
 
 
@@ -122,7 +129,10 @@ def write_gallery(pages: Path, made: Iterable[tuple[Made, Path]]) -> list[Any]:
         (folder / f"{x.name}.md").write_text(example_page(x), encoding="utf-8")
     groups = {title: listed for title, listed in groups.items() if listed}
     (folder / "index.md").write_text(_index(groups), encoding="utf-8")
-    listed = [{title: [{escape(x.title): f"gallery/{x.name}.md"} for x in of]} for title, of in groups.items()]
+    listed = [
+        {title: [{escape(x.title): f"gallery/{x.name}.md"} for x in of]}
+        for title, of in groups.items()
+    ]
     return [{"Gallery": "gallery/index.md"}, *listed]
 
 
@@ -131,9 +141,13 @@ def example_page(x: Made) -> str:
     parts = [f"# {plain(x.title)}", described(x.words)]
     if x.live:
         frame = (
-            f'<iframe class="live" sandbox="allow-scripts" src="{x.name}_{PAGE}" title="{escape(x.title)}"></iframe>'
+            f'<iframe class="live" sandbox="allow-scripts" src="{x.name}_{PAGE}" '
+            f'title="{escape(x.title)}"></iframe>'
         )
-        told = f'<p>The model itself runs here; <a href="{x.name}_{PAGE}">in a window of its own</a>, or as a file:'
+        told = (
+            f'<p>The model itself runs here; <a href="{x.name}_{PAGE}">in a window of its '
+            f"own</a>, or as a file:"
+        )
         parts += [frame, f"{told} <code>bellcrank page examples/{x.name}.py</code></p>"]
     elif x.picture:
         parts.append(f'<p><img src="{x.name}_{PICTURE}" alt="{escape(x.title)}"></p>')
@@ -141,11 +155,19 @@ def example_page(x: Made) -> str:
         parts.append(f"<p>{escape(x.refused)}</p>")
     if x.check:
         parts += ["## Check", f"    bellcrank check examples/{x.name}.py", fenced(x.check, "text")]
-    return "\n\n".join([*parts, "## Source", f"`examples/{x.name}.py`", fenced(x.source, "python")]) + "\n"
+    return (
+        "\n\n".join([*parts, "## Source", f"`examples/{x.name}.py`", fenced(x.source, "python")])
+        + "\n"
+    )
 
 
 def _index(groups: dict[str, list[Made]]) -> str:
-    lines = ["# Gallery", "", "Every model runs in its page, next to its source and what its check says.", ""]
+    lines = [
+        "# Gallery",
+        "",
+        "Every model runs in its page, next to its source and what its check says.",
+        "",
+    ]
     for title, made in groups.items():
         cards = "\n".join(_card(x) for x in made)
         lines += [f"## {title}", "", f'<div class="cards">\n{cards}\n</div>', ""]

@@ -1,7 +1,8 @@
-"""How hard pages are to read: `python -m website.reading` prints mean sentence and longest paragraph of every page.
+"""How hard pages are to read: `python -m website.reading` prints mean sentence and longest
+paragraph of every page.
 
-Words are counted in prose alone: without code, tables, headings, pictures and links. A line of a list is a paragraph,
-and a piece of code within a line is one word.
+Words are counted in prose alone: without code, tables, headings, pictures and links. A line of a
+list is a paragraph, and a piece of code within a line is one word.
 """
 
 from __future__ import annotations
@@ -46,7 +47,12 @@ class Reading:
 def paragraphs(markdown: str) -> list[str]:
     """Prose of a page, a paragraph or line of a list each."""
     for pattern in NOT_PROSE:
-        markdown = re.sub(pattern, "\n", markdown, flags=re.MULTILINE | re.DOTALL if "`{3" in pattern else re.MULTILINE)
+        markdown = re.sub(
+            pattern,
+            "\n",
+            markdown,
+            flags=re.MULTILINE | re.DOTALL if "`{3" in pattern else re.MULTILINE,
+        )
     markdown = re.sub(r"`[^`]*`", "code", markdown)
     markdown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
     markdown = re.sub(r"^\s*(?:[-*+]|\d+\.) +", "\n", markdown, flags=re.MULTILINE)
@@ -61,14 +67,19 @@ def words(text: str) -> int:
 def reading(markdown: str) -> Reading:
     """What is measured of a page."""
     parts = paragraphs(markdown)
-    sentences = tuple(n for part in parts for sentence in ENDS.split(part) if (n := words(sentence)) > 0)
+    sentences = tuple(
+        n for part in parts for sentence in ENDS.split(part) if (n := words(sentence)) > 0
+    )
     text = max(parts, key=words, default="")
     return Reading(sentences, words(text), text)
 
 
 def pages() -> list[Path]:
     """The README, the pages of docs/, and those for contributors."""
-    return [*sorted(p for p in ROOT.glob("*.md") if p.name != "CHANGELOG.md"), *sorted((ROOT / "docs").rglob("*.md"))]
+    return [
+        *sorted(p for p in ROOT.glob("*.md") if p.name != "CHANGELOG.md"),
+        *sorted((ROOT / "docs").rglob("*.md")),
+    ]
 
 
 def main() -> int:
@@ -79,8 +90,13 @@ def main() -> int:
         total += found.sentences
         bad += not found.good
         mark = "" if found.good else "  too long"
-        print(f"{path.relative_to(ROOT)!s:44}{sum(found.sentences):7}{found.mean:15.1f}{found.longest:19}{mark}")
-    print(f"{'all':44}{sum(total):7}{sum(total) / len(total):15.1f}   {bad} of {len(pages())} pages too long")
+        print(
+            f"{path.relative_to(ROOT)!s:44}{sum(found.sentences):7}{found.mean:15.1f}{found.longest:19}{mark}"
+        )
+    print(
+        f"{'all':44}{sum(total):7}{sum(total) / len(total):15.1f}   {bad} of {len(pages())} "
+        f"pages too long"
+    )
     return 1 if bad else 0
 
 

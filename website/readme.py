@@ -1,6 +1,7 @@
 """The figures of the README: `python -m website.readme` writes them into docs/images/readme.
 
-A car in a double lane change and a four-bar linkage as animations, and a chart of the table in docs/performance.md.
+A car in a double lane change and a four-bar linkage as animations, and a chart of the table in
+docs/performance.md.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ HEAD = "| | Bellcrank |"  # of the table that is drawn
 
 
 def lane_change() -> None:
-    """The passenger car in the double lane change of ISO 3888-1, as `bellcrank drive --animate` draws it."""
+    """The passenger car in the double lane change of ISO 3888-1, as `bellcrank drive --animate`
+    draws it."""
     result = bc.vehicles.manoeuvres.run(bc.vehicles.Car.read("passenger"), "iso3888-1", speed=80)
     with TemporaryDirectory() as folder:
         path = result.animate(Path(folder, "lane_change.gif"), fps=8, title="")
@@ -31,7 +33,11 @@ def lane_change() -> None:
 def four_bar() -> None:
     """The four-bar linkage of the examples with massive links, without damping."""
     system: Any = bc.System.read(DOCS.parent / "examples" / "four_bar.py", massive=True)
-    run = system.equations().compile().simulate(t_end=2.5, step=0.002, output_every=5, parameters={"d": 0})
+    run = (
+        system.equations()
+        .compile()
+        .simulate(t_end=2.5, step=0.002, output_every=5, parameters={"d": 0})
+    )
     with TemporaryDirectory() as folder:
         path = run.animate(Path(folder, "four_bar.gif"), fps=10, title="")
         (FOLDER / "four_bar.gif").write_bytes(small_animation(path))
@@ -39,14 +45,25 @@ def four_bar() -> None:
 
 def chart() -> None:
     """Nanoseconds per evaluation of the right-hand side, as the table has them."""
-    table = (DOCS / "performance.md").read_text(encoding="utf-8").partition(HEAD)[2].partition("\n\n")[0]
-    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in (HEAD + table).splitlines()]
+    table = (
+        (DOCS / "performance.md")
+        .read_text(encoding="utf-8")
+        .partition(HEAD)[2]
+        .partition("\n\n")[0]
+    )
+    head, _, *rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in (HEAD + table).splitlines()
+    ]
     figure = Figure(figsize=(7.2, 2.6), layout="constrained")
     axis = figure.subplots()
     for i, name in enumerate(head[1:]):
         values = [float(re.findall(r"\d+", row[i + 1])[0]) for row in rows]
         bars = axis.bar(
-            [x + 0.2 * (i - 1.5) for x in range(len(rows))], values, 0.2, label=name.partition(",")[0].replace("`", "")
+            [x + 0.2 * (i - 1.5) for x in range(len(rows))],
+            values,
+            0.2,
+            label=name.partition(",")[0].replace("`", ""),
         )
         axis.bar_label(bars, fontsize=6)
     axis.set_yscale("log")

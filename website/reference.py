@@ -1,7 +1,7 @@
 """The reference: a page for each part of the public names, whose text is that of the docstrings.
 
-The names are those of `__init__.pyi`, the members of public folders those of their `__all__`; what the methods of
-public classes say that they return is listed behind them.
+The names are those of `__init__.pyi`, the members of public folders those of their `__all__`; what
+the methods of public classes say that they return is listed behind them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def write_reference(pages: Path) -> list[dict[str, str]]:
     (folder / "index.md").write_text(_index(entries, returned), encoding="utf-8")
     nav = [{"Reference": "reference/index.md"}]
     for title in PAGES:
-        here = sorted((x for x in entries if page_of(x[1]) == title), key=lambda x: _order(title, x[1]))
+        here = sorted(
+            (x for x in entries if page_of(x[1]) == title), key=lambda x: _order(title, x[1])
+        )
         further = [x for x in returned if page_of(x[1]) == title]
         text = [f"# {title}", *(_section(*x) for x in here)]
         if title == "Formulas":
@@ -70,7 +72,8 @@ def write_reference(pages: Path) -> list[dict[str, str]]:
 
 
 def public_entries() -> list[tuple[str, Any]]:
-    """Every public name, as a user writes it, and what it is; a folder stands before its members."""
+    """Every public name, as a user writes it, and what it is; a folder stands before its
+    members."""
     names = [name for name in bc.__dir__() if name in bc._public_homes()] + list(FOLDERS)
     found = list[tuple[str, Any]]()
     for name in names:
@@ -90,24 +93,39 @@ def _with_members(name: str, thing: Any) -> list[tuple[str, Any]]:
         return [(name, thing)]
     members = getattr(thing, "__all__", None) or [k for k in vars(thing) if _own(thing, k)]
     listed = [(f"{name}.{k}", getattr(thing, k)) for k in members]
-    kept = [(k, x) for k, x in listed if isinstance(x, ModuleType) or hasattr(x, "__qualname__")]  # no data
+    kept = [
+        (k, x) for k, x in listed if isinstance(x, ModuleType) or hasattr(x, "__qualname__")
+    ]  # no data
     return [(name, thing), *(entry for k, x in kept for entry in _with_members(k, x))]
 
 
 def _is_alias(thing: Any) -> bool:
     """Is it a type that stands for several, or for a choice of values?"""
-    return isinstance(thing, UnionType) or typing.get_origin(thing) in (typing.Union, typing.Literal)
+    return isinstance(thing, UnionType) or typing.get_origin(thing) in (
+        typing.Union,
+        typing.Literal,
+    )
 
 
 def _types() -> str:
     """Names of types that annotations use."""
-    head = [f"# {TYPES}", "", "Types of arguments, for annotations of your own.", "", "| name | values |", "|---|---|"]
+    head = [
+        f"# {TYPES}",
+        "",
+        "Types of arguments, for annotations of your own.",
+        "",
+        "| name | values |",
+        "|---|---|",
+    ]
     of_top = [(f"bc.{k}", getattr(bc, k)) for k in bc._public_homes()]
     of_choices = [(f"bc.choices.{k}", x) for k, x in vars(bc.choices).items()]
     rows = []
     for name, thing in [*of_top, *of_choices]:
         if _is_alias(thing):
-            listed = (x if isinstance(x, str) else getattr(x, "__name__", str(x)) for x in typing.get_args(thing))
+            listed = (
+                x if isinstance(x, str) else getattr(x, "__name__", str(x))
+                for x in typing.get_args(thing)
+            )
             rows.append(f"| `{name}` | {', '.join(f'`{x}`' for x in listed)} |")
     return "\n".join([*head, *rows, ""])
 
@@ -122,12 +140,20 @@ def returned_classes(things: list[Any]) -> list[tuple[str, Any]]:
     """Classes of the package that public functions and methods say to return, in this order."""
     found = list[Any]()
     for of in things:
-        members = [of] if inspect.isfunction(of) else vars(of).values() if inspect.isclass(of) else []
-        inherited = [v for c in of.__mro__[1:] for v in vars(c).values()] if inspect.isclass(of) else []
+        members = (
+            [of] if inspect.isfunction(of) else vars(of).values() if inspect.isclass(of) else []
+        )
+        inherited = (
+            [v for c in of.__mro__[1:] for v in vars(c).values()] if inspect.isclass(of) else []
+        )
         for function in [*members, *inherited]:
             given = _returned(function)
             for x in [given, *typing.get_args(given)]:
-                ours = inspect.isclass(x) and x.__module__.startswith("bellcrank.") and not x.__name__.startswith("_")
+                ours = (
+                    inspect.isclass(x)
+                    and x.__module__.startswith("bellcrank.")
+                    and not x.__name__.startswith("_")
+                )
                 if ours and x not in things and x not in found and page_of(x) is not None:
                     found.append(x)
     return [(x.__name__, x) for x in found]
@@ -147,7 +173,13 @@ def _returned(function: Any) -> Any:
 def _for_types(module: str) -> dict[str, Any]:
     """What a module imports for its annotations alone."""
     body = ast.parse(inspect.getsource(import_module(module))).body
-    lines = [x for block in body if isinstance(block, ast.If) for x in block.body if isinstance(x, ast.ImportFrom)]
+    lines = [
+        x
+        for block in body
+        if isinstance(block, ast.If)
+        for x in block.body
+        if isinstance(x, ast.ImportFrom)
+    ]
     return {a.name: getattr(import_module(str(x.module)), a.name) for x in lines for a in x.names}
 
 
@@ -160,7 +192,9 @@ def home_of(thing: Any) -> str:
 def page_of(thing: Any) -> str | None:
     """The title of the page on which something stands."""
     home = f"{home_of(thing)}."
-    return next((title for title, of in PAGES.items() if any(home.startswith(f"{x}.") for x in of)), None)
+    return next(
+        (title for title, of in PAGES.items() if any(home.startswith(f"{x}.") for x in of)), None
+    )
 
 
 def _order(title: str, thing: Any) -> int:
@@ -175,7 +209,11 @@ def _file(title: str) -> str:
 
 def _path(thing: Any) -> str:
     """Where something is defined, which is the anchor of its section, too."""
-    return thing.__name__ if isinstance(thing, ModuleType) else f"{thing.__module__}.{thing.__qualname__}"
+    return (
+        thing.__name__
+        if isinstance(thing, ModuleType)
+        else f"{thing.__module__}.{thing.__qualname__}"
+    )
 
 
 def _section(name: str, thing: Any, level: int = 2) -> str:
@@ -184,26 +222,42 @@ def _section(name: str, thing: Any, level: int = 2) -> str:
     if isinstance(thing, ModuleType):
         options["members"] = "false"
     elif inspect.isclass(thing) and issubclass(thing, bc.System):
-        options["members"] = f"[{', '.join(members_of(thing))}]"  # else by lines, which are those of several files
-    return "\n".join([f"::: {_path(thing)}", "    options:", *(f"      {k}: {v}" for k, v in options.items())])
+        options["members"] = (
+            f"[{', '.join(members_of(thing))}]"  # else by lines, which are those of several files
+        )
+    return "\n".join(
+        [f"::: {_path(thing)}", "    options:", *(f"      {k}: {v}" for k, v in options.items())]
+    )
 
 
 def members_of(thing: type[bc.System]) -> list[str]:
-    """Public methods and properties of a system, those of its base classes first: bodies before equations."""
+    """Public methods and properties of a system, those of its base classes first: bodies before
+    equations."""
     listed = [(name, x) for c in reversed(thing.__mro__[:-1]) for name, x in vars(c).items()]
-    shown = dict.fromkeys(name for name, x in listed if not inspect.isclass(x) and inspect.getdoc(x) and name[0] != "_")
+    shown = dict.fromkeys(
+        name
+        for name, x in listed
+        if not inspect.isclass(x) and inspect.getdoc(x) and name[0] != "_"
+    )
     return [name for name in shown if name not in ("internals", *thing.internals)]
 
 
 def _functions() -> str:
     """The functions of formulas, which their table knows."""
-    rows = [f"| `{f.name}({f.arguments})` | {_meaning(f)} | `{f.dimension}` |" for f in CALLED.values()]
+    rows = [
+        f"| `{f.name}({f.arguments})` | {_meaning(f)} | `{f.dimension}` |" for f in CALLED.values()
+    ]
     head = [
         "## Functions of formulas",
         "",
         "In text and in Python (`bc.sin` ...). Dimensions: A is an angle, x is",
     ]
-    head += ["whatever is given, 1 a pure number.", "", "| function | as | dimensions |", "|---|---|---|"]
+    head += [
+        "whatever is given, 1 a pure number.",
+        "",
+        "| function | as | dimensions |",
+        "|---|---|---|",
+    ]
     return "\n".join([*head, *rows])
 
 

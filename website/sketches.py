@@ -1,4 +1,5 @@
-"""Sketches of the concept pages: `python -m website.sketches` writes them into docs/images/concepts and tutorials."""
+"""Sketches of the concept pages: `python -m website.sketches` writes them into docs/images/concepts
+and tutorials."""
 
 from __future__ import annotations
 
@@ -18,8 +19,15 @@ STEEL, BLUE, RED, GREEN = "#5b7083", "#1f6fb2", "#c0392b", "#2e8b57"
 def arrow(axis: Any, at: Any, by: Any, text: str = "", color: str = "black") -> None:
     """An arrow from `at` by a vector, with its name at the tip."""
     end = np.add(at, by)
-    axis.annotate("", end, at, arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.6, "shrinkA": 0, "shrinkB": 0})
-    axis.text(*np.add(at, np.multiply(by, 1.16)), text, color=color, ha="center", va="center", fontsize=10)
+    axis.annotate(
+        "",
+        end,
+        at,
+        arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.6, "shrinkA": 0, "shrinkB": 0},
+    )
+    axis.text(
+        *np.add(at, np.multiply(by, 1.16)), text, color=color, ha="center", va="center", fontsize=10
+    )
 
 
 def axes(axis: Any, at: Any, size: float, angle: float, names: tuple[str, str]) -> None:
@@ -47,7 +55,9 @@ def ground(axis: Any, x: float, y: float, width: float = 1.0, above: bool = Fals
 
 
 def link(axis: Any, a: Any, b: Any, width: float = 9) -> None:
-    axis.plot(*zip(a, b, strict=True), color=STEEL, lw=width, solid_capstyle="round", alpha=0.55, zorder=1)
+    axis.plot(
+        *zip(a, b, strict=True), color=STEEL, lw=width, solid_capstyle="round", alpha=0.55, zorder=1
+    )
 
 
 def tree(axis: Any) -> None:
@@ -63,8 +73,13 @@ def tree(axis: Any) -> None:
     middle = tip + 1.3 * np.array([np.cos(0.45), np.sin(0.45)])
     axis.plot(*middle, "o", color="black", ms=6)
     axis.text(*(middle + [0.12, -0.32]), "cm of b", fontsize=9)
-    axis.annotate("joint_at: hinge of b,\nin axes of a", tip, tip + [-1.9, -0.7], fontsize=9,
-                  arrowprops={"arrowstyle": "->", "color": "grey"})  # fmt: skip
+    axis.annotate(
+        "joint_at: hinge of b,\nin axes of a",
+        tip,
+        tip + [-1.9, -0.7],
+        fontsize=9,
+        arrowprops={"arrowstyle": "->", "color": "grey"},
+    )
     axis.text(-0.95, 0.2, "ground n", fontsize=9)
     axis.text(1.0, -0.95, "parent a", fontsize=9, color=STEEL)
     axis.text(4.2, -0.75, "child b", fontsize=9, color=STEEL)
@@ -74,10 +89,12 @@ def tree(axis: Any) -> None:
 def joints(axis: Any) -> None:
     """Joints as they are drawn in textbooks, with the arguments that make them."""
     made = (
-        ("revolute", 'rotate="z"', "q: angle"), ("prismatic", 'translate="x"', "q: distance"),
+        ("revolute", 'rotate="z"', "q: angle"),
+        ("prismatic", 'translate="x"', "q: distance"),
         ("planar", 'translate=("x", "y"),\nrotate="z"', "q: 2 distances, angle"),
-        ("spherical", 'rotate=("z", "y", "x")', "q: 3 angles"), ("screw", "joint=bc.Screw(pitch)", "q: angle"),
-    )  # fmt: skip
+        ("spherical", 'rotate=("z", "y", "x")', "q: 3 angles"),
+        ("screw", "joint=bc.Screw(pitch)", "q: angle"),
+    )
     for i, (name, text, what) in enumerate(made):
         x = 2.4 * i
         axis.text(x, 1.25, name, ha="center", fontsize=11, weight="bold")
@@ -127,9 +144,14 @@ def inertia(axis: Any) -> None:
 def coordinates(axis: Any) -> None:
     """A body in a plane: coordinates along axes of the ground, speeds along its own axes."""
     angle, at = np.radians(35), np.array([2.6, 1.3])
-    along, across = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+    along, across = (
+        np.array([np.cos(angle), np.sin(angle)]),
+        np.array([-np.sin(angle), np.cos(angle)]),
+    )
     axes(axis, (0, 0), 0.8, 0.0, ("n.x", "n.y"))
-    axis.add_patch(Rectangle(at - 0.9 * along - 0.35 * across, 1.8, 0.7, angle=35, color=STEEL, alpha=0.3))
+    axis.add_patch(
+        Rectangle(at - 0.9 * along - 0.35 * across, 1.8, 0.7, angle=35, color=STEEL, alpha=0.3)
+    )
     axis.plot([1.25, at[0], at[0]], [0, 0, at[1]], color="grey", lw=1, ls="--")
     axis.plot([at[0], 4.6], [at[1], at[1]], color="grey", lw=1, ls="--")
     axis.text(1.5, -0.35, "q(b, 1)", ha="center", fontsize=10, color=BLUE)
@@ -150,7 +172,11 @@ def assembly(axis: Any) -> None:
     """A four-bar linkage: cut open as a tree, and its two assemblies for one angle of the crank."""
     lengths, base = (1.0, 2.4, 2.0), 2.4
     angle = np.radians(70)
-    for x, title, side in ((0.0, "tree: bodies and joints", 0), (4.6, "one assembly", 1), (9.2, "the other", -1)):
+    for x, title, side in (
+        (0.0, "tree: bodies and joints", 0),
+        (4.6, "one assembly", 1),
+        (9.2, "the other", -1),
+    ):
         a, d = np.array([x, 0.0]), np.array([x + base, 0.0])
         b = a + lengths[0] * np.array([np.cos(angle), np.sin(angle)])
         gap = d - b
@@ -165,8 +191,14 @@ def assembly(axis: Any) -> None:
             axis.add_patch(Circle(pin, 0.1, facecolor="white", edgecolor="black", zorder=3))
         if not side:
             axis.plot(*zip(*ends, strict=True), color=RED, lw=1.4, ls=":")
-            axis.text(joint[0] + 0.1, joint[1] + 0.35, "loop joint", ha="center", fontsize=9, color=RED)
-            for text, at in (("crank", (a + b) / 2), ("coupler", (b + ends[0]) / 2), ("rocker", (d + ends[1]) / 2)):
+            axis.text(
+                joint[0] + 0.1, joint[1] + 0.35, "loop joint", ha="center", fontsize=9, color=RED
+            )
+            for text, at in (
+                ("crank", (a + b) / 2),
+                ("coupler", (b + ends[0]) / 2),
+                ("rocker", (d + ends[1]) / 2),
+            ):
                 axis.text(at[0] + 0.15, at[1] - 0.25, text, fontsize=9)
         for pin in (a, d):
             ground(axis, pin[0], -0.12, 0.7)
@@ -181,7 +213,9 @@ def integrators(axis: Any) -> None:
     def curve(t: Any) -> Any:
         return np.cos(1.3 * t) + 1.1 * np.exp(-6 * t)
 
-    adaptive = np.concatenate([[0], np.cumsum([0.08, 0.1, 0.14, 0.2, 0.35, 0.6, 0.85, 0.9, 0.9, 0.88])])
+    adaptive = np.concatenate(
+        [[0], np.cumsum([0.08, 0.1, 0.14, 0.2, 0.35, 0.6, 0.85, 0.9, 0.9, 0.88])]
+    )
     for x, title, steps, below in (
         (0.0, "fixed step", np.linspace(0, 5, 21), "the same step everywhere"),
         (6.5, "adaptive", adaptive, "the tolerance sets the step"),

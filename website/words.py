@@ -1,4 +1,5 @@
-"""Text of others in pages: names, docstrings and sources, which neither Markdown nor HTML may take for their own."""
+"""Text of others in pages: names, docstrings and sources, which neither Markdown nor HTML may take
+for their own."""
 
 from __future__ import annotations
 
@@ -29,13 +30,16 @@ def described(text: str) -> str:
         if all(line.startswith("    ") for line in part.splitlines()):
             parts.append(f"<pre><code>{escape(part)}</code></pre>")
         else:
-            words = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(" ".join(part.split()), quote=False))
+            words = re.sub(
+                r"`([^`]+)`", r"<code>\1</code>", escape(" ".join(part.split()), quote=False)
+            )
             parts.append(f"<p>{words}</p>")
     return "\n\n".join(parts)
 
 
 def as_markdown(text: str) -> str:
-    """A docstring for Markdown: the same text; what is in backticks, indented or an example stays as it is."""
+    """A docstring for Markdown: the same text; what is in backticks, indented or an example stays
+    as it is."""
     lines, example = [], False
     for line in text.splitlines():
         example = line.startswith(">>>") or (example and line.strip() != "")

@@ -1,4 +1,5 @@
-"""The rates of a tree as a function of arrays over runs, of the same statements: for NumPy, and for jax in its place."""
+"""The rates of a tree as a function of arrays over runs, of the same statements: for NumPy, and for
+jax in its place."""
 
 from bellcrank.program import interpreter
 from bellcrank.program.statements import AssignStatement
@@ -14,7 +15,9 @@ def rates_of(program, p, xp):
     symbols = (*program.coordinates, *program.speeds)
     statements = program.derivatives.statements
     if program.inputs or not all(isinstance(s, AssignStatement) for s in statements):
-        raise ValueError("inputs, systems of equations and external routines have no form for arrays here")
+        raise ValueError(
+            "inputs, systems of equations and external routines have no form for arrays here"
+        )
 
     def value(root, known):
         for node in postorder((root,), known=frozenset(known)):
@@ -32,7 +35,9 @@ def rates_of(program, p, xp):
                 result = result * (known[base] if exponent == 1 else known[base] ** float(exponent))
             return result
         if isinstance(node, Func):
-            return getattr(xp, FUNCTIONS[node.name].numpy or node.name)(*(known[a] for a in node.args))
+            return getattr(xp, FUNCTIONS[node.name].numpy or node.name)(
+                *(known[a] for a in node.args)
+            )
         if node is PI or isinstance(node, Symbol):
             return evaluate([node], {})[0]
         raise ValueError(f"{node} has no form for arrays")
@@ -42,7 +47,9 @@ def rates_of(program, p, xp):
         known.update(zip(symbols, x, strict=True))
         for s in statements:
             known[s.target] = value(s.value, known)
-        return xp.stack([xp.broadcast_to(value(r, known), x[0].shape) for r in program.derivatives.results])
+        return xp.stack(
+            [xp.broadcast_to(value(r, known), x[0].shape) for r in program.derivatives.results]
+        )
 
     return rates
 

@@ -1,7 +1,9 @@
-"""Forward dynamics by composite rigid bodies and L'DL on CasADi's SX: what a careful user of CasADi would write.
+"""Forward dynamics by composite rigid bodies and L'DL on CasADi's SX: what a careful user of CasADi
+would write.
 
-Parameters are numbers, so CasADi folds all that is constant; inertias are carried as mass, first and second moments about the
-link origin; hinge rotations are written out, so that zeros and ones vanish. `casadi.cse` follows, then its C generator.
+Parameters are numbers, so CasADi folds all that is constant; inertias are carried as mass, first
+and second moments about the link origin; hinge rotations are written out, so that zeros and ones
+vanish. `casadi.cse` follows, then its C generator.
 """
 
 import casadi as ca
@@ -37,7 +39,8 @@ def rotated_tensor(link, cosine, sine, tensor):
 
 
 def forward_dynamics(links, gravity):
-    """The CasADi function (q, u) -> (q', u'); a free base has Euler angles 3-2-1 and speeds along its own axes."""
+    """The CasADi function (q, u) -> (q', u'); a free base has Euler angles 3-2-1 and speeds along
+    its own axes."""
     free = links[0].kind == "free"
     n = len(links) + (5 if free else 0)
     first = 6 if free else 0  # states before the first joint
@@ -45,7 +48,10 @@ def forward_dynamics(links, gravity):
     zero = [ca.SX(0)] * 3
     unit = [[ca.SX(float(i == k)) for i in range(3)] for k in range(3)]
     place = {i: (first + i - free) for i in range(len(links))}
-    trig = {i: (ca.cos(q[place[i]]), ca.sin(q[place[i]])) if x.kind == "hinge" else (1, 0) for i, x in enumerate(links)}
+    trig = {
+        i: (ca.cos(q[place[i]]), ca.sin(q[place[i]])) if x.kind == "hinge" else (1, 0)
+        for i, x in enumerate(links)
+    }
 
     def offset(i):
         p = [ca.SX(x) for x in links[i].offset]
@@ -57,16 +63,24 @@ def forward_dynamics(links, gravity):
     w, alpha, a, force, moment = {}, {}, {}, {}, {}
     for i, link in enumerate(links):
         if link.kind == "free":
-            w[i], alpha[i], a[i] = [u[3], u[4], u[5]], zero, cross([u[3], u[4], u[5]], [u[0], u[1], u[2]])
+            w[i], alpha[i], a[i] = (
+                [u[3], u[4], u[5]],
+                zero,
+                cross([u[3], u[4], u[5]], [u[0], u[1], u[2]]),
+            )
         else:
             up = link.parent
-            w_p, alpha_p, a_p = (w[up], alpha[up], a[up]) if up >= 0 else (zero, zero, [ca.SX(-x) for x in gravity])
+            w_p, alpha_p, a_p = (
+                (w[up], alpha[up], a[up]) if up >= 0 else (zero, zero, [ca.SX(-x) for x in gravity])
+            )
             p = offset(i)
             at = plus(a_p, cross(alpha_p, p), cross(w_p, cross(w_p, p)))
             rate = times(u[place[i]], unit[link.axis])
             if link.kind == "slide":
                 at = plus(at, times(2, cross(w_p, rate)))
-            w_here, alpha_here, a[i] = (rotated(link, *trig[i], x, back=True) for x in (w_p, alpha_p, at))
+            w_here, alpha_here, a[i] = (
+                rotated(link, *trig[i], x, back=True) for x in (w_p, alpha_p, at)
+            )
             if link.kind == "hinge":
                 alpha_here = plus(alpha_here, cross(w_here, rate))
                 w_here = plus(w_here, rate)
@@ -96,7 +110,9 @@ def forward_dynamics(links, gravity):
             continue
         k, at = link.axis, place[i]
         right[at] = (
-            (moment if link.kind == "hinge" else force)[i][k] * -1 - link.stiffness * q[at] - link.damping * u[at]
+            (moment if link.kind == "hinge" else force)[i][k] * -1
+            - link.stiffness * q[at]
+            - link.damping * u[at]
         )
         if link.kind == "hinge":
             f, m = cross(unit[k], h[i]), [J[i][r][k] for r in range(3)]
@@ -114,10 +130,14 @@ def forward_dynamics(links, gravity):
                     M[at][r] = M[r][at] = f[r]
                     M[at][3 + r] = M[3 + r][at] = m[r]
             else:
-                M[at][place[j]] = M[place[j]][at] = (m if links[j].kind == "hinge" else f)[links[j].axis]
+                M[at][place[j]] = M[place[j]][at] = (m if links[j].kind == "hinge" else f)[
+                    links[j].axis
+                ]
         if link.parent >= 0:
             up = link.parent
-            turned_force, turned_moment = (rotated(link, *trig[i], x) for x in (force[i], moment[i]))
+            turned_force, turned_moment = (
+                rotated(link, *trig[i], x) for x in (force[i], moment[i])
+            )
             force[up] = plus(force[up], turned_force)
             moment[up] = plus(moment[up], turned_moment, cross(p, turned_force))
             h_p, J_p = rotated(link, *trig[i], h[i]), rotated_tensor(link, *trig[i], J[i])
@@ -125,7 +145,9 @@ def forward_dynamics(links, gravity):
             inner = sum(p[r] * whole[r] for r in range(3))
             for r in range(3):
                 for c in range(r + 1):
-                    shift = -(h_p[r] * p[c] + p[r] * h_p[c] + mass[i] * p[r] * p[c]) + (inner if r == c else 0)
+                    shift = -(h_p[r] * p[c] + p[r] * h_p[c] + mass[i] * p[r] * p[c]) + (
+                        inner if r == c else 0
+                    )
                     J[up][r][c] = J[up][c][r] = J[up][r][c] + J_p[r][c] + shift
             mass[up] = mass[up] + mass[i]
             h[up] = plus(h[up], h_p, times(mass[i], p))
@@ -134,7 +156,8 @@ def forward_dynamics(links, gravity):
 
 
 def solved(M, right, n):
-    """M x = right by L'DL, the last unknown first (Featherstone 2008, section 6.5): no fill in the zeros of a tree."""
+    """M x = right by L'DL, the last unknown first (Featherstone 2008, section 6.5): no fill in the
+    zeros of a tree."""
     L = {}
     for k in reversed(range(n)):
         row = [i for i in range(k) if not M[k][i].is_zero()]

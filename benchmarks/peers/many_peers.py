@@ -1,6 +1,8 @@
-"""RK4 steps per second of many runs by others, one core each: MuJoCo's rollout, jax with our statements, CasADi's map.
+"""RK4 steps per second of many runs by others, one core each: MuJoCo's rollout, jax with our
+statements, CasADi's map.
 
-Models are trees that `benchmarks/rhs.py` knows in other formats. The first run of each is held against ours before anything is timed.
+Models are trees that `benchmarks/rhs.py` knows in other formats. The first run of each is held
+against ours before anything is timed.
 """
 
 import importlib.util
@@ -16,9 +18,16 @@ REPEATS, ALIKE = 3, 1e-6
 def others(case, sim, runs, steps, h):
     """Steps per second by name; a sentence for what is not installed."""
     x = states(sim, runs)
-    alone = sim.simulate(t_end=steps * h, step=h, method="rk4", initial=(x[: len(x) // 2, 0], x[len(x) // 2 :, 0]))
+    alone = sim.simulate(
+        t_end=steps * h, step=h, method="rk4", initial=(x[: len(x) // 2, 0], x[len(x) // 2 :, 0])
+    )
     names = [s.name for s in sim.interface.states]
-    last = np.array([s.unit.to_equation_units(alone[n][-1]) for s, n in zip(sim.interface.states, names, strict=True)])
+    last = np.array(
+        [
+            s.unit.to_equation_units(alone[n][-1])
+            for s, n in zip(sim.interface.states, names, strict=True)
+        ]
+    )
     found = {}
     for name, package, make in (
         ("MuJoCo rollout", "mujoco", by_mujoco),
@@ -76,7 +85,9 @@ def by_mujoco(case, sim, x, steps, h):
 
 
 def by_jax(case, sim, x, steps, h):
-    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+    os.environ.setdefault(
+        "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    )
     import jax
     import jax.numpy as jnp
 

@@ -1,6 +1,7 @@
 """User functions of the deck spacecraft_1.lsp: commands to the motors, and the thrusters.
 
-Sayers (1990), Figure 9.4.2. `thrust.memory` is the number of values that the routine keeps between steps.
+Sayers (1990), Figure 9.4.2. `thrust.memory` is the number of values that the routine keeps between
+steps.
 """
 
 DEAD_BAND = 0.0025  # rad

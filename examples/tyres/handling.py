@@ -1,7 +1,8 @@
 """A driven car on a tyre from a .tir file, and the figures of its handling.
 
-bellcrank run examples/tyres/handling.py runs a step in steering; python examples/tyres/handling.py prints the
-understeer gradient, the largest lateral acceleration, braking distances and what split friction does.
+bellcrank run examples/tyres/handling.py runs a step in steering; python examples/tyres/handling.py
+prints the understeer gradient, the largest lateral acceleration, braking distances and what split
+friction does.
 """
 
 from pathlib import Path
@@ -24,7 +25,8 @@ def model():
 
 
 def turning(sim):
-    """Steady turns at one speed: steering angle in excess of that of the curve, until there is none."""
+    """Steady turns at one speed: steering angle in excess of that of the curve, until there is
+    none."""
     at, rows = "start", []
     for ay in (0.5, 1, 2, 3, 4, 5, 6, 7, 7.5, 7.7):
         try:
@@ -40,25 +42,36 @@ def braking(sim, moment):
     run = sim.simulate(t_end=8, inputs={"brake": bc.signals.step(0.0, moment), "steer": 0.0})
     wheels = [f"w{i}{side}.tyre.kappa" for i in (1, 2) for side in "lr"]
     moving = run["speed"] > 1
-    return np.interp(-0.05, -run["speed"], run["q(chassis, 1)"]), min(run[name][moving].min() for name in wheels)
+    return np.interp(-0.05, -run["speed"], run["q(chassis, 1)"]), min(
+        run[name][moving].min() for name in wheels
+    )
 
 
 def main():
     sim = model().equations().compile()
-    print(f"{TYRE}\n\nsteady turns at {V:.1f} m/s\n{'ay m/s2':>8}{'steer deg':>11}{'excess deg':>11}")
+    print(
+        f"{TYRE}\n\nsteady turns at {V:.1f} m/s\n{'ay m/s2':>8}{'steer deg':>11}{'excess deg':>11}"
+    )
     rows = turning(sim)
     for row in rows:
         print(f"{row[0]:8.1f}{row[1]:11.3f}{row[2]:11.3f}")
-    print(f"understeer gradient {rows[1][2] / rows[1][0]:.4f} deg/(m/s2); largest lateral acceleration "
-          f"at least {rows[-1][0]:.1f} m/s2")  # fmt: skip
+    print(
+        f"understeer gradient {rows[1][2] / rows[1][0]:.4f} deg/(m/s2); largest lateral "
+        f"acceleration "
+        f"at least {rows[-1][0]:.1f} m/s2"
+    )
     for moment, words in ((3500, "rolling"), (9000, "locked")):
         way, slip = braking(sim, moment)
-        print(f"braking from {3.6 * V:.0f} km/h, wheels {words}: {way:.1f} m, largest slip {slip:.2f}")
+        print(
+            f"braking from {3.6 * V:.0f} km/h, wheels {words}: {way:.1f} m, largest slip {slip:.2f}"
+        )
     options = dict(t_end=0.6, inputs={"brake": bc.signals.step(0.1, 4000), "steer": 0.0})
     for x, words in ((0.0, "even"), (SPLIT, "split")):
         run = sim.simulate(initial={"q(chassis, 1)": x}, **options)
-        print(f"braking on {words} friction: yaw rate {run['yaw_rate'][-1]:.1f} deg/s after 0.5 s, "
-              f"speed {run['speed'][-1]:.1f} m/s")  # fmt: skip
+        print(
+            f"braking on {words} friction: yaw rate {run['yaw_rate'][-1]:.1f} deg/s after 0.5 s, "
+            f"speed {run['speed'][-1]:.1f} m/s"
+        )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
-"""Bellcrank: describe a vehicle or mechanism, get its equations of motion as a small, fast simulation program.
+"""Bellcrank: describe a vehicle or mechanism, get its equations of motion as a small, fast
+simulation program.
 
-The public names are listed in `__init__.pyi`, for type checkers and for Python alike, with the functions of formulas.
-Each is imported from its module when it is first used, so that a program loads what it needs and nothing else.
+The public names are listed in `__init__.pyi`, for type checkers and for Python alike, with the
+functions of formulas. Each is imported from its module when it is first used, so that a program
+loads what it needs and nothing else.
 """
 
 from _thread import RLock as _RLock
 
 from bellcrank.core.version import __version__ as __version__
 
-_lock = _RLock()  # one thread imports at a time: folders and their modules would else meet half made
+_lock = (
+    _RLock()
+)  # one thread imports at a time: folders and their modules would else meet half made
 _homes = {}  # public name: the module that defines it; filled when the first is asked for
 
 
@@ -18,7 +22,9 @@ def _public_homes():
 
         stub = ast.parse(__loader__.get_data(__file__ + "i"))
         lines = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-        _homes.update({name.asname: node.module for node in lines for name in node.names if name.asname})
+        _homes.update(
+            {name.asname: node.module for node in lines for name in node.names if name.asname}
+        )
     return _homes
 
 

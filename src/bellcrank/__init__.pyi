@@ -1,4 +1,5 @@
-"""The public names: type checkers read them here, `__init__.py` imports each from its module when it is first used."""
+"""The public names: type checkers read them here, `__init__.py` imports each from its module when
+it is first used."""
 
 from bellcrank import choices as choices
 from bellcrank import examples as examples

@@ -1,7 +1,7 @@
 """Models, decks, tyres and studies that come with Bellcrank, by name.
 
-Calls and commands that read files take these names, too: ``bc.load("four_bar")``, ``bellcrank run quarter_car``. A file
-of your own with that name comes first.
+Calls and commands that read files take these names, too: ``bc.load("four_bar")``, ``bellcrank run
+quarter_car``. A file of your own with that name comes first.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def path(name: str) -> Path:
     Parameters
     ----------
     name : str
-        A name (`"four_bar"`) or a path within the folder of the examples (`"tyres/book_205_60R15.tir"`).
+        A name (`"four_bar"`) or a path within the folder of the examples
+        (`"tyres/book_205_60R15.tir"`).
 
     Returns
     -------
@@ -79,7 +80,8 @@ def path(name: str) -> Path:
     if example_file is None:
         choices = [*names(), *files()]
         raise ModelError(
-            f"no example is called '{name}'.{did_you_mean(str(name), choices)} Models: {', '.join(names())}."
+            f"no example is called '{name}'.{did_you_mean(str(name), choices)} Models: "
+            f"{', '.join(names())}."
         )
     return example_file
 

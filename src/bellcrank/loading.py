@@ -1,6 +1,8 @@
-"""The front door for files: `load` finds out what a file holds and reads it with the class of that kind.
+"""The front door for files: `load` finds out what a file holds and reads it with the class of that
+kind.
 
-A kind is one record of `FILE_KINDS`. Its class has a classmethod `read`, which scripts with types call themselves.
+A kind is one record of `FILE_KINDS`. Its class has a classmethod `read`, which scripts with types
+call themselves.
 """
 
 from __future__ import annotations
@@ -62,7 +64,11 @@ class FileSample:
     @cached_property
     def header_cells(self) -> list[str]:
         """The first row of a table that is not a remark."""
-        rows = [line for line in self.head_text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        rows = [
+            line
+            for line in self.head_text.splitlines()
+            if line.strip() and not line.lstrip().startswith("#")
+        ]
         if self.ending not in TABLES or not rows:
             return []
         mark = next((m for m in ";\t," if m in rows[0]), None)
@@ -74,7 +80,8 @@ class FileSample:
 
 
 def _is_height_table(s: FileSample) -> bool:
-    """Is the first row of a table made of numbers? Its first cell, the corner, may be empty or a word."""
+    """Is the first row of a table made of numbers? Its first cell, the corner, may be empty or a
+    word."""
     return len(s.header_cells) > 1 and all(_is_number(cell) for cell in s.header_cells[1:])
 
 
@@ -137,7 +144,10 @@ FILE_KINDS = (
         "hard points: TOML with [points], or a table (.csv) with the header name,x,y,z",
         "bellcrank.linkage",
         "Linkage",
-        lambda s: s.has_toml_key("points") or (s.ending == ".csv" and s.header_cells[:4] == ["name", "x", "y", "z"]),
+        lambda s: (
+            s.has_toml_key("points")
+            or (s.ending == ".csv" and s.header_cells[:4] == ["name", "x", "y", "z"])
+        ),
     ),
     FileKind(
         "linkage table",
@@ -152,10 +162,17 @@ FILE_KINDS = (
         "bellcrank.vehicles.tyres",
         "MagicFormula",
         lambda s: (
-            s.ending == ".tir" or re.search(r"(?mi)^\s*(FITTYP|PROPERTY_FILE_FORMAT)\s*=", s.head_text) is not None
+            s.ending == ".tir"
+            or re.search(r"(?mi)^\s*(FITTYP|PROPERTY_FILE_FORMAT)\s*=", s.head_text) is not None
         ),
     ),
-    FileKind("road", "OpenCRG text (.crg)", "bellcrank.vehicles.terrain.terrain", "Road", lambda s: s.ending == ".crg"),
+    FileKind(
+        "road",
+        "OpenCRG text (.crg)",
+        "bellcrank.vehicles.terrain.terrain",
+        "Road",
+        lambda s: s.ending == ".crg",
+    ),
     FileKind(
         "ground",
         "a table of heights (.csv, .txt) whose first row is numbers, or arrays (.npz, .npy)",
@@ -168,7 +185,9 @@ FILE_KINDS = (
         ".par, .echo, or text that begins with PARSFILE",
         "bellcrank.core.files.parsfile",
         "ParsFile",
-        lambda s: s.ending in (".par", ".echo") or s.head_text.lstrip().lower().startswith("parsfile\n"),
+        lambda s: (
+            s.ending in (".par", ".echo") or s.head_text.lstrip().lower().startswith("parsfile\n")
+        ),
     ),
     FileKind(
         "run",
@@ -183,23 +202,37 @@ FILE_KINDS = (
 
 def load(
     path: str | Path, **options: Any
-) -> System | Study | Car | Motorcycle | Linkage | Table | MagicFormula | Road | Surface | ParsFile | Run:
+) -> (
+    System
+    | Study
+    | Car
+    | Motorcycle
+    | Linkage
+    | Table
+    | MagicFormula
+    | Road
+    | Surface
+    | ParsFile
+    | Run
+):
     """Read a file, whatever it holds: its content and ending decide.
 
-    The type of the result depends on the file, which no type checker knows. In scripts with types, call the classmethod
-    of the kind: `bc.System.read`, `bc.Study.read`, `bc.vehicles.Car.read`, `bc.vehicles.Motorcycle.read`,
+    The type of the result depends on the file, which no type checker knows. In scripts with types,
+    call the classmethod of the kind: `bc.System.read`, `bc.Study.read`, `bc.vehicles.Car.read`,
+    `bc.vehicles.Motorcycle.read`,
     `bc.linkage.Linkage.read`, `bc.linkage.Table.read`, `bc.vehicles.tyres.MagicFormula.read`,
-    `bc.vehicles.terrain.Road.read`, `bc.vehicles.terrain.Surface.read`, `bc.ParsFile.read` or `bc.Run.read`.
+    `bc.vehicles.terrain.Road.read`, `bc.vehicles.terrain.Surface.read`, `bc.ParsFile.read` or
+    `bc.Run.read`.
 
     Parameters
     ----------
     path : str or Path
-        A model (.py, .lsp), car, motorcycle or study (.toml), hard points (.toml, .csv), table of a linkage (.json),
-        tyre (.tir), road (.crg), ground (.csv, .txt, .npz, .npy), parameter file (.par, .echo) or run (.csv, .erd,
-        .json, .mat, .mf4, .nc, .parquet). Also the name of an example, a car, a motorcycle or hard points that come
-        with Bellcrank: "four_bar", "passenger", "sport", "macpherson". Python files are executed: load those you trust.
-        All other files are data.
-    **options : Any
+        A model (.py, .lsp), car, motorcycle or study (.toml), hard points (.toml, .csv), table of a
+        linkage (.json), tyre (.tir), road (.crg), ground (.csv, .txt, .npz, .npy), parameter file
+        (.par, .echo) or run (.csv, .erd, .json, .mat, .mf4, .nc, .parquet). Also the name of an
+        example, a car, a motorcycle or hard points that come with Bellcrank: "four_bar",
+        "passenger", "sport", "macpherson". Python files are executed: load those you trust. All
+    other files are data. **options : Any
         Options of the classmethod, such as arguments of `model()` or `spacing=` of a road.
 
     Returns
@@ -210,8 +243,8 @@ def load(
     Raises
     ------
     ModelError
-        If there is no such file, if it is none of these, or if it has mistakes. The message says what was looked for.
-    RunError
+        If there is no such file, if it is none of these, or if it has mistakes. The message says
+    what was looked for. RunError
         If a run or a parameter file cannot be read.
 
     Examples
@@ -235,9 +268,14 @@ def load(
     sample = FileSample(file_path)
     kind_found = next((kind for kind in FILE_KINDS if kind.is_one(sample)), None)
     if kind_found is None:
-        keys_text = f" Its top-level keys are {', '.join(sample.toml_keys)}." if sample.toml_keys else ""
+        keys_text = (
+            f" Its top-level keys are {', '.join(sample.toml_keys)}." if sample.toml_keys else ""
+        )
         kind_list = "\n".join(f"  {kind.name}: {kind.known_by}" for kind in FILE_KINDS)
-        raise ModelError(f"load: {file_path} is none of the files that are known.{keys_text} Looked for:\n{kind_list}")
+        raise ModelError(
+            f"load: {file_path} is none of the files that are known.{keys_text} Looked "
+            f"for:\n{kind_list}"
+        )
     return kind_found.read_file(file_path, options)
 
 
@@ -254,15 +292,23 @@ def _builtin_kind(name: Path) -> FileKind | None:
         return homes[0]
     if homes:
         readers = {
-            "car": "bc.vehicles.Car.read", "motorcycle": "bc.vehicles.Motorcycle.read",
+            "car": "bc.vehicles.Car.read",
+            "motorcycle": "bc.vehicles.Motorcycle.read",
             "linkage": "bc.linkage.Linkage.read",
-        }  # fmt: skip
+        }
         kinds_text = " and ".join(f"a {kind.name}" for kind in homes)
-        raise ModelError(f"load: '{name}' is {kinds_text}; call {' or '.join(readers[kind.name] for kind in homes)}")
+        raise ModelError(
+            f"load: '{name}' is {kinds_text}; call "
+            f"{' or '.join(readers[kind.name] for kind in homes)}"
+        )
     if example_path(name) is not None:
         return None
     names = [*(name for kind in listed.values() for name in kind), *examples.names()]
     neighbours = [p.name for p in name.parent.iterdir()] if name.parent.is_dir() else []
     guess = did_you_mean(name.name, [*neighbours, *names])
-    listing = "" if name.suffix else f" Names of what comes with Bellcrank: {', '.join(dict.fromkeys(names))}."
+    listing = (
+        ""
+        if name.suffix
+        else f" Names of what comes with Bellcrank: {', '.join(dict.fromkeys(names))}."
+    )
     raise ModelError(f"load: no file {name}.{guess}{listing}")

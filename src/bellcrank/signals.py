@@ -1,4 +1,5 @@
-"""Inputs over time: steps, ramps, sines, chirps, sampled signals. Values in user units, time in s."""
+"""Inputs over time: steps, ramps, sines, chirps, sampled signals. Values in user units, time in
+s."""
 
 from bellcrank.core.signals import (
     chirp,

@@ -1,7 +1,8 @@
 """The benchmark bicycle by the formulas of its paper.
 
-Meijaard, Papadopoulos, Ruina & Schwab (2007), Linearized dynamics equations for the balance and steer of a bicycle, Proc. R. Soc. A
-463, 1955-1982: table 1 (parameters), appendix A (matrices), table 2 (eigenvalues).
+Meijaard, Papadopoulos, Ruina & Schwab (2007), Linearized dynamics equations for the balance and
+steer of a bicycle, Proc. R. Soc. A 463, 1955-1982: table 1 (parameters), appendix A (matrices),
+table 2 (eigenvalues).
 """
 
 from math import cos, pi, sin
@@ -45,7 +46,16 @@ def canonical_matrices(p=PARAMETERS):
     mT = mR + mB + mH + mF
     xT = (xB * mB + xH * mH + w * mF) / mT
     zT = (-rR * mR + zB * mB + zH * mH - rF * mF) / mT
-    ITxx = p["irxx"] + p["ibxx"] + p["ihxx"] + p["ifxx"] + mR * rR**2 + mB * zB**2 + mH * zH**2 + mF * rF**2
+    ITxx = (
+        p["irxx"]
+        + p["ibxx"]
+        + p["ihxx"]
+        + p["ifxx"]
+        + mR * rR**2
+        + mB * zB**2
+        + mH * zH**2
+        + mF * rF**2
+    )
     ITxz = p["ibxz"] + p["ihxz"] - mB * xB * zB - mH * xH * zH + mF * w * rF
     ITzz = p["irxx"] + p["ibzz"] + p["ihzz"] + p["ifxx"] + mB * xB**2 + mH * xH**2 + mF * w**2
     mA = mH + mF
@@ -60,7 +70,9 @@ def canonical_matrices(p=PARAMETERS):
     mu = c / w * cos(lam)
     SR, SF = p["iryy"] / rR, p["ifyy"] / rF
     ST, SA = SR + SF, mA * uA + mu * mT * xT
-    M = np.array([[ITxx, IAlx + mu * ITxz], [IAlx + mu * ITxz, IAll + 2 * mu * IAlz + mu**2 * ITzz]])
+    M = np.array(
+        [[ITxx, IAlx + mu * ITxz], [IAlx + mu * ITxz, IAll + 2 * mu * IAlz + mu**2 * ITzz]]
+    )
     K0 = np.array([[mT * zT, -SA], [-SA, -SA * sin(lam)]])
     K2 = np.array([[0, (ST - mT * zT) / w * cos(lam)], [0, (SA + SF * sin(lam)) / w * cos(lam)]])
     C1 = np.array(

@@ -1,6 +1,7 @@
 """A program evaluated with complex numbers: derivatives without subtraction, exact to round-off.
 
-Squire & Trapp (1998), Using complex variables to estimate derivatives of real functions, SIAM Review 40, 110-112.
+Squire & Trapp (1998), Using complex variables to estimate derivatives of real functions, SIAM
+Review 40, 110-112.
 """
 
 import numpy as np
@@ -21,7 +22,11 @@ def value(node, known):
     if isinstance(node, Product):
         result = complex(node.coefficient)
         for base, exponent in node.factors:
-            result *= known[base] ** float(exponent) if exponent != int(exponent) else known[base] ** int(exponent)
+            result *= (
+                known[base] ** float(exponent)
+                if exponent != int(exponent)
+                else known[base] ** int(exponent)
+            )
         return result
     if node is PI:
         return complex(np.pi)
@@ -29,7 +34,9 @@ def value(node, known):
     args = [known[a] for a in node.args]
     if node.name == "atan2":  # of a quotient, on the sheet of its real part
         y, x = args
-        return np.arctan2(y.real, x.real) + 1j * (x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2)
+        return np.arctan2(y.real, x.real) + 1j * (x.real * y.imag - y.real * x.imag) / (
+            x.real**2 + y.real**2
+        )
     return FUNCTIONS[node.name](args[0])
 
 
@@ -44,14 +51,19 @@ def rates(program, p, q, u, w=(), t=0.0):
     """Rates of all states and all outputs for complex arguments."""
     known = {Symbol("t", "time"): complex(t)}
     for symbols, numbers in (
-        (program.parameters, p), (program.coordinates, q), (program.speeds, u), (program.inputs, w),
-    ):  # fmt: skip
+        (program.parameters, p),
+        (program.coordinates, q),
+        (program.speeds, u),
+        (program.inputs, w),
+    ):
         known.update(zip(symbols, map(complex, numbers), strict=True))
     for section in (program.constants, program.derivatives, program.outputs):
         for s in section.statements:
             assert isinstance(s, AssignStatement)
             known[s.target] = expression(s.value, known)
-    return np.array([expression(r, known) for r in (*program.derivatives.results, *program.outputs.results)])
+    return np.array(
+        [expression(r, known) for r in (*program.derivatives.results, *program.outputs.results)]
+    )
 
 
 def jacobian(program, p, q, u, w=(), by="qu", t=0.0):

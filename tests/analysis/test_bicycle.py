@@ -1,4 +1,5 @@
-"""The benchmark bicycle: published eigenvalues from the linear model of a description with a closure and rolling wheels."""
+"""The benchmark bicycle: published eigenvalues from the linear model of a description with a
+closure and rolling wheels."""
 
 import numpy as np
 import pytest
@@ -28,10 +29,25 @@ def moving(model):
 
 def test_formulas_give_the_published_matrices():
     M, C1, K0, K2 = canonical_matrices()
-    assert pytest.approx(np.array([[80.81722, 2.31941332208709], [2.31941332208709, 0.29784188199686]]), rel=1e-13) == M
-    assert pytest.approx(np.array([[0, 33.86641391492494], [-0.85035641456978, 1.68540397397560]]), rel=1e-13) == C1
     assert (
-        pytest.approx(np.array([[-80.95, -2.59951685249872], [-2.59951685249872, -0.80329488458618]]), rel=1e-13) == K0
+        pytest.approx(
+            np.array([[80.81722, 2.31941332208709], [2.31941332208709, 0.29784188199686]]),
+            rel=1e-13,
+        )
+        == M
+    )
+    assert (
+        pytest.approx(
+            np.array([[0, 33.86641391492494], [-0.85035641456978, 1.68540397397560]]), rel=1e-13
+        )
+        == C1
+    )
+    assert (
+        pytest.approx(
+            np.array([[-80.95, -2.59951685249872], [-2.59951685249872, -0.80329488458618]]),
+            rel=1e-13,
+        )
+        == K0
     )
     assert pytest.approx(np.array([[0, 76.59734589573222], [0, 2.65431523794604]]), rel=1e-13) == K2
 

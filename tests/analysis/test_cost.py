@@ -1,4 +1,5 @@
-"""What exact derivatives cost: operations of all derivatives by the states, against those of the right-hand side."""
+"""What exact derivatives cost: operations of all derivatives by the states, against those of the
+right-hand side."""
 
 import re
 from pathlib import Path
@@ -9,10 +10,12 @@ from tests.models import example
 
 LIMIT = 8
 PAGE = Path(__file__).parents[2] / "docs" / "analysis.md"
-TOLD = {  # the table of the documentation: operations of the right-hand side, and of the full state Jacobian
+# the table of the documentation: operations of the right-hand side, and of the full state Jacobian
+TOLD = {
     m[1]: (int(m[2]), int(m[3]))
     for m in re.finditer(
-        r"\| (\w+)(?: \(8\))? \| (\d+) \| (\d+)(?: \(constant\))? \|", PAGE.read_text(encoding="utf-8")
+        r"\| (\w+)(?: \(8\))? \| (\d+) \| (\d+)(?: \(constant\))? \|",
+        PAGE.read_text(encoding="utf-8"),
     )
 }
 
@@ -37,5 +40,7 @@ def test_operations_of_the_state_jacobian(name):
 
 def test_the_cheapest_order_is_not_beaten_by_forward_or_reverse():
     eom = example("double_pendulum")
-    cost = {mode: eom.jacobian(mode=mode).count.total for mode in ("forward", "reverse", "cheapest")}
+    cost = {
+        mode: eom.jacobian(mode=mode).count.total for mode in ("forward", "reverse", "cheapest")
+    }
     assert cost["cheapest"] <= min(cost["forward"], cost["reverse"])

@@ -1,4 +1,5 @@
-"""Derivatives of programs and matrices of linear models against complex steps and high-order differences."""
+"""Derivatives of programs and matrices of linear models against complex steps and high-order
+differences."""
 
 import numpy as np
 import pytest
@@ -8,8 +9,18 @@ from examples import madymo_five_link
 from tests.analysis.complex_step import jacobian
 from tests.models import example, random_state, rarely, relative, system
 
-LONG = [pytest.param(n, marks=pytest.mark.campaign) for n in ("stanford_arm_controlled", "spacecraft_2")]
-TREES = ["double_pendulum", "stanford_arm", "cart", "rolling_disc", "passenger_car", "quarter_car", *LONG]
+LONG = [
+    pytest.param(n, marks=pytest.mark.campaign) for n in ("stanford_arm_controlled", "spacecraft_2")
+]
+TREES = [
+    "double_pendulum",
+    "stanford_arm",
+    "cart",
+    "rolling_disc",
+    "passenger_car",
+    "quarter_car",
+    *LONG,
+]
 
 
 def numbers(eom):
@@ -77,10 +88,14 @@ def test_loops_agree_with_differences_along_the_closed_mechanism(name, free):
 
 
 @pytest.mark.parametrize(
-    "name", rarely(["four_bar", "slider_crank", "sarrus_linkage", "andrews_squeezer"], ["andrews_squeezer"])
+    "name",
+    rarely(
+        ["four_bar", "slider_crank", "sarrus_linkage", "andrews_squeezer"], ["andrews_squeezer"]
+    ),
 )
 def test_loops_have_the_same_derivatives_by_elimination_and_on_the_null_space(name):
-    """Speeds eliminated in symbols, and M, f, J, gamma of the tree solved in numbers: massless links and redundant rows too."""
+    """Speeds eliminated in symbols, and M, f, J, gamma of the tree solved in numbers: massless
+    links and redundant rows too."""
     from bellcrank.analysis.derivative_evaluator import DerivativeEvaluator
     from bellcrank.analysis.loop_evaluator import LoopEvaluator
     from bellcrank.analysis.operating_point import operating_point
@@ -90,14 +105,18 @@ def test_loops_have_the_same_derivatives_by_elimination_and_on_the_null_space(na
     columns = [*eom.coordinates, *eom.speeds, *eom.program.parameters[:2]]
     groups = ("rates", "outputs", "positions", "speeds")
     at = operating_point(sim.analysis_context).point
-    printed, whole = (find(sim.analysis_context, groups, columns)(at) for find in (DerivativeEvaluator, LoopEvaluator))
+    printed, whole = (
+        find(sim.analysis_context, groups, columns)(at)
+        for find in (DerivativeEvaluator, LoopEvaluator)
+    )
     for group in groups:
         assert relative(whole[0][group], printed[0][group]) < 1e-12
         assert relative(whole[1][group], printed[1][group]) < 1e-12
 
 
 def test_a_dead_centre_is_linearised_although_its_crank_was_eliminated():
-    """Scotch yoke, the crank's speed eliminated: at the dead centre the slide does not determine it, but the mechanism is regular."""
+    """Scotch yoke, the crank's speed eliminated: at the dead centre the slide does not determine
+    it, but the mechanism is regular."""
     import bellcrank as bc
 
     s = bc.System("Scotch yoke", units="mks")
@@ -127,7 +146,8 @@ def test_dependent_states_follow_as_the_closed_mechanism_does():
 
 
 def test_euler_parameters_are_reduced_to_independent_ones():
-    """A spinning body whose attitude is three numbers: six states for a rotating body, not seven."""
+    """A spinning body whose attitude is three numbers: six states for a rotating body, not
+    seven."""
     import bellcrank as bc
 
     s = bc.System("top", units="mks")
@@ -147,7 +167,9 @@ def test_euler_parameters_are_reduced_to_independent_ones():
         qd, ud = sim.derivatives(0.0, moved, u)
         return np.array([*qd[1:], *ud])
 
-    assert model.A[:, model.state_names.index("q(b, 2)")] == pytest.approx(central(rate, 0.0), rel=1e-8, abs=1e-9)
+    assert model.A[:, model.state_names.index("q(b, 2)")] == pytest.approx(
+        central(rate, 0.0), rel=1e-8, abs=1e-9
+    )
 
 
 def test_small_variables_are_differentiated_as_the_program_has_them():
@@ -169,20 +191,25 @@ def test_large_models_take_one_direction_at_a_time(monkeypatch):
     monkeypatch.setattr(jacobians, "MAX_MATRIX_OPERATIONS", 0)
     columns = jacobians.column_symbols(eom.interface, None)
     directed = jacobians.derive_jacobian(eom.program, eom.derived.results, ["rates"], columns)
-    assert [s.name for s in directed.rates] == [f"along {s.name}" for s in (*eom.coordinates, *eom.speeds)]
+    assert [s.name for s in directed.rates] == [
+        f"along {s.name}" for s in (*eom.coordinates, *eom.speeds)
+    ]
     assert relative(eom.compile(backend="python").linearize(at=(q, u)).A, whole.A) < 1e-12
 
 
 @pytest.mark.campaign
 def test_along_a_direction_linkages_and_routines_are_differentiated_in_c(monkeypatch):
-    """One that moves, so that third derivatives count; a routine is given in C and, all wrong, in Python."""
+    """One that moves, so that third derivatives count; a routine is given in C and, all wrong, in
+    Python."""
     from bellcrank.analysis import jacobian as jacobians
 
     monkeypatch.setattr(jacobians, "MAX_MATRIX_OPERATIONS", 0)
     s = madymo_five_link.model(exact=True)
     text = "double damper(double v)\n{\n    return 30.0*v + 4.0*v*v*v;\n}"
     s.add_external("damper", arguments=("v",), c=text, python=lambda v: -v)
-    s.add_force("damping", magnitude="-damper(u(wheel))", direction=s.inertial[3], at="wheel.origin")
+    s.add_force(
+        "damping", magnitude="-damper(u(wheel))", direction=s.inertial[3], at="wheel.origin"
+    )
     sim = s.equations().compile(backend="c")
     model = sim.linearize(at=([0.05], [1.2]))
 
@@ -227,7 +254,8 @@ def test_gradient_in_reverse_is_the_weighted_jacobian():
 
 @pytest.mark.parametrize("name", ["kane_double_pendulum", "kane_rolling_disc"])
 def test_equations_derived_by_hand_are_differentiated_too(name):
-    """Taken from the program itself; solved in symbols or in numbers, the derivatives are the same."""
+    """Taken from the program itself; solved in symbols or in numbers, the derivatives are the
+    same."""
     eom = example(name)
     sim, p = numbers(eom)
     q, u = random_state(eom, 3)
@@ -240,7 +268,8 @@ def test_equations_derived_by_hand_are_differentiated_too(name):
 
 
 def test_an_input_that_drives_a_constraint_acts_with_its_rates():
-    """A shaken base, q(base) = z: the mass on it answers by -m s^2/(m s^2 + c s + k), relative to the base."""
+    """A shaken base, q(base) = z: the mass on it answers by -m s^2/(m s^2 + c s + k), relative to
+    the base."""
     import bellcrank as bc
 
     s = bc.System("shaker", units="mks")
@@ -248,7 +277,13 @@ def test_an_input_that_drives_a_constraint_acts_with_its_rates():
     mass = s.add_body("mass", parent=base, translate=1, mass=2)
     s.add_input("z", units="L")
     s.add_constraint("q(base) - z")
-    s.add_force("mount", magnitude="-80*x - 3*v", direction=s.inertial[1], at=mass.origin, against=base.origin)
+    s.add_force(
+        "mount",
+        magnitude="-80*x - 3*v",
+        direction=s.inertial[1],
+        at=mass.origin,
+        against=base.origin,
+    )
     s.add_output("place", "dot(pos(mass.cm), [n1])")
     s.set_run(inputs={"z": 0.0})
     model = s.equations().compile(backend="python").linearize(at={}, wrt=["z"])
@@ -265,11 +300,14 @@ def test_at_a_corner_derivatives_are_the_mean_of_both_sides():
     for name in ("a", "b"):
         body = s.add_body(name, translate=3, mass=2)
         law = "where(v > 0, 30, 10)*v + 800*max(0, x)" if name == "a" else "5*tanh(v/0.005)"
-        s.add_force(f"f_{name}", magnitude=f"-50*x - ({law})", direction=s.inertial[3], at=body.origin)
+        s.add_force(
+            f"f_{name}", magnitude=f"-50*x - ({law})", direction=s.inertial[3], at=body.origin
+        )
     model = s.equations().compile(backend="python").linearize(outputs=["q(a)"])
     assert model.state_names == ["q(a)", "q(b)", "u(a)", "u(b)"]
     expected = [[-(50 + 400) / 2, 0, -(30 + 10) / 2 / 2, 0], [0, -50 / 2, 0, -1000 / 2]]
     assert model.A[2:] == pytest.approx(np.array(expected), rel=1e-12)
     assert (
-        "the model has a kink here: derivatives with respect to q(a), u(a) are the means of both sides" in model.notes
+        "the model has a kink here: derivatives with respect to q(a), u(a) are the means of "
+        "both sides" in model.notes
     )

@@ -24,7 +24,8 @@ def state(sim):
 
 @pytest.mark.parametrize("name", rarely(EXAMPLES, LONG_TO_DERIVE))
 def test_forces_of_the_motion_itself_vanish(name):
-    """Forward dynamics comes from the compiled form of the model, the inverse from M and f: two derivations."""
+    """Forward dynamics comes from the compiled form of the model, the inverse from M and f: two
+    derivations."""
     eom = example(name)
     sim = eom.compile(backend="python", external=stub(eom))
     inputs = dict.fromkeys(eom.inputs, 0.02)
@@ -37,9 +38,12 @@ def test_forces_of_the_motion_itself_vanish(name):
     assert np.abs(found).max() / size < 1e-10
 
 
-@pytest.mark.parametrize("name", ["double_pendulum", "stanford_arm", "spacecraft_2", "cart", "rolling_disc"])
+@pytest.mark.parametrize(
+    "name", ["double_pendulum", "stanford_arm", "spacecraft_2", "cart", "rolling_disc"]
+)
 def test_forward_dynamics_undoes_inverse_dynamics(name):
-    """The forces for any accelerations, divided by the mass matrix of the equations, are the change of acceleration."""
+    """The forces for any accelerations, divided by the mass matrix of the equations, are the change
+    of acceleration."""
     from tests.helpers import values_at
 
     eom = example(name)
@@ -63,7 +67,8 @@ def actuated_pendulum():
 
 
 def test_torques_for_a_trajectory_reproduce_it_in_a_simulation():
-    """Computed torque: q(t) prescribed, torques by inverse dynamics, simulated forward, the same q(t) again."""
+    """Computed torque: q(t) prescribed, torques by inverse dynamics, simulated forward, the same
+    q(t) again."""
     sim = actuated_pendulum()
     t = np.linspace(0, 2, 401)
     q = np.column_stack([0.3 * np.sin(2 * t), 0.5 * (1 - np.cos(3 * t))])
@@ -74,13 +79,16 @@ def test_torques_for_a_trajectory_reproduce_it_in_a_simulation():
     assert forces.units == ("N-m", "N-m")
     drive = {f"t{i}": bc.table(t.tolist(), forces[f"m{i}"].tolist(), 3) for i in (1, 2)}
     initial = {"q(a)": q[0, 0], "q(b)": q[0, 1], "u(a)": u[0, 0], "u(b)": u[0, 1]}
-    run = sim.simulate(t_end=2, step=0.005, method="rk4", inputs=drive, initial=initial, output_every=1)
+    run = sim.simulate(
+        t_end=2, step=0.005, method="rk4", inputs=drive, initial=initial, output_every=1
+    )
     assert run["q(a)"] == pytest.approx(q[:, 0], abs=1e-7)
     assert run["q(b)"] == pytest.approx(q[:, 1], abs=1e-7)
 
 
 def test_laws_of_actuators_are_recovered():
-    """The six actuators of the controlled arm, sought as unknowns for its own motion, are what their laws say."""
+    """The six actuators of the controlled arm, sought as unknowns for its own motion, are what
+    their laws say."""
     s = system("stanford_arm_controlled")
     s.add_outputs("forces", "moments")
     sim = s.equations().compile(backend="python")
@@ -93,7 +101,8 @@ def test_laws_of_actuators_are_recovered():
 
 
 def test_a_driven_loop():
-    """A motor on the crank of the four-bar linkage: its torque for the motion without it is zero, for another it is not."""
+    """A motor on the crank of the four-bar linkage: its torque for the motion without it is zero,
+    for another it is not."""
     s = system("four_bar")
     s.add_input("torque", units="F*L")
     s.add_moment("motor", magnitude="torque", direction=s.inertial[3], on="a")
@@ -110,7 +119,9 @@ def test_what_cannot_be_is_said():
     zero = {"t1": 0.0, "t2": 0.0}
     with pytest.raises(bc.RunError, match="cannot produce the motion: along u"):
         sim.inverse([0.1, 0.2], [0, 0], [1, 2], forces=["m1"], inputs=zero)
-    with pytest.raises(bc.ModelError, match=r"no force or moment is called 'm3'.*Forces: ta, tab, m1, m2"):
+    with pytest.raises(
+        bc.ModelError, match=r"no force or moment is called 'm3'.*Forces: ta, tab, m1, m2"
+    ):
         sim.inverse([0.1, 0.2], [0, 0], [1, 2], forces=["m3"], inputs=zero)
     with pytest.raises(bc.ModelError, match="udot must have 2 values"):
         sim.inverse([0.1, 0.2], [0, 0], [1], inputs=zero)
@@ -128,6 +139,8 @@ def test_mass_matrix_of_a_loop_is_that_of_its_energy():
     q, u = sim.assemble({"q(a)": -0.3, "u(a)": 1.3})
     _, udot = sim.derivatives(0.0, q, u)
     free = list(sim.loaded.program.speeds).index(sim.derived.analysis.independent_speeds[0])
-    derivatives = u / u[free]  # the mechanism has one degree of freedom, its speeds are proportional
+    derivatives = (
+        u / u[free]
+    )  # the mechanism has one degree of freedom, its speeds are proportional
     M = sim.inverse(q, u, udot + derivatives).array[0] - sim.inverse(q, u, udot).array[0]
     assert 0.5 * M * u[free] ** 2 == pytest.approx(sim.outputs(0.0, q, u)["kinetic"], rel=1e-10)

@@ -1,4 +1,5 @@
-"""The equilibrium nearest to the start, its distance and its stability; compared with damped motion by SciPy."""
+"""The equilibrium nearest to the start, its distance and its stability; compared with damped motion
+by SciPy."""
 
 import math
 
@@ -17,7 +18,9 @@ def chain(links, backend="python", springs=()):
         at = {} if parent is None else {"parent": parent, "joint_at": (0, 0, -1)}
         parent = s.add_body(f"b{i}", rotate=2, mass=1, cm=(0, 0, -1), inertia=0, **at)
         if springs:
-            s.add_moment(f"k{i}", direction=parent[2], magnitude=f"-{springs[i]}*q(b{i})", on=parent)
+            s.add_moment(
+                f"k{i}", direction=parent[2], magnitude=f"-{springs[i]}*q(b{i})", on=parent
+            )
     s.add_gravity()
     s.set_defaults(g=9.81)
     return s.equations().compile(backend=backend)
@@ -28,7 +31,9 @@ def pendulum():
     return chain(1)
 
 
-@pytest.mark.parametrize("q0", [0.0, 0.3, 1.0, 1.3, 1.57, math.pi / 2, 1.58, 2.0, 2.2, 3.0, 7.0, -20.0, 100.0])
+@pytest.mark.parametrize(
+    "q0", [0.0, 0.3, 1.0, 1.3, 1.57, math.pi / 2, 1.58, 2.0, 2.2, 3.0, 7.0, -20.0, 100.0]
+)
 def test_a_pendulum_stays_within_half_a_turn(pendulum, q0):
     found = pendulum.equilibrium(at={"q(b0)": q0})
     assert abs(math.sin(found["q(b0)"])) < 1e-10
@@ -70,12 +75,20 @@ def test_a_model_without_equilibrium_says_what_to_do():
 def settled(sim, q):
     """Where damped motion q' = u'(q, 0) leads, by SciPy."""
     still = [0.0] * len(q)
-    run = solve_ivp(lambda _, x: sim.derivatives(0, x.tolist(), still)[1], (0, 200), q, "LSODA", rtol=1e-8, atol=1e-10)
+    run = solve_ivp(
+        lambda _, x: sim.derivatives(0, x.tolist(), still)[1],
+        (0, 200),
+        q,
+        "LSODA",
+        rtol=1e-8,
+        atol=1e-10,
+    )
     return run.y[:, -1]
 
 
 def check_chain(sim, q):
-    """The equilibrium found is that of damped motion, or it is unstable and the result says where that leads."""
+    """The equilibrium found is that of damped motion, or it is unstable and the result says where
+    that leads."""
     names = [f"q(b{i})" for i in range(len(q))]
     found = sim.equilibrium(at=dict(zip(names, q.tolist(), strict=True)))
     here = np.array([found[n] for n in names])
@@ -100,7 +113,9 @@ def test_a_few_chains(links):
 @pytest.mark.parametrize("stiff", [0.0, 6.0])
 def test_chains_from_many_starts(links, stiff):
     rng = np.random.default_rng(10 * links)
-    sim = chain(links, "c", tuple(rng.uniform(0.5, 1) * stiff for _ in range(links)) if stiff else ())
+    sim = chain(
+        links, "c", tuple(rng.uniform(0.5, 1) * stiff for _ in range(links)) if stiff else ()
+    )
     for _ in range(125):
         check_chain(sim, rng.uniform(-3.5, 3.5, links))
 

@@ -1,8 +1,9 @@
 """Passenger car: eigenvalues and steady gains over speed against a linear calculation by hand.
 
-Unknowns: lateral speed v of the rear axle point, yaw rate r, roll angle phi about the inclined axis e1 = (cos t, 0, sin t). Small motions: the
-mass centre of the rolling body is d = ce cos t + h sin t ahead of the rear axle and moves sideways by h phi; its
-angular velocity on its own axes is (phi' + r sin t, 0, r cos t). One equation per unknown by virtual power.
+Unknowns: lateral speed v of the rear axle point, yaw rate r, roll angle phi about the inclined axis
+e1 = (cos t, 0, sin t). Small motions: the mass centre of the rolling body is d = ce cos t + h sin t
+ahead of the rear axle and moves sideways by h phi; its angular velocity on its own axes is (phi' +
+r sin t, 0, r cos t). One equation per unknown by virtual power.
 """
 
 from math import cos, sin
@@ -22,7 +23,13 @@ def car():
 
 def by_hand(car, speed):
     """A and B (steer at the road) in the states v, r, phi, phi'; equation units."""
-    p = dict(zip([x.name for x in car.interface.parameters], car.parameter_values({"speed": speed}), strict=True))
+    p = dict(
+        zip(
+            [x.name for x in car.interface.parameters],
+            car.parameter_values({"speed": speed}),
+            strict=True,
+        )
+    )
     t, h, V, m1, m2 = p["thetar"], p["h"], p["speed"], p["nrbm"], p["rbm"]
     d = p["ce"] * cos(t) + h * sin(t)
     E = np.eye(4)
@@ -75,7 +82,8 @@ def test_matrices(car):
 
 
 def test_steady_turn_is_where_a_long_run_ends(car):
-    """The non-linear steady turn with one degree of steer, against the end of a simulated step steer."""
+    """The non-linear steady turn with one degree of steer, against the end of a simulated step
+    steer."""
     found = car.equilibrium()
     run = car.simulate(t_end=30.0, step=0.01, method="rk4", output_every=100)
     for name in ("q(rb)", "u(nrb, 2)", "u(nrb, 3)"):
@@ -91,7 +99,9 @@ def test_root_locus_and_chart_over_speed(car):
             np.sort_complex(np.linalg.eigvals(by_hand(car, speed)[0])), rel=1e-8
         )
     # a loose rear axle makes the car unstable above some speed
-    chart = car.stability_chart(("speed", [300.0, 968.0]), ("ca2", [-428.0, -150.0]), parameters={"steer": 0.0})
+    chart = car.stability_chart(
+        ("speed", [300.0, 968.0]), ("ca2", [-428.0, -150.0]), parameters={"steer": 0.0}
+    )
     assert chart.stable.tolist() == [[True, True], [True, False]]
 
 

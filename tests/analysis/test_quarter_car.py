@@ -1,7 +1,8 @@
 """Quarter car: everything against closed forms of the two-mass oscillator.
 
-With z_b = q(wheel) + q(body): m_b z_b'' = F_s, m_w z_w'' = -F_s + F_t; det(s) = m_b m_w s^4 + c (m_b + m_w) s^3 + (m_b (k + k_t) + m_w k) s^2
-+ c k_t s + k k_t. Mitschke & Wallentowitz, Dynamik der Kraftfahrzeuge (2014), ch. 8.
+With z_b = q(wheel) + q(body): m_b z_b'' = F_s, m_w z_w'' = -F_s + F_t; det(s) = m_b m_w s^4 + c
+(m_b + m_w) s^3 + (m_b (k + k_t) + m_w k) s^2 + c k_t s + k k_t. Mitschke & Wallentowitz, Dynamik
+der Kraftfahrzeuge (2014), ch. 8.
 """
 
 import numpy as np
@@ -20,7 +21,13 @@ def car():
 
 
 def determinant(s, c=C):
-    return M_B * M_W * s**4 + c * (M_B + M_W) * s**3 + (M_B * (K + K_T) + M_W * K) * s**2 + c * K_T * s + K * K_T
+    return (
+        M_B * M_W * s**4
+        + c * (M_B + M_W) * s**3
+        + (M_B * (K + K_T) + M_W * K) * s**2
+        + c * K_T * s
+        + K * K_T
+    )
 
 
 def test_equilibrium(car):
@@ -53,7 +60,9 @@ def test_natural_frequencies_without_damping(car):
     a, b, c = M_B * M_W, M_B * (K + K_T) + M_W * K, K * K_T
     squares = (b + np.array([-1, 1]) * np.sqrt(b * b - 4 * a * c)) / (2 * a)
     modes = car.linearize(at="equilibrium", parameters={"c": 0.0}).modes
-    assert [m.natural_frequency for m in modes] == pytest.approx(np.sqrt(squares) / (2 * np.pi), rel=1e-9)
+    assert [m.natural_frequency for m in modes] == pytest.approx(
+        np.sqrt(squares) / (2 * np.pi), rel=1e-9
+    )
     assert [m.damping for m in modes] == pytest.approx([0, 0], abs=1e-12)
 
 
@@ -79,7 +88,9 @@ def test_tyre_load_response_has_a_direct_part(car):
     f = np.array([0.5, 2.0, 9.0, 200.0])
     s = 2j * np.pi * f
     wheel = K_T * (M_B * s**2 + C * s + K) / determinant(s)
-    assert car.frequency_response("z_road", "fz", f).values == pytest.approx(K_T * (1 - wheel), rel=1e-9)
+    assert car.frequency_response("z_road", "fz", f).values == pytest.approx(
+        K_T * (1 - wheel), rel=1e-9
+    )
 
 
 def test_participation_names_the_masses(car):
@@ -90,9 +101,11 @@ def test_participation_names_the_masses(car):
 
 
 def test_spectrum_of_a_white_road_speed_has_the_closed_form_variance(car):
-    """Road height with density S0/(2 pi f)^2 is white in its rate; the variance of body acceleration follows from the two masses.
+    """Road height with density S0/(2 pi f)^2 is white in its rate; the variance of body
+    acceleration follows from the two masses.
 
-    Integral of |H(i w)|^2 for a fourth-order system by its determinant formula: Newland, Random Vibrations (1993), appendix 1.
+    Integral of |H(i w)|^2 for a fourth-order system by its determinant formula: Newland, Random
+    Vibrations (1993), appendix 1.
     """
     S0 = 1e-4  # (m/s)^2/Hz, one-sided
 
@@ -134,7 +147,9 @@ def test_rates_of_an_input_act_along_with_it():
     s = bc.System("base excitation", units="mks")
     mass = s.add_body("mass", translate=3, mass=2)
     s.add_input("z", units="L")
-    s.add_force("mount", magnitude="-k*(x - z) - c*(v - dxdt(z))", direction=s.inertial[3], at=mass.origin)
+    s.add_force(
+        "mount", magnitude="-k*(x - z) - c*(v - dxdt(z))", direction=s.inertial[3], at=mass.origin
+    )
     s.add_output("x", "q(mass)")
     s.set_defaults(k=80, c=3)
     s.set_run(inputs={"z": 0.0})

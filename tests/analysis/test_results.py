@@ -1,4 +1,5 @@
-"""Results as tables, files, pictures and objects of other packages; the documentation and the command line."""
+"""Results as tables, files, pictures and objects of other packages; the documentation and the
+command line."""
 
 import csv
 import json
@@ -31,10 +32,14 @@ def test_control_gets_the_same_model(car):
     control = pytest.importorskip("control")
     model = car.linearize(at="equilibrium")
     system = model.to_control()
-    assert list(system.state_labels) == model.state_names and list(system.input_labels) == ["z_road"]
+    assert list(system.state_labels) == model.state_names and list(system.input_labels) == [
+        "z_road"
+    ]
     w = 2 * np.pi * np.array([0.7, 3.0, 11.0])
     expected = control.frequency_response(system, w).frdata[0, 0]
-    assert car.frequency_response("z_road", "az", w / (2 * np.pi)).values == pytest.approx(expected, rel=1e-9)
+    assert car.frequency_response("z_road", "az", w / (2 * np.pi)).values == pytest.approx(
+        expected, rel=1e-9
+    )
 
 
 def test_without_control_the_package_is_named(car, monkeypatch):
@@ -47,7 +52,8 @@ def test_units_of_entries():
     car = example("passenger_car").compile(backend="python")
     model = car.linearize(at=car.equilibrium(), wrt="steer", outputs=["r", "Ay"])
     assert (
-        model.unit("A", model.state_names.index("u(nrb, 2)"), model.state_names.index("u(nrb, 3)")) == "in/s/s/(deg/s)"
+        model.unit("A", model.state_names.index("u(nrb, 2)"), model.state_names.index("u(nrb, 3)"))
+        == "in/s/s/(deg/s)"
     )
     assert model.unit("D", 1, 0) == "g's/deg"
     plain = model.in_equation_units()
@@ -76,7 +82,9 @@ def test_every_result_is_saved_and_drawn(car, tmp_path):
         "locus": car.root_locus("c", [500.0, 1000.0]),
         "chart": car.stability_chart(("c", [-100.0, 1000.0]), ("k", [10000.0, 16800.0])),
         "equilibria": car.equilibria("z_road", [0.0, 0.1]),
-        "inverse": car.inverse(np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((3, 2)), [0.0, 0.1, 0.2]),
+        "inverse": car.inverse(
+            np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((3, 2)), [0.0, 0.1, 0.2]
+        ),
         "sensitivity": car.sensitivity("k", "az", t_end=0.6, step=0.01),
     }
     for name, result in results.items():
@@ -91,7 +99,9 @@ def test_every_result_is_saved_and_drawn(car, tmp_path):
             assert picture.read_bytes()[:4] == PNG
     assert results["chart"].plot() is not None and results["inverse"].plot() is not None
     assert results["chart"].stable.tolist() == [[False, False], [True, True]]
-    assert results["equilibria"]["q(wheel)"][1] - results["equilibria"]["q(wheel)"][0] == pytest.approx(0.1)
+    assert results["equilibria"]["q(wheel)"][1] - results["equilibria"]["q(wheel)"][
+        0
+    ] == pytest.approx(0.1)
     table = rows(model.save(tmp_path / "linear.csv"))
     entry = next(r for r in table if r[:3] == ["A", "u(body)'", "q(body)"])
     assert float(entry[3]) == model.A[3, 1] and entry[4] == "m/s/s/m"
@@ -108,14 +118,17 @@ def test_a_folder_that_cannot_be_written_is_named(car, tmp_path):
 
 @needs_compiler
 def test_printed_derivatives_agree_in_c_and_python(tmp_path):
-    """The Jacobian of the arm as C source and as Python source, and by the interpreter of programs."""
+    """The Jacobian of the arm as C source and as Python source, and by the interpreter of
+    programs."""
     from bellcrank.program import interpreter
     from bellcrank.simulation.backend.c import CModel
     from bellcrank.simulation.backend.python_model import PythonModel
     from tests.models import random_state
 
     eom = example("double_pendulum")
-    derivatives = eom.jacobian(of=["rates", "outputs"], wrt=[*eom.coordinates, *eom.speeds, "la", "massb"])
+    derivatives = eom.jacobian(
+        of=["rates", "outputs"], wrt=[*eom.coordinates, *eom.speeds, "la", "massb"]
+    )
     sim = eom.compile(backend="python")
     known = dict(zip(eom.program.parameters, sim.parameter_values(), strict=True))
     p = [known[s] for s in derivatives.program.parameters]
@@ -173,7 +186,17 @@ def test_analyse_writes_tables_and_pictures(tmp_path, capsys):
 
 def test_analyse_prints_every_kind_of_result(capsys):
     code = main(
-        ["analyse", QUARTER, "--backend", "python", "--modes", "--locus", "c=500:1500:3", "--at", "start"]
+        [
+            "analyse",
+            QUARTER,
+            "--backend",
+            "python",
+            "--modes",
+            "--locus",
+            "c=500:1500:3",
+            "--at",
+            "start",
+        ]
         + ["--sensitivity", "k", "--outputs", "az", "--t-end", "0.6", "--step", "0.01", "--check"]
     )
     out = capsys.readouterr().out
@@ -222,7 +245,8 @@ def test_analyse_says_what_is_wrong(arguments, words, capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--locus", "speed"], ["--frequencies", "5:1:3"], ["--locus", "c=1:2"], ["--at", "moon"]]
+    "arguments",
+    [["--locus", "speed"], ["--frequencies", "5:1:3"], ["--locus", "c=1:2"], ["--at", "moon"]],
 )
 def test_analyse_refuses_wrong_usage(arguments, capsys):
     with pytest.raises(SystemExit) as error:

@@ -22,17 +22,22 @@ def test_step_steer_and_cornering_stiffness():
 @pytest.mark.parametrize("method", ["rk2", "rk4", "euler", "ab2"])
 def test_every_method_gives_the_derivative_of_its_own_result(method):
     sim = example("quarter_car").compile()
-    found = sim.sensitivity(["k", "m_w"], ["az", "travel"], t_end=1.0, step=0.005, method=method, check=True)
+    found = sim.sensitivity(
+        ["k", "m_w"], ["az", "travel"], t_end=1.0, step=0.005, method=method, check=True
+    )
     assert max(found.checked.values()) < 1e-8
 
 
 def test_closed_form_of_an_oscillator():
-    """I x'' + c x' + k x = 0 without damping: x = x0 cos(w t), dx/dk = -x0 t sin(w t) / (2 w I), I = 0.1 + 2 (1)^2."""
+    """I x'' + c x' + k x = 0 without damping: x = x0 cos(w t), dx/dk = -x0 t sin(w t) / (2 w I), I
+    = 0.1 + 2 (1)^2."""
     sim = pendulum().equations().compile(backend="python")
     found = sim.sensitivity("k", ["q(rod)"], t_end=2.0, step=0.002, parameters={"c": 0.0, "k": 5.0})
     inertia, k, t = 0.1 + 2.0, 5.0, found.time
     w = np.sqrt(k / inertia)
-    assert found["q(rod)", "k"] == pytest.approx(-0.3 * t * np.sin(w * t) / (2 * w * inertia), abs=1e-9)
+    assert found["q(rod)", "k"] == pytest.approx(
+        -0.3 * t * np.sin(w * t) / (2 * w * inertia), abs=1e-9
+    )
 
 
 @pytest.mark.campaign
@@ -47,7 +52,8 @@ def test_loops_move_with_their_lengths():
 
 
 def test_given_speeds_that_constraints_remove():
-    """The spin of the disc is given; the speed of its contact, which is the state, grows with the radius."""
+    """The spin of the disc is given; the speed of its contact, which is the state, grows with the
+    radius."""
     sim = example("rolling_disc").compile()
     found = sim.sensitivity("r", ["speed", "lean"], t_end=1.0, check=True)
     assert found["speed", "r"][0] == pytest.approx(2 / 0.3, rel=1e-10)
@@ -65,7 +71,9 @@ def test_compiled_and_interpreted_derivatives_agree(monkeypatch):
 
 def test_what_cannot_be_is_said():
     sim = example("passenger_car").compile(backend="python")
-    with pytest.raises(bc.ModelError, match=r"parameter 'ca3' is not known. Did you mean 'ca1'|'ca2'"):
+    with pytest.raises(
+        bc.ModelError, match=r"parameter 'ca3' is not known. Did you mean 'ca1'|'ca2'"
+    ):
         sim.sensitivity("ca3", "Ay")
     with pytest.raises(bc.ModelError, match="output 'Axx' is not known"):
         sim.sensitivity("ca1", "Axx")
@@ -79,7 +87,8 @@ def test_what_cannot_be_is_said():
     "given", [{}, {"guess": {"q(c)": 1.4}}, {"guess": {"q(c)": 1.4, "q(b)": -0.27}}, {"q(c)": 1.4}]
 )
 def test_sensitivities_of_a_loop_do_not_depend_on_guesses(given):
-    """At the start the loop itself determines them: G dq/dp = -dg/dp for the states that are not given."""
+    """At the start the loop itself determines them: G dq/dp = -dg/dp for the states that are not
+    given."""
     s = bc.System("four-bar", units="mks")
     bodies = {"mass": 1, "inertia": (0.01, 0.01, 0.01), "rotate": 3}
     a = s.add_body("a", cm=(0.1, 0, 0), **bodies)
@@ -90,21 +99,38 @@ def test_sensitivities_of_a_loop_do_not_depend_on_guesses(given):
     s.add_gravity(direction="-[n2]")
     s.set_defaults(lb=0.5)
     sim = s.equations().compile(backend="python")
-    initial, guess = {"q(a)": 0.8, "u(a)": 3.0, **{k: v for k, v in given.items() if k != "guess"}}, given.get("guess")
+    initial, guess = (
+        {"q(a)": 0.8, "u(a)": 3.0, **{k: v for k, v in given.items() if k != "guess"}},
+        given.get("guess"),
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if "q(c)" in initial else "error")
         found = sim.sensitivity(
-            "lb", ["q(a)", "q(b)", "q(c)"], t_end=0.02, step=0.002, initial=initial, guess=guess, check=True
+            "lb",
+            ["q(a)", "q(b)", "q(c)"],
+            t_end=0.02,
+            step=0.002,
+            initial=initial,
+            guess=guess,
+            check=True,
         )
         assert max(found.checked.values()) < 1e-6
         q = sim.assemble(initial, guess=guess)[0]
-        rare = sim.sensitivity("lb", "q(b)", t_end=0.02, step=0.002, initial=initial, guess=guess, output_every=4)
+        rare = sim.sensitivity(
+            "lb", "q(b)", t_end=0.02, step=0.002, initial=initial, guess=guess, output_every=4
+        )
     beta, gamma = q[0] + q[1], q[2]
-    G = np.array([[-0.5 * np.sin(beta), 0.4 * np.sin(gamma)], [0.5 * np.cos(beta), -0.4 * np.cos(gamma)]])
+    G = np.array(
+        [[-0.5 * np.sin(beta), 0.4 * np.sin(gamma)], [0.5 * np.cos(beta), -0.4 * np.cos(gamma)]]
+    )
     expected = np.linalg.solve(G, -np.array([np.cos(beta), np.sin(beta)]))
-    assert [found[n, "lb"][0] for n in ("q(a)", "q(b)", "q(c)")] == pytest.approx([0, *expected], abs=1e-9)
+    assert [found[n, "lb"][0] for n in ("q(a)", "q(b)", "q(c)")] == pytest.approx(
+        [0, *expected], abs=1e-9
+    )
     assert rare.time == pytest.approx([0, 0.008, 0.016, 0.02])
-    assert rare["q(b)", "lb"] == pytest.approx(found["q(b)", "lb"][[0, 4, 8, 10]], rel=1e-7)  # by differences of runs
+    assert rare["q(b)", "lb"] == pytest.approx(
+        found["q(b)", "lb"][[0, 4, 8, 10]], rel=1e-7
+    )  # by differences of runs
 
 
 @pytest.mark.campaign
@@ -124,13 +150,16 @@ def test_loops_cost_a_handful_of_runs(monkeypatch):
 
 
 def test_sensitivities_where_an_assembly_is_one_of_many():
-    """A point on two slides held at a distance: the start is the nearest point of a circle of radius r to the guess."""
+    """A point on two slides held at a distance: the start is the nearest point of a circle of
+    radius r to the guess."""
     s = bc.System("ring", units="mks")
     s.add_body("x", translate=(1, 2), mass=1, inertia=0)
     s.add_constraint("q(x, 1)**2 + q(x, 2)**2 - r**2")
     s.set_defaults(r=1.0)
     sim = s.equations().compile(backend="python")
-    found = sim.sensitivity("r", None, t_end=0.01, step=0.001, guess={"q(x, 1)": 3, "q(x, 2)": 4}, check=True)
+    found = sim.sensitivity(
+        "r", None, t_end=0.01, step=0.001, guess={"q(x, 1)": 3, "q(x, 2)": 4}, check=True
+    )
     assert max(found.checked.values()) < 1e-6
     start = [found[n, "r"][0] for n in ("q(x, 1)", "q(x, 2)")]
     assert start == pytest.approx([0.6, 0.8], rel=1e-7)

@@ -1,4 +1,5 @@
-"""Roots of systems of equations, against iterations written out in one unknown, and closed forms in several."""
+"""Roots of systems of equations, against iterations written out in one unknown, and closed forms in
+several."""
 
 import numpy as np
 import pytest
@@ -60,13 +61,16 @@ def test_where_there_is_no_root_the_nearest_point_is_told():
 
     found = levenberg_marquardt_root(function, values, np.array([2.0, 0.0]), np.full(2, 1e9))
     assert not found.converged
-    assert found.x == pytest.approx([0, 3], abs=1e-3) and found.residuals == pytest.approx([1, 0], abs=1e-6)
+    assert found.x == pytest.approx([0, 3], abs=1e-3) and found.residuals == pytest.approx(
+        [1, 0], abs=1e-6
+    )
     few = levenberg_marquardt_root(function, values, np.array([2.0, 0.0]), np.full(2, 1e9), most=2)
     assert few.steps == 2
 
 
 def test_steps_of_least_norm_leave_alone_what_nothing_determines():
-    """a x + b y = c twice, unknowns in their own sizes: the nearest point of the line in x/4 and y."""
+    """a x + b y = c twice, unknowns in their own sizes: the nearest point of the line in x/4 and
+    y."""
     J = np.array([[3.0, 5.0, 0.0], [6.0, 10.0, 0.0]])
 
     def function(x):
@@ -80,18 +84,27 @@ def test_steps_of_least_norm_leave_alone_what_nothing_determines():
     assert found.x[2] == 2.0
     free = found.null_space
     assert free.shape == (3, 2) and abs(J @ free).max() < 1e-12
-    assert RootResult(np.zeros(0), np.zeros(0), np.zeros((0, 0)), True, 0, np.zeros(0)).null_space.shape == (0, 0)
+    assert RootResult(
+        np.zeros(0), np.zeros(0), np.zeros((0, 0)), True, 0, np.zeros(0)
+    ).null_space.shape == (0, 0)
 
 
 def test_newton_takes_the_root_it_converges_to_at_once():
-    """Each step at most half as long as the one before; no root outside the limit, none where steps do not shrink."""
+    """Each step at most half as long as the one before; no root outside the limit, none where steps
+    do not shrink."""
     function, *_ = counted(lambda x: x * x - 2, lambda x: 2 * x)
     found = newton_root(function, np.array([1.5]), np.array([0.2]))
-    assert found.converged and found.x[0] == pytest.approx(np.sqrt(2), rel=1e-15) and 2 < found.steps < 7
+    assert (
+        found.converged
+        and found.x[0] == pytest.approx(np.sqrt(2), rel=1e-15)
+        and 2 < found.steps < 7
+    )
     assert found.moved[0] == pytest.approx(1.5 - np.sqrt(2))
     assert newton_root(function, np.array([1.5]), np.array([0.05])) is None
     slow, *_ = counted(lambda x: x**4 - 1, lambda x: 4 * x**3)
-    assert newton_root(slow, np.array([20.0]), FAR) is None  # each step is three quarters of the one before
+    assert (
+        newton_root(slow, np.array([20.0]), FAR) is None
+    )  # each step is three quarters of the one before
     wild, *_ = counted(lambda x: np.cbrt(x), lambda x: np.cbrt(x) / (3 * x))
     assert newton_root(wild, np.array([1.0]), FAR) is None
     rooted, *_ = counted(lambda x: x - 3.0, lambda x: 1.0)
@@ -99,8 +112,8 @@ def test_newton_takes_the_root_it_converges_to_at_once():
 
 
 def test_a_soft_direction_next_to_a_stiff_one_is_found_as_well():
-    """Minimum of K/2 (x - y^2)^2 + k/2 y^2 - g x - f y: y = f/(k - 2 g), though nearly all of y changes what is left by
-    less than rounding in x does."""
+    """Minimum of K/2 (x - y^2)^2 + k/2 y^2 - g x - f y: y = f/(k - 2 g), though nearly all of y
+    changes what is left by less than rounding in x does."""
     K, k, g, f = 5e9, 1.0, 0.3, 1e-6
 
     def function(z):

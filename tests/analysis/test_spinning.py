@@ -1,4 +1,5 @@
-"""Steady motions of tops described as one body, and of mechanisms driven at constant speed, against closed forms."""
+"""Steady motions of tops described as one body, and of mechanisms driven at constant speed, against
+closed forms."""
 
 import math
 
@@ -20,15 +21,22 @@ def top(rotate, initial, inertia=(TRANSVERSE, TRANSVERSE, AXIAL)):
     return s.equations().compile(backend="python")
 
 
-@pytest.mark.parametrize("turned", [0.7, *(pytest.param(x, marks=pytest.mark.campaign) for x in (0.0, -2.0))])
+@pytest.mark.parametrize(
+    "turned", [0.7, *(pytest.param(x, marks=pytest.mark.campaign) for x in (0.0, -2.0))]
+)
 @pytest.mark.parametrize("guess", [30.0, pytest.param(0.5, marks=pytest.mark.campaign)])
 def test_steady_precession_of_a_top_with_three_rotations(turned, guess):
-    """C n p - A p^2 cos(tilt) = m g l, n the spin about the axis of the top: a slow and a fast precession p."""
+    """C n p - A p^2 cos(tilt) = m g l, n the spin about the axis of the top: a slow and a fast
+    precession p."""
     tilt, spin = 0.5, 120.0
     p = np.roots([ABOUT_TIP * math.cos(tilt), -AXIAL * spin, MASS * G * LENGTH]).real
     exact = p[np.argmin(np.abs(p - guess))]
     across = 1.1 * exact * math.sin(tilt)
-    u = {"u(b, 1)": across * math.sin(turned), "u(b, 2)": across * math.cos(turned), "u(b, 3)": spin}
+    u = {
+        "u(b, 1)": across * math.sin(turned),
+        "u(b, 2)": across * math.cos(turned),
+        "u(b, 3)": spin,
+    }
     sim = top((3, 1, 3), {"q(b, 2)": tilt, "q(b, 3)": turned, **u})
     found = sim.equilibrium(fixed={"u(b, 3)": spin, "q(b, 2)": tilt})
     assert found.steady["q(b, 1)"] == pytest.approx(exact, rel=1e-9)
@@ -37,12 +45,19 @@ def test_steady_precession_of_a_top_with_three_rotations(turned, guess):
     assert run["q(b, 2)"] == pytest.approx(tilt, abs=1e-9)
 
 
-@pytest.mark.parametrize("spin", [20.0, 30.0, *(pytest.param(x, marks=pytest.mark.campaign) for x in (10.0, 200.0))])
+@pytest.mark.parametrize(
+    "spin", [20.0, 30.0, *(pytest.param(x, marks=pytest.mark.campaign) for x in (10.0, 200.0))]
+)
 def test_sleeping_top(spin):
-    """Upright it is stable above the spin sqrt(4 A m g l)/C; its modes are those of A s^2 - i C n s - m g l = 0."""
+    """Upright it is stable above the spin sqrt(4 A m g l)/C; its modes are those of A s^2 - i C n s
+    - m g l = 0."""
     found = top((1, 2, 3), {"u(b, 3)": spin, "q(b, 1)": 0.02}).equilibrium()
-    assert found.initial == pytest.approx({**dict.fromkeys(found.initial, 0.0), "u(b, 3)": spin}, abs=1e-9)
-    assert (found.stability == "unstable") == (spin < math.sqrt(4 * ABOUT_TIP * MASS * G * LENGTH) / AXIAL)
+    assert found.initial == pytest.approx(
+        {**dict.fromkeys(found.initial, 0.0), "u(b, 3)": spin}, abs=1e-9
+    )
+    assert (found.stability == "unstable") == (
+        spin < math.sqrt(4 * ABOUT_TIP * MASS * G * LENGTH) / AXIAL
+    )
     exact = np.roots([ABOUT_TIP, -1j * AXIAL * spin, -MASS * G * LENGTH])
     for s in (*exact, *exact.conj()):
         assert min(abs(x - s) for x in found.eigenvalues) < 1e-6
@@ -71,7 +86,10 @@ def hoop(drive):
     "drive",
     [
         "q(h) - W*t",
-        *(pytest.param(x, marks=pytest.mark.campaign) for x in ("W*t - q(h)", "q(h) - W*t - 0.3", "u(h) - W")),
+        *(
+            pytest.param(x, marks=pytest.mark.campaign)
+            for x in ("W*t - q(h)", "q(h) - W*t - 0.3", "u(h) - W")
+        ),
     ],
 )
 def test_drives_at_constant_speed_have_steady_motions(drive):

@@ -1,4 +1,5 @@
-"""Analyses of a car that drives: equilibria, frequency responses, modes and root loci at the speed of the run."""
+"""Analyses of a car that drives: equilibria, frequency responses, modes and root loci at the speed
+of the run."""
 
 import numpy as np
 import pytest
@@ -32,12 +33,16 @@ def yaw_gain(v):
 
 @pytest.mark.campaign
 def test_a_car_that_drives_goes_on_driving(car):
-    """Speed of the start, drive moment of the front wheels by hand: it balances the rolling resistance of all four."""
+    """Speed of the start, drive moment of the front wheels by hand: it balances the rolling
+    resistance of all four."""
     found = car.equilibrium()
     assert found["u(chassis, 1)"] == pytest.approx(22.2, rel=1e-4)
     assert found["drive"] == pytest.approx(4 * 2 * 22.2 * loaded_radius(), rel=1e-3)
     assert found.steady["q(chassis, 1)"] == pytest.approx(22.2, rel=1e-4)
-    assert found.motion.startswith("steady motion at u(chassis, 1) = 22.1993 m/s") and "drive = 50.1" in found.motion
+    assert (
+        found.motion.startswith("steady motion at u(chassis, 1) = 22.1993 m/s")
+        and "drive = 50.1" in found.motion
+    )
     assert f"motion: {found.motion}" in str(found)
     held = car.equilibrium(fixed={"u(chassis, 1)": 10}, free="drive")
     assert held["drive"] == pytest.approx(4 * 2 * 10 * loaded_radius(), rel=1e-3)
@@ -46,12 +51,14 @@ def test_a_car_that_drives_goes_on_driving(car):
 
 @pytest.mark.campaign
 def test_a_bend_by_its_steer(car):
-    """A steer that is given does not forbid the drive that the bend takes, wherever the search starts."""
+    """A steer that is given does not forbid the drive that the bend takes, wherever the search
+    starts."""
     bend = car.equilibrium(inputs={"steer": 0.5})
     assert np.degrees(bend.steady["q(chassis, 4)"]) == pytest.approx(0.5 * yaw_gain(22.2), rel=0.01)
     again = car.equilibrium(at=bend, inputs={"steer": 0.5})
     assert (
-        again.values == pytest.approx(bend.values, rel=1e-9, abs=1e-9) and again["drive"] > car.equilibrium()["drive"]
+        again.values == pytest.approx(bend.values, rel=1e-9, abs=1e-9)
+        and again["drive"] > car.equilibrium()["drive"]
     )
 
 
@@ -66,15 +73,22 @@ def test_analyses_are_those_of_the_car_that_drives(car):
     for said in (response, linear, linear.modes, linear.essential()):
         assert said.motion.startswith("steady motion at u(chassis, 1) = 22.1993 m/s")
         assert said.motion in str(said)
-    assert response.magnitude == pytest.approx(np.abs(linear.transfer("steer", "yaw_rate", 2j * np.pi * f)), rel=1e-9)
+    assert response.magnitude == pytest.approx(
+        np.abs(linear.transfer("steer", "yaw_rate", 2j * np.pi * f)), rel=1e-9
+    )
 
 
 def test_a_locus_over_the_speed_lets_the_wheels_roll(car):
     """At 10 m/s there was an eigenvalue of +0.229 1/s: the wheels had the spins of 20 m/s."""
     locus = car.root_locus("u(chassis, 1)", [10.0, 30.0], at="start")
-    slow = bc.vehicles.car(**CAR, speed=10).description.run.initial  # a car that was built for 10 m/s
+    slow = bc.vehicles.car(
+        **CAR, speed=10
+    ).description.run.initial  # a car that was built for 10 m/s
     alone = car.linearize(at=slow, wrt=(), outputs=()).essential().eigenvalues
-    assert locus.growth[0] == pytest.approx(alone.real.max(), rel=1e-3) and -0.007 < locus.growth[0] < -0.005
+    assert (
+        locus.growth[0] == pytest.approx(alone.real.max(), rel=1e-3)
+        and -0.007 < locus.growth[0] < -0.005
+    )
     assert np.sort_complex(locus.eigenvalues[0]) == pytest.approx(alone, rel=1e-4)
     assert "speeds in proportion at u(chassis, 1) = 10 m/s, which is not steady" in locus.motion
     steady = car.root_locus("u(chassis, 1)", [10.0, 30.0])

@@ -1,7 +1,8 @@
-"""Public calls with one argument that is odd: each gives a result, or an error of ours with words, in a short time.
+"""Public calls with one argument that is odd: each gives a result, or an error of ours with words,
+in a short time.
 
-Each call of `CALLS` is sound. `odd_calls` puts every odd value in the place of each of its arguments, one at a time; a
-system that accepts one must derive, compile and run, or say why not.
+Each call of `CALLS` is sound. `odd_calls` puts every odd value in the place of each of its
+arguments, one at a time; a system that accepts one must derive, compile and run, or say why not.
 """
 
 import datetime
@@ -28,14 +29,50 @@ class Hang(BaseException):
 
 
 ODD = {
-    "None": None, "True": True, "text": "x", "empty": "", "blank": " ", "number as text": "5", "unit": "16.8 N/mm", "nan": math.nan,
-    "inf": math.inf, "-inf": -math.inf, "zero": 0, "negative": -1.5, "huge": 1e300, "tiny": 1e-320, "many digits": 10**400, "complex": 1j,
-    "list": [], "list of text": ["a", ""], "nested": [[1, 2], [3]], "tuple": (1,), "mapping": {}, "odd mapping": {1: None}, "set": {1, 2},
-    "bytes": b"x", "object": object(), "class": int, "function": len, "date": datetime.date(2020, 1, 1), "decimal": decimal.Decimal("1.5"),
-    "fraction": fractions.Fraction(1, 3), "array": np.array([1.0, np.nan]), "integer of NumPy": np.int64(2), "boolean of NumPy": np.bool_(True),
-    "time of NumPy": np.timedelta64(3, "s"), "masked": np.ma.masked_array([1.0, 2.0], [False, True]), "0-d": np.array(2.0), "text of NumPy": np.array(["a"]),
-    "control": "a\x1b[2J", "not closed": "sin(", "unknown": "no_such_name + 1", "path": Path("no/such/file"), "path up": "../../x", "range": range(3),
-}  # fmt: skip
+    "None": None,
+    "True": True,
+    "text": "x",
+    "empty": "",
+    "blank": " ",
+    "number as text": "5",
+    "unit": "16.8 N/mm",
+    "nan": math.nan,
+    "inf": math.inf,
+    "-inf": -math.inf,
+    "zero": 0,
+    "negative": -1.5,
+    "huge": 1e300,
+    "tiny": 1e-320,
+    "many digits": 10**400,
+    "complex": 1j,
+    "list": [],
+    "list of text": ["a", ""],
+    "nested": [[1, 2], [3]],
+    "tuple": (1,),
+    "mapping": {},
+    "odd mapping": {1: None},
+    "set": {1, 2},
+    "bytes": b"x",
+    "object": object(),
+    "class": int,
+    "function": len,
+    "date": datetime.date(2020, 1, 1),
+    "decimal": decimal.Decimal("1.5"),
+    "fraction": fractions.Fraction(1, 3),
+    "array": np.array([1.0, np.nan]),
+    "integer of NumPy": np.int64(2),
+    "boolean of NumPy": np.bool_(True),
+    "time of NumPy": np.timedelta64(3, "s"),
+    "masked": np.ma.masked_array([1.0, 2.0], [False, True]),
+    "0-d": np.array(2.0),
+    "text of NumPy": np.array(["a"]),
+    "control": "a\x1b[2J",
+    "not closed": "sin(",
+    "unknown": "no_such_name + 1",
+    "path": Path("no/such/file"),
+    "path up": "../../x",
+    "range": range(3),
+}
 
 
 def system(gravity=True):
@@ -51,18 +88,52 @@ def system(gravity=True):
     return s, cart, rod
 
 
-# name of a method: sound arguments, made of a system, a body that slides on it and one that turns on that
+# name of a method: sound arguments, made of a system, a body that slides on it and one that turns
+# on that
 OF_SYSTEM = {
-    "add_body": lambda s, cart, rod: {"name": "bob", "parent": rod, "mass": 1.0, "inertia": (1, 1, 1), "rotate": 3},
+    "add_body": lambda s, cart, rod: {
+        "name": "bob",
+        "parent": rod,
+        "mass": 1.0,
+        "inertia": (1, 1, 1),
+        "rotate": 3,
+    },
     "add_point": lambda s, cart, rod: {"name": "tip", "body": rod, "at": (0, -2, 0)},
-    "add_force": lambda s, cart, rod: {"name": "f", "magnitude": 1.0, "direction": cart[1], "at": rod.cm},
-    "add_moment": lambda s, cart, rod: {"name": "f", "magnitude": 1.0, "direction": rod[3], "on": rod},
-    "add_cable": lambda s, cart, rod: {"name": "f", "tension": "2*x", "through": (cart.origin, s.inertial.origin)},
-    "add_strut": lambda s, cart, rod: {"name": "f", "magnitude": "-2*x", "between": (cart.origin, s.inertial.origin)},
-    "add_bushing": lambda s, cart, rod: {"name": "f", "at": rod.cm, "stiffness": (1, 1, 1, 1, 1, 1)},
+    "add_force": lambda s, cart, rod: {
+        "name": "f",
+        "magnitude": 1.0,
+        "direction": cart[1],
+        "at": rod.cm,
+    },
+    "add_moment": lambda s, cart, rod: {
+        "name": "f",
+        "magnitude": 1.0,
+        "direction": rod[3],
+        "on": rod,
+    },
+    "add_cable": lambda s, cart, rod: {
+        "name": "f",
+        "tension": "2*x",
+        "through": (cart.origin, s.inertial.origin),
+    },
+    "add_strut": lambda s, cart, rod: {
+        "name": "f",
+        "magnitude": "-2*x",
+        "between": (cart.origin, s.inertial.origin),
+    },
+    "add_bushing": lambda s, cart, rod: {
+        "name": "f",
+        "at": rod.cm,
+        "stiffness": (1, 1, 1, 1, 1, 1),
+    },
     "add_constraint": lambda s, cart, rod: {"expression": "u(cart) - u(rod)*r"},
     "add_gravity": lambda s, cart, rod: {"direction": s.inertial[1], "g": 9.81},
-    "add_output": lambda s, cart, rod: {"expression": "q(rod)", "name": "angle", "units": "deg", "label": "angle"},
+    "add_output": lambda s, cart, rod: {
+        "expression": "q(rod)",
+        "name": "angle",
+        "units": "deg",
+        "label": "angle",
+    },
     "add_parameter": lambda s, cart, rod: {"name": "p", "value": 1.0, "units": "m", "label": "x"},
     "add_input": lambda s, cart, rod: {"name": "v2", "units": "m"},
     "add_state": lambda s, cart, rod: {"name": "z", "rate": "-z", "units": "m"},
@@ -76,7 +147,12 @@ OF_SYSTEM = {
     },
     "define": lambda s, cart, rod: {"name": "d1", "expression": "2*q(rod)"},
     "expr": lambda s, cart, rod: {"text": "q(rod) + k"},
-    "set_run": lambda s, cart, rod: {"t_end": 0.02, "step": 0.01, "initial": {"q(rod)": 0.1}, "inputs": {"push": 1.0}},
+    "set_run": lambda s, cart, rod: {
+        "t_end": 0.02,
+        "step": 0.01,
+        "initial": {"q(rod)": 0.1},
+        "inputs": {"push": 1.0},
+    },
     "set_defaults": lambda s, cart, rod: {"k": 2.0, "c": 1.0},
     "set_labels": lambda s, cart, rod: {"k": "stiffness"},
     "set_units": lambda s, cart, rod: {"k": "N/m"},
@@ -150,19 +226,30 @@ def odd_calls():
         names = _arguments(getattr(bc.System, name)) if name != "set_defaults" else ["k", "c"]
         for argument in names:
             for word, odd in ODD.items():
-                given = lambda s, a, b, made=made, argument=argument, odd=odd: {**made(s, a, b), argument: odd}  # noqa: E731
-                yield f"System.{name}({argument}={word})", lambda name=name, given=given: _run_system(name, given)
+
+                def given(s, a, b, made=made, argument=argument, odd=odd):
+                    return {**made(s, a, b), argument: odd}
+
+                yield (
+                    f"System.{name}({argument}={word})",
+                    lambda name=name, given=given: _run_system(name, given),
+                )
     for owner, calls in (("Simulation", OF_SIMULATION), ("bc", SIGNALS)):
         for name, given in calls.items():
             function = getattr(bc.Simulation, name) if owner == "Simulation" else _public(name)
             for argument in _arguments(function):
                 for word, odd in ODD.items():
-                    yield f"{owner}.{name}({argument}={word})", _called(owner, name, {**given, argument: odd})
+                    yield (
+                        f"{owner}.{name}({argument}={word})",
+                        _called(owner, name, {**given, argument: odd}),
+                    )
 
 
 def _public(name):
     first = name.partition(".")[0]
-    return attrgetter(name)(next(home for home in (bc.signals, bc.random, bc) if hasattr(home, first)))
+    return attrgetter(name)(
+        next(home for home in (bc.signals, bc.random, bc) if hasattr(home, first))
+    )
 
 
 def _called(owner, name, given):
@@ -175,7 +262,11 @@ def _called(owner, name, given):
 
 def _arguments(function):
     listed = inspect.signature(function).parameters.values()
-    return [p.name for p in listed if p.name not in NOT and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    return [
+        p.name
+        for p in listed
+        if p.name not in NOT and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    ]
 
 
 @contextmanager

@@ -1,4 +1,5 @@
-"""Loops closed from rough guesses: what is given is kept as long as there is an assembly with it."""
+"""Loops closed from rough guesses: what is given is kept as long as there is an assembly with
+it."""
 
 import warnings
 
@@ -13,15 +14,20 @@ LINKS, GROUND = (2.0, 1.2, 1.5), 2.5
 
 
 def rocker():
-    """Neither of its outer links turns round: from all links stretched, Newton's iteration runs into a fold."""
+    """Neither of its outer links turns round: from all links stretched, Newton's iteration runs
+    into a fold."""
     s = bc.System("double rocker")
     ground = s.add_point("ground", body=s.inertial, at=(GROUND, 0, 0))
     parent, at = s.inertial, 0
     for name, length in zip("abc", LINKS, strict=True):
-        parent = s.add_body(name, parent=parent, joint_at=(at, 0, 0), rotate=3, mass=1, inertia=(1, 1, 1))
+        parent = s.add_body(
+            name, parent=parent, joint_at=(at, 0, 0), rotate=3, mass=1, inertia=(1, 1, 1)
+        )
         at = length
     s.add_loop_joint(
-        "loop", between=(s.add_point("tip", body=parent, at=(at, 0, 0)), ground), directions=("[n1]", "[n2]")
+        "loop",
+        between=(s.add_point("tip", body=parent, at=(at, 0, 0)), ground),
+        directions=("[n1]", "[n2]"),
     )
     return s
 
@@ -42,7 +48,9 @@ def test_a_given_angle_is_kept_where_an_assembly_has_it(double_rocker, angle):
 
 
 def test_a_given_angle_beyond_reach_is_changed_with_a_warning(double_rocker):
-    reach = np.arccos((LINKS[0] ** 2 + GROUND**2 - (LINKS[1] + LINKS[2]) ** 2) / (2 * LINKS[0] * GROUND))
+    reach = np.arccos(
+        (LINKS[0] ** 2 + GROUND**2 - (LINKS[1] + LINKS[2]) ** 2) / (2 * LINKS[0] * GROUND)
+    )
     with pytest.warns(bc.ModelWarning, match=r"changed: q\(a\) 1.3 -> "):
         q, _ = double_rocker.assemble({"q(a)": 1.3})
     assert abs(q[0]) <= reach < 1.3

@@ -1,4 +1,5 @@
-"""Axes by name ("x", "y", "z"), units="SI" and numbers with their unit ("90 deg"), where a model takes them."""
+"""Axes by name ("x", "y", "z"), units="SI" and numbers with their unit ("90 deg"), where a model
+takes them."""
 
 import math
 
@@ -8,10 +9,15 @@ import bellcrank as bc
 
 
 def pendulum(units="SI", named=True):
-    """A driven, damped pendulum; without names and units every axis is a number and every number has the base unit."""
+    """A driven, damped pendulum; without names and units every axis is a number and every number
+    has the base unit."""
     s = bc.System("pendulum", units=units)
     if named:
-        place = {"joint_at": ("100 mm", 0, 0), "cm": (0, "-50 cm", 0), "orientation": ("z", "30 deg")}
+        place = {
+            "joint_at": ("100 mm", 0, 0),
+            "cm": (0, "-50 cm", 0),
+            "orientation": ("z", "30 deg"),
+        }
         rod = s.add_body("rod", rotate="z", mass="2000 gram", inertia=("0.1 kg-m2",) * 3, **place)
         s.add_moment("damper", magnitude="-c*u(rod)", direction=rod.z, on=rod)
         s.add_moment("motor", magnitude="1000 Nmm", direction="z", on=rod)
@@ -41,8 +47,12 @@ def test_the_same_model_in_both_spellings(sims):
 
 
 def test_values_of_runs_with_units(sims):
-    ours = sims[0].simulate(parameters={"c": "300 Nmm-s"}, initial={"q(rod)": "45 deg", "u(rod)": "10 rpm"})
-    plain = sims[1].simulate(parameters={"c": 0.3}, initial={"q(rod)": math.pi / 4, "u(rod)": math.pi / 3})
+    ours = sims[0].simulate(
+        parameters={"c": "300 Nmm-s"}, initial={"q(rod)": "45 deg", "u(rod)": "10 rpm"}
+    )
+    plain = sims[1].simulate(
+        parameters={"c": 0.3}, initial={"q(rod)": math.pi / 4, "u(rod)": math.pi / 3}
+    )
     assert ours["q(rod)"] == pytest.approx(plain["q(rod)"], rel=1e-13)
     assert sims[0].assemble({"q(rod)": "1 rev"})[0] == pytest.approx([2 * math.pi])
 
@@ -52,7 +62,10 @@ def test_values_of_runs_with_units(sims):
     [
         ({"parameters": {"c": "3 kg"}}, "'c' is '3 kg', but its unit is N-m-s"),
         ({"initial": {"q(rod)": "3 s"}}, "'q(rod)' is '3 s', but its unit is rad"),
-        ({"initial": {"q(rod)": "90 degs"}}, "initial value of q(rod) is '90 degs': no unit is named 'degs'"),
+        (
+            {"initial": {"q(rod)": "90 degs"}},
+            "initial value of q(rod) is '90 degs': no unit is named 'degs'",
+        ),
         ({"parameters": {"c": "much"}}, "parameter 'c' is 'much', not a number"),
     ],
 )
@@ -74,10 +87,15 @@ def test_a_default_in_another_unit_whatever_the_order():
         mass = s.add_body("mass", translate="x", mass="m")
         s.add_force("spring", magnitude="-k*x", direction=s.inertial.x, at=mass.origin)
         for name in calls:
-            getattr(s, name)(**{"k": "N/mm"} if name == "set_units" else {"k": "3 N/m", "m": "2 kg"})
+            getattr(s, name)(
+                **{"k": "N/mm"} if name == "set_units" else {"k": "3 N/m", "m": "2 kg"}
+            )
         found = s.equations().interface
         values.append(
-            (found.find_or_none("k", ("parameter",)).default, found.find_or_none("m", ("parameter",)).default)
+            (
+                found.find_or_none("k", ("parameter",)).default,
+                found.find_or_none("m", ("parameter",)).default,
+            )
         )
     assert values == [(pytest.approx(0.003), 2.0)] * 2
 
@@ -106,7 +124,9 @@ def test_several_axes_by_name(axes):
 
 def test_three_names_are_axes_and_components_stay_components():
     s = bc.System("ship", units="SI")
-    b = s.add_body("b", translate=("x", "y", "z"), rotate=("z", "y", "x"), mass=1, inertia=(1, 1, 1))
+    b = s.add_body(
+        "b", translate=("x", "y", "z"), rotate=("z", "y", "x"), mass=1, inertia=(1, 1, 1)
+    )
     assert (len(b.q), len(b.u)) == (6, 6)
     s = bc.System("slope", units="SI")
     s.add_body("b", translate=("x", 0, "z"), mass=1)
@@ -121,7 +141,11 @@ def test_axes_of_formulas():
     s.add_output("v", "dot(vel(rear.b.origin), [rear.b.y])")
     s.add_output("w", bc.dot(bc.vel(b.origin), b["y"]))
     s.add_output("n", "dot(vel(rear.b.origin), [ n.y ])")
-    run = s.equations().compile(backend="python").simulate(t_end=0.1, step=0.1, initial={"u(rear.b)": 2})
+    run = (
+        s.equations()
+        .compile(backend="python")
+        .simulate(t_end=0.1, step=0.1, initial={"u(rear.b)": 2})
+    )
     assert [run[name][-1] for name in "vwn"] == [2, 2, 2]
     with pytest.raises(IndexError, match="1, 2, 3 or 'x', 'y', 'z', not 'w'"):
         b["w"]
@@ -130,7 +154,10 @@ def test_axes_of_formulas():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"rotate": "w"}, "rotate='w': an axis is 'x', 'y' or 'z' (or 1, 2, 3), or three components"),
+        (
+            {"rotate": "w"},
+            "rotate='w': an axis is 'x', 'y' or 'z' (or 1, 2, 3), or three components",
+        ),
         ({"rotate": "z", "cm": ("3 kg", 0, 0)}, "3 kg"),
         ({"rotate": "z", "mass": "3 m"}, "3 m"),
         ({"rotate": "z", "cm": ("3 foo", 0, 0)}, "an operator is missing before 'foo'"),

@@ -1,4 +1,5 @@
-"""Names are case-sensitive: M and m, R and r, input F and parameter f, bodies A and a, in every way to run."""
+"""Names are case-sensitive: M and m, R and r, input F and parameter f, bodies A and a, in every way
+to run."""
 
 import re
 
@@ -11,19 +12,41 @@ from bellcrank.export.parameter_files import write_echo
 from tests.models import rarely
 from tests.programs import MAINLY_C, build
 
-VALUES = {"M": 1.0, "m": 0.3, "R": 0.5, "r": 0.2, "k": 7.0, "K": 3.0, "f": 2.0, "h": 1.0, "b": 1.0, "e": 1.0, "g": 9.81}
+VALUES = {
+    "M": 1.0,
+    "m": 0.3,
+    "R": 0.5,
+    "r": 0.2,
+    "k": 7.0,
+    "K": 3.0,
+    "f": 2.0,
+    "h": 1.0,
+    "b": 1.0,
+    "e": 1.0,
+    "g": 9.81,
+}
 START = {"q(A)": 0.1, "q(a)": 0.7, "u(A)": -0.2, "Z": 0.4, "z": -0.1}
 
 
 def system(capitals=True):
-    """A cart with a pendulum, springs and states of the user; without capitals every name is another word."""
+    """A cart with a pendulum, springs and states of the user; without capitals every name is
+    another word."""
     new = (lambda text: text) if capitals else _spelled_out
     s = bc.System("cart and pendulum", units="mks")
     cart = s.add_body(new("A"), translate=1, mass=new("M"), inertia=0)
-    s.add_body(new("a"), cart, rotate=3, cm=(new("R"), new("-r"), 0), mass=new("m"), inertia=(0, 0, new("m*r**2")))
+    s.add_body(
+        new("a"),
+        cart,
+        rotate=3,
+        cm=(new("R"), new("-r"), 0),
+        mass=new("m"),
+        inertia=(0, 0, new("m*r**2")),
+    )
     s.add_gravity(direction="-[n2]")
     s.add_input(new("F"), units="F")
-    s.add_force("spring", magnitude=new("F*f - k*x - K*x**3 + Z - z"), direction="[n1]", at=cart.origin)
+    s.add_force(
+        "spring", magnitude=new("F*f - k*x - K*x**3 + Z - z"), direction="[n1]", at=cart.origin
+    )
     s.add_state(new("Z"), new("-h*Z + b*q(A)"))
     s.add_state(new("z"), new("-3*h*z + e*q(a)"))
     s.define(new("D"), new("M*R"))
@@ -32,7 +55,10 @@ def system(capitals=True):
     s.add_output(new("ay"), new("d*u(a)"))
     s.set_defaults({new(k): v for k, v in VALUES.items()})
     s.set_run(
-        t_end=0.4, step=0.01, initial={new(k): v for k, v in START.items()}, inputs={new("F"): bc.signals.sine(1.5, 2)}
+        t_end=0.4,
+        step=0.01,
+        initial={new(k): v for k, v in START.items()},
+        inputs={new("F"): bc.signals.sine(1.5, 2)},
     )
     return s
 
@@ -40,9 +66,22 @@ def system(capitals=True):
 def _spelled_out(text):
     """The same formula with names that no capitals report apart."""
     words = {
-        "A": "cart", "a": "bob", "M": "m_cart", "m": "m_bob", "R": "along", "r": "aside", "K": "cubic", "F": "pull",
-        "f": "gain", "Z": "lag", "z": "lead", "D": "one", "d": "two", "Ay": "first", "ay": "second",
-    }  # fmt: skip
+        "A": "cart",
+        "a": "bob",
+        "M": "m_cart",
+        "m": "m_bob",
+        "R": "along",
+        "r": "aside",
+        "K": "cubic",
+        "F": "pull",
+        "f": "gain",
+        "Z": "lag",
+        "z": "lead",
+        "D": "one",
+        "d": "two",
+        "Ay": "first",
+        "ay": "second",
+    }
     return re.sub(r"[A-Za-z_]\w*", lambda found: words.get(found[0], found[0]), text)
 
 
@@ -74,7 +113,12 @@ def near(run, right, rows=slice(None)):
 def test_simulate(backend, right, eom):
     sim = eom.compile(backend=backend)
     near(sim.simulate(), right)
-    near(sim.simulate(parameters={"m": 0.3, "M": 1.0}, initial=START, inputs={"F": bc.signals.sine(1.5, 2)}), right)
+    near(
+        sim.simulate(
+            parameters={"m": 0.3, "M": 1.0}, initial=START, inputs={"F": bc.signals.sine(1.5, 2)}
+        ),
+        right,
+    )
     other = sim.simulate(parameters={"M": 2.0})
     assert abs(other["q(A)"][-1] - right["q(A)"][-1]) > 1e-3
 
@@ -84,14 +128,17 @@ def test_check_and_analyses():
     assert bc.check(s, states=1).passed
     linear = s.equations().compile(backend="python").linearize(at=START)
     plain = system(capitals=False).equations().compile(backend="python")
-    assert pytest.approx(plain.linearize(at={_spelled_out(k): v for k, v in START.items()}).A) == linear.A
+    assert (
+        pytest.approx(plain.linearize(at={_spelled_out(k): v for k, v in START.items()}).A)
+        == linear.A
+    )
 
 
 @pytest.mark.parametrize("backend", ["lanes", "cores"])
 def test_many_runs(backend, right, eom):
     many = eom.compile().simulate_many(
         2, parameters={"M": [1.0, 2.0], "m": [0.3, 0.3]}, channels=["Ay", "ay"], backend=backend
-    )  # fmt: skip
+    )
     for name in ("Ay", "ay"):
         assert many[name][0] == pytest.approx(right[name], rel=1e-9, abs=1e-12)
     assert not np.allclose(many["Ay"][1], right["Ay"])
@@ -114,12 +161,18 @@ def test_written_programs(language, right, eom, tmp_path):
     text = program.default.read_text()
     words = {line.split()[0] for line in text.splitlines() if line.strip()}
     assert {"M_", "m__", "K_", "k__", "q(3)", "q(4)"} & words, text
-    (tmp_path / "bad.par").write_text(f"PARSFILE\nPARSFILE {program.default}\nm 5\nEND\n", encoding="utf-8")
+    (tmp_path / "bad.par").write_text(
+        f"PARSFILE\nPARSFILE {program.default}\nm 5\nEND\n", encoding="utf-8"
+    )
     assert "no keyword is called 'm'" in program(tmp_path / "bad.par", code=1)
 
 
 def test_parameter_file_of_a_run(eom, sim, tmp_path):
-    options = {"parameters": {"M": 2.0, "m": 0.7}, "initial": {**START, "q(a)": 0.3}, "inputs": {"F": 0.5}}
+    options = {
+        "parameters": {"M": 2.0, "m": 0.7},
+        "initial": {**START, "q(a)": 0.3},
+        "inputs": {"F": 0.5},
+    }
     run = sim.simulate(**options)
     path = write_echo(program_setup(eom.derived), sim.loaded, run, options, tmp_path / "run.echo")
     again = sim.simulate(**bc.settings_of(eom, path))
@@ -127,7 +180,9 @@ def test_parameter_file_of_a_run(eom, sim, tmp_path):
         assert again[name] == pytest.approx(run[name], rel=1e-12, abs=1e-14), name
 
 
-@pytest.mark.parametrize("ending", rarely(["csv", "json", "erd", "mat", "nc", "parquet"], ["nc", "parquet"]))
+@pytest.mark.parametrize(
+    "ending", rarely(["csv", "json", "erd", "mat", "nc", "parquet"], ["nc", "parquet"])
+)
 def test_result_files(ending, sim, tmp_path):
     run = sim.simulate()
     path = tmp_path / f"run.{ending}"
@@ -144,14 +199,21 @@ def test_names_of_runs_are_forgiving_where_one_can_be_meant(sim):
     for name in ("AY", "Q(x)"):
         with pytest.raises(bc.BellcrankError):
             run[name]
-    with pytest.raises(bc.BellcrankError, match="'AY' may be 'Ay' and 'ay': names are case-sensitive"):
+    with pytest.raises(
+        bc.BellcrankError, match="'AY' may be 'Ay' and 'ay': names are case-sensitive"
+    ):
         run["AY"]
 
 
-@pytest.mark.parametrize("given", [
-    {"parameters": {"h": 1.0, "H": 2.0}}, {"initial": {"Q(2)": 1.0, "q(a)": 2.0}}, {"initial": {"U(1)": 1.0, "u( A)": 1.0}},
-    {"inputs": {"F": 1.0, "F ": 2.0}},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"parameters": {"h": 1.0, "H": 2.0}},
+        {"initial": {"Q(2)": 1.0, "q(a)": 2.0}},
+        {"initial": {"U(1)": 1.0, "u( A)": 1.0}},
+        {"inputs": {"F": 1.0, "F ": 2.0}},
+    ],
+)
 def test_the_same_name_twice_is_an_error(given, sim):
     for ask in (
         sim.simulate,

@@ -1,4 +1,5 @@
-"""Docstrings of public items in numpydoc form: every parameter is described, and examples print what they say."""
+"""Docstrings of public items in numpydoc form: every parameter is described, and examples print
+what they say."""
 
 import doctest
 import inspect
@@ -36,24 +37,84 @@ def classes(module):
 
 CLASSES = (bc.System, bc.Equations, bc.Simulation, bc.Run)  # each call has an example of its own
 RESULTS = (
-    Equilibria, Equilibrium, InverseDynamics, LinearModel, Mode, Modes, Response, RootLocus, Sensitivity, Spectrum,
-    StabilityChart, Fit, LivePage, Jacobian, Rhs, Forces, Stepper, Steppers, bc.BellcrankError, bc.BuildError, bc.Comparison, bc.Dae,
-    bc.ExpressionError, bc.InternalError, bc.Interrupted, bc.Many, bc.ModelError, bc.ModelWarning, bc.NoEquilibrium,
-    bc.ParsFile, bc.RunError, bc.RunStatus, bc.Screw, bc.Slip, bc.State, bc.Study, bc.StudyResult, bc.Tyre,
-    bc.metrics.Metric, bc.metrics.MetricKind,
-    *(x for m in (bc.kane, bc.vehicles.manoeuvres, bc.measured, bc.optimize, bc.vehicles.tyres, bc.vehicles) for x in classes(m)),
-)  # fmt: skip
+    Equilibria,
+    Equilibrium,
+    InverseDynamics,
+    LinearModel,
+    Mode,
+    Modes,
+    Response,
+    RootLocus,
+    Sensitivity,
+    Spectrum,
+    StabilityChart,
+    Fit,
+    LivePage,
+    Jacobian,
+    Rhs,
+    Forces,
+    Stepper,
+    Steppers,
+    bc.BellcrankError,
+    bc.BuildError,
+    bc.Comparison,
+    bc.Dae,
+    bc.ExpressionError,
+    bc.InternalError,
+    bc.Interrupted,
+    bc.Many,
+    bc.ModelError,
+    bc.ModelWarning,
+    bc.NoEquilibrium,
+    bc.ParsFile,
+    bc.RunError,
+    bc.RunStatus,
+    bc.Screw,
+    bc.Slip,
+    bc.State,
+    bc.Study,
+    bc.StudyResult,
+    bc.Tyre,
+    bc.metrics.Metric,
+    bc.metrics.MetricKind,
+    *(
+        x
+        for m in (
+            bc.kane,
+            bc.vehicles.manoeuvres,
+            bc.measured,
+            bc.optimize,
+            bc.vehicles.tyres,
+            bc.vehicles,
+        )
+        for x in classes(m)
+    ),
+)
 """Classes whose methods share the example of the class."""
 MADE = (Stepper, Steppers, Rhs, Forces)  # by calls alone
 MODULES = (
-    bc, bc.gym, bc.linkage, bc.vehicles.manoeuvres, bc.measured, bc.optimize, bc.random, bc.signals, bc.vehicles.terrain, bc.vehicles.tyres, bc.vehicles
-)  # fmt: skip
-READ = [getattr(import_module(k.module), k.reader) for k in FILE_KINDS]  # whose classmethod `read` is looked at
+    bc,
+    bc.gym,
+    bc.linkage,
+    bc.vehicles.manoeuvres,
+    bc.measured,
+    bc.optimize,
+    bc.random,
+    bc.signals,
+    bc.vehicles.terrain,
+    bc.vehicles.tyres,
+    bc.vehicles,
+)
+READ = [
+    getattr(import_module(k.module), k.reader) for k in FILE_KINDS
+]  # whose classmethod `read` is looked at
 
 
 def methods(kind):
     """Public methods of a class, class methods too, by name."""
-    for name, method in inspect.getmembers(kind, lambda x: inspect.isfunction(x) or inspect.ismethod(x)):
+    for name, method in inspect.getmembers(
+        kind, lambda x: inspect.isfunction(x) or inspect.ismethod(x)
+    ):
         own = method.__module__.startswith("bellcrank")  # not those of a Sequence
         if own and not name.startswith("_") and name not in getattr(kind, "internals", ()):
             yield f"{kind.__name__}.{name}", method
@@ -62,12 +123,17 @@ def methods(kind):
 def functions():
     for module in MODULES:
         for name in dir(module) if module is bc else module.__all__:
-            if inspect.isfunction(item := getattr(module, name)) and name[0] != "_" and name not in SCALAR:
+            if (
+                inspect.isfunction(item := getattr(module, name))
+                and name[0] != "_"
+                and name not in SCALAR
+            ):
                 yield f"{module.__name__}.{name}", item
 
 
 def shown():
-    """Items with an example of their own: classes, methods of the main ones, functions of the package."""
+    """Items with an example of their own: classes, methods of the main ones, functions of the
+    package."""
     yield from ((kind.__name__, kind) for kind in (*CLASSES, *RESULTS))
     for kind in CLASSES:
         yield from methods(kind)
@@ -83,12 +149,19 @@ def items():
 
 
 def missing(item):
-    """Parameters that the docstring does not describe; of a class, those of its constructor or its attributes."""
+    """Parameters that the docstring does not describe; of a class, those of its constructor or its
+    attributes."""
     text = inspect.getdoc(item) or ""
-    described = {x for line in re.findall(r"^([*\w, ]+) : ", text, re.M) for x in line.replace("*", "").split(", ")}
+    described = {
+        x
+        for line in re.findall(r"^([*\w, ]+) : ", text, re.M)
+        for x in line.replace("*", "").split(", ")
+    }
     hidden = {"self", *getattr(item, "internals", ())}
     if item in MADE or (
-        inspect.isclass(item) and issubclass(item, BaseException | Enum) and "__init__" not in vars(item)
+        inspect.isclass(item)
+        and issubclass(item, BaseException | Enum)
+        and "__init__" not in vars(item)
     ):
         return []
     return [x for x in inspect.signature(item).parameters if x not in described | hidden]
@@ -101,7 +174,11 @@ def returns(item):
 
 
 def test_what_is_returned_is_described():
-    wanting = [name for name, item in items() if returns(item) and "Returns\n---" not in (inspect.getdoc(item) or "")]
+    wanting = [
+        name
+        for name, item in items()
+        if returns(item) and "Returns\n---" not in (inspect.getdoc(item) or "")
+    ]
     assert wanting == [], "describe what these return in the docstrings"
 
 
@@ -124,7 +201,10 @@ LONG = {
     "Result",
     "Result.animate",
     "Experiment",
-    *(f"bellcrank.vehicles.manoeuvres.{x}" for x in ("experiment", "handling", "identify", "report", "run")),
+    *(
+        f"bellcrank.vehicles.manoeuvres.{x}"
+        for x in ("experiment", "handling", "identify", "report", "run")
+    ),
 }  # cars are compiled
 
 
@@ -137,4 +217,6 @@ def test_examples_print_what_they_say(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some write files
     test = doctest.DocTestParser().get_doctest(inspect.getdoc(EXAMPLES[name]), {}, name, None, 0)
     report = []
-    assert doctest.DocTestRunner(verbose=False).run(test, out=report.append).failed == 0, "".join(report)
+    assert doctest.DocTestRunner(verbose=False).run(test, out=report.append).failed == 0, "".join(
+        report
+    )

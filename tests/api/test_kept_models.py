@@ -1,5 +1,6 @@
-"""Derived models kept on disk: the same equations and runs as derived ones, for every value of parameters; nothing is
-loaded that is not whole, not ours, or holds anything but objects of Bellcrank."""
+"""Derived models kept on disk: the same equations and runs as derived ones, for every value of
+parameters; nothing is loaded that is not whole, not ours, or holds anything but objects of
+Bellcrank."""
 
 import hashlib
 import os
@@ -34,7 +35,14 @@ def corner(k=20000.0, arm=0.3, python=None, law=LAW):
     chain = Linkage.read("trailing_arm")
     wheel = s.add_body("wheel", mass=40, inertia=(1, 1, 1), cm=chain.points["wheel_centre"])
     s.add_linkage("front", chain, carrier=wheel)
-    s.add_body("pendulum", rotate=2, mass="m", joint_at=(arm, 0, 0), cm=(0, 0, -0.2), inertia=(0.1, 0.1, 0.1))
+    s.add_body(
+        "pendulum",
+        rotate=2,
+        mass="m",
+        joint_at=(arm, 0, 0),
+        cm=(0, 0, -0.2),
+        inertia=(0.1, 0.1, 0.1),
+    )
     s.define("law", law)
     s.add_gravity()
     s.add_force("spring", magnitude="-k*(x - x0) - 500*v", direction=s.inertial[3], at=wheel.cm)
@@ -71,7 +79,9 @@ def test_equal_things_have_equal_digests_whether_shared_or_not():
     """What was read from the cache shares fewer objects than what was made."""
     at, again = tuple([0.0, 1.0]), tuple([0.0, 1.0])
     assert at is not again
-    assert content_digest.object_digest({"a": at, "b": at}) == content_digest.object_digest({"a": at, "b": again})
+    assert content_digest.object_digest({"a": at, "b": at}) == content_digest.object_digest(
+        {"a": at, "b": again}
+    )
     assert (
         content_digest.object_digest((at, at))
         != content_digest.object_digest((at, (0.0, 2.0)))
@@ -101,7 +111,9 @@ def test_a_kept_model_is_the_derived_one_and_takes_other_values(cache, derived):
     eom = stiffer.equations(optimise="none")
     assert {p.name: p.default for p in eom.interface.parameters}["m"] == 3.0
     corner(arm=0.31).equations(optimise="none")
-    assert len(derived) == 2 and len([*cache.glob("model-*")]) == 2  # another structure is another model
+    assert (
+        len(derived) == 2 and len([*cache.glob("model-*")]) == 2
+    )  # another structure is another model
     plain = bc.System("other")
     plain.add_body("b", translate=1, mass=1)
     plain.equations()
@@ -122,12 +134,16 @@ def test_a_kept_model_takes_other_tables(cache, derived, monkeypatch):
         s.define("again", second)
     assert len({content_digest.equation_digest(s.description) for s in described}) == 2
     cubic, wider = bc.table(range(5), range(5), order=3), bc.table(range(9), range(9))
-    known = {content_digest.equation_digest(corner(law=x).description) for x in (LAW, other, cubic, wider)}
+    known = {
+        content_digest.equation_digest(corner(law=x).description)
+        for x in (LAW, other, cubic, wider)
+    }
     assert len(known) == 3
 
 
 def test_a_model_that_was_read_before_takes_other_values_and_tables(cache, derived, monkeypatch):
-    """What is the same for all numbers is read once; runs are those of models that are derived with these numbers."""
+    """What is the same for all numbers is read once; runs are those of models that are derived with
+    these numbers."""
     channels(corner())
     channels(corner())  # read
     (path,) = cache.glob("model-*/model")
@@ -153,7 +169,8 @@ def test_a_process_keeps_the_last_models_only(cache, derived):
 
 
 def test_shared_parts_are_one_object_and_hold_nothing_known():
-    """Expressions without tables come first and are read once; tables have the points given with each reading."""
+    """Expressions without tables come first and are read once; tables have the points given with
+    each reading."""
     x, known = Symbol("x"), {"axes": (LAW.axes[0],), "values": LAW.values}
     law = replace(LAW, axes=known["axes"], values=known["values"], name="law", defined=True)
     kept = model_pickle.PickledModel(model_pickle.dumps((x + 1, law(x) + (x + 1) ** 2, law), known))
@@ -178,7 +195,24 @@ def test_the_order_of_a_set_is_not_in_its_digest(made):
 
 
 def test_digests_tell_values_apart():
-    things = [1, 1.0, True, "1", b"1", None, "None", 0.0, -0.0, (1,), [1], ((1,),), (1, 1), {"a": 1}, ("a", 1), {1}]
+    things = [
+        1,
+        1.0,
+        True,
+        "1",
+        b"1",
+        None,
+        "None",
+        0.0,
+        -0.0,
+        (1,),
+        [1],
+        ((1,),),
+        (1, 1),
+        {"a": 1},
+        ("a", 1),
+        {1},
+    ]
     assert len({content_digest.object_digest(x) for x in things}) == len(things)
 
 
@@ -200,7 +234,9 @@ def runs_of_cars(folder, cache, *numbers):
     """Digests of short runs of cars, one after another in a process with a cache of its own."""
     given = {**os.environ, "BELLCRANK_CACHE": str(folder / cache)}
     command = [sys.executable, "-c", CARS, str(folder), *map(str, numbers)]
-    return subprocess.run(command, env=given, capture_output=True, text=True, check=True).stdout.split()
+    return subprocess.run(
+        command, env=given, capture_output=True, text=True, check=True
+    ).stdout.split()
 
 
 CARS = """
@@ -251,7 +287,13 @@ def test_nothing_but_objects_of_bellcrank_is_loaded(cache, derived, tmp_path, mo
     corner().equations(optimise="none")
     (path,) = cache.glob("model-*/model")
     assert b"marshal" not in path.read_bytes() and b"co_code" not in path.read_bytes()
-    for data in (pickle.dumps(Evil()), pickle.dumps(print), b"", b"\x80\x05garbage", pickle.dumps(([], 3))[:-3]):
+    for data in (
+        pickle.dumps(Evil()),
+        pickle.dumps(print),
+        b"",
+        b"\x80\x05garbage",
+        pickle.dumps(([], 3))[:-3],
+    ):
         with pytest.raises(model_pickle.NotPortable):
             model_pickle.loads(data, {})
     path.write_bytes(data := pickle.dumps(Evil()))
@@ -267,14 +309,24 @@ def test_the_digest_knows_the_values_of_loops():
     def four_bar(length):
         s = bc.System("loop")
         a = s.add_body("a", rotate=3, mass=1, cm=(0.5, 0, 0), inertia=(1, 1, 1))
-        b = s.add_body("b", parent=a, rotate=3, joint_at=("l", 0, 0), mass=1, cm=(0.5, 0, 0), inertia=(1, 1, 1))
+        b = s.add_body(
+            "b", parent=a, rotate=3, joint_at=("l", 0, 0), mass=1, cm=(0.5, 0, 0), inertia=(1, 1, 1)
+        )
         tip = s.add_point("tip", body=b, at=(1, 0, 0))
-        s.add_loop_joint("loop", between=(tip, s.add_point("fixed", at=(1, 1, 0), body=s.inertial)), directions=(1, 2))
+        s.add_loop_joint(
+            "loop",
+            between=(tip, s.add_point("fixed", at=(1, 1, 0), body=s.inertial)),
+            directions=(1, 2),
+        )
         s.set_defaults(l=length)
         return s.description
 
-    assert content_digest.equation_digest(four_bar(1.0)) == content_digest.equation_digest(four_bar(1.0))
-    assert content_digest.equation_digest(four_bar(1.0)) != content_digest.equation_digest(four_bar(1.1))
+    assert content_digest.equation_digest(four_bar(1.0)) == content_digest.equation_digest(
+        four_bar(1.0)
+    )
+    assert content_digest.equation_digest(four_bar(1.0)) != content_digest.equation_digest(
+        four_bar(1.1)
+    )
     assert content_digest.equation_digest(corner().description) == content_digest.equation_digest(
         corner(k=3.0).description
     )
@@ -288,7 +340,15 @@ def chain(links, python=None):
     link = None
     for i in range(links):
         at = (0, 0, "-l") if link else (0, 0, 0)
-        link = s.add_body(f"link{i}", link, rotate="x", joint_at=at, cm=(0, 0, "-c"), mass="m", inertia=("a", 0, 0))
+        link = s.add_body(
+            f"link{i}",
+            link,
+            rotate="x",
+            joint_at=at,
+            cm=(0, 0, "-c"),
+            mass="m",
+            inertia=("a", 0, 0),
+        )
     s.add_gravity(direction="-[n.z]")
     s.set_defaults(l=1, c=0.5, m=2, a=0.1)
     if python is not None:
@@ -297,9 +357,12 @@ def chain(links, python=None):
     return s
 
 
-@pytest.mark.parametrize(("links", "python", "times"), [(5, None, 2), (6, None, 1), (6, lambda x: 2 * x, 2)])
+@pytest.mark.parametrize(
+    ("links", "python", "times"), [(5, None, 2), (6, None, 1), (6, lambda x: 2 * x, 2)]
+)
 def test_equations_of_large_systems_are_kept(cache, derived, monkeypatch, links, python, times):
-    """Small ones are derived sooner than read; functions of the user have no content that is known."""
+    """Small ones are derived sooner than read; functions of the user have no content that is
+    known."""
     monkeypatch.setattr(bc.System, "_caches_equations", None)
     first, second = (chain(links, python).equations() for _ in range(2))
     assert len(derived) == times

@@ -6,13 +6,20 @@ import numpy as np
 import pytest
 
 from bellcrank.mechanics.derive.loop_blocks import usual_ratio
-from bellcrank.mechanics.derive.loop_choice import _equilibrate, _fill_in, _independent_rows, _pivot_order, drawn_scales
+from bellcrank.mechanics.derive.loop_choice import (
+    _equilibrate,
+    _fill_in,
+    _independent_rows,
+    _pivot_order,
+    drawn_scales,
+)
 from bellcrank.mechanics.kinematics.analysis import LoopElimination
 from bellcrank.symbolic.expr import Symbol
 
 
 def platform(legs=4, seed=0):
-    """Rows of a platform with six degrees of freedom on legs of three joints each: every leg's rows hold its own speeds and the platform's."""
+    """Rows of a platform with six degrees of freedom on legs of three joints each: every leg's rows
+    hold its own speeds and the platform's."""
     rng = np.random.default_rng(seed)
     J = np.zeros((3 * legs, 6 + 3 * legs))
     for k in range(legs):
@@ -32,7 +39,8 @@ def test_legs_are_solved_for_one_by_one():
 
 
 def test_products_of_an_elimination_by_count():
-    """Two rows a x + b y + d = 0 and c x + e = 0: with x from the second, one product for d and none for y."""
+    """Two rows a x + b y + d = 0 and c x + e = 0: with x from the second, one product for d and
+    none for y."""
     pattern = np.array([[True, True, True, False], [True, False, False, True]])
     assert _fill_in(pattern, (1, 0), (0, 1)) == 1
     assert _fill_in(pattern, (0, 1), (1, 0)) == 1
@@ -57,7 +65,8 @@ def test_full_pivoting_takes_the_largest_entry_that_is_left():
 
 
 def test_products_of_an_elimination_are_counted():
-    """Row by row with sets: a row that has the column takes on all other entries of the pivot's row."""
+    """Row by row with sets: a row that has the column takes on all other entries of the pivot's
+    row."""
     rng = np.random.default_rng(4)
     for _ in range(5):
         pattern = rng.uniform(size=(4, 7)) < 0.5
@@ -87,13 +96,20 @@ def test_largest_entries_become_one():
     assert found.rows == pytest.approx((1 / 8, 1 / 8e-3, 1 / 6))
     assert found.columns == pytest.approx((2, 1, 1e3))
     assert found.rank_g == 2
-    assert _independent_rows([np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]]), np.zeros((3, 2))], 2) == [0, 2]
+    assert _independent_rows(
+        [np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]]), np.zeros((3, 2))], 2
+    ) == [0, 2]
     assert _independent_rows([np.eye(3)], 2) == [0, 1]
 
 
 def test_sizes_of_rows_are_those_of_the_parameters_that_are_known():
     """M and m are two: the value of neither is drawn, nor taken for the other."""
-    M, m, u, v = Symbol("M", "parameter"), Symbol("m", "parameter"), Symbol("u", "speed"), Symbol("v", "speed")
+    M, m, u, v = (
+        Symbol("M", "parameter"),
+        Symbol("m", "parameter"),
+        Symbol("u", "speed"),
+        Symbol("v", "speed"),
+    )
     row = SimpleNamespace(partials=[(u, M), (v, m)], text="row")
     known = LoopElimination((row,), (row,), (v,))
     found = drawn_scales(known, [u, v], 0, {"M": 40.0, "m": 5.0})

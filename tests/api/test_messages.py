@@ -1,4 +1,5 @@
-"""Messages that a newcomer meets: what was given, what is allowed, the near names; no internal classes."""
+"""Messages that a newcomer meets: what was given, what is allowed, the near names; no internal
+classes."""
 
 import pytest
 
@@ -21,13 +22,15 @@ def message(call, kind=bc.ModelError):
 
 def test_an_argument_that_does_not_exist():
     assert (
-        message(lambda: mass().set_run(setp=1), TypeError) == "set_run() has no argument 'setp'. Did you mean 'step'?"
+        message(lambda: mass().set_run(setp=1), TypeError)
+        == "set_run() has no argument 'setp'. Did you mean 'step'?"
     )
 
 
 def test_a_python_function_as_formula():
-    assert "a Python function is no formula: use a formula, bc.table() or add_external()" in message(
-        lambda: mass(lambda x, v: -x).equations()
+    assert (
+        "a Python function is no formula: use a formula, bc.table() or add_external()"
+        in message(lambda: mass(lambda x, v: -x).equations())
     )
 
 
@@ -38,13 +41,17 @@ def test_a_parameter_that_may_not_be_zero():
 
 def test_methods_of_other_programs():
     sim = mass().equations().compile(backend="python")
-    assert "method='ode45' is not known. Did you mean 'tsit5'?" in message(lambda: sim.simulate(method="ode45"))
+    assert "method='ode45' is not known. Did you mean 'tsit5'?" in message(
+        lambda: sim.simulate(method="ode45")
+    )
 
 
 def test_an_event_that_does_not_exist():
     sim = mass().equations().compile(backend="python")
     events = {"bounce": "q(body)"}
-    assert "stop='b': no event has that name. Events: bounce." in message(lambda: sim.simulate(events=events, stop="b"))
+    assert "stop='b': no event has that name. Events: bounce." in message(
+        lambda: sim.simulate(events=events, stop="b")
+    )
 
 
 def test_a_parent_that_does_not_exist():
@@ -52,7 +59,8 @@ def test_a_parent_that_does_not_exist():
     s.add_body("rod", "bdy", rotate="z")
     said = message(s.equations)
     assert (
-        "parent 'bdy' does not exist: no body has that name. Did you mean 'body'? Bodies: n (the ground), body." in said
+        "parent 'bdy' does not exist: no body has that name. Did you mean 'body'? Bodies: n "
+        "(the ground), body." in said
     )
 
 
@@ -66,7 +74,10 @@ def test_an_input_without_value():
 def test_a_constraint_that_is_not_linear():
     s = mass()
     s.add_constraint("u(body)**2 - 1")
-    assert "not linear in the speeds: its derivative with respect to u(body) is 2*u(body)" in message(s.equations)
+    assert (
+        "not linear in the speeds: its derivative with respect to u(body) is 2*u(body)"
+        in message(s.equations)
+    )
 
 
 def test_units_that_do_not_fit():
@@ -78,7 +89,9 @@ def test_units_that_do_not_fit():
 def test_nothing_moves():
     s = bc.System("nothing", units="SI")
     s.add_body("body", mass=1)
-    assert "the model has no degrees of freedom: give a body translate= or rotate=" in message(s.equations)
+    assert "the model has no degrees of freedom: give a body translate= or rotate=" in message(
+        s.equations
+    )
 
 
 def test_channels_have_one_error_everywhere():

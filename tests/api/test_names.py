@@ -41,7 +41,11 @@ WRONG = {
 AT = (0.0, [0.0], [0.0])
 CALLS = [
     *(("simulate", (), what) for what in WRONG),
-    *((call, AT, what) for call in ("derivatives", "outputs", "echo") for what in ("parameters", "inputs")),
+    *(
+        (call, AT, what)
+        for call in ("derivatives", "outputs", "echo")
+        for what in ("parameters", "inputs")
+    ),
     *(("equilibrium", (), what) for what in ("parameters", "inputs")),
     ("linearize", (), "parameters"),
 ]
@@ -68,20 +72,27 @@ def test_all_wrong_names_are_told_at_once(sim):
 
 
 def test_names_ignore_case_and_blanks_and_may_be_symbols(sim):
-    run = sim.simulate(parameters={"STIFFNESS": 5.0, " mass ": 1.0}, inputs={"Push": 2.0}, initial={"Q( B )": 0.1})
+    run = sim.simulate(
+        parameters={"STIFFNESS": 5.0, " mass ": 1.0}, inputs={"Push": 2.0}, initial={"Q( B )": 0.1}
+    )
     assert run["q(b)"][0] == 0.1 and run["push"][0] == 2.0
 
 
 @pytest.mark.parametrize(
     ("method", "value", "what"),
-    [("set_defaults", 4.0, "a value"), ("set_units", "F/L", "a unit"), ("set_labels", "words", "a label")],
+    [
+        ("set_defaults", 4.0, "a value"),
+        ("set_units", "F/L", "a unit"),
+        ("set_labels", "words", "a label"),
+    ],
 )
 def test_what_is_told_of_a_name_that_no_formula_holds(path, method, value, what):
     s = bc.System.read(path)
     getattr(s, method)(stifness=value)
     with pytest.warns(
         bc.ModelWarning,
-        match=f"{what} is given for 'stifness', which is not used in any formula.*Did you mean 'stiffness'",
+        match=f"{what} is given for 'stifness', which is not used in any formula.*Did you mean "
+        f"'stiffness'",
     ):
         s.equations()
 
@@ -97,17 +108,24 @@ def test_what_is_declared_may_stay_unused_with_a_warning(path):
     s = bc.System.read(path)
     s.add_parameter("reserve", 3.0)
     eom = s.equations()
-    with pytest.warns(bc.ModelWarning, match="a value is given for 'reserve', but the model does not use it"):
+    with pytest.warns(
+        bc.ModelWarning, match="a value is given for 'reserve', but the model does not use it"
+    ):
         sim = eom.compile(backend="python")
-    with pytest.warns(bc.ModelWarning, match="'reserve': ...}: the model does not use this parameter"):
+    with pytest.warns(
+        bc.ModelWarning, match="'reserve': ...}: the model does not use this parameter"
+    ):
         sim.simulate(parameters={"reserve": 4.0})
 
 
 def test_units_and_labels_of_other_names_are_no_mistakes():
-    """Values of user functions, parameters of definitions and of routines that nothing uses, inertia of a slider."""
+    """Values of user functions, parameters of definitions and of routines that nothing uses,
+    inertia of a slider."""
     s = bc.System("m", units="mks")
     b = s.add_body("b", translate=1)
-    s.add_external("drive", arguments=("k*t", "idle"), returns=("force", "spare"), python=lambda t, i: (t, i))
+    s.add_external(
+        "drive", arguments=("k*t", "idle"), returns=("force", "spare"), python=lambda t, i: (t, i)
+    )
     s.add_external("never", arguments=("other",), returns=("nothing",), python=lambda x: x)
     s.define("twice", "2*alone")
     s.add_force("f", magnitude="force", direction=s.inertial[1], at=b.origin)
@@ -126,13 +144,20 @@ def test_wrong_names_of_set_run(path):
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "analyse", *(pytest.param(c, marks=pytest.mark.campaign) for c in ("check", "report"))]
+    "command",
+    ["run", "analyse", *(pytest.param(c, marks=pytest.mark.campaign) for c in ("check", "report"))],
 )
 def test_wrong_names_on_the_command_line(path, command, capsys, monkeypatch):
     monkeypatch.chdir(path.parent)
-    code = main([command, str(path), "--set", "stifness=4", *(["--modes"] if command == "analyse" else [])])
+    code = main(
+        [command, str(path), "--set", "stifness=4", *(["--modes"] if command == "analyse" else [])]
+    )
     told = capsys.readouterr().err
-    assert code != 0 and "no such parameter. Did you mean 'stiffness'" in told and "Traceback" not in told
+    assert (
+        code != 0
+        and "no such parameter. Did you mean 'stiffness'" in told
+        and "Traceback" not in told
+    )
 
 
 def test_a_parameter_file_names_what_has_no_effect(tmp_path):
@@ -142,7 +167,9 @@ def test_a_parameter_file_names_what_has_no_effect(tmp_path):
     s.set_defaults(bm=1, k=3)
     file = tmp_path / "m.par"
     file.write_text("PARSFILE\nk 4\nbi11 2\nEND\n", encoding="utf-8")
-    with pytest.warns(bc.ModelWarning, match="the model has the parameter 'bi11', but does not depend on it"):
+    with pytest.warns(
+        bc.ModelWarning, match="the model has the parameter 'bi11', but does not depend on it"
+    ):
         found = bc.settings_of(s.equations(), file)
     assert found["parameters"] == {"k": 4.0}
     file.write_text("PARSFILE\nkk 4\nEND\n", encoding="utf-8")
@@ -153,23 +180,47 @@ def test_a_parameter_file_names_what_has_no_effect(tmp_path):
 @pytest.mark.parametrize(
     ("add", "told"),
     [
-        (lambda s, b: s.add_force("f", magnitude=1, direction="n1", at=b.cm), r"the unit vector is written \[n1\]"),
-        (lambda s, b: s.add_force("f", magnitude=1, direction="b.x", at=b.cm), r"the unit vector is written \[b\.x\]"),
-        (lambda s, b: s.add_force("f", magnitude=1, direction=3, at=b.cm), r"axes of the ground are written \[n1\]"),
+        (
+            lambda s, b: s.add_force("f", magnitude=1, direction="n1", at=b.cm),
+            r"the unit vector is written \[n1\]",
+        ),
+        (
+            lambda s, b: s.add_force("f", magnitude=1, direction="b.x", at=b.cm),
+            r"the unit vector is written \[b\.x\]",
+        ),
+        (
+            lambda s, b: s.add_force("f", magnitude=1, direction=3, at=b.cm),
+            r"axes of the ground are written \[n1\]",
+        ),
         (lambda s, b: s.add_gravity("down"), r"axes of the ground are written \[n1\]"),
         (
             lambda s, b: s.add_force("f", magnitude=1, direction="[n1]", at=b),
             "It is a body, with the points 'b.origin'",
         ),
-        (lambda s, b: s.add_output("x", "dot(pos(b), [n1])"), "It is a body, with the points 'b.origin', 'b.cm' and"),
-        (lambda s, b: s.add_body("c", rotate=3, mass=1, inertia=0.2), r"its one moment three times: \(i, i, i\)"),
-        (lambda s, b: s.add_output("x", "k*q(b)"), r"no value is given for 1 parameter: 'k'.* or parameters=\.$"),
+        (
+            lambda s, b: s.add_output("x", "dot(pos(b), [n1])"),
+            "It is a body, with the points 'b.origin', 'b.cm' and",
+        ),
+        (
+            lambda s, b: s.add_body("c", rotate=3, mass=1, inertia=0.2),
+            r"its one moment three times: \(i, i, i\)",
+        ),
+        (
+            lambda s, b: s.add_output("x", "k*q(b)"),
+            r"no value is given for 1 parameter: 'k'.* or parameters=\.$",
+        ),
         (
             lambda s, b: s.add_output("turn_rate", "u(b)") or s.add_output("x", "2*turn_rat"),
             "no value is given for 1 parameter: 'turn_rat'.* Does 'turn_rat' mean 'turn_rate'?",
         ),
-        (lambda s, b: s.add_output("x", bc.table([0, 1], [0, 1])("q(b)")), r"write 'tab\(q\(b\)\)' in a formula"),
-        (lambda s, b: s.add_constraint("q(b) - 1"), "0 degrees of freedom: 1 constraint equation for 1 speed"),
+        (
+            lambda s, b: s.add_output("x", bc.table([0, 1], [0, 1])("q(b)")),
+            r"write 'tab\(q\(b\)\)' in a formula",
+        ),
+        (
+            lambda s, b: s.add_constraint("q(b) - 1"),
+            "0 degrees of freedom: 1 constraint equation for 1 speed",
+        ),
     ],
 )
 def test_what_was_meant_is_told(add, told):
@@ -185,13 +236,17 @@ def test_a_misspelled_parameter_is_reported_before_a_missing_one():
     s = bc.System("m", units="mks")
     s.add_body("b", rotate=3, mass=1, inertia=(1, 1, 1))
     s.add_output("x", "stiffness*q(b)")
-    with pytest.raises(bc.ModelError, match=r"parameters=\{'stifness': ...\}: .* Did you mean 'stiffness'"):
+    with pytest.raises(
+        bc.ModelError, match=r"parameters=\{'stifness': ...\}: .* Did you mean 'stiffness'"
+    ):
         s.equations().compile(backend="python").simulate(parameters={"stifness": 2})
 
 
 def test_a_warning_of_a_model_points_at_the_line_that_derives_it():
     s = bc.System("m", units="mks")
     s.add_body("b", rotate=3, mass=1, inertia=(0, 0, 1))
-    with pytest.warns(bc.ModelWarning, match="For planar motion only one of them matters: give it three times") as told:
+    with pytest.warns(
+        bc.ModelWarning, match="For planar motion only one of them matters: give it three times"
+    ) as told:
         s.equations()
     assert told[0].filename == __file__

@@ -88,7 +88,9 @@ def test_what_others_have_installed_is_not_replaced(tmp_path):
 def test_threads_do_not_mix_neighbours(tmp_path):
     paths = [folder(tmp_path / str(i), i + 1) for i in range(4)]
     found = {}
-    threads = [Thread(target=lambda i=i: found.update({i: bc.System.read(paths[i])})) for i in range(4)]
+    threads = [
+        Thread(target=lambda i=i: found.update({i: bc.System.read(paths[i])})) for i in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -106,15 +108,20 @@ def test_commands_find_neighbours(tmp_path, monkeypatch, capsys, command):
 def test_files_that_a_model_imports_are_found_without_running_them(tmp_path):
     path = folder(tmp_path / "a", 2)
     (tmp_path / "a" / "unused.py").write_text("", encoding="utf-8")
-    (tmp_path / "a" / "inner" / "deep.py").write_text("from . import side\nfrom ..late import LATE\n", encoding="utf-8")
-    (tmp_path / "a" / "inner" / "side.py").write_text("import numpy, part\nraise ValueError\n", encoding="utf-8")
+    (tmp_path / "a" / "inner" / "deep.py").write_text(
+        "from . import side\nfrom ..late import LATE\n", encoding="utf-8"
+    )
+    (tmp_path / "a" / "inner" / "side.py").write_text(
+        "import numpy, part\nraise ValueError\n", encoding="utf-8"
+    )
     found = [p.relative_to(tmp_path / "a").as_posix() for p in imported_files(path)]
     assert found == ["inner/__init__.py", "inner/deep.py", "inner/side.py", "late.py", "part.py"]
 
 
 @pytest.mark.campaign
 def test_a_study_takes_neighbours_along(tmp_path):
-    """To workers, and into the keys of its runs: after a change next to the model they are run anew."""
+    """To workers, and into the keys of its runs: after a change next to the model they are run
+    anew."""
     path = folder(tmp_path / "a", 2)
     definition = {
         "name": "n",

@@ -10,7 +10,8 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "ITIMER_PROF"), reason="need
 
 
 @pytest.mark.parametrize(
-    ("every", "first"), [(101, 7), *(pytest.param(4, k, marks=pytest.mark.campaign) for k in range(4))]
+    ("every", "first"),
+    [(101, 7), *(pytest.param(4, k, marks=pytest.mark.campaign) for k in range(4))],
 )
 def test_odd_calls(every, first, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

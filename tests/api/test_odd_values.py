@@ -1,4 +1,5 @@
-"""What is no real number is an error that names it; equations and simulations go to other processes."""
+"""What is no real number is an error that names it; equations and simulations go to other
+processes."""
 
 import copy
 import datetime
@@ -30,19 +31,40 @@ def sim():
     return oscillator().equations().compile(backend="python")
 
 
-WRONG = ["5", True, 1j, np.bool_(True), b"1", 10**400, 10**5000, datetime.date(2020, 1, 1), [1], np.ma.masked, None]
+WRONG = [
+    "5",
+    True,
+    1j,
+    np.bool_(True),
+    b"1",
+    10**400,
+    10**5000,
+    datetime.date(2020, 1, 1),
+    [1],
+    np.ma.masked,
+    None,
+]
 
 
 @pytest.mark.parametrize("value", WRONG[:-1], ids=lambda x: type(x).__name__)
 def test_values_that_are_no_numbers(sim, value):
     for given in (
-        {"parameters": {"k": value}}, {"initial": {"q(b)": value}}, {"t_end": value}, {"step": value},
-        {"inputs": {"z": value}}, {"inputs": {"z": ([0, 1], [0, value])}}, {"t_start": value}, {"output_every": value},
-        {"method": "tsit5", "rtol": value}, {"method": "tsit5", "atol": value},
-    ):  # fmt: skip
+        {"parameters": {"k": value}},
+        {"initial": {"q(b)": value}},
+        {"t_end": value},
+        {"step": value},
+        {"inputs": {"z": value}},
+        {"inputs": {"z": ([0, 1], [0, value])}},
+        {"t_start": value},
+        {"output_every": value},
+        {"method": "tsit5", "rtol": value},
+        {"method": "tsit5", "atol": value},
+    ):
         if "output_every" in given and type(value) is int:
             continue
-        if isinstance(value, bool | np.bool_) and isinstance(given.get("inputs", {}).get("z"), tuple):
+        if isinstance(value, bool | np.bool_) and isinstance(
+            given.get("inputs", {}).get("z"), tuple
+        ):
             continue  # NumPy makes integers of them
         with pytest.raises(bc.BellcrankError):
             sim.simulate(**given)
@@ -54,7 +76,9 @@ def test_values_that_are_no_numbers(sim, value):
         bc.signals.step(height=value)
 
 
-@pytest.mark.parametrize("value", [Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.array(0.5), 0.5])
+@pytest.mark.parametrize(
+    "value", [Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.array(0.5), 0.5]
+)
 def test_values_that_are_numbers(sim, value):
     run = sim.simulate(parameters={"k": value}, inputs={"z": value}, initial={"q(b)": value})
     assert run["q(b)"][0] == 0.5
@@ -82,7 +106,9 @@ def test_a_condition_that_is_no_number_is_reported():
 
 
 def test_a_tolerance_above_the_state_is_reported(sim):
-    with pytest.warns(bc.ModelWarning, match=r"atol of q\(b\), 1e\+300 m, exceeds its largest value"):
+    with pytest.warns(
+        bc.ModelWarning, match=r"atol of q\(b\), 1e\+300 m, exceeds its largest value"
+    ):
         sim.simulate(method="DOP853", atol=1e300, initial={"q(b)": 1})
 
 
@@ -100,7 +126,9 @@ def test_copies_give_the_same_run(kind):
     sim = eom.compile(backend="python")
     expected = sim.simulate()["q(b)"]
     given = {"system": s, "equations": eom, "simulation": sim}[kind]
-    s.set_defaults(k=5) if kind != "system" else None  # the equations are those of the description as it was
+    s.set_defaults(
+        k=5
+    ) if kind != "system" else None  # the equations are those of the description as it was
     for again in (pickle.loads(pickle.dumps(given)), copy.deepcopy(given), copy.copy(given)):
         again = again.equations() if kind == "system" else again
         again = again if kind == "simulation" else again.compile(backend="python")
@@ -137,11 +165,28 @@ def test_a_pool_of_processes_runs_a_simulation():
 
 
 FORMULAS = {
-    "dot": "[n1], [b1]", "cross": "[n1], [b1]", "angle": "[n1], [b1], [n3]", "direction": "[b1]", "dir": "[b1]",
-    "magnitude": "[b1]", "mag": "[b1]", "norm": "[b1]", "project": "[b1], [n1]", "dplane": "[b1], [n1]",
-    "pos": "b.cm, n.origin", "vel": "b.cm, n.origin", "rot": "b", "dxdt": "q(b, 1)", "partial": "k*q(b, 1), q(b, 1)",
-    "nominal": "k", "fm": "spring", "q": "b, 2", "u": "b, 2", "qp": "b, 2", "up": "b, 2",
-}  # fmt: skip
+    "dot": "[n1], [b1]",
+    "cross": "[n1], [b1]",
+    "angle": "[n1], [b1], [n3]",
+    "direction": "[b1]",
+    "dir": "[b1]",
+    "magnitude": "[b1]",
+    "mag": "[b1]",
+    "norm": "[b1]",
+    "project": "[b1], [n1]",
+    "dplane": "[b1], [n1]",
+    "pos": "b.cm, n.origin",
+    "vel": "b.cm, n.origin",
+    "rot": "b",
+    "dxdt": "q(b, 1)",
+    "partial": "k*q(b, 1), q(b, 1)",
+    "nominal": "k",
+    "fm": "spring",
+    "q": "b, 2",
+    "u": "b, 2",
+    "qp": "b, 2",
+    "up": "b, 2",
+}
 
 
 @pytest.mark.parametrize("name", FORMULAS)
@@ -151,5 +196,7 @@ def test_a_function_with_one_argument_too_many_says_how_many_it_takes(name):
     s.add_force("spring", magnitude="-k*x", direction="[n1]", at=b.cm)
     s.add_output("y", f"{name}({FORMULAS[name]}, 1)")
     count = FORMULAS[name].replace("(b, 1)", "").count(",") + 2
-    with pytest.raises(bc.ModelError, match=rf"{name}\(\) takes (1|2|1 or 2|2 or 3) arguments?, {count} given"):
+    with pytest.raises(
+        bc.ModelError, match=rf"{name}\(\) takes (1|2|1 or 2|2 or 3) arguments?, {count} given"
+    ):
         s.equations(optimise="none")

@@ -20,11 +20,17 @@ def settings(tmp_path, text, name="quarter_car"):
 def test_settings_of_a_file(tmp_path):
     found = settings(
         tmp_path,
-        "PARSFILE\nK 17000 N/m\nu(wheel) 0.1\nq(2) 0.2\nstopt 2\nstep 1e-3\niprint 5\nmethod rk2\nz_road ramp 0 1 2\n",
+        "PARSFILE\nK 17000 N/m\nu(wheel) 0.1\nq(2) 0.2\nstopt 2\nstep 1e-3\niprint "
+        "5\nmethod rk2\nz_road ramp 0 1 2\n",
     )
     assert found["parameters"] == {"k": 17000}
     assert found["initial"] == {"u(wheel)": 0.1, "q(body)": 0.2}
-    assert (found["t_end"], found["step"], found["output_every"], found["method"]) == (2, 1e-3, 5, "rk2")
+    assert (found["t_end"], found["step"], found["output_every"], found["method"]) == (
+        2,
+        1e-3,
+        5,
+        "rk2",
+    )
     assert found["inputs"]["z_road"](1.5) == 1.5
 
 
@@ -38,11 +44,19 @@ def test_default_file_of_a_program_gives_the_default_run(tmp_path):
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("kk 3", "line 2: no keyword is called 'kk'. Did you mean 'k'"), ("k x", "k needs a number, found 'x'"), ("step 0", "step needs a positive"),
-     ("iprint 1.5", "whole number"), ("z_road", "z_road needs a number or one of"), ("z_road sine 1", "sine needs 4 numbers"),
-     ("z_road file none.txt", "cannot read"), ("z_road chirp 1 1 2 0 0", "duration"), ("z_road file words.txt", "line 1: expected a time"),
-     ("z_road file point.txt", "at least two points")],
-)  # fmt: skip
+    [
+        ("kk 3", "line 2: no keyword is called 'kk'. Did you mean 'k'"),
+        ("k x", "k needs a number, found 'x'"),
+        ("step 0", "step needs a positive"),
+        ("iprint 1.5", "whole number"),
+        ("z_road", "z_road needs a number or one of"),
+        ("z_road sine 1", "sine needs 4 numbers"),
+        ("z_road file none.txt", "cannot read"),
+        ("z_road chirp 1 1 2 0 0", "duration"),
+        ("z_road file words.txt", "line 1: expected a time"),
+        ("z_road file point.txt", "at least two points"),
+    ],
+)
 def test_bad_lines_are_told(tmp_path, line, message):
     (tmp_path / "words.txt").write_text("hello\n", encoding="utf-8")
     (tmp_path / "point.txt").write_text("0 1\n", encoding="utf-8")
@@ -57,7 +71,9 @@ def test_dependent_speeds_cannot_be_given(tmp_path):
 
 def test_command_line_reads_and_echoes(tmp_path, capsys):
     (tmp_path / "road.txt").write_text("0 0\n1 0.02\n4 0\n", encoding="utf-8")
-    (tmp_path / "in.par").write_text("PARSFILE\nk 17000\nstopt 0.5\nz_road file road.txt\n", encoding="utf-8")
+    (tmp_path / "in.par").write_text(
+        "PARSFILE\nk 17000\nstopt 0.5\nz_road file road.txt\n", encoding="utf-8"
+    )
     arguments = ["run", CAR, "--backend", "python", "--set", "c=900"]
     assert (
         cli.main(
@@ -75,7 +91,16 @@ def test_command_line_reads_and_echoes(tmp_path, capsys):
     )
     assert (
         cli.main(
-            ["run", CAR, "--backend", "python", "--pars", str(tmp_path / "e.echo"), "--out", str(tmp_path / "b.erd")]
+            [
+                "run",
+                CAR,
+                "--backend",
+                "python",
+                "--pars",
+                str(tmp_path / "e.echo"),
+                "--out",
+                str(tmp_path / "b.erd"),
+            ]
         )
         == 0
     )
@@ -84,11 +109,27 @@ def test_command_line_reads_and_echoes(tmp_path, capsys):
     reference = (
         example("quarter_car")
         .compile(backend="python")
-        .simulate(t_end=0.5, parameters={"k": 17000, "c": 900}, inputs={"z_road": ([0, 1, 4], [0, 0.02, 0])})
+        .simulate(
+            t_end=0.5,
+            parameters={"k": 17000, "c": 900},
+            inputs={"z_road": ([0, 1, 4], [0, 0.02, 0])},
+        )
     )
     assert relative(first["az"], reference["az"]) < 1e-12
     assert (
-        cli.main(["run", CAR, "--backend", "python", "--t-end", "0.1", "--out", str(tmp_path / "c.erd"), "--classic"])
+        cli.main(
+            [
+                "run",
+                CAR,
+                "--backend",
+                "python",
+                "--t-end",
+                "0.1",
+                "--out",
+                str(tmp_path / "c.erd"),
+                "--classic",
+            ]
+        )
         == 0
     )
     assert (tmp_path / "c.erd.BIN").exists()

@@ -1,4 +1,5 @@
-"""States of the user's own: closed forms, both backends, stand-alone programs, analyses, the check, bad input."""
+"""States of the user's own: closed forms, both backends, stand-alone programs, analyses, the check,
+bad input."""
 
 import numpy as np
 import pytest
@@ -80,7 +81,8 @@ def test_parameters_that_must_be_positive():
 
 
 def test_constraint_may_hold_a_state():
-    """A body that follows a state by a removed speed: its acceleration is known without that of the input."""
+    """A body that follows a state by a removed speed: its acceleration is known without that of the
+    input."""
     s = bc.System("follower", axes="ISO 8855")
     body = s.add_body("b", translate=1, mass=2, inertia=0)
     rider = s.add_body("r", body, translate=3, mass=1, inertia=0)
@@ -108,7 +110,8 @@ def test_standalone_programs_run_the_state(language, tmp_path):
 
 
 def swinging(loop):
-    """A pendulum with a force that lags behind its place: by an angle, or by two translations and a constraint."""
+    """A pendulum with a force that lags behind its place: by an angle, or by two translations and a
+    constraint."""
     s = bc.System("pendulum", axes="ISO 8855")
     if loop:
         bob = s.add_point_mass("b", translate=(1, 3), mass=1)

@@ -63,7 +63,9 @@ def test_a_name_of_a_motion_cannot_be_a_parameter_of_the_same_magnitude(name):
     s = with_force(f"-k*{name}")
     s.add_output("twice", f"2*{name}")
     s.set_defaults({"k": 1.0, name: 3.0})
-    with pytest.raises(bc.ModelError, match=f"force 'pull': '{name}' is the force's own motion .* dummies="):
+    with pytest.raises(
+        bc.ModelError, match=f"force 'pull': '{name}' is the force's own motion .* dummies="
+    ):
         s.equations()
     s = with_force(f"-k*{name}*xx - c*vv", dummies=("xx", "xx0", "vv"))
     s.set_defaults({"k": 1.0, "c": 1.0, name: 3.0})
@@ -79,7 +81,9 @@ def test_a_parameter_object_with_the_name_of_a_motion_is_the_parameter():
 
 
 def test_unknown_axes_are_reported_at_once():
-    with pytest.raises(bc.ModelError, match="axes='NED' is not known; it is 'SAE', 'ISO 8855' or None"):
+    with pytest.raises(
+        bc.ModelError, match="axes='NED' is not known; it is 'SAE', 'ISO 8855' or None"
+    ):
         bc.System("plane", axes="NED")
 
 
@@ -90,14 +94,22 @@ def body_of(name):
 
 ELSEWHERE = {
     "at": lambda s, b, o: s.add_force("f", magnitude="-k*x", direction=s.inertial[1], at=o.origin),
-    "against": lambda s, b, o: s.add_force("f", magnitude="-k*x", direction=s.inertial[1], at=b.origin, against=o.cm),
+    "against": lambda s, b, o: s.add_force(
+        "f", magnitude="-k*x", direction=s.inertial[1], at=b.origin, against=o.cm
+    ),
     "direction": lambda s, b, o: s.add_force("f", magnitude="-k*x", direction=o[1], at=b.origin),
-    "strut": lambda s, b, o: s.add_strut("f", magnitude="-k*x", between=(o.origin, s.inertial.origin)),
+    "strut": lambda s, b, o: s.add_strut(
+        "f", magnitude="-k*x", between=(o.origin, s.inertial.origin)
+    ),
     "moment": lambda s, b, o: s.add_moment("f", magnitude="k", direction=s.inertial[1], on=o),
     "output": lambda s, b, o: s.add_output("y", bc.dot(o[1], s.inertial[1])),
     "velocity": lambda s, b, o: s.add_output("y", bc.dot(bc.vel(o.origin), s.inertial[1])),
-    "loop": lambda s, b, o: s.add_loop_joint("loop", "spherical", between=(o.origin, s.inertial.origin)),
-    "axis": lambda s, b, o: s.add_loop_joint("loop_2", "revolute", between=(b.origin, s.inertial.origin), axis=o[3]),
+    "loop": lambda s, b, o: s.add_loop_joint(
+        "loop", "spherical", between=(o.origin, s.inertial.origin)
+    ),
+    "axis": lambda s, b, o: s.add_loop_joint(
+        "loop_2", "revolute", between=(b.origin, s.inertial.origin), axis=o[3]
+    ),
     "parent": lambda s, b, o: s.add_body("c", o, translate=1),
     "point": lambda s, b, o: s.add_point("p", body=o),
     "constraint": lambda s, b, o: s.add_constraint(bc.dot(bc.vel(o.origin), s.inertial[1])),
@@ -113,11 +125,18 @@ def test_what_belongs_to_another_system_is_refused(what):
         s.equations()
 
 
-@pytest.mark.parametrize(("name", "told"), [
-    ("push", "'push' is an input, which is a channel already"), ("", "the name is empty"), ("  ", "the name is empty"),
-    ("a  b", "'a b' exists already"), ("ab", r"'a b' exists already \(blanks do not count\)"), ("t", "'t' exists"),
-    ("Q( rod )", r"'q\(rod\)' exists already"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("push", "'push' is an input, which is a channel already"),
+        ("", "the name is empty"),
+        ("  ", "the name is empty"),
+        ("a  b", "'a b' exists already"),
+        ("ab", r"'a b' exists already \(blanks do not count\)"),
+        ("t", "'t' exists"),
+        ("Q( rod )", r"'q\(rod\)' exists already"),
+    ],
+)
 def test_names_of_channels_are_told_apart(name, told):
     s, _ = pendulum()
     s.add_input("push")
@@ -161,7 +180,14 @@ def test_force_reaction_goes_through_the_same_point():
     """A force between two free bodies changes neither momentum nor angular momentum."""
     s = bc.System("pair", units="mks")
     a = s.add_body("a", translate=(1, 2, 3), rotate=(1, 2, 3), mass=2, inertia=(1, 2, 2.5))
-    b = s.add_body("b", translate=(1, 2, 3), rotate="euler-parameters", mass=3, inertia=(2, 2, 3), cm=(0.1, 0, 0.2))
+    b = s.add_body(
+        "b",
+        translate=(1, 2, 3),
+        rotate="euler-parameters",
+        mass=3,
+        inertia=(2, 2, 3),
+        cm=(0.1, 0, 0.2),
+    )
     p = s.add_point("p", body=a, at=(0.3, 0.1, -0.2))
     s.add_force("pull", magnitude="5*x - v", direction=b[2], at=p, against=b.origin)
     s.add_strut("strut", magnitude="-7*(x - 1)", between=(p, b.cm))
@@ -178,7 +204,12 @@ def test_force_reaction_goes_through_the_same_point():
 
 def test_external_returns_become_variables():
     s, rod = pendulum()
-    s.add_external("drive", arguments=("t", "q(rod)"), returns=("torque", "unused"), python=lambda t, q: (2 * q, 0.0))
+    s.add_external(
+        "drive",
+        arguments=("t", "q(rod)"),
+        returns=("torque", "unused"),
+        python=lambda t, q: (2 * q, 0.0),
+    )
     s.add_moment("motor", magnitude="torque", direction=rod[3], on=rod)
     assert acceleration(s) == pytest.approx(PLAIN + 0.6 / 0.6)
     stubbed = s.equations().compile(backend="python", external={"drive": lambda t, q: (0.0, 0.0)})
@@ -200,7 +231,16 @@ def test_rates_of_inputs_are_inputs():
 def test_coordinates_of_another_body():
     s = bc.System("two", units="mks")
     a = s.add_body("a", rotate=3, joint_at=(1, 0, 0), mass=1, inertia=(1, 1, 1))
-    s.add_body("b", parent=a, rotate=3, joint_at=(2, 1, 0), cm=(2, 3, 0), coordinates_of="n", mass=1, inertia=(1, 1, 1))
+    s.add_body(
+        "b",
+        parent=a,
+        rotate=3,
+        joint_at=(2, 1, 0),
+        cm=(2, 3, 0),
+        coordinates_of="n",
+        mass=1,
+        inertia=(1, 1, 1),
+    )
     s.add_output("y", "dot(pos(b.cm), [n2])")
     s.add_output("x", "dot(pos(b.origin), [n1])")
     out = s.equations().compile(backend="python").outputs(0.0, [0, 0], [0, 0])
@@ -322,7 +362,9 @@ def test_comparisons_and_limits_in_python_are_those_of_text():
         make(s, b, k, x)
         s.set_defaults(k=0.4)
         sim = s.equations().compile(backend="python")
-        return [sim.outputs(0.0, [q], [-1.5])[name] for q in (-1.0, 0.4, 2.0) for name in "abcdefgh"]
+        return [
+            sim.outputs(0.0, [q], [-1.5])[name] for q in (-1.0, 0.4, 2.0) for name in "abcdefgh"
+        ]
 
     def python(s, b, k, x):
         speed = bc.dot(bc.vel(b.origin), s.inertial[1])
@@ -336,10 +378,20 @@ def test_comparisons_and_limits_in_python_are_those_of_text():
         s.add_output("h", bc.where(speed < 0, abs(speed), bc.max(speed, 0)))
 
     def text(s, b, k, x):
-        for name, formula in zip("abcdefgh", (
-            "min(q(b), k)", "max(q(b), k, 1)", "2*abs(q(b))", "where(q(b) < k, 1, 2)", "where(q(b) >= k, 1, 2)", "where(k <= q(b), 1, 2)",
-            "where(1 > q(b), 1, 2)", "where(dot(vel(b0), [n1]) < 0, abs(u(b)), max(u(b), 0))",
-        ), strict=True):  # fmt: skip
+        for name, formula in zip(
+            "abcdefgh",
+            (
+                "min(q(b), k)",
+                "max(q(b), k, 1)",
+                "2*abs(q(b))",
+                "where(q(b) < k, 1, 2)",
+                "where(q(b) >= k, 1, 2)",
+                "where(k <= q(b), 1, 2)",
+                "where(1 > q(b), 1, 2)",
+                "where(dot(vel(b0), [n1]) < 0, abs(u(b)), max(u(b), 0))",
+            ),
+            strict=True,
+        ):
             s.add_output(name, formula)
 
     assert outputs(python) == outputs(text)
@@ -349,7 +401,9 @@ def test_comparisons_and_limits_in_python_are_those_of_text():
 def test_comparison_has_no_truth_before_a_run():
     s = bc.System("limits", units="mks")
     b = s.add_body("b", translate=1, mass=1)
-    with pytest.raises(bc.ModelError, match=r"\(q\(b\) < k\) is true or false only during a run: use bc.where"):
+    with pytest.raises(
+        bc.ModelError, match=r"\(q\(b\) < k\) is true or false only during a run: use bc.where"
+    ):
         min(s.parameter("k"), b.q[1])
     with pytest.raises(bc.ModelError, match="true or false only during a run"):
         bool(bc.dot(bc.vel(b.origin), s.inertial[1]) > 1)

@@ -1,4 +1,5 @@
-"""What an editor and a type checker see of the package: choices, functions, names that are listed, options by keyword."""
+"""What an editor and a type checker see of the package: choices, functions, names that are listed,
+options by keyword."""
 
 import ast
 import inspect
@@ -46,7 +47,12 @@ TABLES = {
     "Units": ("SI", *UNIT_SYSTEMS),
 }
 
-MADE_HERE = {"VerticalAxis", "StartBelowGround", "SpectrumBy", "Crossing"}  # compared with words in one place
+MADE_HERE = {
+    "VerticalAxis",
+    "StartBelowGround",
+    "SpectrumBy",
+    "Crossing",
+}  # compared with words in one place
 """Types that no table stands for: each is checked by the one call that takes it."""
 
 
@@ -56,8 +62,14 @@ def test_choices_are_those_of_their_table(name):
 
 
 def test_every_choice_has_a_table():
-    made = "".join(path.read_text(encoding="utf-8") for path in Path(bc.__file__).parent.rglob("*.py"))
-    rest = {name for name in vars(choices) if get_args(getattr(choices, name))} - TABLES.keys() - MADE_HERE
+    made = "".join(
+        path.read_text(encoding="utf-8") for path in Path(bc.__file__).parent.rglob("*.py")
+    )
+    rest = (
+        {name for name in vars(choices) if get_args(getattr(choices, name))}
+        - TABLES.keys()
+        - MADE_HERE
+    )
     assert rest and not [name for name in rest if f"choice_values({name})" not in made]
     assert PRECISIONS.keys() == EMBEDDED.keys()
 
@@ -65,7 +77,9 @@ def test_every_choice_has_a_table():
 def test_a_type_checker_sees_the_functions_of_formulas():
     tree = ast.parse(Path(bc.__file__ + "i").read_text(encoding="utf-8"))
     seen = {
-        f.name: ", ".join([a.arg for a in f.args.posonlyargs] + ["..."] * (f.args.vararg is not None))
+        f.name: ", ".join(
+            [a.arg for a in f.args.posonlyargs] + ["..."] * (f.args.vararg is not None)
+        )
         for f in tree.body
         if isinstance(f, ast.FunctionDef)
     }
@@ -91,11 +105,15 @@ def test_internals_are_not_listed(pendulum):
     for given in (bc, s, eom, sim, run):
         assert not [x for x in dir(given) if x.startswith("_") and not x.startswith("__")]
     assert not {"derived", "loaded", "analysis_context", "internals"} & {*dir(sim)}
-    assert not {"find_residuals", "_find_motion", "_find_checkpoint", "record", "internals"} & {*dir(run)}
+    assert not {"find_residuals", "_find_motion", "_find_checkpoint", "record", "internals"} & {
+        *dir(run)
+    }
     assert not {"description", "owner", "_caches_equations"} & {*dir(s)}
     assert not {"derived", "program", "analysis"} & {*dir(eom)}
     assert {"simulate", "linearize", "backend", "__class__"} <= {*dir(sim)}
-    assert {"gym", "kane", "linkage", "System", "__version__"} <= {*dir(bc)} and "version" not in dir(bc)
+    assert {"gym", "kane", "linkage", "System", "__version__"} <= {
+        *dir(bc)
+    } and "version" not in dir(bc)
 
 
 @pytest.mark.parametrize(

@@ -29,14 +29,32 @@ DESCRIPTIONS = {
     "defaults": (lambda s, b: s.set_defaults([1]), r"set_defaults=\[1\] must be a dictionary"),
     "initial": (lambda s, b: s.set_run(initial=[1]), r"initial=\[1\] must be a dictionary"),
     "method": (lambda s, b: s.set_run(method=[]), r"set_run: method=\[\] must be text or None"),
-    "methods": (lambda s, b: s.set_run(method=np.ones(2)), r"set_run: method=array\(\[1., 1.\]\) must be text or None"),
+    "methods": (
+        lambda s, b: s.set_run(method=np.ones(2)),
+        r"set_run: method=array\(\[1., 1.\]\) must be text or None",
+    ),
     "axes": (lambda s, b: bc.System("x", axes=3).equations(), "axes=3 is not known; it is 'SAE'"),
-    "memory": (lambda s, b: s.add_external("f", memory=-1), "external 'f': memory=-1 must be a whole number of at least 1"),
-    "memory as text": (lambda s, b: s.add_external("f", memory="a"), "external 'f': memory='a' must be a whole number"),
-    "routine": (lambda s, b: s.add_external("f", python=3), "external 'f': python=3 cannot be called"),
-    "arguments": (lambda s, b: s.add_external("f", arguments="t"), r"arguments='t' must be a tuple, such as \('t',\)"),
+    "memory": (
+        lambda s, b: s.add_external("f", memory=-1),
+        "external 'f': memory=-1 must be a whole number of at least 1",
+    ),
+    "memory as text": (
+        lambda s, b: s.add_external("f", memory="a"),
+        "external 'f': memory='a' must be a whole number",
+    ),
+    "routine": (
+        lambda s, b: s.add_external("f", python=3),
+        "external 'f': python=3 cannot be called",
+    ),
+    "arguments": (
+        lambda s, b: s.add_external("f", arguments="t"),
+        r"arguments='t' must be a tuple, such as \('t',\)",
+    ),
     "returns": (lambda s, b: s.add_external("f", returns=2), "returns=2 must be the names it sets"),
-    "between": (lambda s, b: s.add_strut("f", magnitude=1, between=None), "between=None must be two points"),
+    "between": (
+        lambda s, b: s.add_strut("f", magnitude=1, between=None),
+        "between=None must be two points",
+    ),
     "two components": (
         lambda s, b: s.add_force("f", magnitude=1, direction=(0, 1), at=b.origin),
         "force 'f': a vector is needed here, but this is a tuple",
@@ -46,9 +64,12 @@ DESCRIPTIONS = {
         "force 'f'.*zero",
     ),
     "table": (lambda s, b: bc.table(None, None), "table: the points None are not numbers"),
-    "table of text": (lambda s, b: bc.table([1, 2], "ab"), "table: the values 'ab' are not numbers"),
+    "table of text": (
+        lambda s, b: bc.table([1, 2], "ab"),
+        "table: the values 'ab' are not numbers",
+    ),
     "signal": (lambda s, b: bc.signals.step(at="now"), "step: at='now' is not a number"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", DESCRIPTIONS)
@@ -64,7 +85,10 @@ def sim():
 
 
 RUNS = {
-    "list": ({"initial": [1, 2, 3]}, r"initial=\[1, 2, 3\] must be a dictionary {state: value}, or a state \(q, u\)"),
+    "list": (
+        {"initial": [1, 2, 3]},
+        r"initial=\[1, 2, 3\] must be a dictionary {state: value}, or a state \(q, u\)",
+    ),
     "number": ({"initial": 3}, "initial=3 must be a dictionary"),
     "pair": ({"initial": ([1, 2], [3])}, r"q must have 1 values \(q\(rod\)\), 2 given"),
     "parameters": ({"parameters": [1]}, r"parameters=\[1\] must be a dictionary"),
@@ -145,7 +169,10 @@ def test_a_state_has_names_and_units():
         s.add_point_mass("mass", translate=1, mass=1)
         sim = s.equations().compile(backend="python")
         state = sim.assemble({"q(mass)": 0.5, "u(mass)": 2})
-        assert isinstance(state, bc.State) and state.units == {"q(mass)": length, "u(mass)": f"{length}/s"}
+        assert isinstance(state, bc.State) and state.units == {
+            "q(mass)": length,
+            "u(mass)": f"{length}/s",
+        }
         assert dict(state) == {"q(mass)": 0.5, "u(mass)": 2.0} and state["Q( mass )"] == 0.5
         assert np.asarray(state).tolist() == [*state.q, *state.u] == [0.5, 2.0]
         assert sim.rhs()(0, state).tolist() == np.concatenate(sim.derivatives(0, *state)).tolist()
@@ -162,7 +189,10 @@ def test_a_state_has_names_and_units():
     ("parameters", "message"),
     [
         ({"bm": -1}, r"the mass of body 'b' is negative: bm = -1"),
-        ({"bi33": -2}, r"the inertia of body 'b' is not physical: its smallest principal value is -2"),
+        (
+            {"bi33": -2},
+            r"the inertia of body 'b' is not physical: its smallest principal value is -2",
+        ),
     ],
 )
 def test_negative_mass_as_a_parameter_of_a_run(parameters, message):

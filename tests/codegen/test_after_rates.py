@@ -1,4 +1,5 @@
-"""Outputs of long models go on from what the rates have computed: the same values, and no call of a user's function more."""
+"""Outputs of long models go on from what the rates have computed: the same values, and no call of a
+user's function more."""
 
 import ctypes
 
@@ -17,18 +18,31 @@ SHARED = "derivatives_and_values("
 
 
 def chain(python=None):
-    """Four links on a carriage, whose outputs need the accelerations, a sum of other values, and a table."""
+    """Four links on a carriage, whose outputs need the accelerations, a sum of other values, and a
+    table."""
     s = bc.System("chain", units="SI")
     link = s.add_body("carriage", translate="x", mass=3, inertia=0)
     for i in range(1, 5):
         at = (0, 0, "-l") if i > 1 else (0, 0, 0)
-        link = s.add_body(f"link{i}", link, rotate="y", joint_at=at, cm=(0, 0, "-c"), mass="m", inertia=(0, "j", 0))
+        link = s.add_body(
+            f"link{i}",
+            link,
+            rotate="y",
+            joint_at=at,
+            cm=(0, 0, "-c"),
+            mass="m",
+            inertia=(0, "j", 0),
+        )
     s.add_gravity(direction="-[n.z]")
     s.define("law", bc.table([-1, 0, 1], [-2, 0, 3]))
-    s.add_force("spring", magnitude="-law(q(carriage))", direction=s.inertial.x, at="carriage.origin")
+    s.add_force(
+        "spring", magnitude="-law(q(carriage))", direction=s.inertial.x, at="carriage.origin"
+    )
     if python is not None:
         s.add_external("mine", arguments=("x",), python=python)
-        s.add_force("own", magnitude="mine(q(carriage))", direction=s.inertial.x, at="carriage.origin")
+        s.add_force(
+            "own", magnitude="mine(q(carriage))", direction=s.inertial.x, at="carriage.origin"
+        )
     for i in range(1, 5):
         s.add_output(f"a{i}", f"dxdt(u(link{i}))")
         s.add_output(f"e{i}", f"m*u(link{i})^2*cos(q(link{i}))")
@@ -64,7 +78,9 @@ def test_the_same_outputs(tmp_path, monkeypatch, longest, half):
         folder = tmp_path / str(i)
         folder.mkdir()
         library = ctypes.CDLL(str(compile_source(source, folder, find_compiler(), flags)))
-        found.append(function(library, "outputs", eom, state, len(eom.program.functions["outputs"].labels)))
+        found.append(
+            function(library, "outputs", eom, state, len(eom.program.functions["outputs"].labels))
+        )
     assert np.ptp(found[0]) > 1
     np.testing.assert_allclose(found[1], found[0], rtol=1e-13, atol=1e-13)
 
@@ -97,7 +113,9 @@ def test_the_same_in_lanes(tmp_path, monkeypatch):
     monkeypatch.setattr("bellcrank.simulation.backend.c_lanes.lanes_source", in_short_parts)
     sim = chain().equations().compile()
     starts = [0.1, 0.4, -0.5, 0.9, 1.3]
-    many = sim.simulate_many(initial={"q(link1)": starts}, t_end=0.2, step=0.01, backend="lanes", channels=["a4", "e2"])
+    many = sim.simulate_many(
+        initial={"q(link1)": starts}, t_end=0.2, step=0.01, backend="lanes", channels=["a4", "e2"]
+    )
     assert SHARED in texts[-1]
     for i, start in enumerate(starts):
         run = sim.simulate(initial={"q(link1)": start}, t_end=0.2, step=0.01)

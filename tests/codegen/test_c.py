@@ -26,7 +26,17 @@ from bellcrank.program import interpreter
 from bellcrank.simulation.backend.c import CModel
 from bellcrank.simulation.backend.compiler import compile_source, find_compiler
 from bellcrank.symbolic.expr import Product, Symbol
-from tests.models import EXAMPLES, STRICT, example, needs_compiler, pendulum, random_state, rarely, relative, system
+from tests.models import (
+    EXAMPLES,
+    STRICT,
+    example,
+    needs_compiler,
+    pendulum,
+    random_state,
+    rarely,
+    relative,
+    system,
+)
 
 EMIT = Path(bc.__file__).parent / "codegen"
 # every kind of program: with a table of inputs, loops, constraints, user functions, derived by hand
@@ -62,7 +72,11 @@ def test_file_reads_well():
 def test_no_symbol_takes_a_name_that_a_printer_makes():
     """A parameter called mass1 stood next to the array of that name in models with loops."""
     files = ("c/printer.py", "c/lanes.py", "fortran/printer.py")
-    made = {x for f in files for x in re.findall(r"\b([a-z]+)\{k\}", (EMIT / f).read_text(encoding="utf-8"))}
+    made = {
+        x
+        for f in files
+        for x in re.findall(r"\b([a-z]+)\{k\}", (EMIT / f).read_text(encoding="utf-8"))
+    }
     assert {"matrix", "rates", "found", "mass"} <= made
     for name in sorted(made):
         assert safe_identifier(f"{name}1", set()) == f"v_{name}1"
@@ -70,7 +84,19 @@ def test_no_symbol_takes_a_name_that_a_printer_makes():
 
 def test_names_are_made_safe():
     symbols = [
-        Symbol(n) for n in ("for", "q(b, 4)", "q(b,4)", "rear.chassis", "z1", "M_PI", "2x", "größe", "__x", "sin")
+        Symbol(n)
+        for n in (
+            "for",
+            "q(b, 4)",
+            "q(b,4)",
+            "rear.chassis",
+            "z1",
+            "M_PI",
+            "2x",
+            "größe",
+            "__x",
+            "sin",
+        )
     ]
     names = list(safe_names(symbols, ("t",)).values())
     assert names[:4] == ["for_2", "q_b_4", "q_b_4_2", "rear_chassis"]
@@ -80,10 +106,18 @@ def test_names_are_made_safe():
     assert safe_identifier("a", ("a", "a_2")) == "a_3"
 
 
-@pytest.mark.parametrize("text", ["*/ int x; /*", "a\nb", "*\\/", "\\", "**//**", "*?/", "??/", "naïve */"])
+@pytest.mark.parametrize(
+    "text", ["*/ int x; /*", "a\nb", "*\\/", "\\", "**//**", "*?/", "??/", "naïve */"]
+)
 def test_comments_cannot_be_left(text):
     shown = comment_text(text)
-    assert "*/" not in shown and "/*" not in shown and "\n" not in shown and "\\" not in shown and "??" not in shown
+    assert (
+        "*/" not in shown
+        and "/*" not in shown
+        and "\n" not in shown
+        and "\\" not in shown
+        and "??" not in shown
+    )
     assert shown.isascii()
 
 
@@ -91,10 +125,29 @@ def test_comments_cannot_be_left(text):
 def test_hostile_names_compile():
     s = bc.System('a */ system("x"); /* "quoted" \\ more', units="mks")
     body = s.add_body(
-        "double", rotate=3, mass="for", inertia=(0, 0, "while"), cm=("z1", 0, 0), label="*/ #error\n#error"
+        "double",
+        rotate=3,
+        mass="for",
+        inertia=(0, 0, "while"),
+        cm=("z1", 0, 0),
+        label="*/ #error\n#error",
     )
-    names = ("int", "NULL", "q_double", "t_", "qd", "LANES", "M_PI", "main", "smaller", "values1", "return")
-    s.add_moment("m", magnitude=" + ".join(f"{n}*q(double)" for n in names), direction=body[3], on=body)
+    names = (
+        "int",
+        "NULL",
+        "q_double",
+        "t_",
+        "qd",
+        "LANES",
+        "M_PI",
+        "main",
+        "smaller",
+        "values1",
+        "return",
+    )
+    s.add_moment(
+        "m", magnitude=" + ".join(f"{n}*q(double)" for n in names), direction=body[3], on=body
+    )
     s.set_defaults(**{"for": 1, "while": 1, "z1": 0.1}, **dict.fromkeys(names, -1.0))
     s.add_output("*/ out", "2*q(double)", label="*/\n")
     eom = s.equations()
@@ -144,16 +197,25 @@ def test_c_python_and_interpreter_agree(name):
 @pytest.mark.parametrize("name", rarely(EXAMPLES, OTHERS))
 @pytest.mark.parametrize(
     "method",
-    ["rk4", pytest.param("rk2", marks=pytest.mark.campaign), pytest.param("euler", marks=pytest.mark.campaign)],
+    [
+        "rk4",
+        pytest.param("rk2", marks=pytest.mark.campaign),
+        pytest.param("euler", marks=pytest.mark.campaign),
+    ],
 )
 def test_runs_agree(name, method):
     eom = example(name)
-    runs = [eom.compile(backend=b).simulate(method=method, t_end=60 * step_of(eom)) for b in ("c", "python")]
+    runs = [
+        eom.compile(backend=b).simulate(method=method, t_end=60 * step_of(eom))
+        for b in ("c", "python")
+    ]
     assert [r.ended for r in runs] == ["finished"] * 2
     np.testing.assert_array_equal(runs[0].time, runs[1].time)
     for channel in runs[1]:
         difference = np.abs(runs[0][channel] - runs[1][channel]).max()
-        assert difference <= 1e-9 * np.abs(runs[1][channel]).max() + 1e-15, channel  # nothing but rounding: no channel
+        assert difference <= 1e-9 * np.abs(runs[1][channel]).max() + 1e-15, (
+            channel
+        )  # nothing but rounding: no channel
 
 
 def step_of(eom):
@@ -173,7 +235,9 @@ def test_long_functions_in_parts_give_the_same(longest, tmp_path):
     q, u = (x.tolist() for x in random_state(eom))
     got_c, qd, ud = (ctypes.c_double * len(c))(), (ctypes.c_double * 4)(), (ctypes.c_double * 4)()
     library.constants(array(p), got_c)
-    library.derivatives(ctypes.c_double(0.0), array(q), array(u), array(p), got_c, None, qd, ud, None)
+    library.derivatives(
+        ctypes.c_double(0.0), array(q), array(u), array(p), got_c, None, qd, ud, None
+    )
     assert list(got_c) == c
     assert (list(qd), list(ud)) == model.derivatives(0.0, q, u, p, c, [])
 
@@ -190,7 +254,9 @@ def test_clang_agrees(flags, tmp_path, monkeypatch):
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
     assert "clang" in find_compiler().version
     sim = eom.compile(backend="python")
-    model = CModel(eom.program, sim.loaded.functions, flags=(*flags.split(), *STRICT[2:])).new_calls()
+    model = CModel(
+        eom.program, sim.loaded.functions, flags=(*flags.split(), *STRICT[2:])
+    ).new_calls()
     p = sim.parameter_values()
     got = model.derivatives(0.0, *(x.tolist() for x in state), p, model.constants(p), [])
     for g, e in zip(got, expected, strict=True):
@@ -207,17 +273,21 @@ def test_speeds_are_loaded_after_the_angles():
 @needs_compiler
 @pytest.mark.parametrize("vectors", [4, 2])
 def test_the_last_vector_of_angles_is_full(tmp_path, vectors):
-    """Zeros among the angles would be gathered in memory, and read as a vector before they are there."""
+    """Zeros among the angles would be gathered in memory, and read as a vector before they are
+    there."""
     text = c_source(example("spacecraft_2").program)
     body = text[text.index("EXPORT void derivatives(") :]
     listed = re.search(r"angle1\[LANES\((\d+)\)\] = \{(.*)\};", body)
     assert listed and listed[1] == "7"
     source = tmp_path / "room.c"
     source.write_text(
-        f"#include <stdint.h>\n#include <string.h>\n{fill_runtime_file('room.c')}\nHERE LANES(7) = {listed[2]}\n"
+        f"#include <stdint.h>\n#include <string.h>\n{fill_runtime_file('room.c')}\nHERE "
+        f"LANES(7) = {listed[2]}\n"
     )
     flags = ["-U__AVX512F__", "-U__AVX__", *(["-D__AVX__"] if vectors == 4 else [])]
-    made = subprocess.run([*find_compiler().command, "-E", *flags, str(source)], capture_output=True, text=True)
+    made = subprocess.run(
+        [*find_compiler().command, "-E", *flags, str(source)], capture_output=True, text=True
+    )
     size, values = made.stdout.split("HERE")[1].split("=")
     assert len(values.split(",")) == eval(size.replace("/", "//"))
 
@@ -266,7 +336,9 @@ def test_implicit_form_is_solved():
     expected = explicit.compile(backend="python").derivatives(0.0, q, u)
     assert relative(got[1], expected[1]) <= 1e-12
     constants = interpreter.evaluate_constants(implicit.program, p)
-    rates, _ = interpreter.evaluate_derivatives(implicit.program, constants, 0.0, q.tolist(), u.tolist(), [])
+    rates, _ = interpreter.evaluate_derivatives(
+        implicit.program, constants, 0.0, q.tolist(), u.tolist(), []
+    )
     assert relative(rates, np.concatenate(expected)) <= 1e-12
 
 
@@ -293,15 +365,25 @@ def test_singular_matrix_gives_nan(tmp_path):
 
 # ---- sine and cosine, and angles by their tangents
 
-FLAGS = [("-O1", "-ffp-contract=off"), ("-O3", "-march=native", "-ffp-contract=fast"), ("-O3", "-ffast-math")]
+FLAGS = [
+    ("-O1", "-ffp-contract=off"),
+    ("-O3", "-march=native", "-ffp-contract=fast"),
+    ("-O3", "-ffast-math"),
+]
 LOOP = "-DSINCOS_BY_TABLE=0"  # the way that processors without the table use
 UNFUSED = "-U__FP_FAST_FMA"  # ... nor an operation for a product and a sum
 
 
-@pytest.fixture(scope="module", params=[*FLAGS[:2], (*FLAGS[0], LOOP, UNFUSED), (*FLAGS[1], LOOP)], ids=" ".join)
+@pytest.fixture(
+    scope="module", params=[*FLAGS[:2], (*FLAGS[0], LOOP, UNFUSED), (*FLAGS[1], LOOP)], ids=" ".join
+)
 def sincos(request, tmp_path_factory):
-    """sincos_all under the flags that are used, of up to seven angles at a time, and sincos_lanes, one in each lane."""
-    head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n#define SEPARATE\n"
+    """sincos_all under the flags that are used, of up to seven angles at a time, and sincos_lanes,
+    one in each lane."""
+    head = (
+        "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include "
+        "<string.h>\n#define SEPARATE\n"
+    )
     source = (
         head
         + fill_runtime_file("room.c")
@@ -329,7 +411,10 @@ def sincos(request, tmp_path_factory):
         """
     )
     path = compile_source(
-        source, tmp_path_factory.mktemp("sincos"), find_compiler(), (*request.param, "-Wall", "-Wextra")
+        source,
+        tmp_path_factory.mktemp("sincos"),
+        find_compiler(),
+        (*request.param, "-Wall", "-Wextra"),
     )
     library = ctypes.CDLL(str(path))
 
@@ -345,7 +430,16 @@ def sincos(request, tmp_path_factory):
 @needs_compiler
 @pytest.mark.parametrize(
     ("top", "ulp"),
-    [(1e-9, 1.0), (1.0, 1.6), (100.0, 2.0), (1e4, 2.5), (1e5, 3.0), (1e6, 3.0), (1e9, 1.5), (1e300, 1.5)],
+    [
+        (1e-9, 1.0),
+        (1.0, 1.6),
+        (100.0, 2.0),
+        (1e4, 2.5),
+        (1e5, 3.0),
+        (1e6, 3.0),
+        (1e9, 1.5),
+        (1e300, 1.5),
+    ],
 )  # against the C library, which is itself off by up to half a unit
 def test_sine_and_cosine_are_right(sincos, top, ulp):
     x = np.random.default_rng(0).uniform(-top, top, 40_003)
@@ -356,8 +450,12 @@ def test_sine_and_cosine_are_right(sincos, top, ulp):
 
 @needs_compiler
 def test_own_sines_are_used_without_a_standard_named(tmp_path):
-    """Processors with half precision name another method of evaluation then, which leaves double as it is."""
-    source = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n#define SEPARATE\n"
+    """Processors with half precision name another method of evaluation then, which leaves double as
+    it is."""
+    source = (
+        "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include "
+        "<string.h>\n#define SEPARATE\n"
+    )
     source += fill_runtime_file("room.c") + fill_runtime_file("sincos.c", TABLE="yes")
     source += "void f(const double *x, double *s, double *c) { sincos_all(4000, x, s, c); }\n"
     x = np.random.default_rng(2).uniform(-3.0, 3.0, 4_000)
@@ -365,7 +463,9 @@ def test_own_sines_are_used_without_a_standard_named(tmp_path):
     for standard in ("-std=c99", "-std=gnu99"):
         folder = tmp_path / standard
         folder.mkdir()
-        f = ctypes.CDLL(str(compile_source(source, folder, find_compiler(), (*FLAGS[1], standard)))).f
+        f = ctypes.CDLL(
+            str(compile_source(source, folder, find_compiler(), (*FLAGS[1], standard)))
+        ).f
         pair = np.empty((2, len(x)))
         f(*(ctypes.c_void_p(a.ctypes.data) for a in (x, *pair)))
         found.append(pair)
@@ -384,20 +484,28 @@ def test_sine_and_cosine_in_lanes_are_right(sincos, top, ulp):
 
 @needs_compiler
 def test_sine_and_cosine_near_multiples_of_a_right_angle(sincos):
-    k = np.concatenate([np.arange(-2000, 2000), np.random.default_rng(1).integers(-636_000, 636_000, 50_000)])
+    k = np.concatenate(
+        [np.arange(-2000, 2000), np.random.default_rng(1).integers(-636_000, 636_000, 50_000)]
+    )
     for x in (k * (math.pi / 2), np.nextafter(k * (math.pi / 2), math.inf)):
         for got, reference in zip(sincos(x), (math.sin, math.cos), strict=True):
             expected = np.array([reference(v) for v in x])
-            assert (np.abs(got - expected) / np.spacing(np.maximum(np.abs(expected), 1e-300))).max() <= 4.5
+            assert (
+                np.abs(got - expected) / np.spacing(np.maximum(np.abs(expected), 1e-300))
+            ).max() <= 4.5
 
 
 @needs_compiler
 def test_sine_and_cosine_to_one_and_a_half_units(sincos):
-    """Against many digits; where the table is used, angles half a row from a right angle lose most."""
+    """Against many digits; where the table is used, angles half a row from a right angle lose
+    most."""
     mpmath = pytest.importorskip("mpmath")
     rng = np.random.default_rng(2)
     row = math.pi / 64
-    worst = rng.integers(-60, 60, 2000) * (math.pi / 2) + rng.choice([-1, 1], 2000) * rng.uniform(0.5, 0.65, 2000) * row
+    worst = (
+        rng.integers(-60, 60, 2000) * (math.pi / 2)
+        + rng.choice([-1, 1], 2000) * rng.uniform(0.5, 0.65, 2000) * row
+    )
     x = np.concatenate([rng.uniform(-100, 100, 1000), rng.uniform(-1, 1, 1000), worst])
     with mpmath.workprec(120):
         for got, reference in zip(sincos(x), (mpmath.sin, mpmath.cos), strict=True):
@@ -414,7 +522,10 @@ def test_table_of_sines_and_cosines():
         for k, row in enumerate(rows):
             s, c, s_lack, c_lack = map(float, row.split(", "))
             angle = 2 * mpmath.pi * k / 128
-            for exact, number, lack in ((mpmath.sin(angle), s, s_lack), (mpmath.cos(angle), c, c_lack)):
+            for exact, number, lack in (
+                (mpmath.sin(angle), s, s_lack),
+                (mpmath.cos(angle), c, c_lack),
+            ):
                 assert number == float(exact)
                 assert abs(mpmath.mpf(number) + mpmath.mpf(lack) - exact) < 1e-32
 
@@ -438,7 +549,10 @@ def test_one_angle_that_is_not_finite_leaves_the_others_alone(sincos):
 @needs_compiler
 def test_fast_math_falls_back_to_the_library(tmp_path):
     """-ffast-math would delete the rounding constant, so the C library takes over."""
-    source = "#include <stdio.h>\n#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
+    source = (
+        "#include <stdio.h>\n#include <float.h>\n#include <math.h>\n#include "
+        "<stdint.h>\n#include <string.h>\n"
+    )
     source += fill_runtime_file("room.c") + fill_runtime_file("sincos.c", TABLE="yes")
     source += """int main(void)
     {
@@ -452,13 +566,18 @@ def test_fast_math_falls_back_to_the_library(tmp_path):
     (tmp_path / "m.c").write_text(source)
     command = [*find_compiler().command, "-std=c99", *FLAGS[2], "m.c", "-o", "m", "-lm"]
     subprocess.run(command, cwd=tmp_path, check=True)
-    shown = subprocess.run([tmp_path / "m"], capture_output=True, text=True, check=True).stdout.split()
+    shown = subprocess.run(
+        [tmp_path / "m"], capture_output=True, text=True, check=True
+    ).stdout.split()
     expected = [f(x) for x in (0.5, 20.0, -300.0, 4e5) for f in (math.sin, math.cos)]
     assert list(map(float, shown)) == pytest.approx(expected, rel=1e-14)
 
 
-@pytest.fixture(scope="module", params=[FLAGS[1], (*FLAGS[0], "-DATAN_BY_TABLE=0"), (*FLAGS[1], "-DATAN_BY_TABLE=0")],
-                ids=" ".join)  # fmt: skip
+@pytest.fixture(
+    scope="module",
+    params=[FLAGS[1], (*FLAGS[0], "-DATAN_BY_TABLE=0"), (*FLAGS[1], "-DATAN_BY_TABLE=0")],
+    ids=" ".join,
+)
 def atan(request, tmp_path_factory):
     """atan_all under the flags that are used, of up to eight tangents at a time."""
     head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
@@ -470,7 +589,9 @@ def atan(request, tmp_path_factory):
         }
         """
     flags = (*request.param, "-Wall", "-Wextra")
-    library = ctypes.CDLL(str(compile_source(source, tmp_path_factory.mktemp("atan"), find_compiler(), flags)))
+    library = ctypes.CDLL(
+        str(compile_source(source, tmp_path_factory.mktemp("atan"), find_compiler(), flags))
+    )
 
     def evaluate(x):
         whole = np.zeros(-(-len(x) // 8) * 8)
@@ -484,7 +605,8 @@ def atan(request, tmp_path_factory):
 
 @needs_compiler
 def test_angles_by_their_tangents_to_two_units(atan):
-    """Against many digits: everywhere, and around every end of a row of the table or of an eighth of a turn."""
+    """Against many digits: everywhere, and around every end of a row of the table or of an eighth
+    of a turn."""
     mpmath = pytest.importorskip("mpmath")
     rng = np.random.default_rng(3)
     ends = np.concatenate(
@@ -493,8 +615,16 @@ def test_angles_by_their_tangents_to_two_units(atan):
             np.tan([math.pi / 8, 1.1780972]),
         ]
     )
-    x = np.concatenate([np.tan(rng.uniform(-1.57, 1.57, 1500)), rng.uniform(-0.07, 0.07, 200), 2.0 ** rng.uniform(-1000, 1000, 200),
-                        ends, np.nextafter(ends, 0), -np.nextafter(ends, 9)])  # fmt: skip
+    x = np.concatenate(
+        [
+            np.tan(rng.uniform(-1.57, 1.57, 1500)),
+            rng.uniform(-0.07, 0.07, 200),
+            2.0 ** rng.uniform(-1000, 1000, 200),
+            ends,
+            np.nextafter(ends, 0),
+            -np.nextafter(ends, 9),
+        ]
+    )
     with mpmath.workprec(120):
         for v, got in zip(x.tolist(), atan(x).tolist(), strict=True):
             exact = mpmath.atan(v)
@@ -504,7 +634,9 @@ def test_angles_by_their_tangents_to_two_units(atan):
 @needs_compiler
 def test_angles_of_special_tangents(atan):
     x = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, 1.8e308 / 2, -1e300, 0.5, 2.0]
-    assert atan(x).tolist() == pytest.approx([math.atan(v) for v in x], rel=1e-15, abs=0, nan_ok=True)
+    assert atan(x).tolist() == pytest.approx(
+        [math.atan(v) for v in x], rel=1e-15, abs=0, nan_ok=True
+    )
     assert np.signbit(atan(x)[:2]).tolist() == [False, True]
 
 
@@ -515,26 +647,46 @@ def test_table_of_tangents():
     assert len(rows) == 34
     with mpmath.workprec(200):
         for c, angle in rows:
-            assert abs(mpmath.atan(mpmath.mpf(float(c))) - mpmath.mpf(float(angle))) <= 0.01 * np.spacing(float(angle))
+            assert abs(
+                mpmath.atan(mpmath.mpf(float(c))) - mpmath.mpf(float(angle))
+            ) <= 0.01 * np.spacing(float(angle))
 
 
 @needs_compiler
 def test_a_step_whose_rates_cannot_be_had_makes_nothing_of_them(tmp_path):
     """At every stage of every method: where an input fails, its rates are not set."""
     lines = [
-        "#include <math.h>", "#include <string.h>", "#define GAP 1e-9", "enum { N_Q = 1, N_S = 2, FINISHED = 0, FAILED = 1 };", "typedef double real;", method_names(),
-        "typedef struct { int method, good; real behind, *old; } Job;", "#define unit_sizes_of(y) ((void)0)",
+        "#include <math.h>",
+        "#include <string.h>",
+        "#define GAP 1e-9",
+        "enum { N_Q = 1, N_S = 2, FINISHED = 0, FAILED = 1 };",
+        "typedef double real;",
+        method_names(),
+        "typedef struct { int method, good; real behind, *old; } Job;",
+        "#define unit_sizes_of(y) ((void)0)",
         "static int rates(Job *job, int live, real t, const real *y, real *k, real *w)",
         "{ if (job->good-- == 0) return FAILED; k[0] = y[1] + t + live; k[1] = -y[0] + w[0]; return FINISHED; }",
-        "int advance(Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next, real *w)",
-        "{", method_cases(), "}",
-    ]  # fmt: skip
+        "int advance(Job *job, real h, real t, real middle, real end, const real *y, const "
+        "real *k, real *next, real *w)",
+        "{",
+        method_cases(),
+        "}",
+    ]
     library = ctypes.CDLL(str(compile_source("\n".join(lines), tmp_path, find_compiler(), STRICT)))
-    real, y, k, w = ctypes.c_double, (ctypes.c_double * 2)(1, 2), (ctypes.c_double * 2)(3, 4), (ctypes.c_double * 1)()
+    real, y, k, w = (
+        ctypes.c_double,
+        (ctypes.c_double * 2)(1, 2),
+        (ctypes.c_double * 2)(3, 4),
+        (ctypes.c_double * 1)(),
+    )
 
     def after(number, good):
-        """Whether a step fails of which so many rates are good, how many are left, and the coordinate it leads to."""
-        job, found = (ctypes.c_int * 6)(number, good), (ctypes.c_double * 2)(-7, -7)  # with nothing behind it
+        """Whether a step fails of which so many rates are good, how many are left, and the
+        coordinate it leads to."""
+        job, found = (
+            (ctypes.c_int * 6)(number, good),
+            (ctypes.c_double * 2)(-7, -7),
+        )  # with nothing behind it
         failed = library.advance(job, real(0.1), real(0), real(0.05), real(0.1), y, k, found, w)
         return failed, job[1], found[0]
 

@@ -1,4 +1,5 @@
-"""User functions: in C within the source, or called back; what they remember; and the whole under the sanitizers."""
+"""User functions: in C within the source, or called back; what they remember; and the whole under
+the sanitizers."""
 
 import subprocess
 
@@ -42,7 +43,11 @@ def machine(c=True, python=True, when="derivatives"):
 
     def prepare(s):
         s.add_external(
-            "counter", arguments=("t",), memory=2, python=counter if python else None, c=COUNTER_C if c else None
+            "counter",
+            arguments=("t",),
+            memory=2,
+            python=counter if python else None,
+            c=COUNTER_C if c else None,
         )
         s.add_external(
             "pair",
@@ -59,21 +64,26 @@ def machine(c=True, python=True, when="derivatives"):
 @needs_compiler
 @pytest.mark.parametrize("method", ["rk2", "rk4", "euler"])
 def test_memory_changes_once_per_accepted_step(method):
-    """And with rk2 at the middle of each step as well, as AUTOSIM's programs do; outputs never change it."""
+    """And with rk2 at the middle of each step as well, as AUTOSIM's programs do; outputs never
+    change it."""
     runs = [
         machine(c=True).equations().compile(backend="c").simulate(method=method, t_end=0.2),
         machine(c=False).equations().compile(backend="c").simulate(method=method, t_end=0.2),
         machine(c=False).equations().compile(backend="python").simulate(method=method, t_end=0.2),
     ]
     per_step = 2 if method == "rk2" else 1
-    expected = 2.0 + per_step * np.arange(21)  # one call at the start, and the output's own on a copy
+    expected = 2.0 + per_step * np.arange(
+        21
+    )  # one call at the start, and the output's own on a copy
     for run in runs:
         np.testing.assert_array_equal(run["calls"], expected)
         np.testing.assert_allclose(run["q(rod)"], runs[0]["q(rod)"], rtol=1e-12)
 
 
 @needs_compiler
-@pytest.mark.parametrize("method", ["rk4", "tsit5", pytest.param("RK45", marks=pytest.mark.campaign)])
+@pytest.mark.parametrize(
+    "method", ["rk4", "tsit5", pytest.param("RK45", marks=pytest.mark.campaign)]
+)
 @pytest.mark.parametrize("c", [True, False])
 def test_every_run_starts_with_a_clear_memory(method, c):
     sim = machine(c=c).equations().compile(backend="c")
@@ -100,7 +110,10 @@ def test_single_evaluations_do_not_see_the_memory_of_earlier_runs(backend):
 @needs_compiler
 def test_given_routine_replaces_the_one_in_c():
     sim = machine().equations().compile(backend="c", external={"Counter": lambda t, memory: 0.0})
-    assert "external_counter" not in sim.loaded.model.source and "external_pair" in sim.loaded.model.source
+    assert (
+        "external_counter" not in sim.loaded.model.source
+        and "external_pair" in sim.loaded.model.source
+    )
     assert sim.simulate(t_end=0.05)["calls"].tolist() == [0.0] * 6
 
 
@@ -115,7 +128,11 @@ def test_routine_in_c_alone():
 @needs_compiler
 def test_mistake_in_c_is_shown():
     s = pendulum(
-        "m0*f(t)", lambda s: s.add_external("f", arguments=("t",), c="double f(double t) { return t + oops; }"), m0=1
+        "m0*f(t)",
+        lambda s: s.add_external(
+            "f", arguments=("t",), c="double f(double t) { return t + oops; }"
+        ),
+        m0=1,
     )
     with pytest.raises(bc.BuildError, match=r"(?s)could not compile.*oops"):
         s.equations().compile(backend="c")
@@ -167,9 +184,9 @@ def test_clean_under_the_sanitizers(tmp_path):
         s.define("g", bc.table((-1, 0, 1), (0, 1), ((1, 2), (3, 4), (5, 6)), 1))
         s.add_output("out", "sin(q(rod))*w")
 
-    eom = pendulum("m0*(f(w) + g(w, q(rod)) - 0.01*counter(t) - sin(q(rod)))", prepare, m0=1.0).equations(
-        solve="implicit"
-    )
+    eom = pendulum(
+        "m0*(f(w) + g(w, q(rod)) - 0.01*counter(t) - sin(q(rod)))", prepare, m0=1.0
+    ).equations(solve="implicit")
     sim = eom.compile(backend="c")
     values = ", ".join(map(repr, sim.parameter_values()))
     (tmp_path / "model.c").write_text(sim.loaded.model.source + MAIN.replace("@P@", values))
@@ -202,7 +219,11 @@ def test_routines_may_have_names_that_printers_make():
         for n in names:
             s.add_external(n, arguments=("q",), c=text)
 
-    sim = pendulum(" + ".join(f"m0*{n}(q(rod))" for n in names), routines, m0=1.0).equations().compile(backend="c")
+    sim = (
+        pendulum(" + ".join(f"m0*{n}(q(rod))" for n in names), routines, m0=1.0)
+        .equations()
+        .compile(backend="c")
+    )
     same = pendulum("m0*10*q(rod)", m0=1.0).equations().compile(backend="c")
     run, other = (s.simulate(t_end=0.1, step=0.01) for s in (sim, same))
     assert np.allclose(run["u(rod)"], other["u(rod)"], rtol=1e-12, atol=0)

@@ -21,15 +21,22 @@ STRUCTURES = {
 
 
 def library(more=""):
-    return load_from_source(HEAD + Kernel({}).take("externals.h", "job.h", "batch.h") + more, find_compiler())
+    return load_from_source(
+        HEAD + Kernel({}).take("externals.h", "job.h", "batch.h") + more, find_compiler()
+    )
 
 
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_fields_stand_at_the_same_places(name):
     file, mirror = STRUCTURES[name]
     names = [field for field, _, _ in structure_fields(file, name)]
-    places = "".join(f"    places[{i}] = offsetof({name}, {field});\n" for i, field in enumerate(names))
-    probe = f"EXPORT int64_t places_of_fields(int64_t *places)\n{{\n{places}    return sizeof({name});\n}}\n"
+    places = "".join(
+        f"    places[{i}] = offsetof({name}, {field});\n" for i, field in enumerate(names)
+    )
+    probe = (
+        f"EXPORT int64_t places_of_fields(int64_t "
+        f"*places)\n{{\n{places}    return sizeof({name});\n}}\n"
+    )
     compiled, found = library(probe), (ctypes.c_int64 * len(names))()
     assert compiled.places_of_fields(found) == ctypes.sizeof(mirror)
     assert list(found) == [getattr(mirror, field).offset for field in names]

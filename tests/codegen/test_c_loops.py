@@ -1,4 +1,5 @@
-"""Closed loops in C: runs stay on the constraints, agree with Python, and end with the same words."""
+"""Closed loops in C: runs stay on the constraints, agree with Python, and end with the same
+words."""
 
 from dataclasses import replace
 
@@ -38,7 +39,9 @@ def coupled():
     s.add_loop_joint("coupler", "distance", between=(a.cm, b.cm), length=2.5)
     s.add_constraint("u(wheel) - drive*cos(q(wheel))")
     s.add_gravity(direction=-s.inertial[2])
-    s.set_run(t_end=1.0, step=0.002, initial={"q(a)": 1.0}, inputs={"drive": bc.signals.sine(2.0, 1.5)})
+    s.set_run(
+        t_end=1.0, step=0.002, initial={"q(a)": 1.0}, inputs={"drive": bc.signals.sine(2.0, 1.5)}
+    )
     return s
 
 
@@ -55,9 +58,15 @@ def with_rows_twice(program):
         return Section(section.statements, tuple(results))
 
     loops = replace(
-        old, names=old.names * 2, positions=old.positions * 2, g=old.g * 2, G=old.G * 2, v=old.v * 2, J=old.J * 2,
+        old,
+        names=old.names * 2,
+        positions=old.positions * 2,
+        g=old.g * 2,
+        G=old.G * 2,
+        v=old.v * 2,
+        J=old.J * 2,
         gamma=old.gamma * 2,
-    )  # fmt: skip
+    )
     single = n_q + n_u * (n_u + 1) // 2 + n_u
     closure = doubled(program.closure, [(n_g, 2), (n_g * n_q, 2), (n_v, 2), (n_v * n_u, 2)])
     system = doubled(program.system, [(single, 1), (n_v * n_u, 2), (n_v, 2), (n_g, 2), (n_v, 2)])
@@ -105,7 +114,9 @@ def test_constraints_as_in_python(longest, monkeypatch):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_runs_agree_with_python(method):
-    compiled, plain = (s.simulate(t_end=2.0, step=0.002, method=method) for s in both(example("four_bar")))
+    compiled, plain = (
+        s.simulate(t_end=2.0, step=0.002, method=method) for s in both(example("four_bar"))
+    )
     assert largest_difference(compiled, plain) <= 1e-9
 
 
@@ -141,7 +152,9 @@ def test_loop_stays_closed(method):
 def test_it_runs_in_c(monkeypatch):
     taken = []
     advance = CRun.advance
-    monkeypatch.setattr(CRun, "advance", lambda self, last: taken.append(last) or advance(self, last))
+    monkeypatch.setattr(
+        CRun, "advance", lambda self, last: taken.append(last) or advance(self, last)
+    )
     example("four_bar").compile(backend="c").simulate(t_end=0.1)
     assert taken[-1] == 20
 
@@ -172,15 +185,20 @@ def test_program_with_two_repeated_rows(method):
 
 
 def driven_to_its_fold():
-    """A crank that is longer than its rod, turned until the rod stands across: nothing lies past."""
+    """A crank that is longer than its rod, turned until the rod stands across: nothing lies
+    past."""
     s = bc.System("fold", units="mks")
     n = s.inertial
     crank = s.add_body("crank", rotate=3, cm=(0.5, 0, 0), mass=1, inertia=(1, 1, 1))
-    rod = s.add_body("rod", parent=crank, rotate=3, joint_at=(1, 0, 0), cm=(0.4, 0, 0), mass=1, inertia=(1, 1, 1))
+    rod = s.add_body(
+        "rod", parent=crank, rotate=3, joint_at=(1, 0, 0), cm=(0.4, 0, 0), mass=1, inertia=(1, 1, 1)
+    )
     piston = s.add_body("piston", translate=1, mass=1, inertia=0)
     s.add_body("wheel", rotate=3, mass=1, inertia=(1, 1, 1))
     s.add_loop_joint(
-        "pin", between=(s.add_point("end", body=rod, at=(0.8, 0, 0)), piston.origin), directions=(n[1], n[2])
+        "pin",
+        between=(s.add_point("end", body=rod, at=(0.8, 0, 0)), piston.origin),
+        directions=(n[1], n[2]),
     )
     s.add_constraint("q(crank) - rate*t")
     s.set_defaults(rate=1.0)
@@ -193,7 +211,10 @@ def test_a_drive_over_a_fold_stops(method):
     """The crank may turn until 0.8 = sin q."""
     compiled, plain = (s.simulate(method=method) for s in both(driven_to_its_fold()))
     assert "the loop 'pin, direction 2' cannot be kept closed: a correction of " in compiled.ended
-    assert "is not available in plain Python" in plain.ended and compiled.time[len(plain) - 1] == plain.time[-1]
+    assert (
+        "is not available in plain Python" in plain.ended
+        and compiled.time[len(plain) - 1] == plain.time[-1]
+    )
     assert compiled.time[-1] == pytest.approx(np.arcsin(0.8), abs=0.003)
 
 
@@ -229,10 +250,14 @@ def test_constraint_that_has_no_value_stops_the_run():
 
 @pytest.mark.parametrize(
     "name",
-    rarely(["four_bar", "slider_crank", "andrews_squeezer", "sarrus_linkage"], ("slider_crank", "andrews_squeezer")),
+    rarely(
+        ["four_bar", "slider_crank", "andrews_squeezer", "sarrus_linkage"],
+        ("slider_crank", "andrews_squeezer"),
+    ),
 )
 def test_singular_rates_and_corrections_as_in_python(name):
-    """Accelerations without a fixed choice of independent speeds: C, Python, and the derivatives in regular positions."""
+    """Accelerations without a fixed choice of independent speeds: C, Python, and the derivatives in
+    regular positions."""
     sim = example(name).compile(backend="python")
     model = CModel(sim.loaded.program, sim.loaded.functions, flags=STRICT).new_calls()
     python = sim.loaded.new_context().model

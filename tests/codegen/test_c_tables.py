@@ -60,10 +60,14 @@ def test_table_of_two_arguments(order):
 def test_derivatives_of_a_cubic_table_share_its_points():
     table = bc.table(X, Y, 3)
     model, sim = model_of("f(a) + partial(f(a), a) + g(b)", table, bc.table(X, Y, 1))
-    assert c_source(model.program).count("static const real points_") == 2  # f with its derivative, g
+    assert (
+        c_source(model.program).count("static const real points_") == 2
+    )  # f with its derivative, g
     slope = table.partial(0, ()).function
     for a in (-7.0, -2.0, 0.3, 3.5, 9.0):
-        assert value(model, sim, a, 1.0) == pytest.approx(table.value(a) + slope.value(a) + 2.0, rel=1e-12)
+        assert value(model, sim, a, 1.0) == pytest.approx(
+            table.value(a) + slope.value(a) + 2.0, rel=1e-12
+        )
 
 
 @needs_compiler
@@ -74,7 +78,11 @@ def test_argument_that_is_not_a_number_gives_none():
 
 def test_surfaces_of_programs_in_python_know_every_cell():
     """Straight between points of no order, also in the last cells; held outside the edges."""
-    x, y, z = np.array([0.0, 1.0, 3.0, 4.0]), np.array([-1.0, 0.0, 2.0]), np.random.default_rng(3).normal(size=(4, 3))
+    x, y, z = (
+        np.array([0.0, 1.0, 3.0, 4.0]),
+        np.array([-1.0, 0.0, 2.0]),
+        np.random.default_rng(3).normal(size=(4, 3)),
+    )
     pieces = []
     for i in range(3):
         for j in range(2):
@@ -83,4 +91,6 @@ def test_surfaces_of_programs_in_python_know_every_cell():
     surface, exact = Surface(x, y, pieces, 0, 0), RectBivariateSpline(x, y, z, kx=1, ky=1)
     for a in (-1.0, 0.5, 2.0, 3.9, 4.0, 7.0):
         for b in (-2.0, -0.5, 1.9, 2.0, 3.0):
-            assert surface(a, b) == pytest.approx(float(exact(np.clip(a, 0, 4), np.clip(b, -1, 2))[0, 0]))
+            assert surface(a, b) == pytest.approx(
+                float(exact(np.clip(a, 0, 4), np.clip(b, -1, 2))[0, 0])
+            )

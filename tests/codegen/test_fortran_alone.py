@@ -1,5 +1,5 @@
-"""Fortran alone: the plain program next to a model, and the module of a model in a user's own program; and the program under
-the kernel in C, which has the rows of the program in C."""
+"""Fortran alone: the plain program next to a model, and the module of a model in a user's own
+program; and the program under the kernel in C, which has the rows of the program in C."""
 
 import re
 import subprocess
@@ -22,14 +22,20 @@ def plain(folder, *lines):
     """The run of the plain program with some lines of input changed."""
     stem = next(folder.glob("*.par")).stem
     done = subprocess.run(
-        ["make", "-s", "-C", str(folder), "plain", "FFLAGS=-O0 -Werror"], capture_output=True, text=True, check=False
+        ["make", "-s", "-C", str(folder), "plain", "FFLAGS=-O0 -Werror"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0 and done.stderr == "", done.stderr
     text = (folder / f"{stem}.par").read_text(encoding="utf-8")
     text = re.sub(r"^END$", "", text, flags=re.MULTILINE) + "\n".join([*lines, "END", ""])
     (folder / "changed.txt").write_text(text, encoding="utf-8")
     done = subprocess.run(
-        [folder / f"{stem}_plain", "changed.txt", "plain.csv"], cwd=folder, capture_output=True, text=True
+        [folder / f"{stem}_plain", "changed.txt", "plain.csv"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
     )
     return bc.Run.read(folder / "plain.csv") if done.returncode == 0 else done.stderr
 
@@ -69,9 +75,13 @@ def turning():
     b = s.add_body("b", rotate="euler-parameters", mass=2, inertia=(1, 2, 3), cm=(0.1, 0.2, 0.3))
     s.define("tab", bc.table([0, 1, 2, 4], [0, 1, 0.5, 2]))
     s.add_external(
-        "twice", arguments=("v",), python=lambda v: 2 * v,
-        fortran="  function twice(v) result(r)\n    real(dp), intent(in) :: v\n    real(dp) :: r\n    r = 2*v\n  end function twice\n",
-    )  # fmt: skip
+        "twice",
+        arguments=("v",),
+        python=lambda v: 2 * v,
+        fortran="  function twice(v) result(r)\n    real(dp), intent(in) :: v\n    real(dp) :: "
+        "r\n  "
+        "  r = 2*v\n  end function twice\n",
+    )
     s.add_moment("m", magnitude="m0*(f + tab(f) + twice(f))", direction=s.inertial[1], on=b)
     s.add_gravity()
     s.set_defaults(m0=1)
@@ -97,7 +107,9 @@ def test_the_plain_program_turns_bodies_and_knows_tables_and_routines(tmp_path):
 def test_a_program_says_why_there_is_no_plain_one(tmp_path, name, events, why):
     example(name).export("fortran", tmp_path, events=events or None)
     assert not (tmp_path / "main.f90").exists()
-    assert f"# there is no plain program in Fortran: {why}" in (tmp_path / "Makefile").read_text(encoding="utf-8")
+    assert f"# there is no plain program in Fortran: {why}" in (tmp_path / "Makefile").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("flags", [["-fopenmp"], pytest.param([], marks=pytest.mark.campaign)])
@@ -106,7 +118,18 @@ def test_the_module_in_a_program_of_ones_own(tmp_path, flags):
     eom = example("quarter_car")
     model = eom.export("fortran", tmp_path)
     own = tmp_path / "own"
-    command = [GFORTRAN, "-O0", *WARN, *flags, "-J", str(tmp_path), "-o", str(own), str(model), str(OWN)]
+    command = [
+        GFORTRAN,
+        "-O0",
+        *WARN,
+        *flags,
+        "-J",
+        str(tmp_path),
+        "-o",
+        str(own),
+        str(model),
+        str(OWN),
+    ]
     subprocess.run(command, check=True, cwd=tmp_path)
     said = subprocess.run([own], capture_output=True, text=True, check=True).stdout
     sim = eom.compile(backend="c")

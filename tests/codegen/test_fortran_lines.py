@@ -1,4 +1,5 @@
-"""Lines of Fortran: none is longer than 132 columns (bytes), whatever statements, names, labels and signals need."""
+"""Lines of Fortran: none is longer than 132 columns (bytes), whatever statements, names, labels and
+signals need."""
 
 import random
 import re
@@ -8,7 +9,12 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.codegen.c.signals import signal_values
-from bellcrank.codegen.fortran.line_wrapping import LIMIT, fit_source, fortran_string, wrap_statement
+from bellcrank.codegen.fortran.line_wrapping import (
+    LIMIT,
+    fit_source,
+    fortran_string,
+    wrap_statement,
+)
 from bellcrank.core.signals import SIGNAL_KINDS, SignalKind, SignalParameter
 from bellcrank.kernel.text import kernel_file
 from tests.codegen.test_programs import everything
@@ -30,7 +36,9 @@ PIECES = [
 
 
 def longest(folder):
-    return max(len(line) for path in folder.glob("*.f90") for line in path.read_bytes().splitlines())
+    return max(
+        len(line) for path in folder.glob("*.f90") for line in path.read_bytes().splitlines()
+    )
 
 
 def texts(seed):
@@ -65,31 +73,50 @@ def test_comments_are_continued_and_stand_before_their_statement():
 def test_strings_have_the_same_value_when_continued(tmp_path):
     strings = [t for seed in range(8) for t in texts(seed)]
     body = "".join(f"  print '(a)', {fortran_string(t)}\n" for t in strings)
-    (tmp_path / "a.f90").write_text(fit_source(f"program a\n{body}end program a\n"), encoding="utf-8")
+    (tmp_path / "a.f90").write_text(
+        fit_source(f"program a\n{body}end program a\n"), encoding="utf-8"
+    )
     flags = ["-std=f2008", "-Wall", "-Wextra", "-Werror", "-O0"]
     subprocess.run([GFORTRAN, *flags, "-o", "a", "a.f90"], cwd=tmp_path, check=True)
-    printed = subprocess.run([tmp_path / "a"], check=True, capture_output=True, encoding="utf-8").stdout
+    printed = subprocess.run(
+        [tmp_path / "a"], check=True, capture_output=True, encoding="utf-8"
+    ).stdout
     assert printed.splitlines() == strings
 
 
 @pytest.fixture
 def many_kinds(monkeypatch):
     """Nine more kinds of signals, of which each needs three positive numbers."""
-    positive = tuple(SignalParameter(f"{name}_of_the_signal", "s", True) for name in ("first", "second", "third"))
-    value = "first_of_the_signal*sin(two_pi*t/second_of_the_signal)*third_of_the_signal + " + " + ".join(["t*t"] * 40)
+    positive = tuple(
+        SignalParameter(f"{name}_of_the_signal", "s", True) for name in ("first", "second", "third")
+    )
+    value = (
+        "first_of_the_signal*sin(two_pi*t/second_of_the_signal)*third_of_the_signal + "
+        + " + ".join(["t*t"] * 40)
+    )
     for i in range(9):
         name = f"another_kind_{i}"
-        monkeypatch.setitem(SIGNAL_KINDS, name, SignalKind(name, positive, value, breaks=("first_of_the_signal",) * 9))
-    monkeypatch.setattr("bellcrank.codegen.c.signals.NUMBERED", (*SIGNAL_KINDS, "pieces", "function"))
+        monkeypatch.setitem(
+            SIGNAL_KINDS,
+            name,
+            SignalKind(name, positive, value, breaks=("first_of_the_signal",) * 9),
+        )
+    monkeypatch.setattr(
+        "bellcrank.codegen.c.signals.NUMBERED", (*SIGNAL_KINDS, "pieces", "function")
+    )
     printed = {"tables/signals.c": signal_values()}
-    monkeypatch.setattr("bellcrank.kernel.text.kernel_file", lambda name: printed.get(name) or kernel_file(name))
+    monkeypatch.setattr(
+        "bellcrank.kernel.text.kernel_file", lambda name: printed.get(name) or kernel_file(name)
+    )
 
 
 @pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore:table '.*' was evaluated at:bellcrank.ModelWarning")
 @pytest.mark.parametrize("language", SHELLS)
 def test_every_positive_number_of_every_kind_is_checked(tmp_path, many_kinds, language):
-    program = build(everything(memory=language != "python").equations(), language, tmp_path / "program")
+    program = build(
+        everything(memory=language != "python").equations(), language, tmp_path / "program"
+    )
     bad = tmp_path / "bad.par"
     bad.write_text(f"PARSFILE\nPARSFILE {program.default}\nsteady another_kind_3 -1 1 0\nEND\n")
     said = program(bad, code=1)

@@ -1,4 +1,5 @@
-"""User functions at all their places, in process and in programs of all languages, and called from one language in another."""
+"""User functions at all their places, in process and in programs of all languages, and called from
+one language in another."""
 
 import numpy as np
 import pytest
@@ -43,16 +44,25 @@ def spring(q, c):
 
 def subroutine(name, arguments, lines, returns, memory=False):
     """The text of a subroutine in C and in Fortran, from its right sides."""
-    given = [*(f"double {a}" for a in arguments), "double *returns", *(["double *memory"] if memory else [])]
+    given = [
+        *(f"double {a}" for a in arguments),
+        "double *returns",
+        *(["double *memory"] if memory else []),
+    ]
     count = ["    memory[0] += 1;"] if memory else []
     body = [f"    returns[{i}] = {x};" for i, x in enumerate(lines)]
     c = "\n".join([f"void {name}({', '.join(given)})", "{", *count, *body, "}"])
     f_lines = [x.replace("memory[0]", "memory(1)") for x in lines]
     fortran = [
-        f"  subroutine {name}({', '.join([*arguments, 'returns', *(['memory'] if memory else [])])})",
+        f"  subroutine "
+        f"{name}({', '.join([*arguments, 'returns', *(['memory'] if memory else [])])})",
         f"    real(dp), intent(in) :: {', '.join(arguments)}",
         f"    real(dp), intent(out) :: returns({returns})",
-        *(["    real(dp), intent(inout) :: memory(1)", "    memory(1) = memory(1) + 1"] if memory else []),
+        *(
+            ["    real(dp), intent(inout) :: memory(1)", "    memory(1) = memory(1) + 1"]
+            if memory
+            else []
+        ),
         f"    returns = [{', '.join(f_lines)}]",
         f"  end subroutine {name}",
     ]
@@ -67,20 +77,25 @@ TEXTS = {
     "spring": (
         spring,
         "double spring(double q, double c)\n{\n    return -c*q;\n}",
-        "  function spring(q, c) result(value)\n    real(dp), intent(in) :: q, c\n    real(dp) :: value\n    value = -c*q\n"
+        "  function spring(q, c) result(value)\n    real(dp), intent(in) :: q, c\n    "
+        "real(dp) :: value\n    value = -c*q\n"
         "  end function spring",
     ),
     "tick": (
         tick,
-        "double tick(double t, double *memory)\n{\n    memory[0] += 1;\n    return memory[0] + 0*t;\n}",
-        "  function tick(t, memory) result(value)\n    real(dp), intent(in) :: t\n    real(dp), intent(inout) :: memory(1)\n"
-        "    real(dp) :: value\n    memory(1) = memory(1) + 1\n    value = memory(1) + 0*t\n  end function tick",
+        "double tick(double t, double "
+        "*memory)\n{\n    memory[0] += 1;\n    return memory[0] + 0*t;\n}",
+        "  function tick(t, memory) result(value)\n    real(dp), intent(in) :: t\n    "
+        "real(dp), intent(inout) :: memory(1)\n"
+        "    real(dp) :: value\n    memory(1) = memory(1) + 1\n    value = memory(1) + "
+        "0*t\n  end function tick",
     ),
 }
 
 
 def places(languages=("python", "c", "fortran")):
-    """A rod on a spring with a routine at every place: J q'' = spring + torque (held over steps) + amp (held over the run)."""
+    """A rod on a spring with a routine at every place: J q'' = spring + torque (held over steps) +
+    amp (held over the run)."""
     s = bc.System("all places", units="mks")
     rod = s.add_body("rod", rotate=3, mass="mass", inertia=(1, 1, 1), cm=("length", 0, 0))
 
@@ -95,7 +110,9 @@ def places(languages=("python", "c", "fortran")):
     add("tick", arguments=("t",), memory=1, when="output")
     add("spring", arguments=("q", "c"))
     s.add_input("push", units="N-m", label="a push")
-    s.add_moment("m", magnitude="spring(q(rod), c) + torque*m0 + amp*m0 + push", direction="[rod3]", on=rod)
+    s.add_moment(
+        "m", magnitude="spring(q(rod), c) + torque*m0 + amp*m0 + push", direction="[rod3]", on=rod
+    )
     s.add_output("rows", "tick(t)")
     s.set_units(weight="deg")
     s.set_labels(start="what the run starts with")
@@ -118,10 +135,15 @@ def exact(n=100, h=0.01, k=K):
 
 
 def check_echo(text, mass):
-    words = {line.split()[1]: line.split()[2:] for line in text.splitlines() if line.startswith("* ")}
+    words = {
+        line.split()[1]: line.split()[2:] for line in text.splitlines() if line.startswith("* ")
+    }
     assert float(words["mass"][0]) == pytest.approx(mass) and words["mass"][1] == "kg"
     assert float(words["length"][0]) == pytest.approx(1.5) and words["length"][1] == "m"
-    assert float(words["weight"][0]) == pytest.approx(np.degrees(Q0 * mass)) and words["weight"][1] == "deg"
+    assert (
+        float(words["weight"][0]) == pytest.approx(np.degrees(Q0 * mass))
+        and words["weight"][1] == "deg"
+    )
     assert float(words["start"][0]) == pytest.approx(10 * Q0)
     assert "what the run starts with" in text
 
@@ -161,7 +183,8 @@ def test_places_in_programs(tmp_path, language):
 
 
 BOTH = pytest.mark.skipif(
-    SKIPPED["c"][0] or SKIPPED["fortran"][0], reason="gfortran is not installed, or there is no C compiler, or no make"
+    SKIPPED["c"][0] or SKIPPED["fortran"][0],
+    reason="gfortran is not installed, or there is no C compiler, or no make",
 )
 
 
@@ -178,25 +201,37 @@ def test_routines_of_the_other_language(tmp_path, language, given):
 def test_routines_in_fortran_in_process():
     sim = places(("fortran",)).equations().compile(backend="c")
     np.testing.assert_allclose(sim.simulate()["q(rod)"], exact(), atol=1e-8)
-    with pytest.raises(bc.ModelError, match="given in C or Fortran alone, but the model runs in Python"):
+    with pytest.raises(
+        bc.ModelError, match="given in C or Fortran alone, but the model runs in Python"
+    ):
         places(("fortran",)).equations().compile(backend="python")
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 def test_no_fortran_compiler_is_told(monkeypatch):
-    monkeypatch.setattr("bellcrank.simulation.backend.fortran_functions.find_fortran_compiler", lambda: None)
-    with pytest.raises(bc.BuildError, match=r"given in Fortran alone, but there is no Fortran compiler"):
+    monkeypatch.setattr(
+        "bellcrank.simulation.backend.fortran_functions.find_fortran_compiler", lambda: None
+    )
+    with pytest.raises(
+        bc.BuildError, match=r"given in Fortran alone, but there is no Fortran compiler"
+    ):
         places(("fortran",)).equations().compile(backend="c")
 
 
-@pytest.mark.skipif(find_compiler() is None or find_fortran_compiler() is None, reason="there is no compiler")
+@pytest.mark.skipif(
+    find_compiler() is None or find_fortran_compiler() is None, reason="there is no compiler"
+)
 def test_mistake_in_fortran_is_shown():
     s = bc.System("wrong", units="mks")
     rod = s.add_body("rod", rotate=3, mass=1, inertia=(1, 1, 1))
-    s.add_external("f", arguments=("t",), fortran="  function f(t) result(v)\n    v = oops\n  end function f\n")
+    s.add_external(
+        "f", arguments=("t",), fortran="  function f(t) result(v)\n    v = oops\n  end function f\n"
+    )
     s.add_moment("m", magnitude="m0*f(t)", direction="[rod3]", on=rod)
     s.set_defaults(m0=1)
-    with pytest.raises(bc.BuildError, match=r"(?s)could not compile the user functions in Fortran.*oops"):
+    with pytest.raises(
+        bc.BuildError, match=r"(?s)could not compile the user functions in Fortran.*oops"
+    ):
         s.equations().compile(backend="c")
 
 
@@ -214,19 +249,34 @@ def refused(match, **routine):
 
 
 def test_what_input_and_echo_refuse():
-    refused("its arguments may hold parameters only, not q.rod.", arguments=("q(rod)",), returns="a", when="input")
-    refused("its arguments may hold parameters only, not t", arguments=("t",), returns="a", when="input")
+    refused(
+        "its arguments may hold parameters only, not q.rod.",
+        arguments=("q(rod)",),
+        returns="a",
+        when="input",
+    )
+    refused(
+        "its arguments may hold parameters only, not t", arguments=("t",), returns="a", when="input"
+    )
     refused("is called with what it returns itself", arguments=("2*a",), returns="a", when="input")
     refused("'a' is known when the echo is written", arguments=("k",), returns="a", when="echo")
     refused("when='echo' needs returns=", arguments=("k",), when="echo")
     refused("when='input' needs returns=", arguments=("k",), when="input")
-    refused("it is one of 'derivatives', 'update', 'output', 'init', 'input', 'echo'", arguments=("k",), when="start")
+    refused(
+        "it is one of 'derivatives', 'update', 'output', 'init', 'input', 'echo'",
+        arguments=("k",),
+        when="start",
+    )
     s = places(("python",))
     s.set_defaults(mass=3)
-    with pytest.raises(bc.ModelError, match="external 'enter': it gives 'mass', which has the value 3 already"):
+    with pytest.raises(
+        bc.ModelError, match="external 'enter': it gives 'mass', which has the value 3 already"
+    ):
         s.equations()
     sim = places(("python",)).equations().compile(backend="python")
-    with pytest.raises(bc.ModelError, match="parameter 'mass' is given by the user function 'enter'"):
+    with pytest.raises(
+        bc.ModelError, match="parameter 'mass' is given by the user function 'enter'"
+    ):
         sim.simulate(parameters={"mass": 3})
 
 
@@ -239,7 +289,8 @@ def test_check_covers_parameters_of_routines():
 @pytest.mark.campaign
 @BOTH
 def test_routines_of_all_languages_in_a_loop():
-    """Loops are assembled in Python; a routine that is given in C or Fortran alone is called there as well."""
+    """Loops are assembled in Python; a routine that is given in C or Fortran alone is called there
+    as well."""
     found = []
     for given in ("python", "c", "fortran"):
         s = system("four_bar")

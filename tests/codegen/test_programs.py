@@ -1,4 +1,5 @@
-"""Stand-alone programs in C, Fortran and Python against the run within the package; their files; their answers to bad input."""
+"""Stand-alone programs in C, Fortran and Python against the run within the package; their files;
+their answers to bad input."""
 
 import subprocess
 from pathlib import Path
@@ -11,14 +12,35 @@ from bellcrank.core.numeric.fixed_step_methods import METHODS, join_alternatives
 from bellcrank.export.model_setup import program_stem
 from bellcrank.export.standalone.c import KNOWN_METHODS
 from tests.models import example, pendulum, relative, system
-from tests.programs import COMPILED, FLAGS, LANGUAGES, LONG_PYTHON, LONG_SHELLS, MAINLY_C, SHELLS, build, compiled
+from tests.programs import (
+    COMPILED,
+    FLAGS,
+    LANGUAGES,
+    LONG_PYTHON,
+    LONG_SHELLS,
+    MAINLY_C,
+    SHELLS,
+    build,
+    compiled,
+)
 
 AUTOSIM = [
-    "passenger_car", "passenger_car_small", "cart", "four_bar", "spacecraft_1", "spacecraft_1_small", "spacecraft_2",
-    "stanford_arm", "stanford_arm_controlled",
-]  # fmt: skip
+    "passenger_car",
+    "passenger_car_small",
+    "cart",
+    "four_bar",
+    "spacecraft_1",
+    "spacecraft_1_small",
+    "spacecraft_2",
+    "stanford_arm",
+    "stanford_arm_controlled",
+]
 SOME = ("cart", "four_bar")  # the others in the long tests
-OFF = {"ltt1": 0.0, "ltt2": 0.0, "ltt3": 0.0}  # thrusters switch, and a switch may fall into another step
+OFF = {
+    "ltt1": 0.0,
+    "ltt2": 0.0,
+    "ltt3": 0.0,
+}  # thrusters switch, and a switch may fall into another step
 
 
 def worst(run, reference):
@@ -46,7 +68,9 @@ def built(tmp_path_factory):
 
 
 @pytest.mark.parametrize("language", COMPILED)
-@pytest.mark.parametrize("name", [n if n in SOME else pytest.param(n, marks=pytest.mark.campaign) for n in AUTOSIM])
+@pytest.mark.parametrize(
+    "name", [n if n in SOME else pytest.param(n, marks=pytest.mark.campaign) for n in AUTOSIM]
+)
 def test_examples_agree_with_the_run_within_the_package(built, tmp_path, name, language):
     eom = example(name)
     values = OFF if name.startswith("spacecraft_1") else {}
@@ -99,12 +123,17 @@ def mass_on_a_spring():
 
 
 def remembering():
-    return pendulum("counter(t)", lambda s: s.add_external("counter", arguments=("t",), memory=2, python=counter))
+    return pendulum(
+        "counter(t)",
+        lambda s: s.add_external("counter", arguments=("t",), memory=2, python=counter),
+    )
 
 
 def holding():
     def prepare(s):
-        s.add_external("held", arguments=("u(rod)",), returns=("pull",), when="update", python=twice)
+        s.add_external(
+            "held", arguments=("u(rod)",), returns=("pull",), when="update", python=twice
+        )
 
     return pendulum("pull", prepare)
 
@@ -120,7 +149,9 @@ def holding():
 )
 def test_models_that_the_driver_in_python_cannot_run_become_a_module_alone(tmp_path, make, why):
     eom = make().equations()
-    with pytest.warns(bc.ModelWarning, match=f"programs in Python {why}.*write one in C or Fortran"):
+    with pytest.warns(
+        bc.ModelWarning, match=f"programs in Python {why}.*write one in C or Fortran"
+    ):
         path = eom.export("python", tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["model.py"]
     assert f"# Note: programs in Python {why}" in path.read_text(encoding="utf-8")
@@ -145,7 +176,8 @@ def test_programs_in_python_use_rk4_where_a_model_asks_for_another_method(tmp_pa
 
 
 COUNTER = {
-    "c": "double counter(double t, double *memory)\n{\n    memory[0] += 1.0;\n    memory[1] = t;\n    return memory[0];\n}\n",
+    "c": "double counter(double t, double "
+    "*memory)\n{\n    memory[0] += 1.0;\n    memory[1] = t;\n    return memory[0];\n}\n",
     "fortran": """
   function counter(t, memory) result(value)
     real(dp), intent(in) :: t
@@ -157,7 +189,8 @@ COUNTER = {
 """,
 }
 PAIR = {
-    "c": "void pair(double a, double b, double *returns)\n{\n    returns[0] = 2.0*a;\n    returns[1] = a*b;\n}\n",
+    "c": "void pair(double a, double b, double "
+    "*returns)\n{\n    returns[0] = 2.0*a;\n    returns[1] = a*b;\n}\n",
     "fortran": """
   subroutine pair(a, b, returns)
     real(dp), intent(in) :: a, b
@@ -184,7 +217,8 @@ def pair(a, b):
 
 
 def everything(memory=True, **options):
-    """A pendulum with tables, user functions, inputs, their rates, and every function of the text language."""
+    """A pendulum with tables, user functions, inputs, their rates, and every function of the text
+    language."""
 
     calls = "counter(t)" if memory else "t/tau"
 
@@ -198,23 +232,35 @@ def everything(memory=True, **options):
         s.define("curved", bc.table(x, x, grid, 3))
         if memory:
             s.add_external("counter", arguments=("t",), memory=2, python=counter, **COUNTER)
-        s.add_external("pair", arguments=("q(rod)", "u(rod)"), returns=("first", "second"), python=pair, **PAIR)
+        s.add_external(
+            "pair", arguments=("q(rod)", "u(rod)"), returns=("first", "second"), python=pair, **PAIR
+        )
         for name in ("steady", "jump", "rise", "wave", "sweep", "line", "curve"):
             s.add_input(name, units="1", label=f'the {name}, "as it is"')
         s.set_units(tau="T", p0="1")
-        s.add_output("one", "straight(3*q(rod)) + smooth(q(rod)) + tau*dxdt(smooth(q(rod)))", units="1")
-        s.add_output("two", "flat(q(rod), v) + curved(v, q(rod)) + tau*dxdt(curved(q(rod), v))", units="1")
+        s.add_output(
+            "one", "straight(3*q(rod)) + smooth(q(rod)) + tau*dxdt(smooth(q(rod)))", units="1"
+        )
+        s.add_output(
+            "two", "flat(q(rod), v) + curved(v, q(rod)) + tau*dxdt(curved(q(rod), v))", units="1"
+        )
         s.add_output("some", "min(q(rod), 0.1, v) + max(q(rod), 0.2) + abs(v) + sign(v)", units="1")
         s.add_output(
-            "more", "where(q(rod) > 0.1, exp(q(rod)), log(2 + q(rod))) + (2 + q(rod))**1.7 + sqrt(2 + v**2)", units="1"
+            "more",
+            "where(q(rod) > 0.1, exp(q(rod)), log(2 + q(rod))) + (2 + q(rod))**1.7 + sqrt(2 "
+            "+ v**2)",
+            units="1",
         )
         s.add_output(
             "rest",
-            "(2 + q(rod))**p0 + atan2(v, 2) + asin(q(rod)/4) + acos(q(rod)/4) + atan(v) + tan(q(rod))",
+            "(2 + q(rod))**p0 + atan2(v, 2) + asin(q(rod)/4) + acos(q(rod)/4) + atan(v) + "
+            "tan(q(rod))",
             units="1",
         )
         s.add_output("powers", "q(rod)**4 + 1/(2 + q(rod))**3 + where(t > tau/2, 1, 0)", units="1")
-        s.add_output("rates", "dxdt(rise) + dxdt(wave) + dxdt(sweep) + dxdt(line) + dxdt(curve)", units="1/T")
+        s.add_output(
+            "rates", "dxdt(rise) + dxdt(wave) + dxdt(sweep) + dxdt(line) + dxdt(curve)", units="1/T"
+        )
         s.add_output("calls", calls, units="1")
         s.set_run(inputs={
             "steady": 0.1, "jump": bc.signals.step(0.2, 0.3, 0.05), "rise": bc.signals.ramp(0.1, 0.5), "wave": bc.signals.sine(0.2, 3, 0.4, 0.1),
@@ -223,7 +269,8 @@ def everything(memory=True, **options):
         }, method=options.get("method", "rk4"))  # fmt: skip
 
     moment = (
-        f"m0*(-first - 0.1*second - 0.01*{calls} + steady + jump + rise + wave + sweep + line + curve + smooth(q(rod)))"
+        f"m0*(-first - 0.1*second - 0.01*{calls} + steady + jump + rise + wave + sweep + line + "
+        f"curve + smooth(q(rod)))"
     )
     return pendulum(moment, prepare, m0=1.0, p0=0.7, tau=1.0)
 
@@ -259,7 +306,10 @@ def test_long_routines_in_parts(tmp_path, language):
     eom.export(language, tmp_path)
     program = with_rhs_jacobian_in(eom.program, "fortran")
     text = fortran_source(program, longest=15, extra=inertia_functions(program))
-    assert "subroutine derivatives_3(t, q, u, p, c, w, z, x)" in text and "subroutine constants_2(p, c)" in text
+    assert (
+        "subroutine derivatives_3(t, q, u, p, c, w, z, x)" in text
+        and "subroutine constants_2(p, c)" in text
+    )
     assert max(map(len, text.splitlines())) <= 132
     (tmp_path / "model.f90").write_text(text, encoding="utf-8")
     run = compiled(language, tmp_path).run(tmp_path / "run", "stopt 50")
@@ -273,10 +323,15 @@ def test_long_routines_in_parts(tmp_path, language):
 @pytest.mark.parametrize("language", COMPILED)
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("change_point_four_bar", {}), ("slider_crank", {"equal_arms": True}), ("n_four_bar", {"n": 2})],
+    [
+        ("change_point_four_bar", {}),
+        ("slider_crank", {"equal_arms": True}),
+        ("n_four_bar", {"n": 2}),
+    ],
 )
 def test_passages_through_singular_positions(tmp_path, name, options, language):
-    """The run within the package reports passages; the programs come out of them on the same branch, with closed loops."""
+    """The run within the package reports passages; the programs come out of them on the same
+    branch, with closed loops."""
     s = system(name, **options)
     s.add_outputs("residuals")
     eom = s.equations()
@@ -286,13 +341,19 @@ def test_passages_through_singular_positions(tmp_path, name, options, language):
     assert len(run) == len(reference)
     for s in (*eom.coordinates, *eom.speeds):
         assert relative(run[s.name], reference[s.name]) < 1e-6
-    assert max(np.abs(run[n]).max() for n in run if n.startswith("residual") and "rate" not in n) < 1e-12
+    assert (
+        max(np.abs(run[n]).max() for n in run if n.startswith("residual") and "rate" not in n)
+        < 1e-12
+    )
 
 
 @pytest.mark.parametrize("language", COMPILED[:1])
-@pytest.mark.parametrize("name", ["quarter_car", pytest.param("four_bar", marks=pytest.mark.campaign)])
+@pytest.mark.parametrize(
+    "name", ["quarter_car", pytest.param("four_bar", marks=pytest.mark.campaign)]
+)
 def test_echo_reproduces_the_run(built, tmp_path, name, language):
-    """Parameter file -> program -> echo -> program: the same run, with initial values the first one had to find."""
+    """Parameter file -> program -> echo -> program: the same run, with initial values the first one
+    had to find."""
     program = built(name, language)
     first = program.run(tmp_path / "first", "stopt 0.5")
     again = program.run(tmp_path / "second", include=tmp_path / "first" / "out.echo")
@@ -340,10 +401,13 @@ def test_every_parameter_acts_without_new_compilation(built, tmp_path, name, lan
 @pytest.mark.parametrize("language", SHELLS)
 def test_options_and_forms_of_input(built, tmp_path, language):
     program = built("quarter_car", language)
-    (tmp_path / "inner.par").write_text("PARSFILE\n\nM_B 300\nend\nthis is not read\n", encoding="utf-8")
+    (tmp_path / "inner.par").write_text(
+        "PARSFILE\n\nM_B 300\nend\nthis is not read\n", encoding="utf-8"
+    )
     path = tmp_path / "car.par"
     path.write_text(
-        "\ufeffPARSFILE\r\n  * comment\r\nTITLE a wide \u00f6 title\r\nPARSFILE inner.par\r\nk\t1.68D4 N/m\r\nu( wheel ) -2.5e-1\r\nQ(2) .01\r\nz_road 0.02\r\n",
+        "\ufeffPARSFILE\r\n  * comment\r\nTITLE a wide \u00f6 title\r\nPARSFILE "
+        "inner.par\r\nk\t1.68D4 N/m\r\nu( wheel ) -2.5e-1\r\nQ(2) .01\r\nz_road 0.02\r\n",
         encoding="utf-8",
     )
     told = program(
@@ -376,7 +440,9 @@ def test_layouts_of_the_output(built, tmp_path, language):
     program = built("four_bar", language)
     for name, options in (("text", []), ("binary", ["--binary"]), ("classic", ["--classic"])):
         program("--output", tmp_path / f"{name}.erd", "--echo", tmp_path / f"{name}.echo", *options)
-    text, binary, classic = (bc.Run.read(tmp_path / f"{name}.erd") for name in ("text", "binary", "classic"))
+    text, binary, classic = (
+        bc.Run.read(tmp_path / f"{name}.erd") for name in ("text", "binary", "classic")
+    )
     assert worst(binary, text) == 0
     assert relative(classic.time, text.time) < 1e-6
     assert (tmp_path / "classic.erd.BIN").stat().st_size == len(text) * (4 * len(text.channels) + 8)
@@ -421,7 +487,7 @@ BAD = [
     ("PARSFILE\nz_road file words.txt\n", "line 1: expected a time later than the one before"),
     ("PARSFILE\nq(wheel\n", "no keyword is called"),
     ("PARSFILE\nq(9) 1\n", "no keyword is called 'q(9)'"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("language", LONG_SHELLS)
@@ -429,9 +495,13 @@ def test_bad_input_is_told_with_its_line(built, tmp_path, language):
     program = built("quarter_car", language)
     path = tmp_path / "bad.par"
     (tmp_path / "words.txt").write_text("hello\n", encoding="utf-8")
-    for text, message in BAD if language != "python" else BAD[::4]:  # Python takes its time to start
+    for text, message in (
+        BAD if language != "python" else BAD[::4]
+    ):  # Python takes its time to start
         path.write_text(text, encoding="utf-8")
-        known = join_alternatives({"c": KNOWN_METHODS, "fortran": METHODS, "python": ("rk2", "rk4")}[language])
+        known = join_alternatives(
+            {"c": KNOWN_METHODS, "fortran": METHODS, "python": ("rk2", "rk4")}[language]
+        )
         assert message.replace("{methods}", known) in program(path, cwd=tmp_path, code=1), text
         assert not [*tmp_path.glob("quarter_car.*")]
 
@@ -461,7 +531,9 @@ def test_files_that_cannot_be_written(built, tmp_path, language):
 def test_dependent_speeds_cannot_be_given(built, tmp_path, language):
     path = tmp_path / "cart.par"
     path.write_text("PARSFILE\nu(lfw) 3\n", encoding="utf-8")
-    assert "u(lfw) follows from a constraint and cannot be given" in built("cart", language)(path, cwd=tmp_path, code=1)
+    assert "u(lfw) follows from a constraint and cannot be given" in built("cart", language)(
+        path, cwd=tmp_path, code=1
+    )
 
 
 @pytest.mark.parametrize("language", SHELLS)
@@ -481,23 +553,38 @@ def test_loops_that_cannot_be_closed(tmp_path, language):
     parent = None
     for name in "abc":
         parent = s.add_body(
-            name, parent=parent, rotate=3, joint_at=(0 if parent is None else 1, 0, 0), cm=(1, 0, 0), mass=1, inertia=0
+            name,
+            parent=parent,
+            rotate=3,
+            joint_at=(0 if parent is None else 1, 0, 0),
+            cm=(1, 0, 0),
+            mass=1,
+            inertia=0,
         )
     s.add_loop_joint(
         "loop",
         "revolute",
-        between=(s.add_point("tip", body=parent, at=(1, 0, 0)), s.add_point("hook", at=("d", 0, 0))),
+        between=(
+            s.add_point("tip", body=parent, at=(1, 0, 0)),
+            s.add_point("hook", at=("d", 0, 0)),
+        ),
         axis=s.inertial[3],
     )
     s.set_defaults(d=2)
-    s.set_run(t_end=0.1, step=0.01, initial={"q(a)": np.pi / 3, "q(b)": -np.pi / 3, "q(c)": -np.pi / 3, "u(a)": 1.0})
+    s.set_run(
+        t_end=0.1,
+        step=0.01,
+        initial={"q(a)": np.pi / 3, "q(b)": -np.pi / 3, "q(c)": -np.pi / 3, "u(a)": 1.0},
+    )
     program = build(s.equations(), language, tmp_path / "program")
     sim = s.equations().compile(backend="c")
     assert worst(program.run(tmp_path), sim.simulate()) < 1e-9
     path = tmp_path / "bars.par"
     path.write_text("PARSFILE\nd 4\n", encoding="utf-8")
     said = program(path, cwd=tmp_path, code=1)
-    with pytest.raises(bc.ModelError, match="cannot be assembled: a residual of 2 remains") as refused:
+    with pytest.raises(
+        bc.ModelError, match="cannot be assembled: a residual of 2 remains"
+    ) as refused:
         sim.simulate(parameters={"d": 4})
     assert str(refused.value).splitlines()[-1].split("1. ")[1].rstrip(".") in said
 
@@ -505,7 +592,9 @@ def test_loops_that_cannot_be_closed(tmp_path, language):
 # ---- writing
 
 
-@pytest.mark.parametrize(("language", "option"), [("c", "c= or fortran="), ("fortran", "fortran= or c=")])
+@pytest.mark.parametrize(
+    ("language", "option"), [("c", "c= or fortran="), ("fortran", "fortran= or c=")]
+)
 def test_routines_must_be_given_in_the_language(tmp_path, language, option):
     s = pendulum("f(t)", lambda s: s.add_external("f", arguments=("t",), python=lambda t: t))
     with pytest.raises(bc.ModelError, match=f"needs the user function 'f' in .*: give {option}"):
@@ -523,25 +612,41 @@ def test_python_routines_that_cannot_be_taken_along(tmp_path):
         (abs, "not a plain function"),
         (lambda t: t, "not written with def"),
     ):
-        s = pendulum("f(t)", lambda s, function=function: s.add_external("f", arguments=("t",), python=function))
+        s = pendulum(
+            "f(t)",
+            lambda s, function=function: s.add_external("f", arguments=("t",), python=function),
+        )
         with pytest.raises(bc.ModelError, match=why):
             s.equations().export("python", tmp_path)
 
 
 @pytest.mark.parametrize("language", LONG_PYTHON)
 def test_names_and_labels_of_all_kinds(tmp_path, language):
-    """Names that are words of the file or of a language, long ones, labels with quotes and letters of other alphabets."""
+    """Names that are words of the file or of a language, long ones, labels with quotes and letters
+    of other alphabets."""
     s = bc.System('a "machine" \u00fc?? */', units="mks")
     rod = s.add_body(
-        "Step", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1), label="gr\u00f6\u00dfe \"x\" 'y' \\ ??/"
+        "Step",
+        rotate=3,
+        cm=(0, -1, 0),
+        mass=2,
+        inertia=(0.1, 0.1, 0.1),
+        label="gr\u00f6\u00dfe \"x\" 'y' \\ ??/",
     )
     s.add_moment(
         "drive",
-        magnitude="-step*q(Step) - END*u(Step) - a_very_long_name_that_goes_on_and_on_and_on_to_the_end_of_the_line*sin(t)*p*Y",
+        magnitude="-step*q(Step) - END*u(Step) - "
+        "a_very_long_name_that_goes_on_and_on_and_on_to_the_end_of_the_line*sin(t)*p*Y",
         direction=rod[3],
         on=rod,
     )
-    s.set_defaults(step=3, END=0.5, a_very_long_name_that_goes_on_and_on_and_on_to_the_end_of_the_line=0.1, p=2, Y=3)
+    s.set_defaults(
+        step=3,
+        END=0.5,
+        a_very_long_name_that_goes_on_and_on_and_on_to_the_end_of_the_line=0.1,
+        p=2,
+        Y=3,
+    )
     s.set_labels(step="a label " * 30)
     s.set_run(t_end=1, step=0.01, initial={"q(Step)": 0.3})
     eom = s.equations()
@@ -558,7 +663,9 @@ def test_parameters_without_value_must_be_given(tmp_path):
     program = build(s.equations(), "c", tmp_path / "program")
     assert "no value is given for stiffness" in program(cwd=tmp_path / "program", code=1)
     run = program.run(tmp_path / "run", "stiffness 3")
-    assert worst(run, s.equations().compile(backend="c").simulate(parameters={"stiffness": 3})) < 1e-9
+    assert (
+        worst(run, s.equations().compile(backend="c").simulate(parameters={"stiffness": 3})) < 1e-9
+    )
 
 
 def test_unwritable_folder(tmp_path):
@@ -573,17 +680,27 @@ def test_source_reads_well(tmp_path):
     assert text.startswith("! quarter car\n!\n! 2 coordinates, 2 independent speeds.")
     assert "!   p(5)    k (N/m)                  suspension stiffness\n" in text
     assert "    qd(1) = u_wheel\n" in text
-    assert (tmp_path / "quarter_car.par").read_text(encoding="utf-8").startswith("PARSFILE\n* Input of quarter car")
+    assert (
+        (tmp_path / "quarter_car.par")
+        .read_text(encoding="utf-8")
+        .startswith("PARSFILE\n* Input of quarter car")
+    )
     assert FLAGS.endswith("-Werror")
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("language", LANGUAGES[:1])
 def test_mutated_input_with_all_checks_on(tmp_path, language):
-    """1,000 seeded mutations of parameter files and points: a result or a clear error, no fault, no hang."""
-    flags = "-O1 -g -fsanitize=undefined -fno-sanitize-recover=all -D_FORTIFY_SOURCE=2 -fstack-protector-all"
+    """1,000 seeded mutations of parameter files and points: a result or a clear error, no fault, no
+    hang."""
+    flags = (
+        "-O1 -g -fsanitize=undefined -fno-sanitize-recover=all -D_FORTIFY_SOURCE=2 "
+        "-fstack-protector-all"
+    )
     program = build(example("quarter_car"), language, tmp_path / "program", flags)
-    text = program.default.read_text(encoding="utf-8") + "z_road file points.txt\nPARSFILE inner.par\n"
+    text = (
+        program.default.read_text(encoding="utf-8") + "z_road file points.txt\nPARSFILE inner.par\n"
+    )
     (tmp_path / "inner.par").write_text("PARSFILE\nk 17000\n", encoding="utf-8")
     rng = np.random.default_rng(7)
     letters = list("kqu()0123456789.eEdD+-* \t\n\x00\u00fc\"'%PARSFILE,")
@@ -599,11 +716,26 @@ def test_mutated_input_with_all_checks_on(tmp_path, language):
                     case 1:
                         del chars[place : place + int(rng.integers(1, 40))]
                     case _:
-                        chars[place:place] = chars[place : place + int(rng.integers(1, 200))] * int(rng.integers(1, 60))
+                        chars[place:place] = chars[place : place + int(rng.integers(1, 200))] * int(
+                            rng.integers(1, 60)
+                        )
             (tmp_path / name).write_text("".join(chars), encoding="utf-8")
         done = subprocess.run(
-            [program.folder / program.stem, "m.par", "--t-end", "0.1", "--step", "0.001", "--output-every", "50"], cwd=tmp_path, capture_output=True, timeout=20, check=False
-        )  # fmt: skip
+            [
+                program.folder / program.stem,
+                "m.par",
+                "--t-end",
+                "0.1",
+                "--step",
+                "0.001",
+                "--output-every",
+                "50",
+            ],
+            cwd=tmp_path,
+            capture_output=True,
+            timeout=20,
+            check=False,
+        )
         told = done.stderr.decode(errors="replace")
         assert done.returncode in codes, told
         assert "runtime error" not in told and "Sanitizer" not in told, told
@@ -622,7 +754,9 @@ def test_comments_tell_a_parameter_from_an_output_of_its_name(tmp_path):
         ("python", "p[12]", "outputs[0]"),
     ):
         text = eom.export(language, tmp_path / language).read_text(encoding="utf-8")
-        lines = [line for line in text.splitlines() if f"{radius} " in line or f"{rate} " in line][:2]
+        lines = [line for line in text.splitlines() if f"{radius} " in line or f"{rate} " in line][
+            :2
+        ]
         assert f" r ({unit})" in lines[0].replace("r  (", "r (") and "yaw rate" not in lines[0]
         assert "(rad/s)" in lines[1] and "yaw rate" in lines[1]
 
@@ -652,16 +786,21 @@ def test_a_model_without_parameters(tmp_path, language):
 
 @pytest.mark.parametrize("language", ["c", "fortran", "python"])
 def test_no_model_takes_the_name_of_a_file_beside_it(tmp_path, language):
-    """A model called "signals" would lose its program to signals.py; one called "time" would hide Python's own."""
+    """A model called "signals" would lose its program to signals.py; one called "time" would hide
+    Python's own."""
     s = system("quarter_car")
     s.define("tab", bc.table([0, 1], [0, 1]))
     s.equations().export(language, tmp_path)
     (stem,) = (p.stem for p in tmp_path.glob("*.par"))
     beside = {
-        p.relative_to(tmp_path).parts[0].partition(".")[0].lower() for p in tmp_path.rglob("*") if p.is_file()
+        p.relative_to(tmp_path).parts[0].partition(".")[0].lower()
+        for p in tmp_path.rglob("*")
+        if p.is_file()
     } - {stem}
     assert len(beside) >= 2
-    assert all(program_stem(name) == f"model_{name}" for name in (*beside, "time", "numpy", "random"))
+    assert all(
+        program_stem(name) == f"model_{name}" for name in (*beside, "time", "numpy", "random")
+    )
 
 
 def test_numbers_of_numpy_are_plain_numbers_in_programs(tmp_path):

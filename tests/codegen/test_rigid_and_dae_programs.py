@@ -1,4 +1,5 @@
-"""Rigid wheels and methods for constraints in written programs: channels and events are those of `simulate`."""
+"""Rigid wheels and methods for constraints in written programs: channels and events are those of
+`simulate`."""
 
 import re
 
@@ -13,26 +14,37 @@ PLACES = {"rear": "-a", "front": "a", "second": "-a/2", "third": "a/3"}
 
 
 def tandem(low=0.0, wheels=2, **last):
-    """Discs on a beam that fall onto a bump: they hit, roll and leave the ground at times of their own."""
+    """Discs on a beam that fall onto a bump: they hit, roll and leave the ground at times of their
+    own."""
     s = bc.System("tandem", axes="ISO 8855")
     ground = bc.vehicles.terrain.profile([-5, 0.3, 0.5, 0.8, 9], [0, 0, 0.05, 0, 0])
     beam = s.add_body("beam", translate=(1, 3), rotate=2, mass="m", inertia=(1, "j", 1))
     for name, x in list(PLACES.items())[:wheels]:
         hub = s.add_point(f"{name}_hub", body=beam, at=(x, 0, 0))
-        disc = s.add_body(f"{name}_disc", beam, rotate=2, joint_at=(x, 0, 0), mass=0, inertia=(0.1, 0.05, 0.1))
+        disc = s.add_body(
+            f"{name}_disc", beam, rotate=2, joint_at=(x, 0, 0), mass=0, inertia=(0.1, 0.05, 0.1)
+        )
         given = last if name == "front" else {}
-        s.add_contact(name, at=hub, radius=0.3, terrain=ground, restitution=(0.4, 0.2), wheel=disc, **given)
+        s.add_contact(
+            name, at=hub, radius=0.3, terrain=ground, restitution=(0.4, 0.2), wheel=disc, **given
+        )
     s.add_gravity()
     s.set_defaults(m=20, j=3, a=0.4, g=9.81, v=2)
     s.add_event("lifted", "t - 0.6", action={"u(beam, 2)": "v"}, direction=1)
-    s.set_run(t_end=1.2, step=0.01, initial={"q(beam, 2)": 0.5 - low, "u(beam, 1)": 1.0, "q(beam, 3)": 0.1})
+    s.set_run(
+        t_end=1.2,
+        step=0.01,
+        initial={"q(beam, 2)": 0.5 - low, "u(beam, 1)": 1.0, "q(beam, 3)": 0.1},
+    )
     return s
 
 
 def assert_same(found, run, eom):
     for x in eom.interface.channels:
         size = max(1.0, float(np.abs(run[x.name]).max()))
-        np.testing.assert_allclose(found[x.name], run[x.name], rtol=0, atol=1e-12 * size, err_msg=x.name)
+        np.testing.assert_allclose(
+            found[x.name], run[x.name], rtol=0, atol=1e-12 * size, err_msg=x.name
+        )
 
 
 @pytest.mark.campaign
@@ -68,7 +80,12 @@ def test_methods_for_constraints_are_those_of_simulate(language, tmp_path):
     s.add_event("kick", "t - 0.305", action={"u(bob, 1)": "u(bob, 1) + 1"}, direction=1)
     eom = s.equations()
     sim = eom.compile(backend="c")
-    chosen = ["dlmm", bc.Dae("baumgarte", alpha=20, beta=20), bc.Dae("stabilised", gamma=5), "minimal"]
+    chosen = [
+        "dlmm",
+        bc.Dae("baumgarte", alpha=20, beta=20),
+        bc.Dae("stabilised", gamma=5),
+        "minimal",
+    ]
     for i, dae in enumerate(chosen if language == "c" else chosen[1:2]):
         built = build(eom, language, tmp_path / str(i), dae=dae)
         assert_same(built.run(tmp_path / f"run{i}"), sim.simulate(dae=dae), eom)

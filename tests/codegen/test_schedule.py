@@ -1,4 +1,5 @@
-"""Statements arranged for speed: the same values, fewer dependent operations, operands before their users."""
+"""Statements arranged for speed: the same values, fewer dependent operations, operands before their
+users."""
 
 import math
 from fractions import Fraction
@@ -7,7 +8,13 @@ import numpy as np
 import pytest
 
 from bellcrank.codegen.schedule import AS_WRITTEN, ScheduleOptions, schedule_section
-from bellcrank.codegen.schedule_steps import SinCos, SinCosGroup, VectorizedCall, step_expressions, step_targets
+from bellcrank.codegen.schedule_steps import (
+    SinCos,
+    SinCosGroup,
+    VectorizedCall,
+    step_expressions,
+    step_targets,
+)
 from bellcrank.codegen.split_functions import split_steps
 from bellcrank.program.statements import AssignStatement, CallStatement, Section, prune_section
 from bellcrank.symbolic.expr import Expr, Func, Product, Sum, Symbol, evaluate, postorder
@@ -61,9 +68,13 @@ def test_what_is_ready_last_is_added_last():
 
 
 def test_a_long_sum_becomes_statements_that_functions_can_be_cut_between():
-    """As one statement it was one block, over which compilers took a time that grew with its square."""
+    """As one statement it was one block, over which compilers took a time that grew with its
+    square."""
     angles = [Symbol(f"q{i}", "coordinate") for i in range(1000)]
-    waves = [AssignStatement(Symbol(f"z{i}", "intermediate"), Func("sin", (x,))) for i, x in enumerate(angles)]
+    waves = [
+        AssignStatement(Symbol(f"z{i}", "intermediate"), Func("sin", (x,)))
+        for i, x in enumerate(angles)
+    ]
     section = Section(tuple(waves), (total(*(product(a, s.target) for s in waves)),))
     plan = schedule_section(section)
     assert max(len(s.angles) for s in plan.steps if isinstance(s, SinCosGroup)) <= 128
@@ -73,7 +84,9 @@ def test_a_long_sum_becomes_statements_that_functions_can_be_cut_between():
     assert len(pieces) > 1 and [s for piece in pieces for s in piece] == [*plan.steps]
     assert max(sum(map(len, map(step_targets, piece))) for piece in pieces) <= 700
     known = {a: 0.7, **{x: 0.01 * i for i, x in enumerate(angles)}}
-    assert value_of(plan, known) == pytest.approx([0.7 * sum(math.sin(0.01 * i) for i in range(1000))], rel=1e-12)
+    assert value_of(plan, known) == pytest.approx(
+        [0.7 * sum(math.sin(0.01 * i) for i in range(1000))], rel=1e-12
+    )
 
 
 def pairs_of_products(value):
@@ -91,14 +104,20 @@ def test_products_wait_a_little_for_something_to_be_fused_with():
 
 
 def test_sum_of_products_has_one_that_is_not_fused():
-    value = only_value(Section((), (total(product(a, b), product(c, d), product(e, f), product(g, h)),)))
+    value = only_value(
+        Section((), (total(product(a, b), product(c, d), product(e, f), product(g, h)),))
+    )
     assert pairs_of_products(value) == 1
-    known = dict(zip((a, b, c, d, e, f, g, h), (2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0), strict=True))
+    known = dict(
+        zip((a, b, c, d, e, f, g, h), (2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0), strict=True)
+    )
     assert evaluate((value,), known) == [2 * 3 + 5 * 7 + 11 * 13 + 17 * 19]
 
 
 def test_angles_stand_as_they_are_stored():
-    statements = tuple(AssignStatement(z, Func("sin", (x,))) for z, x in zip((z1, z2, z3), (c, a, b), strict=True))
+    statements = tuple(
+        AssignStatement(z, Func("sin", (x,))) for z, x in zip((z1, z2, z3), (c, a, b), strict=True)
+    )
     section = Section(statements, (product(z1, z2, z3),))
     plan = schedule_section(section, stored=(a, b, c))
     assert [x.value for x in plan.steps[0].angles] == [a, b, c]
@@ -144,7 +163,10 @@ def test_angles_known_at_the_start_are_taken_together():
 
 
 def test_angle_that_follows_from_a_sine_is_taken_alone():
-    statements = (AssignStatement(z1, Func("sin", (a,))), AssignStatement(z2, Func("sin", (product(z1, b),))))
+    statements = (
+        AssignStatement(z1, Func("sin", (a,))),
+        AssignStatement(z2, Func("sin", (product(z1, b),))),
+    )
     plan = schedule_section(Section(statements, (z2,)))
     first, second = (s for s in plan.steps if isinstance(s, SinCosGroup))
     assert [x.value for x in first.angles] == [a]
@@ -152,29 +174,41 @@ def test_angle_that_follows_from_a_sine_is_taken_alone():
 
 
 def test_functions_that_do_not_wait_for_each_other_are_taken_together():
-    """Two wheels: angles that follow from angles, of each the same; a tangent is a sine over a cosine."""
+    """Two wheels: angles that follow from angles, of each the same; a tangent is a sine over a
+    cosine."""
     names = iter(Symbol(f"z{i}", "intermediate") for i in range(1, 9))
     statements, results = [], []
     for x, y in ((a, b), (c, d)):
         tangent, first, second = next(names), next(names), next(names)
-        statements += [AssignStatement(tangent, total(x, y)), AssignStatement(first, Func("atan", (tangent,)))]
+        statements += [
+            AssignStatement(tangent, total(x, y)),
+            AssignStatement(first, Func("atan", (tangent,))),
+        ]
         statements += [AssignStatement(second, Func("atan", (product(x, first),)))]
-        results += [Func("sin", (product(e, second),)), Func("atan", (Product(-1, ((tangent, 1),)),))]
+        results += [
+            Func("sin", (product(e, second),)),
+            Func("atan", (Product(-1, ((tangent, 1),)),)),
+        ]
     section = Section(tuple(statements), (*results, Func("tan", (product(f, second),))))
     plan = schedule_section(section)
     taken = [s for s in plan.steps if isinstance(s, VectorizedCall | SinCosGroup)]
     assert [len(step_expressions(s)) for s in taken] == [2, 2, 3]  # atan(-x) is -atan(x)
     known = dict(zip((a, b, c, d, e, f), (0.2, 0.3, -0.5, 1.7, 1.1, 0.3), strict=True))
     wanted = value_of(schedule_section(section, AS_WRITTEN), known)
-    assert value_of(plan, known) == pytest.approx(wanted, rel=1e-14) and wanted[1] == -math.atan(0.5)
+    assert value_of(plan, known) == pytest.approx(wanted, rel=1e-14) and wanted[1] == -math.atan(
+        0.5
+    )
 
 
 def test_what_is_taken_together_keeps_the_order_of_external_calls():
     """What the second routine gives may depend on the first one having been called."""
     first, second = Routine(), Routine()
     statements = (
-        AssignStatement(z1, Func("atan", (a,))), CallStatement((z2,), first, (z1,)), CallStatement((z3,), second, (b,)), AssignStatement(z4, Func("atan", (z3,))),
-    )  # fmt: skip
+        AssignStatement(z1, Func("atan", (a,))),
+        CallStatement((z2,), first, (z1,)),
+        CallStatement((z3,), second, (b,)),
+        AssignStatement(z4, Func("atan", (z3,))),
+    )
     plan = schedule_section(Section(statements, (total(z2, z4),)))
     assert [type(s) for s in plan.steps if not isinstance(s, AssignStatement)] == [
         VectorizedCall,
@@ -186,7 +220,9 @@ def test_what_is_taken_together_keeps_the_order_of_external_calls():
 
 def test_powers_are_products():
     plan = schedule_section(Section((), (Product(1, ((total(a, b), 9),)),)))
-    assert not any(x not in (1, 2) for s in plan.steps for n in postorder((s.value,)) for x in exponents(n))
+    assert not any(
+        x not in (1, 2) for s in plan.steps for n in postorder((s.value,)) for x in exponents(n)
+    )
     assert value_of(plan, {a: 1.0, b: 0.5}) == pytest.approx([1.5**9], rel=1e-15)
 
 
@@ -200,7 +236,11 @@ def exponents(node):
 
 
 def test_statements_that_results_do_not_need_are_left_out():
-    statements = (AssignStatement(z1, total(a, b)), AssignStatement(z2, total(c, d)), AssignStatement(z3, total(z1, e)))
+    statements = (
+        AssignStatement(z1, total(a, b)),
+        AssignStatement(z2, total(c, d)),
+        AssignStatement(z3, total(z1, e)),
+    )
     assert [s.target for s in prune_section(Section((), (z3,)), statements).statements] == [z1, z3]
 
 
@@ -230,9 +270,15 @@ def value_of(plan, known):
         found = evaluate(step_expressions(s), values)
         if isinstance(s, SinCosGroup):
             for angle, x in zip(s.angles, found, strict=True):
-                values |= {k: v for k, v in ((angle.sine, math.sin(x)), (angle.cosine, math.cos(x))) if k is not None}
+                values |= {
+                    k: v
+                    for k, v in ((angle.sine, math.sin(x)), (angle.cosine, math.cos(x)))
+                    if k is not None
+                }
         elif isinstance(s, VectorizedCall):
-            values |= {t: getattr(math, s.function)(x) for t, x in zip(s.targets, found, strict=True)}
+            values |= {
+                t: getattr(math, s.function)(x) for t, x in zip(s.targets, found, strict=True)
+            }
         else:
             values[s.target] = found[0]
     return evaluate(plan.results, values)
@@ -242,17 +288,25 @@ def value_of(plan, known):
     "name",
     rarely([n for n in EXAMPLES if n not in WITH_EXTERNALS], LONG_TO_DERIVE),
 )
-@pytest.mark.parametrize("idea", ["balance", "reciprocals", "critical_path", "together", "side_by_side"])
+@pytest.mark.parametrize(
+    "idea", ["balance", "reciprocals", "critical_path", "together", "side_by_side"]
+)
 def test_every_idea_keeps_the_values(name, idea):
     program = example(name).program
     rng = np.random.default_rng(0)
     defined = {t for s in program.derivatives.statements for t in step_targets(s)}
-    roots = [x for s in program.derivatives.statements for x in step_expressions(s)] + [*program.derivatives.results]
+    roots = [x for s in program.derivatives.statements for x in step_expressions(s)] + [
+        *program.derivatives.results
+    ]
     known: dict[Expr, float] = {
-        s: rng.uniform(0.5, 1.5) for s in postorder(roots) if isinstance(s, Symbol) and s not in defined
+        s: rng.uniform(0.5, 1.5)
+        for s in postorder(roots)
+        if isinstance(s, Symbol) and s not in defined
     }
     plain = value_of(schedule_section(program.derivatives, AS_WRITTEN), known)
-    arranged = value_of(schedule_section(program.derivatives, ScheduleOptions(**{idea: False})), known)
+    arranged = value_of(
+        schedule_section(program.derivatives, ScheduleOptions(**{idea: False})), known
+    )
     assert arranged == pytest.approx(plain, rel=1e-9, abs=1e-9 * max(map(abs, plain)))
 
 

@@ -1,4 +1,5 @@
-"""Linear systems of stiff methods: an order of elimination that fills only what it reports, and its C against NumPy."""
+"""Linear systems of stiff methods: an order of elimination that fills only what it reports, and its
+C against NumPy."""
 
 import ctypes
 
@@ -8,7 +9,11 @@ import pytest
 from bellcrank.codegen.c.c_data import c_data_definitions
 from bellcrank.codegen.kernel_data import order_data
 from bellcrank.kernel.text import Kernel
-from bellcrank.program.jacobian_structure import elimination_order, rhs_dependencies, stiff_method_costs
+from bellcrank.program.jacobian_structure import (
+    elimination_order,
+    rhs_dependencies,
+    stiff_method_costs,
+)
 from bellcrank.simulation.backend.compiler import compile_source, find_compiler
 from tests.models import example, needs_compiler
 
@@ -39,7 +44,8 @@ int solve(int usual, const double *slopes, double s, double t, double *one, doub
 
 
 def matrices(rng, n):
-    """Slopes of a random structure, coordinates and user-defined states first, and the states that each rate depends on."""
+    """Slopes of a random structure, coordinates and user-defined states first, and the states that
+    each rate depends on."""
     n_q = int(rng.integers(1, n))
     rows = [{i} | {int(j) for j in rng.choice(n, min(n, 3), replace=False)} for i in range(n_q)]
     rows += [set(range(n)) for _ in range(n - n_q)]
@@ -67,17 +73,27 @@ def test_coordinates_leave_a_system_of_the_speeds():
 
 
 def solved_in_c(n, folder):
-    """Random slopes of n states, the order of their elimination, and solutions of systems of them in C."""
+    """Random slopes of n states, the order of their elimination, and solutions of systems of them
+    in C."""
     n_q, rows, slopes = matrices(np.random.default_rng(5), n)
     e = elimination_order(rows, n_q)
-    text = HEAD.format(n=n) + c_data_definitions(order_data(e)) + Kernel({}).take("stiff_systems.c") + SOLVE
+    text = (
+        HEAD.format(n=n)
+        + c_data_definitions(order_data(e))
+        + Kernel({}).take("stiff_systems.c")
+        + SOLVE
+    )
     library = ctypes.CDLL(str(compile_source(text, folder, find_compiler(), ("-O1",))))
 
     def solve(usual, slopes, s, one, pair):
         found = [np.ascontiguousarray(x) for x in (slopes, one, pair.real, pair.imag)]
         pointers = [x.ctypes.data_as(ctypes.c_void_p) for x in found]
         numbers = [ctypes.c_double(s), ctypes.c_double(0.7 * s)]
-        return library.solve(usual, pointers[0], *numbers, *pointers[1:]), found[1], found[2] + 1j * found[3]
+        return (
+            library.solve(usual, pointers[0], *numbers, *pointers[1:]),
+            found[1],
+            found[2] + 1j * found[3],
+        )
 
     return slopes, e, solve
 
@@ -98,8 +114,12 @@ def test_systems_in_c_are_solved_as_by_numpy(solved):
         done, one, pair = solve(1, slopes, s, b.copy(), re + 1j * im)
         first.add(done)
         whole = s * (1 + 0.7j) * np.eye(9) - slopes
-        np.testing.assert_allclose(one, np.linalg.solve(s * np.eye(9) - slopes, b), rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(pair, np.linalg.solve(whole, re + 1j * im), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            one, np.linalg.solve(s * np.eye(9) - slopes, b), rtol=1e-9, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            pair, np.linalg.solve(whole, re + 1j * im), rtol=1e-9, atol=1e-12
+        )
     assert first == {0, len(e.down)}
 
 
@@ -107,7 +127,8 @@ def test_systems_in_c_are_solved_as_by_numpy(solved):
 @pytest.mark.campaign
 @pytest.mark.parametrize("n", [3, 6, 12, 30])
 def test_systems_of_any_size_are_solved_by_blocks_as_whole(n, tmp_path):
-    """Shifts past all modes, so that rounding is all that differs: by own pivots, and by full elimination."""
+    """Shifts past all modes, so that rounding is all that differs: by own pivots, and by full
+    elimination."""
     slopes, e, solve = solved_in_c(n, tmp_path)
     rng = np.random.default_rng(n)
     shift = 3 * np.linalg.norm(slopes, 2)
@@ -131,11 +152,14 @@ def test_pivots_are_chosen_by_real_and_imaginary_part(solved):
     column[e.order[0], e.order[0]] = s
     done, _, pair = solve(0, column, s, right.real.copy(), right)
     assert done == 0
-    np.testing.assert_allclose(pair, np.linalg.solve(s * (1 + 0.7j) * np.eye(9) - column, right), rtol=1e-9)
+    np.testing.assert_allclose(
+        pair, np.linalg.solve(s * (1 + 0.7j) * np.eye(9) - column, right), rtol=1e-9
+    )
 
 
 def test_costs_of_two_slides_by_hand():
-    """Each position stands in two rows of rates and has one speed in its own: two rows of two numbers to change."""
+    """Each position stands in two rows of rates and has one speed in its own: two rows of two
+    numbers to change."""
     found = stiff_method_costs(example("quarter_car").program)
     factor, solve = 2 * 2 * (1 + 1) + 2**3 / 3, 2 * (2 + 1) + 2**2
     assert found.factor / found.solve == pytest.approx(factor / solve, rel=2e-3)

@@ -1,4 +1,5 @@
-"""WebAssembly of programs in pages: the numbers of the compiled program, for every example; what is rejected."""
+"""WebAssembly of programs in pages: the numbers of the compiled program, for every example; what is
+rejected."""
 
 import zlib
 
@@ -27,8 +28,12 @@ def given_to(eom, loaded, count=3):
     start = np.concatenate(assemble(loaded))
     points = []
     for i in range(count):
-        moved = start + (i > 0) * 0.1 * np.maximum(np.abs(start), 0.3) * rng.uniform(-1, 1, len(start))
-        points.append({"t": 0.3 + i, "y": moved, "w": rng.uniform(-0.1, 0.1, len(loaded.program.inputs))})
+        moved = start + (i > 0) * 0.1 * np.maximum(np.abs(start), 0.3) * rng.uniform(
+            -1, 1, len(start)
+        )
+        points.append(
+            {"t": 0.3 + i, "y": moved, "w": rng.uniform(-0.1, 0.1, len(loaded.program.inputs))}
+        )
     return loaded.parameter_values(), points
 
 
@@ -48,7 +53,9 @@ def results_of(loaded, p, points, names):
             "derivatives": lambda at: np.concatenate(model.derivatives(*at)),
             "outputs": lambda at: model.outputs(*at),
         }
-        found.append({n: np.array(others[n](at) if n in others else model.values(n, *at)) for n in names})
+        found.append(
+            {n: np.array(others[n](at) if n in others else model.values(n, *at)) for n in names}
+        )
     return found
 
 
@@ -59,13 +66,18 @@ def largest_difference(first, second):
         for name, wanted in other.items():
             got = np.array(one[name] if name in one else one[C_NAMES[name]])
             same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
-            size = max(np.abs(wanted).max(initial=0.0), 1.0 if name.startswith("correct") else 1e-300)
-            worst = max(worst, float(np.where(same, 0.0, np.abs(got - wanted) / size).max(initial=0.0)))
+            size = max(
+                np.abs(wanted).max(initial=0.0), 1.0 if name.startswith("correct") else 1e-300
+            )
+            worst = max(
+                worst, float(np.where(same, 0.0, np.abs(got - wanted) / size).max(initial=0.0))
+            )
     return worst
 
 
 def instructions(module):
-    """The first bytes of all instructions of a module; those of later years begin with 0xc0 to 0xff."""
+    """The first bytes of all instructions of a module; those of later years begin with 0xc0 to
+    0xff."""
     at, found = 8, set()
 
     def count():
@@ -101,22 +113,49 @@ def instructions(module):
 
 
 def test_functions_equal_those_of_python():
-    models = [*map(example, QUICK), system("double_pendulum").equations(solve="implicit")]  # the last solves in numbers
+    models = [
+        *map(example, QUICK),
+        system("double_pendulum").equations(solve="implicit"),
+    ]  # the last solves in numbers
     listed = [(eom, load_python(eom)) for eom in models]
     given = [given_to(*pair) for pair in listed]
     made = [browser_program(eom.program) for eom, _ in listed]
-    found = evaluated([(m, loaded.n_q, *g) for m, (_, loaded), g in zip(made, listed, given, strict=True)])
+    found = evaluated(
+        [(m, loaded.n_q, *g) for m, (_, loaded), g in zip(made, listed, given, strict=True)]
+    )
     for (eom, loaded), program, g, each in zip(listed, made, given, found, strict=True):
         wanted = results_of(loaded, *g, named(program))
         assert max(instructions(program.module)) < 0xC0  # WebAssembly of 2017
-        assert largest_difference(each, wanted) < 1e-13, eom.name  # Python does not arrange statements
+        assert largest_difference(each, wanted) < 1e-13, (
+            eom.name
+        )  # Python does not arrange statements
 
 
 def test_sines_of_angles_near_and_far():
     eom = example("double_pendulum")
     loaded = load_python(eom)
-    pairs = [(0.3, -2.0), (1e5, 7.85), (1e7, 0.4), (-0.2, 3e9), (1e300, 1.0), (0.5, np.nan), (-0.0, np.pi)]
-    pairs += [(x, -x) for x in (3.9921875, 3.992187500000001, 4.0, 4.0078125, 4.007813, -4.0, 2.0**22, 2.0**22 - 0.3)]
+    pairs = [
+        (0.3, -2.0),
+        (1e5, 7.85),
+        (1e7, 0.4),
+        (-0.2, 3e9),
+        (1e300, 1.0),
+        (0.5, np.nan),
+        (-0.0, np.pi),
+    ]
+    pairs += [
+        (x, -x)
+        for x in (
+            3.9921875,
+            3.992187500000001,
+            4.0,
+            4.0078125,
+            4.007813,
+            -4.0,
+            2.0**22,
+            2.0**22 - 0.3,
+        )
+    ]
     points = [{"t": 0.0, "y": np.array([*pair, 0.5, -0.7]), "w": np.zeros(0)} for pair in pairs]
     p = loaded.parameter_values()
     wanted = results_of(loaded, p, points, ("derivatives",))
@@ -150,7 +189,8 @@ def test_every_example_equals_the_compiled_program_or_is_refused(name):
 
 
 def every_function():
-    """A body that is moved by every function of formulas at once, each as an output; what they are of is an input."""
+    """A body that is moved by every function of formulas at once, each as an output; what they are
+    of is an input."""
     s = bc.System("functions", units="mks")
     s.add_body("b", translate=1, mass=1)
     for name in ("x", "y"):

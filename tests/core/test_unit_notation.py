@@ -1,4 +1,5 @@
-"""Units in the notation of others: the grammar of Modelica's unit expressions, and the same quantity in both."""
+"""Units in the notation of others: the grammar of Modelica's unit expressions, and the same
+quantity in both."""
 
 import re
 
@@ -46,7 +47,9 @@ def test_units_of_all_systems_follow_the_grammar(system):
                 seen.add(modelica_unit(unit.text))
                 assert is_unit(modelica_unit(unit.text)), unit.text
                 shown = typeset_unit(unit.text)
-                assert not re.search(r"[a-z]-|\d", shown.replace("1/", "")), shown  # no hyphen, no digit on the line
+                assert not re.search(r"[a-z]-|\d", shown.replace("1/", "")), (
+                    shown
+                )  # no hyphen, no digit on the line
                 if system == "mks":  # it is read back as the same unit
                     again = units.parse_unit(shown)
                     assert (again.dimension, again.factor) == (above / below, 1.0)
@@ -60,6 +63,8 @@ def test_what_the_grammar_has_no_word_for():
     assert typeset_unit("N-m/(m/s2)") == "N·m/(m/s²)" and typeset_unit("deg/s/deg") == "deg/s/deg"
 
 
-@pytest.mark.parametrize("text", ["N-m", "rad/N/m", "N·m", "m/s²", "g's", "m^2", "N*m", "/s", "kg.", "(m", "%", "m1/2"])
+@pytest.mark.parametrize(
+    "text", ["N-m", "rad/N/m", "N·m", "m/s²", "g's", "m^2", "N*m", "/s", "kg.", "(m", "%", "m1/2"]
+)
 def test_the_grammar_refuses_other_notations(text):
     assert not is_unit(text)

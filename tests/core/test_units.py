@@ -27,7 +27,9 @@ from bellcrank.core.units import (
 )
 
 MKS, IN_LB, FT_LB, MM_TONNE = (UNIT_SYSTEMS[name] for name in ("mks", "in-lb", "ft-lb", "mm-tonne"))
-EVERY_SYSTEM = pytest.mark.parametrize("system", UNIT_SYSTEMS.values(), ids=lambda system: system.name)
+EVERY_SYSTEM = pytest.mark.parametrize(
+    "system", UNIT_SYSTEMS.values(), ids=lambda system: system.name
+)
 
 exponents = st.fractions(min_value=-4, max_value=4, max_denominator=3)
 dimensions = st.builds(Dimension, exponents, exponents, exponents, exponents)
@@ -74,7 +76,9 @@ def test_dimension_words(text, dimension):
     assert parse_dimension(text) == dimension
 
 
-@pytest.mark.parametrize("text", ["1", "L", "F", "M", "A/T", "L/T**2", "F/L", "F*L/A", "F*L*T/A", "M*L**2", "F*T/L"])
+@pytest.mark.parametrize(
+    "text", ["1", "L", "F", "M", "A/T", "L/T**2", "F/L", "F*L/A", "F*L*T/A", "M*L**2", "F*T/L"]
+)
 def test_dimension_is_printed_in_words(text):
     assert str(parse_dimension(text)) == text
 
@@ -141,7 +145,12 @@ def test_user_units_of_other_systems(system, shown):
 
 
 def test_g_is_a_constant_of_the_system():
-    assert [system.gees for system in (MKS, IN_LB, FT_LB, MM_TONNE)] == [9.80665, 386.2, 32.174, 9806.65]
+    assert [system.gees for system in (MKS, IN_LB, FT_LB, MM_TONNE)] == [
+        9.80665,
+        386.2,
+        32.174,
+        9806.65,
+    ]
     for system in UNIT_SYSTEMS.values():
         assert system.parse("g").factor == system.parse("g's").factor == system.gees
         assert system.parse("g").dimension == ACCELERATION
@@ -165,7 +174,9 @@ def test_shown_units_are_read_back(system, dimension):
 
 
 @EVERY_SYSTEM
-@pytest.mark.parametrize("text", ["kg*m/s2", "slug-ft/s2", "J/m", "W-s/m", "MPa-mm2", "psi*in**2/lb*N"])
+@pytest.mark.parametrize(
+    "text", ["kg*m/s2", "slug-ft/s2", "J/m", "W-s/m", "MPa-mm2", "psi*in**2/lb*N"]
+)
 def test_forces_agree_in_every_system(system, text):
     """Apart from lbm and g's, every unit keeps its size relative to the others."""
     ratio = MKS.parse(text).factor  # newtons
@@ -175,7 +186,8 @@ def test_forces_agree_in_every_system(system, text):
 def test_unit_system_by_name():
     assert unit_system("IN-LB") is IN_LB and unit_system(MKS) is MKS
     with pytest.raises(
-        ModelError, match=r"no unit system is named 'in-lbs'\. Did you mean 'in-lb'\? Systems: SI, mks, in-lb"
+        ModelError,
+        match=r"no unit system is named 'in-lbs'\. Did you mean 'in-lb'\? Systems: SI, mks, in-lb",
     ):
         unit_system("in-lbs")
 
@@ -272,11 +284,18 @@ def test_lone_dimension_words_are_not_units():
     assert MKS.parse("t").dimension == TIME
     assert MKS.parse("m*l**2").dimension == MASS * LENGTH**2
     assert MKS.parse("m/t").dimension == MASS / TIME
-    assert MKS.parse("metre").dimension == MKS.parse_unit("m").dimension == MKS.parse_unit("M").dimension == LENGTH
+    assert (
+        MKS.parse("metre").dimension
+        == MKS.parse_unit("m").dimension
+        == MKS.parse_unit("M").dimension
+        == LENGTH
+    )
     assert MKS.parse("tonne").dimension == MKS.parse_unit("t").dimension == MASS
 
 
-@pytest.mark.parametrize(("text", "power"), [("m", 1), ("m2", 2), ("m**2", 2), ("1/m", -1), ("m-m/m", 1)])
+@pytest.mark.parametrize(
+    ("text", "power"), [("m", 1), ("m2", 2), ("m**2", 2), ("1/m", -1), ("m-m/m", 1)]
+)
 def test_a_lone_m_is_a_metre(text, power):
     unit = IN_LB.parse(text)
     assert (unit.dimension, unit.text) == (LENGTH**power, text)
@@ -290,7 +309,9 @@ def test_values_pass_the_boundary_and_come_back():
     assert IN_LB.parse("L/T**2").from_equation_units(386.2) == 1.0
     turns = IN_LB.parse("deg").to_equation_units(np.array([180.0, 90.0]))
     np.testing.assert_allclose(turns, [math.pi, math.pi / 2], rtol=1e-15)
-    np.testing.assert_allclose(IN_LB.parse("deg").from_equation_units(turns), [180.0, 90.0], rtol=1e-15)
+    np.testing.assert_allclose(
+        IN_LB.parse("deg").from_equation_units(turns), [180.0, 90.0], rtol=1e-15
+    )
 
 
 # bad input
@@ -333,7 +354,9 @@ def test_bad_units_say_where_and_what_is_allowed(text, position, message):
 
 
 def test_bad_dimension_lists_the_words():
-    with pytest.raises(ExpressionError, match=r"'N' is not a dimension\. Dimensions are words over L \(length\)"):
+    with pytest.raises(
+        ExpressionError, match=r"'N' is not a dimension\. Dimensions are words over L \(length\)"
+    ):
         parse_dimension("N/L")
 
 
@@ -356,9 +379,12 @@ def test_any_text_is_read_or_refused(text):
 
 
 def test_problems_are_numbered_under_the_model():
-    error = ModelError(["no body 'uper'.\nDid you mean 'upper'?", "mass of 'x' is -1 kg."], "wishbone")
+    error = ModelError(
+        ["no body 'uper'.\nDid you mean 'upper'?", "mass of 'x' is -1 kg."], "wishbone"
+    )
     assert str(error) == (
-        "model 'wishbone' has 2 problems\n  1. no body 'uper'.\n     Did you mean 'upper'?\n  2. mass of 'x' is -1 kg."
+        "model 'wishbone' has 2 problems\n  1. no body 'uper'.\n     Did you mean "
+        "'upper'?\n  2. mass of 'x' is -1 kg."
     )
     assert error.problems[1] == "mass of 'x' is -1 kg."
     assert str(ModelError("one thing", "m")) == "model 'm' has 1 problem\n  1. one thing"
@@ -367,11 +393,16 @@ def test_problems_are_numbered_under_the_model():
 
 
 def test_caret_stands_under_the_character():
-    assert str(ExpressionError("odd\nallowed: x", "a + $b", 4)) == "odd\n  a + $b\n      ^\nallowed: x"
+    assert (
+        str(ExpressionError("odd\nallowed: x", "a + $b", 4)) == "odd\n  a + $b\n      ^\nallowed: x"
+    )
     assert str(ExpressionError("odd", "first\n\tab", 8)) == "odd\n  \tab\n  \t ^"
     shown, caret = str(ExpressionError("odd", "x" * 300 + "$" + "y" * 300, 300)).splitlines()[1:]
     assert shown[caret.index("^")] == "$" and len(shown) < 120
-    assert str(ExpressionError("odd", "a $", 2, "car")).splitlines()[2:] == ["       a $", "         ^"]
+    assert str(ExpressionError("odd", "a $", 2, "car")).splitlines()[2:] == [
+        "       a $",
+        "         ^",
+    ]
 
 
 @pytest.mark.parametrize(

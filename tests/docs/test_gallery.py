@@ -1,4 +1,5 @@
-"""The gallery of the thesis' tests: closed forms, published figures, violations of constraints, and the page itself."""
+"""The gallery of the thesis' tests: closed forms, published figures, violations of constraints, and
+the page itself."""
 
 import math
 import re
@@ -11,7 +12,9 @@ from examples import thesis_gallery as gallery
 from tests.models import needs_compiler, rarely
 
 pytestmark = needs_compiler
-PAGE = (Path(__file__).parents[2] / "docs" / "gallery_partial_vehicles.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "gallery_partial_vehicles.md").read_text(
+    encoding="utf-8"
+)
 CASE = gallery.BY_NAME
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 QUICK = ("M1 1a", "M1 1b", "M1 2", "M1 3")  # on flat ground: one program
@@ -28,27 +31,35 @@ LONGER = ("M2 1a", "M2 1b", "M2 2", "M2 3", "M2 5", "1.7")
     ],
 )
 def test_released_sides_follow_the_exact_motion_of_two_masses(name, error):
-    """The solution of a linear system by its eigenvectors; the error is that of rk4 with the step of the thesis, of order 4."""
+    """The solution of a linear system by its eigenvectors; the error is that of rk4 with the step
+    of the thesis, of order 4."""
     assert gallery.deviation(CASE[name])[0] < error
 
 
 def test_model_1_sinks_by_the_flexibility_of_its_springs_and_does_not_pitch():
     run = CASE["M1 2"].run
     for part, sunk in (("chassis", 0.2), ("rim", 0.1)):
-        assert run[f"rear.{part}.z"][-1] - run[f"front.{part}.z"][-1] == pytest.approx(sunk, abs=1e-6)
+        assert run[f"rear.{part}.z"][-1] - run[f"front.{part}.z"][-1] == pytest.approx(
+            sunk, abs=1e-6
+        )
     run = CASE["M1 3"].run
     assert np.abs(run["pitch"]).max() < 1e-12
-    assert gallery.at(run, "u(rear.contact)", 1) == pytest.approx(100 / 6, rel=1e-9)  # all six masses are driven
+    assert gallery.at(run, "u(rear.contact)", 1) == pytest.approx(
+        100 / 6, rel=1e-9
+    )  # all six masses are driven
     assert abs(run["u(rear.contact)"][-1]) < 1e-6  # and stopped again
 
 
 @pytest.mark.campaign
 def test_model_2_agrees_with_an_independent_program_and_the_thesis():
-    """Rod within 4.5e-12 m (thesis 1.5e-7, gone after 0.4 s), 12.50 m/s after 1 s of 50 N, exponential decay by resistance."""
+    """Rod within 4.5e-12 m (thesis 1.5e-7, gone after 0.4 s), 12.50 m/s after 1 s of 50 N,
+    exponential decay by resistance."""
     off = np.abs(CASE["M2 2"].run.residuals.g[:, 0])
     assert off.max() == pytest.approx(4.5e-12, rel=0.2) and off[900] < 1e-14
     assert gallery.at(CASE["M2 3"].run, "u(rear.rim, 1)", 1) == pytest.approx(12.5, rel=1e-6)
-    assert [gallery.at(CASE["M2 3"].run, "pitch", t) for t in (1, 3)] == pytest.approx([2.36, -2.39], abs=0.1)
+    assert [gallery.at(CASE["M2 3"].run, "pitch", t) for t in (1, 3)] == pytest.approx(
+        [2.36, -2.39], abs=0.1
+    )
     run = CASE["M2 5"].run
     assert run["u(rear.rim, 1)"] == pytest.approx(20 * np.exp(-run.time / 2), rel=4e-3)
 
@@ -69,16 +80,22 @@ def test_dlmm_and_minimal_coordinates_move_alike_in_every_test():
         assert case.violation < 1e-6, case.name
         if case.model == 2:
             for channel in ("rear.rim.x", "rear.rim.z", "front.chassis.z"):
-                assert np.abs(case.run[channel] - case.minimal[channel]).max() < 2e-5, (case.name, channel)
+                assert np.abs(case.run[channel] - case.minimal[channel]).max() < 2e-5, (
+                    case.name,
+                    channel,
+                )
 
 
 def test_pendulum_returns_to_its_circle_within_two_steps():
-    """Independent program: from 1.25 m (P = 0.5625 m^2) DLMM has P = -2.0e-5 after one step and rounding after two."""
+    """Independent program: from 1.25 m (P = 0.5625 m^2) DLMM has P = -2.0e-5 after one step and
+    rounding after two."""
     off = gallery.recovery()
     r = 1 + np.array(off["dlmm"])
     assert r[:2] ** 2 - 1 == pytest.approx([0.5625, -2.0e-5], rel=0.03)
     assert np.abs(r[2:] - 1).max() < 1e-12
-    assert (1 + np.array(off["post"])) ** 2 - 1 == pytest.approx([0.5625, 0.0506, 6.1e-4, 9e-8], rel=0.05)
+    assert (1 + np.array(off["post"])) ** 2 - 1 == pytest.approx(
+        [0.5625, 0.0506, 6.1e-4, 9e-8], rel=0.05
+    )
     assert np.abs((1 + np.array(off["clmm"])) ** 2 - 1 - 0.5625).max() < 1e-6  # stays where it is
 
 
@@ -89,7 +106,10 @@ def same(line, other):
         x, y = float(a), float(b)
         digits = len(a.split("e")[0].partition(".")[2])
         last = 10.0**-digits * (10 ** math.floor(math.log10(abs(x))) if "e" in a and x else 1)
-        assert abs(x - y) <= 1.01 * last + 0.02 * abs(x) or max(abs(x), abs(y)) < 1e-10, (line, other)
+        assert abs(x - y) <= 1.01 * last + 0.02 * abs(x) or max(abs(x), abs(y)) < 1e-10, (
+            line,
+            other,
+        )
 
 
 def test_page_shows_what_comes_out():

@@ -1,4 +1,5 @@
-"""The examples of pages of the documentation run as they are printed, and give what the pages say."""
+"""The examples of pages of the documentation run as they are printed, and give what the pages
+say."""
 
 import doctest
 import math
@@ -57,10 +58,14 @@ def executed(page, *given):
 @pytest.mark.filterwarnings("ignore::bellcrank.ModelWarning")  # pages show warnings
 @pytest.mark.parametrize("page", rarely(SESSIONS, ["linkages"]))
 def test_sessions(page, folder):
-    example = doctest.DocTestParser().get_doctest("\n\n".join(blocks(page, "pycon")), {}, page, page, 0)
+    example = doctest.DocTestParser().get_doctest(
+        "\n\n".join(blocks(page, "pycon")), {}, page, page, 0
+    )
     assert len(example.examples) > SESSIONS[page]
     report: list[str] = []
-    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(example, out=report.append)
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(
+        example, out=report.append
+    )
     assert not report, "".join(report)
 
 
@@ -80,9 +85,15 @@ def test_commands_of_dae_methods(folder, capsys):
 @needs_compiler
 @pytest.mark.campaign
 def test_fmus(folder, monkeypatch, capsys):
-    monkeypatch.setattr(binaries, "FLAGS", tuple("-O0" if f == "-O2" else f for f in binaries.FLAGS))
+    monkeypatch.setattr(
+        binaries, "FLAGS", tuple("-O0" if f == "-O2" else f for f in binaries.FLAGS)
+    )
     names = executed("fmu")
-    run = names["eom"].compile(backend="python").simulate(t_end=0.7, inputs={"z_road": bc.signals.step(0.5, 0.05)})
+    run = (
+        names["eom"]
+        .compile(backend="python")
+        .simulate(t_end=0.7, inputs={"z_road": bc.signals.step(0.5, 0.05)})
+    )
     assert names["result"]["travel"].min() == pytest.approx(run["travel"].min(), rel=1e-9)
     commands = re.findall(r"^    bellcrank (fmu .*?)(?:  +#.*)?$", text_of("fmu"), re.MULTILINE)
     assert len(commands) == 3
@@ -97,7 +108,14 @@ def test_pictures(folder):
     assert len(blocks("pictures")) == 6
     assert names["motion"].poses.shape == (201, 1, 12) and names["R"].shape == (3, 3)
     written = {p.name for p in folder.iterdir()}
-    assert {"four_bar.png", "other.png", "clock.png", "strip.png", "clock.gif", "clock.html"} <= written
+    assert {
+        "four_bar.png",
+        "other.png",
+        "clock.png",
+        "strip.png",
+        "clock.gif",
+        "clock.html",
+    } <= written
 
 
 @pytest.mark.campaign
@@ -113,7 +131,10 @@ def test_live_pages(folder):
 def test_cars(folder, capsys):
     names = executed("car", blocks("car")[0])
     assert "understeer gradient of the tyres" in capsys.readouterr().out
-    assert names["softer"].metrics["roll_gradient_springs"] > names["car"].metrics["roll_gradient_springs"]
+    assert (
+        names["softer"].metrics["roll_gradient_springs"]
+        > names["car"].metrics["roll_gradient_springs"]
+    )
     names = executed("car")
     assert names["run"]["ay"][-1] > 2 and names["result"]["ay_steady"] > 3.9
     assert (folder / "step.png").stat().st_size > 5000
@@ -137,18 +158,26 @@ def test_drivelines():
     assert 0 <= ratio < 0.01 and abs(stall["speed"][-1]) < 0.1
     assert pump == pytest.approx(np.interp(ratio, [0, 0.6], [0.0032, 0.0031]) * speed**2, rel=1e-6)
     assert stall["motor_torque"][-1] == pytest.approx(pump, rel=1e-3)
-    assert stall["turbine_torque"][-1] == pytest.approx(np.interp(ratio, [0, 0.85], [2, 1]) * pump, rel=1e-6)
+    assert stall["turbine_torque"][-1] == pytest.approx(
+        np.interp(ratio, [0, 0.85], [2, 1]) * pump, rel=1e-6
+    )
     assert 4 < names["result"]["time"] < 8
     for text in blocks("driveline", "toml"):
         given = tomllib.loads(text)
-        given["drive"] = {"torque": None, "power": None, **given.get("drive", {})}  # of the file that is changed
+        given["drive"] = {
+            "torque": None,
+            "power": None,
+            **given.get("drive", {}),
+        }  # of the file that is changed
         assert bc.vehicles.Car.read("passenger").changed(**given).data
 
 
 @pytest.mark.campaign
 def test_trailers():
     names = executed("trailers")
-    assert names["heavy"].metrics["mass_caravan"] == pytest.approx(names["car"].metrics["mass_caravan"] + 150)
+    assert names["heavy"].metrics["mass_caravan"] == pytest.approx(
+        names["car"].metrics["mass_caravan"] + 150
+    )
     assert names["result"]["amplification_caravan"] > 1
 
 
@@ -158,7 +187,9 @@ def test_motorcycles(folder, capsys):
         assert cli.main(shlex.split(line)[1:]) == 0, line
     names = executed("motorcycles")
     rows = {row[0]: row[1:] for row in names["modes"].rows()}
-    table = re.findall(r"^\| (\d+) \| (.*) \|$", text_of("motorcycles").split("## Modes")[1], re.MULTILINE)
+    table = re.findall(
+        r"^\| (\d+) \| (.*) \|$", text_of("motorcycles").split("## Modes")[1], re.MULTILINE
+    )
     assert len(table) == 5
     for speed, cells in table:
         for shown, value in zip(cells.split(" | "), rows[float(speed)], strict=True):
@@ -167,11 +198,15 @@ def test_motorcycles(folder, capsys):
 
 
 def test_keys_of_cars():
-    assert text_of("car_keys") == keys_as_markdown(), "write it: bellcrank car keys --markdown > docs/car_keys.md"
+    assert text_of("car_keys") == keys_as_markdown(), (
+        "write it: bellcrank car keys --markdown > docs/car_keys.md"
+    )
 
 
 def test_command_line():
-    assert text_of("command_line") == command_line.page(), "write it: python -m website.command_line"
+    assert text_of("command_line") == command_line.page(), (
+        "write it: python -m website.command_line"
+    )
 
 
 @pytest.mark.campaign

@@ -1,4 +1,5 @@
-"""The site: every page is in it, every public name has a place, links and words of others are safe; built, it needs no other host."""
+"""The site: every page is in it, every public name has a place, links and words of others are safe;
+built, it needs no other host."""
 
 import inspect
 import re
@@ -29,10 +30,16 @@ def test_every_page_of_the_guide_is_listed():
 def test_no_words_are_taken_for_a_link_by_name():
     """h[i][j] leads to a place named j, unless it is code: the site is then not built."""
     code = re.compile(r"^```+.*?^```+$|^    .*?$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
-    texts = {p.name: code.sub("", p.read_text(encoding="utf-8")) for p in sorted((ROOT / "docs").rglob("*.md"))}
+    texts = {
+        p.name: code.sub("", p.read_text(encoding="utf-8"))
+        for p in sorted((ROOT / "docs").rglob("*.md"))
+    }
     entries = public_entries()
     for name, x in [*entries, *returned_classes([x for _, x in entries])]:
-        for item in (x, *(m for n, m in vars(x).items() if isinstance(x, type) and not n.startswith("_"))):
+        for item in (
+            x,
+            *(m for n, m in vars(x).items() if isinstance(x, type) and not n.startswith("_")),
+        ):
             prose = (inspect.getdoc(item) or "").partition("\nExamples\n---")[0]
             texts[f"{name} {item}"] = re.sub(r"`[^`\n]*`", "", prose)
     for name, text in texts.items():
@@ -43,13 +50,20 @@ def test_every_public_name_has_a_place():
     entries = public_entries()
     assert {page_of(x) for _, x in entries} == set(PAGES)
     names = [name for name, _ in entries]
-    assert {"bc.System", "bc.vehicles.tyres.Fiala", "bc.kane.Derivation", "bc.gym.make"} <= set(names) and len(
+    assert {"bc.System", "bc.vehicles.tyres.Fiala", "bc.kane.Derivation", "bc.gym.make"} <= set(
         names
-    ) > 90
-    returned = {name for name, _ in returned_classes([x for _, x in entries])}  # some by names for type checkers alone
-    assert {"LinearModel", "Equilibrium", "Many", "Jacobian", "Contact", "LoadTable"} <= returned | {
-        n[3:] for n in names
-    }
+    ) and len(names) > 90
+    returned = {
+        name for name, _ in returned_classes([x for _, x in entries])
+    }  # some by names for type checkers alone
+    assert {
+        "LinearModel",
+        "Equilibrium",
+        "Many",
+        "Jacobian",
+        "Contact",
+        "LoadTable",
+    } <= returned | {n[3:] for n in names}
 
 
 def test_types_of_arguments_are_listed():
@@ -59,12 +73,17 @@ def test_types_of_arguments_are_listed():
 
 
 def test_words_of_others_stay_words():
-    page = example_page(Made("x", HOSTILE, f"Words {HOSTILE}\n\n    code {HOSTILE}", f"# {HOSTILE}\n", live=True))
+    page = example_page(
+        Made("x", HOSTILE, f"Words {HOSTILE}\n\n    code {HOSTILE}", f"# {HOSTILE}\n", live=True)
+    )
     head, _, source = page.partition("## Source")
     assert "<script" not in head and "<b>" not in head and "[x](" not in head.splitlines()[0]
     assert re.search(r"^`{5}python\n# </script>.*\n`{5}$", source, re.MULTILINE)
     assert as_markdown(">>> a[1]*b\n[<c>]\n\n[d]") == ">>> a[1]*b\n[<c>]\n\n&#91;d&#93;"
-    assert as_markdown("a*b*c, `x*y`, R[i, j] <b>") == "a&#42;b&#42;c, `x*y`, R&#91;i, j&#93; &#60;b&#62;"
+    assert (
+        as_markdown("a*b*c, `x*y`, R[i, j] <b>")
+        == "a&#42;b&#42;c, `x*y`, R&#91;i, j&#93; &#60;b&#62;"
+    )
 
 
 def test_examples_have_groups():
@@ -74,11 +93,15 @@ def test_examples_have_groups():
 
 def test_links_and_wishes_are_found(tmp_path):
     (tmp_path / "a.html").write_text(
-        '<h2 id="here"></h2><a href="#here"></a><a href="b.html#there"></a><a href="b.html#lost"></a><a href="c.html"></a>'
-        '<a href="https://example.org">allowed</a><script src="//example.org/x.js"></script><img src="x.png">'
+        '<h2 id="here"></h2><a href="#here"></a><a href="b.html#there"></a><a '
+        'href="b.html#lost"></a><a href="c.html"></a>'
+        '<a href="https://example.org">allowed</a><script '
+        'src="//example.org/x.js"></script><img src="x.png">'
         '<style>p { background: url("https://example.org/y.png") }</style>'
     )
-    (tmp_path / "b.html").write_text('<p id="there" style="background: url(data:image/png;base64,x)"></p>')
+    (tmp_path / "b.html").write_text(
+        '<p id="there" style="background: url(data:image/png;base64,x)"></p>'
+    )
     assert problems_of(tmp_path) == [
         "a.html asks for //example.org/x.js",
         "a.html asks for https://example.org/y.png",
@@ -91,7 +114,9 @@ def test_links_and_wishes_are_found(tmp_path):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     for package in ("mkdocs", "material", "mkdocstrings_handlers.python"):
-        pytest.importorskip(package, reason="the site is built with the packages of bellcrank[site]")
+        pytest.importorskip(
+            package, reason="the site is built with the packages of bellcrank[site]"
+        )
     from website.build import build
 
     folder = tmp_path_factory.mktemp("site")
@@ -102,7 +127,12 @@ def site(tmp_path_factory):
         'System("double', f'System("{words} double'
     )
     hostile.write_text(source, encoding="utf-8")
-    assert build(folder, [*example_files(["double_pendulum", "kane_tumbling_body", "figures"]), hostile]) == []
+    assert (
+        build(
+            folder, [*example_files(["double_pendulum", "kane_tumbling_body", "figures"]), hostile]
+        )
+        == []
+    )
     return folder / "html"
 
 
@@ -115,7 +145,8 @@ def test_the_members_of_a_system_begin_with_its_bodies():
 @pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore")  # of the packages that build it
 def test_site_from_a_disk(site, tmp_path):
-    """Pages ask for files next to them alone; search finds; the live page in its frame runs; words of others stay words."""
+    """Pages ask for files next to them alone; search finds; the live page in its frame runs; words
+    of others stay words."""
     from tests.chromium import Chromium
 
     with Chromium(tmp_path / "profile") as browser:
@@ -130,12 +161,20 @@ def test_site_from_a_disk(site, tmp_path):
             browser.open((site / f"{name}.html").as_uri())
             browser.until("document.querySelector('.md-search__input')")
             inside = (site.as_uri(), "data:", "about:")
-            assert [r for r in browser.requests if not r.startswith(inside)] == [] and browser.complaints == []
-            assert browser.value("document.querySelectorAll('article script, article b').length") == 0 or name.endswith(
-                "index"
-            )
-        search = "const i = document.querySelector('.md-search__input'); document.querySelector('#__search').click(); i.focus();"
-        typed = "i.value = 'gimbal'; i.dispatchEvent(new Event('input', {bubbles: true})); i.dispatchEvent(new Event('keyup'));"
+            assert [
+                r for r in browser.requests if not r.startswith(inside)
+            ] == [] and browser.complaints == []
+            assert browser.value(
+                "document.querySelectorAll('article script, article b').length"
+            ) == 0 or name.endswith("index")
+        search = (
+            "const i = document.querySelector('.md-search__input'); "
+            "document.querySelector('#__search').click(); i.focus();"
+        )
+        typed = (
+            "i.value = 'gimbal'; i.dispatchEvent(new Event('input', {bubbles: true})); "
+            "i.dispatchEvent(new Event('keyup'));"
+        )
         browser.value(f"(() => {{ {search} {typed} }})()")
         browser.until("document.querySelectorAll('.md-search-result__item').length > 0")
         browser.open((site / "gallery" / "double_pendulum.html").as_uri())
@@ -152,7 +191,8 @@ def test_site_from_a_disk(site, tmp_path):
 @pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore")  # of the packages that build it
 def test_every_page_on_a_desktop_and_a_phone(site, tmp_path):
-    """No error in the console, no missing picture, nothing wider than the window, no serious fault of accessibility."""
+    """No error in the console, no missing picture, nothing wider than the window, no serious fault
+    of accessibility."""
     from tests.chromium import Chromium
 
     missing = "[...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
@@ -163,7 +203,10 @@ def test_every_page_on_a_desktop_and_a_phone(site, tmp_path):
                 browser.open(path.as_uri())
                 assert violations(browser) == [], (path.name, width)
                 assert browser.value(missing) == [] and browser.complaints == [], (path.name, width)
-                assert browser.value("document.documentElement.scrollWidth") <= width + 1, (path.name, width)
+                assert browser.value("document.documentElement.scrollWidth") <= width + 1, (
+                    path.name,
+                    width,
+                )
 
 
 @needs_chromium

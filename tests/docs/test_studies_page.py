@@ -1,4 +1,5 @@
-"""The study of the page is run as it stands, by the command and from Python; its table is that of the example."""
+"""The study of the page is run as it stands, by the command and from Python; its table is that of
+the example."""
 
 import re
 import shlex
@@ -38,7 +39,8 @@ def test_study_of_the_page(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("name", rarely(["chapter_7", "course"], ["course"]))
 def test_studies_of_the_examples(name):
     assert (
-        len(bc.Study.read(ROOT / "examples" / "studies" / f"{name}.toml")) == {"chapter_7": 1670, "course": 200}[name]
+        len(bc.Study.read(ROOT / "examples" / "studies" / f"{name}.toml"))
+        == {"chapter_7": 1670, "course": 200}[name]
     )
 
 
@@ -47,9 +49,16 @@ def rows(tmp_path_factory):
     """A few runs of the example, and the same with a fifth of the step."""
     path = ROOT / "examples" / "studies" / "chapter_7.toml"
     data = tomllib.loads(path.read_text(encoding="utf-8"))
-    grid = {"c_tyre": [5000, 0], "k_strut": [50000], "c_strut": [1000, 3000, 10000], "run.step": [0.001, 0.0002]}
+    grid = {
+        "c_tyre": [5000, 0],
+        "k_strut": [50000],
+        "c_strut": [1000, 3000, 10000],
+        "run.step": [0.001, 0.0002],
+    }
     data |= {"parts": [{"name": "7.3", "grid": grid}], "tables": [], "plots": []}
-    result = bc.Study.read(data, folder=path.parent).run(tmp_path_factory.mktemp("chapter"), in_process=True)
+    result = bc.Study.read(data, folder=path.parent).run(
+        tmp_path_factory.mktemp("chapter"), in_process=True
+    )
     return {tuple(row.values.values()): row.metrics for row in result.rows}
 
 
@@ -72,7 +81,8 @@ def test_sd_does_not_depend_on_the_step(rows):
 
 @pytest.mark.campaign
 def test_sd_against_the_thesis_and_an_independent_program(rows):
-    """Van Iwaarden (2003), 7.3, and a program of its own with the formulas put right: 5.725 m/s2 for c = 10000 at a step of 1 ms."""
+    """Van Iwaarden (2003), 7.3, and a program of its own with the formulas put right: 5.725 m/s2
+    for c = 10000 at a step of 1 ms."""
     sd = {c: rows[0, 50000, c, 0.001]["sd"] for c in (1000, 3000, 10000)}
     assert min(sd, key=sd.get) == 3000
     for c, published in ((1000, 5.8143), (3000, 5.4080), (10000, 6.9365)):
@@ -83,17 +93,33 @@ def test_sd_against_the_thesis_and_an_independent_program(rows):
 @needs_compiler
 @pytest.mark.campaign
 def test_the_whole_chapter(tmp_path, capsys, monkeypatch):
-    """One command on all cores; model and batches are compiled once. Its best machine of 750 is that of the thesis."""
-    pytest.importorskip("distributed")  # without it the study runs in this process, which may have both libraries
+    """One command on all cores; model and batches are compiled once. Its best machine of 750 is
+    that of the thesis."""
+    pytest.importorskip(
+        "distributed"
+    )  # without it the study runs in this process, which may have both libraries
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "cache"))
     out = tmp_path / "r"
-    assert cli.main(["study", str(ROOT / "examples" / "studies" / "chapter_7.toml"), "--out", str(out)]) == 0
+    assert (
+        cli.main(
+            ["study", str(ROOT / "examples" / "studies" / "chapter_7.toml"), "--out", str(out)]
+        )
+        == 0
+    )
     assert len(list((tmp_path / "cache").glob("*/library.*"))) == 2
-    result = bc.Study.read(ROOT / "examples" / "studies" / "chapter_7.toml").run(out, in_process=True)
+    result = bc.Study.read(ROOT / "examples" / "studies" / "chapter_7.toml").run(
+        out, in_process=True
+    )
     assert (result.made, result.failed) == (0, [])
     free = [row for row in result.rows if row.part == "7.4" and row.values["c_tyre"] == 0]
     best = min(free, key=lambda row: row.metrics["sd"])
-    assert best.values == {"c_tyre": 0, "wheelbase": 1.6, "k_strut": 50000, "c_strut": 3000, "l_strut": 0.2}
+    assert best.values == {
+        "c_tyre": 0,
+        "wheelbase": 1.6,
+        "k_strut": 50000,
+        "c_strut": 3000,
+        "l_strut": 0.2,
+    }
     for table in result.tables():
         if "c_tyre 0" in table.title:
             ratios = [c.value / c.published for line in table.cells for c in line]

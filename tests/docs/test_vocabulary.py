@@ -9,5 +9,11 @@ def test_public_text_has_no_house_words():
 
 
 def test_house_words_are_found_where_they_stand():
-    text = "# A\n\nThe run goes\non and `is told` nothing.\n\n```\ntold\n```\n\nTwo degrees of freedom, beyond.\n"
-    assert [(n, word) for n, word, _ in house_words(prose(text))] == [(3, "goes on"), (10, "beyond")]
+    text = (
+        "# A\n\nThe run goes\non and `is told` nothing.\n\n```\ntold\n```\n\nTwo degrees of "
+        "freedom, beyond.\n"
+    )
+    assert [(n, word) for n, word, _ in house_words(prose(text))] == [
+        (3, "goes on"),
+        (10, "beyond"),
+    ]

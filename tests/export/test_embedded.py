@@ -1,4 +1,5 @@
-"""C for controllers: the run of the package step by step, without memory of its own, in double and single precision."""
+"""C for controllers: the run of the package step by step, without memory of its own, in double and
+single precision."""
 
 import ctypes
 import shutil
@@ -35,8 +36,12 @@ def changed(eom, name, i):
 def by_package(eom, name, count):
     """The same steps within the package: channels in user units."""
     run = eom.interface.run
-    inputs = dict.fromkeys(eom.inputs, 0.0) | {k: v for k, v in run.inputs.items() if not MOVED.get(name)}
-    stepper = eom.compile(backend="c", speed="quick").stepper(step=run.step, method=run.method or "rk4", inputs=inputs)
+    inputs = dict.fromkeys(eom.inputs, 0.0) | {
+        k: v for k, v in run.inputs.items() if not MOVED.get(name)
+    }
+    stepper = eom.compile(backend="c", speed="quick").stepper(
+        step=run.step, method=run.method or "rk4", inputs=inputs
+    )
     rows = [dict(stepper.state) | dict(stepper.outputs)]
     for i in range(count):
         stepper.set(**changed(eom, name, i))
@@ -61,7 +66,8 @@ def by_itself(eom, name, count, folder, precision="double", **flags):
 
 
 def worst(got, expected, run=None):
-    """The largest difference of a channel against its size in a run, or that of the channels of its kind."""
+    """The largest difference of a channel against its size in a run, or that of the channels of its
+    kind."""
     sizes = {k: np.abs(x).max() for k, x in (run or expected).items()}
     kind = {k: k[:2] if k[:2] in ("q(", "u(") else k for k in sizes}
     largest = {k: max(sizes[j] for j in sizes if kind[j] == kind[k]) for k in sizes}
@@ -85,7 +91,8 @@ def test_steps_equal_those_of_the_package(tmp_path):
     first = c.rows(one, 20)
     assert abs(first[0, 2] - other.y[1]) > 1e-3
     assert np.array_equal(c.rows(kept, 20), first)
-    # a parameter that is tuned acts from then on; a state that is no number is rejected, and nothing is lost
+    # a parameter that is tuned acts from then on; a state that is no number is rejected, and
+    # nothing is lost
     one.p[c.place("P_M_B")] *= 2
     c.call("tune", one)
     c.call("step", one)
@@ -101,24 +108,36 @@ def test_steps_equal_those_of_the_package(tmp_path):
 
 @needs_compiler
 def test_nothing_is_kept_and_nothing_but_arithmetic_is_called(tmp_path):
-    """Loops in single precision, with the bench: no memory of its own, no number in double precision. The pendulum comes
-    from its level start to where others than the pivots of the start are needed, and swings on."""
+    """Loops in single precision, with the bench: no memory of its own, no number in double
+    precision. The pendulum comes from its level start to where others than the pivots of the start
+    are needed, and swings on."""
     eom = example("planar_pendulum")
-    c, rows = by_itself(eom, "planar_pendulum", 200, tmp_path, "single", flags=("-O0", "-Wdouble-promotion"))
+    c, rows = by_itself(
+        eom, "planar_pendulum", 200, tmp_path, "single", flags=("-O0", "-Wdouble-promotion")
+    )
     assert worst(rows, by_package(eom, "planar_pendulum", 200)) < 1e-5
     assert rows["q(bob, 1)"].min() < -0.9
-    c.compile("-O1", "-fno-stack-protector", "-c", c.source.name)  # which some systems have by default
+    c.compile(
+        "-O1", "-fno-stack-protector", "-c", c.source.name
+    )  # which some systems have by default
     used, written = symbols(tmp_path, f"{c.stem}.o")
     assert all(ALLOWED.fullmatch(x) for x in used), used
     assert not written
     assert all(x.endswith("f") for x in used if x[:3] in ("sin", "cos", "sqr"))
     c.compile("-O0", f"{c.stem}_bench.c", c.source.name, "-o", "bench", "-lm")
-    said = subprocess.run([tmp_path / "bench", "--rows", "0.05"], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        [tmp_path / "bench", "--rows", "0.05"], capture_output=True, text=True, check=True
+    ).stdout
     names, *lines = said.splitlines()
     assert names.startswith("t,q(bob;1)") and len(lines) == 6
     table = np.array([[float(x) for x in line.split(",")] for line in lines])
     assert relative(in_units(eom, table)["q(bob, 1)"], rows["q(bob, 1)"][:6]) < 1e-6
-    assert "5 steps" in subprocess.run([tmp_path / "bench", "0.05"], capture_output=True, text=True, check=True).stdout
+    assert (
+        "5 steps"
+        in subprocess.run(
+            [tmp_path / "bench", "0.05"], capture_output=True, text=True, check=True
+        ).stdout
+    )
 
 
 def test_what_cannot_be_written_is_said(tmp_path, capsys):
@@ -139,12 +158,26 @@ def test_what_cannot_be_written_is_said(tmp_path, capsys):
         assert not folder.exists()
     chosen = pendulum()
     chosen.set_run(t_end=1.0, step=None, method="tsit5")
-    with pytest.warns(bc.ModelWarning, match=r"asks for the method tsit5, but fixed steps of .* s are taken by rk4"):
+    with pytest.warns(
+        bc.ModelWarning,
+        match=r"asks for the method tsit5, but fixed steps of .* s are taken by rk4",
+    ):
         header = chosen.equations().export("embedded", tmp_path / "stiff").with_suffix(".h")
-    assert "asks for the method tsit5; steps of a fixed length are taken by rk4" in header.read_text(encoding="utf-8")
-    assert main(["write", str(FOLDER / "quarter_car.py"), "--for", "embedded", "--out", str(folder)]) == 0
+    assert (
+        "asks for the method tsit5; steps of a fixed length are taken by rk4"
+        in header.read_text(encoding="utf-8")
+    )
+    assert (
+        main(["write", str(FOLDER / "quarter_car.py"), "--for", "embedded", "--out", str(folder)])
+        == 0
+    )
     assert "interface: quarter_car.h" in capsys.readouterr().out
-    assert {x.name for x in folder.iterdir()} == {"quarter_car.c", "quarter_car.h", "quarter_car_bench.c", "Makefile"}
+    assert {x.name for x in folder.iterdir()} == {
+        "quarter_car.c",
+        "quarter_car.h",
+        "quarter_car_bench.c",
+        "Makefile",
+    }
 
 
 # ---- Simulink
@@ -153,7 +186,11 @@ def test_what_cannot_be_written_is_said(tmp_path, capsys):
 class Array(ctypes.Structure):
     """A vector of MATLAB, as the stand-in for its header has it."""
 
-    _fields_ = (("n", ctypes.c_int), ("is_complex", ctypes.c_int), ("values", ctypes.POINTER(ctypes.c_double)))
+    _fields_ = (
+        ("n", ctypes.c_int),
+        ("is_complex", ctypes.c_int),
+        ("values", ctypes.POINTER(ctypes.c_double)),
+    )
 
 
 def vector(*values):
@@ -165,10 +202,26 @@ def test_the_s_function_takes_the_same_steps(tmp_path):
     """Against a stand-in for Simulink's header: it has not been run in MATLAB."""
     eom, n = example("quarter_car"), 60
     path = eom.export("simulink", tmp_path)
-    assert {x.name for x in tmp_path.iterdir()} == {"quarter_car.c", "quarter_car.h", "quarter_car_sfun.c"}
+    assert {x.name for x in tmp_path.iterdir()} == {
+        "quarter_car.c",
+        "quarter_car.h",
+        "quarter_car_sfun.c",
+    }
     stubs = Path(__file__).parent / "simulink"
-    command = [*find_compiler().command, *STRICT, f"-I{stubs}", "-DMATLAB_MEX_FILE", "-shared", "-fPIC", "-O0"]
-    subprocess.run([*command, "quarter_car_sfun.c", path.name, "-o", "block.so", "-lm"], cwd=tmp_path, check=True)
+    command = [
+        *find_compiler().command,
+        *STRICT,
+        f"-I{stubs}",
+        "-DMATLAB_MEX_FILE",
+        "-shared",
+        "-fPIC",
+        "-O0",
+    ]
+    subprocess.run(
+        [*command, "quarter_car_sfun.c", path.name, "-o", "block.so", "-lm"],
+        cwd=tmp_path,
+        check=True,
+    )
     simulate = ctypes.CDLL(str(tmp_path / "block.so")).simulate
     simulate.restype = ctypes.c_char_p
 
@@ -183,15 +236,22 @@ def test_the_s_function_takes_the_same_steps(tmp_path):
     names = [x.name for x in (*eom.interface.outputs, *eom.interface.states)]
     assert worst(dict(zip(names, found.T, strict=True)), expected) < 1e-12
     usual = [x.default for x in eom.interface.parameters]
-    stiff = [5 * x if q.name == "k" else x for q, x in zip(eom.interface.parameters, usual, strict=True)]
+    stiff = [
+        5 * x if q.name == "k" else x for q, x in zip(eom.interface.parameters, usual, strict=True)
+    ]
     assert np.array_equal(rows(parameters=usual, state=[0.0] * 4), found)
     assert not np.allclose(rows(parameters=stiff), found)
     tuned = rows(later=stiff, when=30)
     assert np.array_equal(tuned[:31], found[:31]) and not np.allclose(tuned[31:], found[31:])
     assert rows(step=(-1.0,)).startswith("STEP must be a positive number")
-    assert rows(parameters=(1.0,)) == "PARAMETERS must be a vector of 8 numbers, or [] for those of the model"
+    assert (
+        rows(parameters=(1.0,))
+        == "PARAMETERS must be a vector of 8 numbers, or [] for those of the model"
+    )
     assert rows(state=(1.0, 2.0)).startswith("STATE must be a vector of 4 numbers")
-    assert rows(state=[np.inf] * 4).startswith("quarter_car: a state or constant is no finite number")
+    assert rows(state=[np.inf] * 4).startswith(
+        "quarter_car: a state or constant is no finite number"
+    )
 
 
 # ---- long
@@ -230,14 +290,20 @@ def test_every_kind_of_model(name, tmp_path):
 def test_every_method_and_routines_that_remember(method, tmp_path):
     def prepare(s):
         s.add_external(
-            "hold", arguments=("t", "a"), memory=1, when="update",
+            "hold",
+            arguments=("t", "a"),
+            memory=1,
+            when="update",
             c="double hold(double t, double a, double *memory)\n"
             "{ memory[0] += 0.5*a; return t > 0.1 ? memory[0] : 0.0; }\n",
-        )  # fmt: skip
+        )
         s.add_external(
-            "most", arguments=("a",), memory=2,
-            c="double most(double a, double *memory)\n{ if (a > memory[1]) memory[1] = a; return memory[1]; }\n",
-        )  # fmt: skip
+            "most",
+            arguments=("a",),
+            memory=2,
+            c="double most(double a, double "
+            "*memory)\n{ if (a > memory[1]) memory[1] = a; return memory[1]; }\n",
+        )
 
     s = pendulum("-3*q(rod) + hold(t, q(rod)) - most(u(rod))", prepare)
     s.add_output("seen", "most(u(rod)) + hold(t, q(rod))")
@@ -249,9 +315,12 @@ def test_every_method_and_routines_that_remember(method, tmp_path):
 
 @needs_compiler
 @pytest.mark.campaign
-@pytest.mark.parametrize("name", ["planar_pendulum", "whipple_bicycle", "andrews_squeezer", "sarrus_linkage"])
+@pytest.mark.parametrize(
+    "name", ["planar_pendulum", "whipple_bicycle", "andrews_squeezer", "sarrus_linkage"]
+)
 def test_loops_of_every_kind(name, tmp_path):
-    """Pivots that hold and that do not, coordinates that do not follow speeds one by one; started elsewhere, too."""
+    """Pivots that hold and that do not, coordinates that do not follow speeds one by one; started
+    elsewhere, too."""
     eom = example(name)
     c, rows = by_itself(eom, name, 300, tmp_path)
     assert worst(rows, by_package(eom, name, 300)) < 1e-11
@@ -267,12 +336,25 @@ def test_loops_of_every_kind(name, tmp_path):
 def test_loops_of_bodies_that_turn_freely(tmp_path):
     """Euler parameters: corrections keep them of unit size."""
     s = bc.System("held", units="mks")
-    top = s.add_body("top", rotate="euler-parameters", cm=(0.1, 0, -0.3), mass=2, inertia=(0.1, 0.1, 0.02))
+    top = s.add_body(
+        "top", rotate="euler-parameters", cm=(0.1, 0, -0.3), mass=2, inertia=(0.1, 0.1, 0.02)
+    )
     low = s.add_body(
-        "low", parent=top, joint_at=(0, 0, -0.6), rotate=(1, 2, 3), cm=(0, 0, -0.3), mass=1, inertia=(0.05, 0.05, 0.01)
+        "low",
+        parent=top,
+        joint_at=(0, 0, -0.6),
+        rotate=(1, 2, 3),
+        cm=(0, 0, -0.3),
+        mass=1,
+        inertia=(0.05, 0.05, 0.01),
     )
     end = s.add_point("end", body=low, at=(0, 0, -0.6))
-    s.add_loop_joint("loop", "distance", between=(end, s.add_point("peg", body=s.inertial, at=(0.8, 0, 0))), length=1.3)
+    s.add_loop_joint(
+        "loop",
+        "distance",
+        between=(end, s.add_point("peg", body=s.inertial, at=(0.8, 0, 0))),
+        length=1.3,
+    )
     s.add_gravity(direction=-s.inertial[3])
     s.set_run(t_end=1.0, step=0.002, initial={"u(top, 3)": 1.0})
     eom = s.equations()
@@ -300,9 +382,12 @@ def test_a_singular_position_is_told(tmp_path):
 @pytest.mark.parametrize("precision", ["double", "single"])
 @pytest.mark.parametrize("name", ["quarter_car", "four_bar"])
 def test_on_a_small_processor(name, precision, tmp_path):
-    """The same numbers as here, and without functions of the C library the same number of instructions every time."""
+    """The same numbers as here, and without functions of the C library the same number of
+    instructions every time."""
     unicorn = pytest.importorskip("unicorn", reason="there is no emulator: pip install unicorn")
-    pytest.importorskip("ziglang", reason="there is no compiler for other processors: pip install ziglang")
+    pytest.importorskip(
+        "ziglang", reason="there is no compiler for other processors: pip install ziglang"
+    )
     eom, count = example(name), 50
     c, expected = by_itself(eom, "", count, tmp_path, precision, flags=("-O0", "-ffp-contract=off"))
     board = Board(unicorn, built(tmp_path, c.stem), c.stem)
@@ -314,7 +399,9 @@ def test_on_a_small_processor(name, precision, tmp_path):
         assert len({n for _, n in taken}) == 1
     got = in_units(eom, np.array([c.row(board.model(c.structure))]))
     last = {k: x[-1:] for k, x in expected.items()}
-    assert worst(got, last, expected) < (1e-13 if precision == "double" else 1e-5)  # an angle passes zero
+    assert worst(got, last, expected) < (
+        1e-13 if precision == "double" else 1e-5
+    )  # an angle passes zero
 
 
 @needs_compiler
@@ -322,7 +409,9 @@ def test_on_a_small_processor(name, precision, tmp_path):
 @pytest.mark.parametrize("name", ["quarter_car", "planar_pendulum"])
 def test_the_bench_of_a_small_processor(name, tmp_path):
     """Code for a Cortex-M7 in QEMU prints the rows of this machine."""
-    pytest.importorskip("ziglang", reason="there is no compiler for other processors: pip install ziglang")
+    pytest.importorskip(
+        "ziglang", reason="there is no compiler for other processors: pip install ziglang"
+    )
     # its Linux does not know the M profile: the same instructions run on its largest ARM core
     runner = [*emulator("arm"), "-cpu", "max"]
     eom = example(name)
@@ -336,7 +425,9 @@ def test_the_bench_of_a_small_processor(name, tmp_path):
 
 @needs_compiler
 @pytest.mark.campaign
-@pytest.mark.parametrize("name", ["table", 'a "b" */ ??/ größe', "x" * 80, "double", "derivatives", "N"])
+@pytest.mark.parametrize(
+    "name", ["table", 'a "b" */ ??/ größe', "x" * 80, "double", "derivatives", "N"]
+)
 def test_models_of_any_name_without_inputs_or_outputs(name, tmp_path):
     """Names of ours, of C and of nothing at all; what is named after them compiles."""
     s = bc.System(name, units="mks")
@@ -355,24 +446,40 @@ def test_models_of_any_name_without_inputs_or_outputs(name, tmp_path):
     (block,) = tmp_path.glob("*_sfun.c")
     assert len(block.stem) <= 63
     stubs = Path(__file__).parent / "simulink"
-    command = [*find_compiler().command, *STRICT, f"-I{stubs}", "-DMATLAB_MEX_FILE", "-c", block.name]
+    command = [
+        *find_compiler().command,
+        *STRICT,
+        f"-I{stubs}",
+        "-DMATLAB_MEX_FILE",
+        "-c",
+        block.name,
+    ]
     subprocess.run(command, cwd=tmp_path, check=True)
 
 
 @pytest.mark.campaign
-@pytest.mark.skipif(shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed")
+@pytest.mark.skipif(
+    shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed"
+)
 @pytest.mark.parametrize("precision", ["double", "single"])
 @pytest.mark.parametrize("name", ["stanford_arm", "four_bar"])
 def test_memory_on_a_cortex_m_has_a_bound(name, precision, tmp_path):
-    """Compiled with newlib; a stack without a bound is an error of the benchmark, as is a warning."""
+    """Compiled with newlib; a stack without a bound is an error of the benchmark, as is a
+    warning."""
     found = sizes(example(name), precision, tmp_path)
     assert found.own == 0 and 0 < found.stack < 2000 and found.code < 12_000
 
 
 def test_the_deepest_chain_of_calls_is_the_stack():
     nodes = {"a": 8, "b": 100, "c": 30, "d": 50}
-    graph = "".join(f'node: {{ title: "{k}" label: "{k}\\nm.c:1:1\\n{n} bytes (static)" }}\n' for k, n in nodes.items())
-    graph += "".join(f'edge: {{ sourcename: "{x}" targetname: "{y}" label: "" }}\n' for x, y in ("ab", "ac", "cd"))
+    graph = "".join(
+        f'node: {{ title: "{k}" label: "{k}\\nm.c:1:1\\n{n} bytes (static)" }}\n'
+        for k, n in nodes.items()
+    )
+    graph += "".join(
+        f'edge: {{ sourcename: "{x}" targetname: "{y}" label: "" }}\n'
+        for x, y in ("ab", "ac", "cd")
+    )
     assert (stack_of(graph, ["a"]), stack_of(graph, ["c", "d"])) == (108, 80)
     with pytest.raises(RuntimeError, match="c calls itself"):
         stack_of(graph + 'edge: { sourcename: "d" targetname: "c" label: "" }\n', ["a"])

@@ -1,4 +1,5 @@
-"""Events of a model in C for controllers: after every step the state of a stepper, whatever lies within the step."""
+"""Events of a model in C for controllers: after every step the state of a stepper, whatever lies
+within the step."""
 
 import shutil
 import subprocess
@@ -41,14 +42,20 @@ def remembering():
 
     def prepare(s):
         s.add_external(
-            "hold", arguments=("t", "a"), memory=1, when="update",
+            "hold",
+            arguments=("t", "a"),
+            memory=1,
+            when="update",
             c="double hold(double t, double a, double *memory)\n"
             "{ memory[0] += 0.5*a; return t > 0.1 ? memory[0] : 0.0; }\n",
-        )  # fmt: skip
+        )
         s.add_external(
-            "most", arguments=("a",), memory=2,
-            c="double most(double a, double *memory)\n{ if (a > memory[1]) memory[1] = a; return memory[1]; }\n",
-        )  # fmt: skip
+            "most",
+            arguments=("a",),
+            memory=2,
+            c="double most(double a, double "
+            "*memory)\n{ if (a > memory[1]) memory[1] = a; return memory[1]; }\n",
+        )
 
     s = pendulum("-k*q(rod) + hold(t, q(rod)) - most(u(rod))", prepare, k=3.0)
     s.add_output("seen", "most(u(rod)) + hold(t, q(rod))")
@@ -68,18 +75,24 @@ def equations(name):
 def inputs_at(eom, t):
     """Inputs of the model, held over a step, in user units."""
     given = eom.interface.inputs_by_key()
-    known = {"cap": ([0, 0.5, 6], [0, 60, 60]), "torque": ([0, 3, 3.2, 3.6, 3.8, 6], [30, 30, 120, 120, 30, 30])}
+    known = {
+        "cap": ([0, 0.5, 6], [0, 60, 60]),
+        "torque": ([0, 3, 3.2, 3.6, 3.8, 6], [30, 30, 120, 120, 30, 30]),
+    }
     return {x: float(np.interp(t, *known[x])) if x in known else 0.0 for x in given}
 
 
 def compared(name, folder, step, count, precision="double", method="rk4", **flags):
-    """The largest difference of a state or output from that of a stepper, against its size, and both."""
+    """The largest difference of a state or output from that of a stepper, against its size, and
+    both."""
     eom = equations(name) if isinstance(name, str) else name
     s = eom.interface
     c = Embedded(eom, folder, precision, **flags)
     m = c.model()
     m.h = step
-    st = eom.compile(backend="c", speed="quick").stepper(step=step, method=method, inputs=inputs_at(eom, 0.0))
+    st = eom.compile(backend="c", speed="quick").stepper(
+        step=step, method=method, inputs=inputs_at(eom, 0.0)
+    )
     names = [x.name for x in (*s.states, *s.outputs)]
     factors = np.array([x.unit.factor for x in (*s.states, *s.outputs)])
     for x in s.inputs:
@@ -104,7 +117,8 @@ def compared(name, folder, step, count, precision="double", method="rk4", **flag
 
 @needs_compiler
 def test_steps_with_events_equal_those_of_the_package(tmp_path):
-    """A ball that bounces, is kicked at the end of a step, pressed by an input and a parameter, and stopped."""
+    """A ball that bounces, is kicked at the end of a step, pressed by an input and a parameter, and
+    stopped."""
     worst, counted, c = compared("bouncing", tmp_path, 1 / 64, 60)
     assert worst.max() < 1e-12 and counted == [1, 1, 0, 0]
     eom = equations("bouncing")
@@ -123,14 +137,21 @@ def test_steps_with_events_equal_those_of_the_package(tmp_path):
     kept, m.p[0] = list(m.y), np.nan  # the last good state comes back from a step that fails
     c.call("tune", m)
     assert c.call("step", m) == c.place("NOT_FINITE") and list(m.y) == kept
-    m, st = c.model(), eom.compile(backend="c", speed="quick").stepper(step=0.1, initial={"u(ball)": 9})
+    m, st = (
+        c.model(),
+        eom.compile(backend="c", speed="quick").stepper(step=0.1, initial={"u(ball)": 9}),
+    )
     m.h, m.y[1] = 0.1, 9.0
     assert c.call("begin", m) == 0
     while not (failed := c.call("step", m)):
         st.step()
     st.step()
     far = c.place("EVENT_FAR")
-    assert failed == c.place("STOPPED") == c.call("step", m) and m.stopped == far == 3 and m.count[far] == 1
+    assert (
+        failed == c.place("STOPPED") == c.call("step", m)
+        and m.stopped == far == 3
+        and m.count[far] == 1
+    )
     assert (m.t, *m.y) == pytest.approx((st.t, *st.x), abs=1e-13)
     assert c.call("begin", m) == 0 and m.stopped == -1
 
@@ -142,7 +163,8 @@ def test_what_loops_determine_cannot_be_set(tmp_path):
     for event, told in (
         (
             {"u(b)": 0},
-            "event 'e' sets u\\(b\\): closed loops determine it in embedded code; q\\(a\\), q\\(d\\), .* may be set",
+            "event 'e' sets u\\(b\\): closed loops determine it in embedded code; q\\(a\\), "
+            "q\\(d\\), .* may be set",
         ),
         ({"l": 0.3}, "event 'e' sets l: loops are closed by it.*other parameters may be set"),
     ):
@@ -176,8 +198,12 @@ def test_every_method(name, method, tmp_path):
     s = MODELS[name]()
     run = s.equations().interface.run
     s.set_run(t_end=1, step=0.01, method=method, initial=dict(run.initial))
-    step = 0.001 if method == "euler" else 0.01  # longer steps of loops are halved within the package
-    worst, counted, _ = compared(s.equations(), tmp_path, step, int(ENDS[name] / step), method=method)
+    step = (
+        0.001 if method == "euler" else 0.01
+    )  # longer steps of loops are halved within the package
+    worst, counted, _ = compared(
+        s.equations(), tmp_path, step, int(ENDS[name] / step), method=method
+    )
     assert worst.max() < 1e-12 and counted[0] > 0
 
 
@@ -226,10 +252,19 @@ def test_compilers_have_nothing_to_say(compiler, name, tmp_path):
         pytest.skip(f"{compiler} is not installed")
     for precision in ("double", "single"):
         path = equations(name).export("embedded", tmp_path / precision, precision=precision)
-        for extra in (["-O2", "-c", path.name], ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover"]):
-            files = [] if "-c" in extra else [path.name, f"{path.stem}_bench.c", "-o", "bench", "-lm"]
-            subprocess.run([compiler, *STRICT, "-Wvla", *extra, *files], cwd=path.parent, check=True)
-        subprocess.run([path.parent / "bench", "0.6"], cwd=path.parent, check=True, capture_output=True)
+        for extra in (
+            ["-O2", "-c", path.name],
+            ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover"],
+        ):
+            files = (
+                [] if "-c" in extra else [path.name, f"{path.stem}_bench.c", "-o", "bench", "-lm"]
+            )
+            subprocess.run(
+                [compiler, *STRICT, "-Wvla", *extra, *files], cwd=path.parent, check=True
+            )
+        subprocess.run(
+            [path.parent / "bench", "0.6"], cwd=path.parent, check=True, capture_output=True
+        )
 
 
 @needs_compiler

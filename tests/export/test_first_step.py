@@ -1,4 +1,5 @@
-"""The step of a written program, from the fastest motion at the start: a round one below 1 over its rate."""
+"""The step of a written program, from the fastest motion at the start: a round one below 1 over its
+rate."""
 
 import math
 
@@ -9,7 +10,8 @@ from bellcrank.export.first_step import _stable_step
 
 
 @pytest.mark.parametrize(
-    ("w", "step"), [(10.5, 0.05), (9.5, 0.1), (30.0, 0.02), (19.0, 0.05), (105.0, 0.005), (0.0, math.inf)]
+    ("w", "step"),
+    [(10.5, 0.05), (9.5, 0.1), (30.0, 0.02), (19.0, 0.05), (105.0, 0.005), (0.0, math.inf)],
 )
 def test_step_of_oscillators(w, step):
     """Two, the slower one damped; rates by their slopes about the start, not about zero."""

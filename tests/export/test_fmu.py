@@ -1,4 +1,5 @@
-"""Functional mock-up units: FMPy reads and runs them; they give what the run within the package gives, and its slopes."""
+"""Functional mock-up units: FMPy reads and runs them; they give what the run within the package
+gives, and its slopes."""
 
 import ctypes
 import html
@@ -64,7 +65,9 @@ def unit(tmp_path_factory):
 
     def get(name, version):
         if (name, version) not in made:
-            made[name, version] = example(name).export("fmu", folder / f"{name}_{version}.fmu", fmi=version)
+            made[name, version] = example(name).export(
+                "fmu", folder / f"{name}_{version}.fmu", fmi=version
+            )
         return made[name, version]
 
     return get
@@ -96,15 +99,24 @@ def jumped(name, t):
     interface, at = example(name).interface, plan(name)[2]
     values = {x: JUMPS.get(name, {}).get(x, 0.0) for x in (s.name for s in interface.signals)}
     factors = {s.name: s.unit.factor for s in interface.signals}
-    return {x: (v * factors[x] if t > at - 1e-9 else 0.0) for x, v in values.items() if x in example(name).inputs}
+    return {
+        x: (v * factors[x] if t > at - 1e-9 else 0.0)
+        for x, v in values.items()
+        if x in example(name).inputs
+    }
 
 
 def reference(name, method=None, finer=1):
     """The run within the package, channels in user units."""
     step, usual, at = plan(name)
     inputs = {x: bc.signals.step(at, JUMPS.get(name, {}).get(x, 0.0)) for x in example(name).inputs}
-    sim, t_end = example(name).compile(backend="c" if name in LONG else "python", speed="quick"), STEPS[name] * step
-    return sim.simulate(t_end=t_end, step=step / finer, inputs=inputs, output_every=finer, method=method or usual)
+    sim, t_end = (
+        example(name).compile(backend="c" if name in LONG else "python", speed="quick"),
+        STEPS[name] * step,
+    )
+    return sim.simulate(
+        t_end=t_end, step=step / finer, inputs=inputs, output_every=finer, method=method or usual
+    )
 
 
 def worst(unit, names, rows, run, skip=()):
@@ -112,7 +124,9 @@ def worst(unit, names, rows, run, skip=()):
     rows = np.array(rows)
     keep = [i for i in range(len(run.time)) if i not in skip]
     return max(
-        relative(unit.display(n, rows[keep, i]), run[n.removeprefix("outputs.").replace("'", "")][keep])
+        relative(
+            unit.display(n, rows[keep, i]), run[n.removeprefix("outputs.").replace("'", "")][keep]
+        )
         for i, n in enumerate(names)
     )
 
@@ -137,7 +151,8 @@ def test_co_simulation_equals_the_run(opened, name, version):
 
 @each
 def test_model_exchange_equals_the_run(opened, name, version):
-    """By a method over the calls of model exchange: the same numbers, but for loops, which runs close at every step."""
+    """By a method over the calls of model exchange: the same numbers, but for loops, which runs
+    close at every step."""
     loops = example(name).program.loops is not None
     step, method, _ = plan(name)
     method, finer = ("rk4", 4) if loops else (method, 1)
@@ -159,7 +174,8 @@ def test_model_exchange_equals_the_run(opened, name, version):
 
 @each
 def test_other_communication_intervals(opened, name, version):
-    """Half a step is half a step or less of the error; 7/3 of one are three steps, each shorter than the model's."""
+    """Half a step is half a step or less of the error; 7/3 of one are three steps, each shorter
+    than the model's."""
     step, _, _ = plan(name)
     ends = {}
     for n in (21, 42, 9, 420):
@@ -177,7 +193,8 @@ def test_other_communication_intervals(opened, name, version):
 
 @each
 def test_directional_derivatives(opened, name, version):
-    """Every column against central differences; nothing else depends on what; forwards and backwards are the same."""
+    """Every column against central differences; nothing else depends on what; forwards and
+    backwards are the same."""
     x, rng = opened(name, version, "ModelExchange"), np.random.default_rng(1)
     x.start(jumped(name, 1e9))
     start, unknowns = x.get(*x.states), [*x.rates, *x.outputs]
@@ -198,14 +215,20 @@ def test_directional_derivatives(opened, name, version):
             differences = (ends[0] - ends[1]) / (2 * h)
             scale = size + np.abs(slope) + np.abs(slope).max()
             assert (np.abs(slope - differences) / scale).max() < 2e-6, known
-            changed = {n for n, a, b in zip(unknowns, *ends, strict=True) if abs(a - b) > 1e-9 * (abs(a) + abs(b))}
+            changed = {
+                n
+                for n, a, b in zip(unknowns, *ends, strict=True)
+                if abs(a - b) > 1e-9 * (abs(a) + abs(b))
+            }
             assert all(known in x.needs(n) for n in changed)
             assert all(slope[i] == 0.0 for i, n in enumerate(unknowns) if known not in x.needs(n))
         if version == 3:
             knowns = [*x.states, *x.inputs]
             v, w = rng.standard_normal(len(unknowns)), rng.standard_normal(len(knowns))
             there, back = v @ x.along(unknowns, knowns, w), w @ x.back(unknowns, knowns, v)
-            assert abs(there - back) < 1e-12 * (np.abs(v).max() * np.abs(x.along(unknowns, knowns, w)).sum())
+            assert abs(there - back) < 1e-12 * (
+                np.abs(v).max() * np.abs(x.along(unknowns, knowns, w)).sum()
+            )
 
 
 def test_slopes_by_parameters_and_time(opened):
@@ -272,8 +295,13 @@ def test_a_parameter_is_tuned_during_a_run(opened):
     inputs = {"z_road": 0.05}
     first = sim.simulate(t_end=0.2, step=0.001, inputs=inputs)
     x.step(0.0, 0.2)
-    state = [first[n][-1] for n in ("q(wheel)", "q(body)")], [first[n][-1] for n in ("u(wheel)", "u(body)")]
-    second = sim.simulate(t_end=0.2, step=0.001, inputs=inputs, initial=state, parameters={"k": 30000.0})
+    state = (
+        [first[n][-1] for n in ("q(wheel)", "q(body)")],
+        [first[n][-1] for n in ("u(wheel)", "u(body)")],
+    )
+    second = sim.simulate(
+        t_end=0.2, step=0.001, inputs=inputs, initial=state, parameters={"k": 30000.0}
+    )
     x.set({"k": 30000.0})
     x.step(0.2, 0.2)
     assert x.get(*x.outputs) == pytest.approx([second[n][-1] for n in x.outputs], rel=1e-9)
@@ -286,7 +314,11 @@ def test_start_values_in_user_units_arrive(unit):
     description = fmpy.read_model_description(str(path))
     assert next(v for v in description.modelVariables if v.name == "steer").displayUnit == "deg"
     result = fmpy.simulate_fmu(
-        str(path), stop_time=0.01, start_values={"steer": (2, "deg")}, output=["steer"], output_interval=0.01
+        str(path),
+        stop_time=0.01,
+        start_values={"steer": (2, "deg")},
+        output=["steer"],
+        output_interval=0.01,
     )
     assert result["steer"][-1] == pytest.approx(np.radians(2))
 
@@ -296,7 +328,12 @@ def test_start_values_in_user_units_arrive(unit):
 
 def test_calls_out_of_place_are_refused(opened):
     x = opened("quarter_car", 2)
-    for call in (lambda: x.step(0.0, 0.01), lambda: x.get("az"), x.fmu.exitInitializationMode, x.fmu.terminate):
+    for call in (
+        lambda: x.step(0.0, 0.01),
+        lambda: x.get("az"),
+        x.fmu.exitInitializationMode,
+        x.fmu.terminate,
+    ):
         with pytest.raises(FMPyError):
             call()
     x.start()
@@ -327,22 +364,45 @@ def test_another_token_is_refused(unit, tmp_path):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(("name", "version", "sequences"), [
-    ("quarter_car", 2, 4000), ("quarter_car", 3, 4000), ("four_bar", 2, 1000), ("four_bar", 3, 1000),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "version", "sequences"),
+    [
+        ("quarter_car", 2, 4000),
+        ("quarter_car", 3, 4000),
+        ("four_bar", 2, 1000),
+        ("four_bar", 3, 1000),
+    ],
+)
 def test_random_calls_under_sanitizers(tmp_path, name, version, sequences):
-    """Each call is answered as the standard asks for it in the mode of the unit; no memory is touched that is not its own,
-    nor by two units in two threads."""
+    """Each call is answered as the standard asks for it in the mode of the unit; no memory is
+    touched that is not its own, nor by two units in two threads."""
     path = example(name).export("fmu", tmp_path / "x.fmu", fmi=version, platforms="sources")
     folder = sources_of(path, tmp_path / "unit")
     shutil.copy(Path(__file__).with_name("calls.c"), folder)
     file, text = fmi_header(version)
     (folder / file).write_text(text, encoding="utf-8")
     for watched, given in (("address,undefined", [sequences]), ("thread", [sequences // 20, 7, 4])):
-        strict = ["-std=gnu99", "-g", "-O1", f"-fsanitize={watched}", "-fno-sanitize-recover=all", "-pthread"]
-        command = [*find_compiler().command, *strict, f"-DVERSION={version}", "calls.c", "-o", "calls", "-lm"]
+        strict = [
+            "-std=gnu99",
+            "-g",
+            "-O1",
+            f"-fsanitize={watched}",
+            "-fno-sanitize-recover=all",
+            "-pthread",
+        ]
+        command = [
+            *find_compiler().command,
+            *strict,
+            f"-DVERSION={version}",
+            "calls.c",
+            "-o",
+            "calls",
+            "-lm",
+        ]
         subprocess.run(command, cwd=folder, check=True)
-        done = subprocess.run([folder / "calls", *map(str, given)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [folder / "calls", *map(str, given)], capture_output=True, text=True, check=False
+        )
         assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -352,9 +412,13 @@ def test_random_calls_under_sanitizers(tmp_path, name, version, sequences):
 @pytest.mark.filterwarnings("ignore:model .* jumps where:bellcrank.ModelWarning")
 @pytest.mark.parametrize("version", [2, pytest.param(3, marks=pytest.mark.campaign)])
 def test_indicators_tell_where_rates_jump(tmp_path, version):
-    """A rod against a stop without give, with friction: one for each comparison in the rates, none for what bends."""
-    s = pendulum("where(q(rod) < -0.1, 40, 0) - 0.2*sign(u(rod)) - k*min(q(rod), 0) + where(z > 0.5, 1, 0)",
-                 lambda s: s.add_input("z", units="1"), k=1)  # fmt: skip
+    """A rod against a stop without give, with friction: one for each comparison in the rates, none
+    for what bends."""
+    s = pendulum(
+        "where(q(rod) < -0.1, 40, 0) - 0.2*sign(u(rod)) - k*min(q(rod), 0) + where(z > 0.5, 1, 0)",
+        lambda s: s.add_input("z", units="1"),
+        k=1,
+    )
     s.add_output("not_in_the_rates", "where(u(rod) > 100, 1, 2)")
     path = s.equations().export("fmu", tmp_path / "x.fmu", fmi=version)
     assert validate_fmu(str(path)) == []
@@ -387,17 +451,25 @@ def test_indicators_tell_where_rates_jump(tmp_path, version):
 
 
 def machine(method="rk4"):
-    """A pendulum with routines in C that remember, hold values over a step and give a parameter, a table, and the rate of
-    an input."""
+    """A pendulum with routines in C that remember, hold values over a step and give a parameter, a
+    table, and the rate of an input."""
 
     def prepare(s):
         s.define("curve", bc.table([-2, -1, 0, 1, 2], [-3.0, -1.2, 0, 1.0, 2.5]))
         s.add_external("slack", arguments=("a",), memory=1, c=SLACK)
-        s.add_external("control", arguments=("q(rod)",), returns="pull", when="update", memory=1, c=CONTROL)
+        s.add_external(
+            "control", arguments=("q(rod)",), returns="pull", when="update", memory=1, c=CONTROL
+        )
         s.add_external("twice", arguments=("k",), returns="k2", when="input", c=TWICE)
         s.add_input("z", units="N-m")
 
-    s = pendulum("m0*(-k2*curve(q(rod)) - slack(q(rod)) + pull) + z + t0*dxdt(z)", prepare, k=1.5, m0=1, t0=0.1)
+    s = pendulum(
+        "m0*(-k2*curve(q(rod)) - slack(q(rod)) + pull) + z + t0*dxdt(z)",
+        prepare,
+        k=1.5,
+        m0=1,
+        t0=0.1,
+    )
     s.add_output("held", "slack(q(rod))")
     s.add_output("pull_out", "pull")
     s.set_run(t_end=1.0, step=0.01, method=method, initial={"q(rod)": 0.3})
@@ -412,12 +484,16 @@ double slack(double a, double *memory)
     return 5.0*memory[0];
 }
 """
-CONTROL = "void control(double q, double *returns, double *memory) { memory[0] += 0.01; returns[0] = -q - memory[0]; }"
+CONTROL = (
+    "void control(double q, double *returns, double *memory) "
+    "{ memory[0] += 0.01; returns[0] = -q - memory[0]; }"
+)
 TWICE = "void twice(double k, double *returns) { returns[0] = 2.0*k; }"
 
 
 def test_routines_tables_and_rates_of_inputs(tmp_path):
-    """Routines remember at the ends of steps alone; model exchange reports them by completedIntegratorStep."""
+    """Routines remember at the ends of steps alone; model exchange reports them by
+    completedIntegratorStep."""
     eom = machine()
     run = eom.compile(speed="quick").simulate(inputs={"z": bc.signals.ramp(0.0, 0.5)})
     path = eom.export("fmu", tmp_path / "x.fmu")
@@ -449,9 +525,15 @@ def test_routines_tables_and_rates_of_inputs(tmp_path):
 
 
 def test_the_first_step_is_that_of_a_run(tmp_path):
-    """A routine that remembers is not asked again for the state at which the initialization left it."""
-    code = "double lag(double a, double *memory) { memory[0] += 0.5*(a - memory[0]); return memory[0]; }"
-    s = pendulum("-lag(q(rod))", lambda s: s.add_external("lag", arguments=("a",), memory=1, c=code))
+    """A routine that remembers is not asked again for the state at which the initialization left
+    it."""
+    code = (
+        "double lag(double a, double *memory) "
+        "{ memory[0] += 0.5*(a - memory[0]); return memory[0]; }"
+    )
+    s = pendulum(
+        "-lag(q(rod))", lambda s: s.add_external("lag", arguments=("a",), memory=1, c=code)
+    )
     s.set_run(t_end=0.1, step=0.01, initial={"q(rod)": 0.3, "u(rod)": 2.0})
     eom = s.equations()
     run = eom.compile(speed="quick").simulate()
@@ -459,7 +541,9 @@ def test_the_first_step_is_that_of_a_run(tmp_path):
     unit.start()
     for i in range(10):
         unit.step(0.01 * i, 0.01)
-        assert unit.get("rod.q", "rod.u") == pytest.approx([run[x][i + 1] for x in ("q(rod)", "u(rod)")], rel=1e-13)
+        assert unit.get("rod.q", "rod.u") == pytest.approx(
+            [run[x][i + 1] for x in ("q(rod)", "u(rod)")], rel=1e-13
+        )
     unit.close()
 
 
@@ -468,7 +552,9 @@ def test_methods_of_scipy_are_replaced(tmp_path):
     s.set_run(t_end=1.0, method="RK45")
     with pytest.warns(bc.ModelWarning, match="the unit takes auto"):
         s.equations().export("fmu", tmp_path / "x.fmu", platforms="sources")
-    assert "GOES_OVER = 1" in (sources_of(tmp_path / "x.fmu", tmp_path) / "core.c").read_text(encoding="utf-8")
+    assert "GOES_OVER = 1" in (sources_of(tmp_path / "x.fmu", tmp_path) / "core.c").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.campaign
@@ -486,14 +572,17 @@ def test_methods_that_choose_their_steps(tmp_path, method):
     unit.start()
     for i in range(5):
         unit.step(0.2 * i, 0.2)
-    assert unit.get(*unit.states) == pytest.approx([run[x][-1] for x in ("q(rod)", "u(rod)")], rel=1e-7)
+    assert unit.get(*unit.states) == pytest.approx(
+        [run[x][-1] for x in ("q(rod)", "u(rod)")], rel=1e-7
+    )
     unit.close()
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("version", [2, 3])
 def test_loops_that_others_open_are_closed_again(opened, version):
-    """Long steps that know nothing of loops: event mode is asked for, states change there, and then all is well."""
+    """Long steps that know nothing of loops: event mode is asked for, states change there, and then
+    all is well."""
     x = opened("four_bar", version, "ModelExchange").start()
     y, events = x.get(*x.states), 0
     for i in range(50):
@@ -509,11 +598,17 @@ def test_loops_that_others_open_are_closed_again(opened, version):
 
 @pytest.mark.campaign
 def test_a_car_and_its_driver_side_by_side(tmp_path):
-    """Two units that report each other what they do come to the one model of both, by the first order of the interval."""
+    """Two units that report each other what they do come to the one model of both, by the first
+    order of the interval."""
     parts = run_path(str(FOLDER / "car_and_driver.py"))
-    paths = [parts[name]().equations().export("fmu", tmp_path / f"{name}.fmu") for name in ("car", "driver")]
+    paths = [
+        parts[name]().equations().export("fmu", tmp_path / f"{name}.fmu")
+        for name in ("car", "driver")
+    ]
     together = parts["both"]().equations().compile(speed="quick").simulate()["y"]
-    errors = [np.abs(parts["side_by_side"](paths, 0.01 * n) - together[n::n]).max() for n in (4, 2, 1)]
+    errors = [
+        np.abs(parts["side_by_side"](paths, 0.01 * n) - together[n::n]).max() for n in (4, 2, 1)
+    ]
     assert errors[2] < 0.01 and errors[0] > 1.8 * errors[1] > 3.2 * errors[2]
 
 
@@ -524,7 +619,8 @@ def test_a_car_and_its_driver_side_by_side(tmp_path):
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("name", ["quarter_car", "passenger_car", "four_bar", "motorcycle"])
 def test_fmpy_compiles_the_sources(tmp_path, name, version):
-    """A unit without its libraries is built by an importer, equals the run, and keeps and restores its state."""
+    """A unit without its libraries is built by an importer, equals the run, and keeps and restores
+    its state."""
     build = pytest.importorskip("fmpy.build", reason="this FMPy cannot compile")
     if shutil.which("cmake") is None:
         pytest.skip("FMPy compiles by CMake")
@@ -573,7 +669,11 @@ def test_the_documentation_lists_the_variables_of_the_fmu(unit, name, version):
     listed = [html.unescape(x) for x in re.findall(r"^<tr><td>(.*?)</td>", page, re.MULTILINE)]
     variables = fmpy.read_model_description(str(unit(name, version))).modelVariables
     states = {v.derivative.name for v in variables if v.derivative is not None}
-    wanted = [v.name for v in variables if v.causality in ("input", "output", "parameter") or v.name in states]
+    wanted = [
+        v.name
+        for v in variables
+        if v.causality in ("input", "output", "parameter") or v.name in states
+    ]
     assert sorted(listed) == sorted(wanted)
 
 
@@ -602,7 +702,11 @@ def test_states_are_the_outputs_of_a_model_without_outputs(tmp_path, version):
 def test_attributes_that_importers_show(tmp_path, version):
     """They are given by the user, and escaped; the description has a default."""
     said = {"author": 'A & "B"', "version": "1.2", "license": "<BSD>", "copyright": "(c) A"}
-    path = pendulum().equations().export("fmu", tmp_path / "x.fmu", fmi=version, platforms="sources", **said)
+    path = (
+        pendulum()
+        .equations()
+        .export("fmu", tmp_path / "x.fmu", fmi=version, platforms="sources", **said)
+    )
     read = fmpy.read_model_description(str(path))
     assert {key: getattr(read, key) for key in said} == said
     assert read.description.endswith("1 body, 1 degree of freedom")
@@ -617,13 +721,20 @@ def test_parts_with_inputs_are_terminals(unit, tmp_path):
     for side in ("left", "right"):
         s.add_body(f"{side}.mass", translate=1, mass=1, inertia=0)
         s.add_input(f"{side}.force", units="F", default=0)
-        s.add_force(f"{side}.pull", magnitude=f"{side}.force", direction=s.inertial[1], at=f"{side}.mass.origin")
+        s.add_force(
+            f"{side}.pull",
+            magnitude=f"{side}.force",
+            direction=s.inertial[1],
+            at=f"{side}.mass.origin",
+        )
         s.add_output(f"{side}.speed", f"u({side}.mass)")
     s.add_output("sum", "u(left.mass) + u(right.mass)")
     path = s.equations().export("fmu", tmp_path / "x.fmu", fmi=3, platforms="sources")
     assert validate_fmu(str(path)) == []
     tree = etree.fromstring(zipfile.ZipFile(path).read("terminalsAndIcons/terminalsAndIcons.xml"))
-    schema = etree.XMLSchema(etree.parse(f"{next(iter(fmpy.__path__))}/schema/fmi3/fmi3TerminalsAndIcons.xsd"))
+    schema = etree.XMLSchema(
+        etree.parse(f"{next(iter(fmpy.__path__))}/schema/fmi3/fmi3TerminalsAndIcons.xsd")
+    )
     assert schema.validate(tree), schema.error_log
     members = {t.get("name"): [m.get("variableName") for m in t] for t in tree.iter("Terminal")}
     assert members == {side: [f"{side}.force", f"{side}.speed"] for side in ("left", "right")}
@@ -636,11 +747,15 @@ def test_the_icon_shows_the_model(tmp_path, version):
     """A picture of its start; equations that were derived by hand have none."""
     image = pytest.importorskip("PIL.Image")
     place = {2: "model.png", 3: "terminalsAndIcons/icon.png"}[version]
-    path = pendulum().equations().export("fmu", tmp_path / "x.fmu", fmi=version, platforms="sources")
+    path = (
+        pendulum().equations().export("fmu", tmp_path / "x.fmu", fmi=version, platforms="sources")
+    )
     with zipfile.ZipFile(path) as archive, archive.open(place) as stream:
         shown = np.array(image.open(stream).convert("RGB"))
     assert shown.shape == (200, 200, 3) and 50 < (shown < 200).any(axis=2).sum() < 20_000
-    by_hand = example("kane_rolling_disc").export("fmu", tmp_path / "y.fmu", fmi=version, platforms="sources")
+    by_hand = example("kane_rolling_disc").export(
+        "fmu", tmp_path / "y.fmu", fmi=version, platforms="sources"
+    )
     assert not [x for x in zipfile.ZipFile(by_hand).namelist() if x.endswith(".png")]
 
 
@@ -672,9 +787,16 @@ def test_a_car_starts_at_any_speed(tmp_path):
     """An FMU made at 20 m/s and started at 35 moves as one made at 35 m/s, and its wheels roll."""
     car = bc.vehicles.Car.read("passenger")
     path = car.system(speed=20, exact=False).equations().export("fmu", tmp_path / "car.fmu")
-    run = car.system(speed=35, exact=False).equations().compile(speed="quick").simulate(0.2, output_every=10)
+    run = (
+        car.system(speed=35, exact=False)
+        .equations()
+        .compile(speed="quick")
+        .simulate(0.2, output_every=10)
+    )
     x = Opened(path, "CoSimulation")
-    names = [n for n in x.outputs if n in ("speed", "ax", "fl.tyre.kappa", "rl.tyre.kappa", "pitch")]
+    names = [
+        n for n in x.outputs if n in ("speed", "ax", "fl.tyre.kappa", "rl.tyre.kappa", "pitch")
+    ]
     x.start({"speed_start": 35.0})
     rows = []
     for t in run.time:
@@ -683,17 +805,22 @@ def test_a_car_starts_at_any_speed(tmp_path):
     x.close()
     for i, name in enumerate(names):
         seen = x.display(name, np.array(rows)[:, i])
-        assert np.abs(seen - run[name]).max() < {"speed": 1e-4, "ax": 5e-3, "pitch": 1e-4}.get(name, 1e-5), name
+        assert np.abs(seen - run[name]).max() < {"speed": 1e-4, "ax": 5e-3, "pitch": 1e-4}.get(
+            name, 1e-5
+        ), name
 
 
 def test_messages_are_formatted_before_they_are_logged(unit):
-    """Some importers print the format alone: it is the message, with percent signs as formats have them."""
+    """Some importers print the format alone: it is the message, with percent signs as formats have
+    them."""
     heard = []
     folder = fmpy.extract(str(unit("quarter_car", 2)))
     library = ctypes.CDLL(next(str(p) for p in Path(folder, "binaries").glob("*/*.so")))
     text = ctypes.c_char_p
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, text, ctypes.c_int, text, text)
-    callbacks = (ctypes.c_void_p * 5)(ctypes.cast(logger := kind(lambda *said: heard.append(said[4])), ctypes.c_void_p))
+    callbacks = (ctypes.c_void_p * 5)(
+        ctypes.cast(logger := kind(lambda *said: heard.append(said[4])), ctypes.c_void_p)
+    )
     start = library.fmi2Instantiate
     start.restype, start.argtypes = (
         ctypes.c_void_p,
@@ -721,7 +848,11 @@ def compile_strictly(command, folder, version):
 
 @each
 def test_sources_compile_without_warnings_with_the_headers_of_fmpy(unit, tmp_path, name, version):
-    compile_strictly([*find_compiler().command, "-fsyntax-only"], sources_of(unit(name, version), tmp_path), version)
+    compile_strictly(
+        [*find_compiler().command, "-fsyntax-only"],
+        sources_of(unit(name, version), tmp_path),
+        version,
+    )
 
 
 @pytest.mark.campaign
@@ -740,7 +871,9 @@ def test_sources_compile_without_warnings_by_clang(unit, tmp_path, name, version
 def test_nothing_but_fmi_can_be_seen(unit, tmp_path, version):
     zipfile.ZipFile(unit("quarter_car", version)).extractall(tmp_path)
     library = next((tmp_path / "binaries").rglob("quarter_car.*"))
-    done = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=True
+    )
     names = [line.split()[-1] for line in done.stdout.splitlines()]
     assert names and all(n.startswith(f"fmi{version}") for n in names)
 
@@ -756,7 +889,10 @@ def test_the_same_model_gives_the_same_bytes(unit, tmp_path):
 
 def bars():
     """Three bars of one metre in a row; the hinges of the first and the last are d apart."""
-    s, bar = bc.System("bars", units="mks"), {"rotate": 3, "cm": (0, 0.5, 0), "mass": 1, "inertia": (0.1, 0.1, 0.1)}
+    s, bar = (
+        bc.System("bars", units="mks"),
+        {"rotate": 3, "cm": (0, 0.5, 0), "mass": 1, "inertia": (0.1, 0.1, 0.1)},
+    )
     left = s.add_body("left", **bar)
     middle = s.add_body("middle", parent=left, joint_at=(0, 1, 0), **bar)
     right = s.add_body("right", joint_at=("d", 0, 0), **bar)
@@ -785,7 +921,9 @@ def test_loops_are_closed_or_refused(tmp_path):
     x.fmu.reset()
     x.start({"d": 1.5})
     left, middle, right = x.get("left.q", "middle.q", "right.q")
-    assert left == -0.1 and -np.sin(left) - np.sin(left + middle) == pytest.approx(1.5 - np.sin(right))
+    assert left == -0.1 and -np.sin(left) - np.sin(left + middle) == pytest.approx(
+        1.5 - np.sin(right)
+    )
     with pytest.raises(FMPyError):  # the length closes a loop
         x.set({"d": 1.2})
     x.fmu.reset()
@@ -799,14 +937,19 @@ def test_loops_are_closed_or_refused(tmp_path):
 
 @pytest.mark.campaign
 def test_other_platforms_by_zig(tmp_path, monkeypatch):
-    """Processors as asked for, a C library as old as of 2012, and each where importers look for it."""
+    """Processors as asked for, a C library as old as of 2012, and each where importers look for
+    it."""
     # without optimisation zig adds checks, which need more of the system
-    monkeypatch.setattr(binaries, "FLAGS", tuple("-O2" if f == "-O0" else f for f in binaries.FLAGS))
+    monkeypatch.setattr(
+        binaries, "FLAGS", tuple("-O2" if f == "-O0" else f for f in binaries.FLAGS)
+    )
     pytest.importorskip("ziglang", reason="libraries for other platforms need ziglang")
     machines = {"x86_64-linux": 62, "aarch64-linux": 183}
     darwin = {"x86_64-darwin": 0x01000007, "aarch64-darwin": 0x0100000C}
     others = zipfile.ZipFile(
-        example("quarter_car").export("fmu", tmp_path / "o.fmu", fmi=3, platforms=[*darwin, "x86_64-windows"])
+        example("quarter_car").export(
+            "fmu", tmp_path / "o.fmu", fmi=3, platforms=[*darwin, "x86_64-windows"]
+        )
     )
     for folder, processor in darwin.items():
         library = others.read(f"binaries/{folder}/quarter_car.dylib")
@@ -814,23 +957,29 @@ def test_other_platforms_by_zig(tmp_path, monkeypatch):
     library = others.read("binaries/x86_64-windows/quarter_car.dll")
     at = int.from_bytes(library[0x3C:0x40], "little")
     assert library[:2] == b"MZ" and library[at : at + 6] == b"PE\0\0\x64\x86"
-    needed = {x.lower() for x in re.findall(rb"[\w.-]+\.dll", library, re.IGNORECASE)} - {b"quarter_car.dll"}
+    needed = {x.lower() for x in re.findall(rb"[\w.-]+\.dll", library, re.IGNORECASE)} - {
+        b"quarter_car.dll"
+    }
     assert all(x.startswith((b"kernel32", b"api-ms-win-crt-")) for x in needed), needed
     for version, folders in ((2, ("linux64", "aarch64-linux")), (3, tuple(machines))):
-        path = example("quarter_car").export("fmu", tmp_path / "x.fmu", fmi=version, platforms=list(machines))
+        path = example("quarter_car").export(
+            "fmu", tmp_path / "x.fmu", fmi=version, platforms=list(machines)
+        )
         archive = zipfile.ZipFile(path)
         for folder, machine in zip(folders, machines.values(), strict=True):
             library = archive.read(f"binaries/{folder}/quarter_car.so")
             assert library[:4] == b"\x7fELF" and int.from_bytes(library[18:20], "little") == machine
-            versions = [tuple(map(int, x.split(b"."))) for x in re.findall(rb"GLIBC_([0-9.]+)", library)]
+            versions = [
+                tuple(map(int, x.split(b"."))) for x in re.findall(rb"GLIBC_([0-9.]+)", library)
+            ]
             assert versions and max(versions) <= (2, 17)
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", ["quarter_car", "passenger_car"])
 def test_processors_give_the_same_bits(tmp_path, name):
-    """Co-simulation on x86-64 and on ARM, each in QEMU unless this machine is one: every state and output, with one C
-    library for both."""
+    """Co-simulation on x86-64 and on ARM, each in QEMU unless this machine is one: every state and
+    output, with one C library for both."""
     pytest.importorskip("ziglang", reason="libraries for other platforms need ziglang")
     path = example(name).export("fmu", tmp_path / "x.fmu", platforms="sources")
     folder = sources_of(path, tmp_path / "unit")
@@ -841,9 +990,22 @@ def test_processors_give_the_same_bits(tmp_path, name):
     said = {}
     for processor in ("x86_64", "aarch64"):
         runner = emulator(processor)
-        zig = [sys.executable, "-m", "ziglang", "cc", "-target", f"{processor}-linux-musl", "-static", "-O2"]
-        subprocess.run([*zig, *flags, "digits.c", "-o", processor, "-lm"], cwd=folder, check=True, timeout=1800)
-        done = subprocess.run([*runner, folder / processor], capture_output=True, text=True, check=True)
+        zig = [
+            sys.executable,
+            "-m",
+            "ziglang",
+            "cc",
+            "-target",
+            f"{processor}-linux-musl",
+            "-static",
+            "-O2",
+        ]
+        subprocess.run(
+            [*zig, *flags, "digits.c", "-o", processor, "-lm"], cwd=folder, check=True, timeout=1800
+        )
+        done = subprocess.run(
+            [*runner, folder / processor], capture_output=True, text=True, check=True
+        )
         said[processor] = done.stdout.splitlines()
     assert len(said["x86_64"]) > 200
     assert said["x86_64"] == said["aarch64"]
@@ -856,7 +1018,11 @@ def test_libraries_of_macs_in_one_file():
     assert joined[:8] == bytes.fromhex("cafebabe00000002")
     for i, part in enumerate(parts.values()):
         kind, _, at, size, align = struct.unpack(">IIIII", joined[8 + 20 * i : 28 + 20 * i])
-        assert kind in (0x01000007, 0x0100000C) and at % 2**align == 0 and joined[at : at + size] == part
+        assert (
+            kind in (0x01000007, 0x0100000C)
+            and at % 2**align == 0
+            and joined[at : at + size] == part
+        )
 
 
 def test_words_for_people_are_escaped(tmp_path):
@@ -868,7 +1034,10 @@ def test_words_for_people_are_escaped(tmp_path):
         path = s.equations().export("fmu", tmp_path / "x.fmu", platforms="sources")
     description = fmpy.read_model_description(str(path))
     labels = {v.name: v.description for v in description.modelVariables}
-    assert labels["k"] == 'stiff & "hard" <b> */ \\ ümlaut' and labels["outputs.k"] == "named like a parameter"
+    assert (
+        labels["k"] == 'stiff & "hard" <b> */ \\ ümlaut'
+        and labels["outputs.k"] == "named like a parameter"
+    )
     page = zipfile.ZipFile(path).read("documentation/index.html").decode()
     assert "&lt;b&gt;" in page and "<b>" not in page
 

@@ -1,4 +1,5 @@
-"""Events of a model in its units: they act within steps of co-simulation, and in event mode, as in a run; once each."""
+"""Events of a model in its units: they act within steps of co-simulation, and in event mode, as in
+a run; once each."""
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ STEP = 1 / 64
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Equations and units of the ball, each made once, without optimisation, which takes longer than the tests."""
+    """Equations and units of the ball, each made once, without optimisation, which takes longer
+    than the tests."""
     folder, found = tmp_path_factory.mktemp("units"), {}
 
     def make(version, method="rk4", model=bouncing):
@@ -24,7 +26,9 @@ def made(tmp_path_factory):
         if key not in found:
             s = model()
             if model is bouncing:
-                s.set_run(t_end=2, step=STEP, method=method, initial={"q(ball)": 1}, inputs={"z": 0})
+                s.set_run(
+                    t_end=2, step=STEP, method=method, initial={"q(ball)": 1}, inputs={"z": 0}
+                )
             equations = s.equations()
             path = folder / f"{model.__name__}_{method}_{version}.fmu"
             found[key] = equations, equations.export("fmu", path, fmi=version)
@@ -38,7 +42,13 @@ def made(tmp_path_factory):
 def rows_after(run):
     """The last row at each time: after the events there."""
     last = np.append(np.diff(run.time) > 0, True)
-    return dict(zip(run.time[last], zip(run["q(ball)"][last], run["u(ball)"][last], strict=True), strict=True))
+    return dict(
+        zip(
+            run.time[last],
+            zip(run["q(ball)"][last], run["u(ball)"][last], strict=True),
+            strict=True,
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,10 +92,18 @@ def test_an_event_ends_the_run(made, version, kind):
     end = equations.compile().simulate(initial={"u(ball)": 9}).time[-1]
     given = {"early_return_allowed": True} if version == 3 and kind == "CoSimulation" else {}
     found = fmpy.simulate_fmu(
-        str(path), fmi_type=kind, stop_time=2, start_values={"ball.u": 9.0}, output=["ball.q"], output_interval=0.125,
-        relative_tolerance=1e-10, **given,
-    )  # fmt: skip
-    assert found["time"][-1] == pytest.approx(end, abs=1e-5) and found["ball.q"][-1] == pytest.approx(3, abs=1e-6)
+        str(path),
+        fmi_type=kind,
+        stop_time=2,
+        start_values={"ball.u": 9.0},
+        output=["ball.q"],
+        output_interval=0.125,
+        relative_tolerance=1e-10,
+        **given,
+    )
+    assert found["time"][-1] == pytest.approx(end, abs=1e-5) and found["ball.q"][
+        -1
+    ] == pytest.approx(3, abs=1e-6)
 
 
 @pytest.mark.parametrize("version", [2, pytest.param(3, marks=pytest.mark.campaign)])
@@ -94,9 +112,14 @@ def test_model_exchange_by_cvode(made, version):
     equations, path = made(version)
     rows = rows_after(equations.compile().simulate())
     found = fmpy.simulate_fmu(
-        str(path), fmi_type="ModelExchange", stop_time=2, output=["ball.q", "ball.u", "e"], output_interval=STEP,
-        relative_tolerance=1e-10, record_events=True,
-    )  # fmt: skip
+        str(path),
+        fmi_type="ModelExchange",
+        stop_time=2,
+        output=["ball.q", "ball.u", "e"],
+        output_interval=STEP,
+        relative_tolerance=1e-10,
+        record_events=True,
+    )
     compared = 0
     for t, *state, e in found.tolist()[::-1]:  # where there are several rows at one time, the last
         near = min(rows, key=lambda x: abs(x - t))
@@ -110,15 +133,21 @@ def test_model_exchange_by_cvode(made, version):
 
 
 def test_model_exchange_of_two_events_at_one_condition(made):
-    """The piston passes a position outwards and back: each event acts once, at the time of the run."""
+    """The piston passes a position outwards and back: each event acts once, at the time of the
+    run."""
     equations, path = made(2, model=slider_crank)
     sim = equations.compile()
     for speed in (-9.5, -7.5, -6.5, -5.5):
         run = sim.simulate(method="dop853", rtol=1e-11, initial={"u(crank)": speed})
         found = fmpy.simulate_fmu(
-            str(path), fmi_type="ModelExchange", stop_time=1.5, output=["m"], output_interval=STEP,
-            relative_tolerance=1e-9, start_values={"crank.u": speed},
-        )  # fmt: skip
+            str(path),
+            fmi_type="ModelExchange",
+            stop_time=1.5,
+            output=["m"],
+            output_interval=STEP,
+            relative_tolerance=1e-9,
+            start_values={"crank.u": speed},
+        )
         turned = found["time"][1:][np.diff(found["m"]) != 0]
         assert turned == pytest.approx([x.time for x in run.events], abs=1e-5)
         assert len(turned) >= 4
@@ -135,7 +164,11 @@ def test_closed_loops(made):
 
     equations, path = made(2, model=struck)
     run, unit = equations.compile().simulate(output_every=1), Opened(path, "CoSimulation").start()
-    rows = [[run[x.name][i] for x in equations.interface.states] for i, t in enumerate(run.time) if t != 0.123]
+    rows = [
+        [run[x.name][i] for x in equations.interface.states]
+        for i, t in enumerate(run.time)
+        if t != 0.123
+    ]
     at = [t for t in run.time if t != 0.123]
     for i in range(15):
         unit.step(i * STEP, STEP)

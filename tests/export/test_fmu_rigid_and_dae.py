@@ -1,4 +1,5 @@
-"""Rigid wheels and methods for constraints in units: co-simulation has the samples of a run; no model exchange."""
+"""Rigid wheels and methods for constraints in units: co-simulation has the samples of a run; no
+model exchange."""
 
 import numpy as np
 import pytest
@@ -16,7 +17,9 @@ STEP = 0.01
 
 @pytest.fixture(autouse=True)
 def without_optimisation(monkeypatch):
-    monkeypatch.setattr(binaries, "FLAGS", tuple("-O0" if f == "-O2" else f for f in binaries.FLAGS))
+    monkeypatch.setattr(
+        binaries, "FLAGS", tuple("-O0" if f == "-O2" else f for f in binaries.FLAGS)
+    )
 
 
 @pytest.mark.parametrize(("version", "steps"), [(2, 1), (3, 4)])
@@ -34,8 +37,14 @@ def test_rigid_wheels_move_as_in_a_run_and_a_state_can_be_restored(version, step
             unit.step((i - 1) * length, length)
             unit.restore(state)
         unit.step((i - 1) * length, length)
-        for outside, inside in (("beam.q[2]", "q(beam, 2)"), ("beam.u[3]", "u(beam, 3)"), ("front.az", "front.az")):
-            assert unit.get(outside)[0] == pytest.approx(run[inside][last][i * steps], rel=1e-10, abs=1e-10)
+        for outside, inside in (
+            ("beam.q[2]", "q(beam, 2)"),
+            ("beam.u[3]", "u(beam, 3)"),
+            ("front.az", "front.az"),
+        ):
+            assert unit.get(outside)[0] == pytest.approx(
+                run[inside][last][i * steps], rel=1e-10, abs=1e-10
+            )
     unit.close()
 
 

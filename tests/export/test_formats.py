@@ -1,4 +1,5 @@
-"""The formats of export: which options each has, for a type checker, in Python and on the command line."""
+"""The formats of export: which options each has, for a type checker, in Python and on the command
+line."""
 
 import inspect
 import re
@@ -31,11 +32,20 @@ def test_a_type_checker_sees_the_options_of_each_format():
         (
             "c",
             {"fmi": 3},
-            "'fmi' is not an option of the format 'c'; its options are 'events', 'stop', 'dae'. .*'fmu'$",
+            "'fmi' is not an option of the format 'c'; its options are 'events', 'stop', "
+            "'dae'. .*'fmu'$",
         ),
-        ("python", {"stop": "x"}, "'stop' is not an option of the format 'python'; it has no options. .*to 'c', "),
+        (
+            "python",
+            {"stop": "x"},
+            "'stop' is not an option of the format 'python'; it has no options. .*to 'c', ",
+        ),
         ("simulink", {"precision": "single"}, "The option belongs to 'embedded'$"),
-        ("page", {"dae": "dlmm"}, "'dae' is not an option of the format 'page'; its options are 'sliders'"),
+        (
+            "page",
+            {"dae": "dlmm"},
+            "'dae' is not an option of the format 'page'; its options are 'sliders'",
+        ),
     ],
 )
 def test_what_does_not_belong_to_a_format_is_an_error(name, options, told, tmp_path):
@@ -54,8 +64,14 @@ def test_a_wrong_kind_is_named():
     [
         (["write", "--language", "python"], ["export", "python"]),
         (["write", "--for", "simulink"], ["export", "simulink"]),
-        (["fmu", "--platform", "sources", "--fmi", "3"], ["export", "fmu", "--platform", "sources", "--fmi", "3"]),
-        (["page", "--plot", "az", "--title", "T"], ["export", "page", "--plot", "az", "--title", "T"]),
+        (
+            ["fmu", "--platform", "sources", "--fmi", "3"],
+            ["export", "fmu", "--platform", "sources", "--fmi", "3"],
+        ),
+        (
+            ["page", "--plot", "az", "--title", "T"],
+            ["export", "page", "--plot", "az", "--title", "T"],
+        ),
     ],
     ids=lambda words: words[0] + words[1],
 )
@@ -86,5 +102,7 @@ def test_written_programs_take_the_constraint_method(tmp_path):
     for name, words in {"same": [], "other": ["--dae", "dlmm"]}.items():
         assert main(["write", four_bar, *words, "--out", str(tmp_path / name)]) == 0
     example("four_bar").export("c", tmp_path / "python", dae="dlmm")
-    same, other, python = ((tmp_path / x / "program.c").read_bytes() for x in ("same", "other", "python"))
+    same, other, python = (
+        (tmp_path / x / "program.c").read_bytes() for x in ("same", "other", "python")
+    )
     assert other == python != same

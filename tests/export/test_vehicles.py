@@ -1,4 +1,5 @@
-"""Every shipped vehicle: FMU and page give the run of the package, the check passes, reports are written."""
+"""Every shipped vehicle: FMU and page give the run of the package, the check passes, reports are
+written."""
 
 import numpy as np
 import pytest
@@ -63,8 +64,11 @@ def run(eom, inputs):
 
 
 def test_fmu_is_the_run(eom, inputs, run, tmp_path, monkeypatch):
-    """Co-simulation of all outputs and states, in units of the run; no two ports have the same value."""
-    monkeypatch.setattr(binaries, "FLAGS", tuple("-O0" if f == "-O2" else f for f in binaries.FLAGS))
+    """Co-simulation of all outputs and states, in units of the run; no two ports have the same
+    value."""
+    monkeypatch.setattr(
+        binaries, "FLAGS", tuple("-O0" if f == "-O2" else f for f in binaries.FLAGS)
+    )
     path = eom.export("fmu", tmp_path / "vehicle.fmu")
     assert validate_fmu(str(path)) == []
     unit = Opened(path, "CoSimulation")
@@ -72,7 +76,9 @@ def test_fmu_is_the_run(eom, inputs, run, tmp_path, monkeypatch):
     unit.start({name: value * factors[name] for name, value in inputs.items()})
     names = [x.name for x in eom.interface.outputs]
     states = [x.name for x in eom.interface.states]
-    scales = np.array([*(factors[x] for x in names), *(x.unit.factor for x in eom.interface.states)])
+    scales = np.array(
+        [*(factors[x] for x in names), *(x.unit.factor for x in eom.interface.states)]
+    )
     rows, length = [], eom.interface.run.step * EVERY
     for i in range(len(run.time)):
         if i:
@@ -81,7 +87,10 @@ def test_fmu_is_the_run(eom, inputs, run, tmp_path, monkeypatch):
     unit.close()
     found = dict(zip((*names, *states), np.array(rows).T, strict=True))
     assert worst({x.name: run[x.name] for x in eom.interface.signals} | found, run) < SAME
-    alike = (".gamma", ".held")  # inclinations of a solid axle and brake torques of a trailer may agree
+    alike = (
+        ".gamma",
+        ".held",
+    )  # inclinations of a solid axle and brake torques of a trailer may agree
     listed = [x for x in names if x in unit.outputs and not x.endswith(alike)]
     ports = [found[x] for x in listed if np.ptp(found[x]) > 0]
     assert len({x.tobytes() for x in ports}) == len(ports)

@@ -11,9 +11,16 @@ from tests.models import example
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = (
-    "cart", "four_bar", "passenger_car", "passenger_car_small", "spacecraft_1", "spacecraft_1_small", "spacecraft_2",
-    "stanford_arm", "stanford_arm_controlled",
-)  # fmt: skip
+    "cart",
+    "four_bar",
+    "passenger_car",
+    "passenger_car_small",
+    "spacecraft_1",
+    "spacecraft_1_small",
+    "spacecraft_2",
+    "stanford_arm",
+    "stanford_arm_controlled",
+)
 INITIAL = {  # as the runs of the source
     "cart": {"q(f)": 0.25},
     "four_bar": {"q(a)": -0.5},

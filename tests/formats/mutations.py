@@ -1,4 +1,5 @@
-"""Seeded mutations of decks and formulas: characters, words and forms lost, doubled, exchanged or replaced by odd ones."""
+"""Seeded mutations of decks and formulas: characters, words and forms lost, doubled, exchanged or
+replaced by odd ones."""
 
 import re
 import signal
@@ -8,15 +9,92 @@ from contextlib import contextmanager
 TOKEN = re.compile(r'!"[^"]*"|"[^"]*"|#2a\(|#\(|[()]|[^\s()"]+|\s+')
 CHARACTERS = "()\"!#[];:*/+-. \n09aqxKu'`,|\\"
 ODD = (
-    "0", "-1", "1e308", "1/0", "1e-300", "nil", "t", "()", "(", "#(", ")", '"', '!"', '!"q(99)"', '!"1/0"', '!"2**9999"',
-    '!"q(1)**99999"', '!"x**-1"', '!"func(sqrt, -1)"', "[n1]", "[n9]", "n", "o", ":mass", "#.(run)", "'", "`", "|", "\\", "\x00", "\u041a",
-    "b", "a", "1.5", "99999999999999999999", '!"-[n2]"', '!"dot([n1],[n1])"', '!"0"', '!"func(exp, func(exp, q(1)))"', '!"u(1)**2"',
-    '!"dxdt(u(1))"', '!"t"', "#2a((1 2 3) (4 5 6) (7 8 9))", "(reset)", "(add-body zz :translate 1)", "(mks)", "(in-lb)",
-)  # fmt: skip
+    "0",
+    "-1",
+    "1e308",
+    "1/0",
+    "1e-300",
+    "nil",
+    "t",
+    "()",
+    "(",
+    "#(",
+    ")",
+    '"',
+    '!"',
+    '!"q(99)"',
+    '!"1/0"',
+    '!"2**9999"',
+    '!"q(1)**99999"',
+    '!"x**-1"',
+    '!"func(sqrt, -1)"',
+    "[n1]",
+    "[n9]",
+    "n",
+    "o",
+    ":mass",
+    "#.(run)",
+    "'",
+    "`",
+    "|",
+    "\\",
+    "\x00",
+    "\u041a",
+    "b",
+    "a",
+    "1.5",
+    "99999999999999999999",
+    '!"-[n2]"',
+    '!"dot([n1],[n1])"',
+    '!"0"',
+    '!"func(exp, func(exp, q(1)))"',
+    '!"u(1)**2"',
+    '!"dxdt(u(1))"',
+    '!"t"',
+    "#2a((1 2 3) (4 5 6) (7 8 9))",
+    "(reset)",
+    "(add-body zz :translate 1)",
+    "(mks)",
+    "(in-lb)",
+)
 PIECES = (
-    "(", ")", "+", "*", "**", "/", "-", ",", "q(1)", "u(2)", "#roll", "[b1]", "[n2]", "dot(", "vel(", "rot(b)", "0", "1e999", "1e308",
-    "func(f,", "sin(", "**9999", "/0", "angle(", "dxdt(", "partial(", "where(", "<", "pi", "t", "x0", ".", "e", "  ", "\n", "°",
-)  # fmt: skip
+    "(",
+    ")",
+    "+",
+    "*",
+    "**",
+    "/",
+    "-",
+    ",",
+    "q(1)",
+    "u(2)",
+    "#roll",
+    "[b1]",
+    "[n2]",
+    "dot(",
+    "vel(",
+    "rot(b)",
+    "0",
+    "1e999",
+    "1e308",
+    "func(f,",
+    "sin(",
+    "**9999",
+    "/0",
+    "angle(",
+    "dxdt(",
+    "partial(",
+    "where(",
+    "<",
+    "pi",
+    "t",
+    "x0",
+    ".",
+    "e",
+    "  ",
+    "\n",
+    "°",
+)
 
 
 def tokens(text):
@@ -27,7 +105,11 @@ def tokens(text):
 def mutated_deck(text, words, rng):
     """The deck with one to six changes; `words` are those of the whole deck."""
     for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
-        text = _changed_characters(text, rng) if rng.random() < 0.35 else _changed_words(text, words, rng)
+        text = (
+            _changed_characters(text, rng)
+            if rng.random() < 0.35
+            else _changed_words(text, words, rng)
+        )
     return text
 
 

@@ -1,4 +1,5 @@
-"""Decks on the command line: run, count, write, check, describe, translate; mistakes end with a message."""
+"""Decks on the command line: run, count, write, check, describe, translate; mistakes end with a
+message."""
 
 import json
 import shutil
@@ -17,7 +18,17 @@ def bellcrank(capsys, *words):
 
 
 def test_run_with_set_and_initial_gives_the_run_of_the_example(capsys):
-    options = ("--backend", "python", "--initial", "q(f)=.25", "--set", "r=.3", "--t-end", ".2", "--json")
+    options = (
+        "--backend",
+        "python",
+        "--initial",
+        "q(f)=.25",
+        "--set",
+        "r=.3",
+        "--t-end",
+        ".2",
+        "--json",
+    )
     ends = []
     for model in (file_of("cart"), EXAMPLES / "cart.py"):
         code, out, _ = bellcrank(capsys, "run", model, *options)
@@ -27,14 +38,26 @@ def test_run_with_set_and_initial_gives_the_run_of_the_example(capsys):
 
 
 def test_settings_of_the_run_can_be_set_like_parameters(capsys):
-    words = ("run", file_of("cart"), "--backend", "python", "--json", "--set", "STOPT=.1", "--set", "step=.05")
+    words = (
+        "run",
+        file_of("cart"),
+        "--backend",
+        "python",
+        "--json",
+        "--set",
+        "STOPT=.1",
+        "--set",
+        "step=.05",
+    )
     code, out, err = bellcrank(capsys, *words)
     figures = json.loads(out)
     assert (code, figures["t_end"], figures["step"]) == (0, 0.1, 0.05)
     assert "no such parameter" not in err
 
 
-@pytest.mark.parametrize(("more", "method"), [((), "RK45"), (("--step", ".01"), "rk2"), (("--set", "step=.01"), "rk2")])
+@pytest.mark.parametrize(
+    ("more", "method"), [((), "RK45"), (("--step", ".01"), "rk2"), (("--set", "step=.01"), "rk2")]
+)
 def test_a_deck_without_step_is_run_with_error_control(capsys, tmp_path, more, method):
     deck = tmp_path / "x.lsp"
     deck.write_text("(add-body b :translate 1)(add-gravity :direction [n1])", encoding="utf-8")
@@ -44,16 +67,27 @@ def test_a_deck_without_step_is_run_with_error_control(capsys, tmp_path, more, m
 
 def test_count_and_warnings(capsys):
     code, out, err = bellcrank(capsys, "count", file_of("passenger_car_small"), "--json")
-    assert code == 0 and json.loads(out)["operations"]["classic"] == {"add": 14, "muldiv": 16, "calls": 2}
-    assert "'izznr' is set, but the model has no such symbol" in err and "'nrbi33' has no value: 1 is used" in err
+    assert code == 0 and json.loads(out)["operations"]["classic"] == {
+        "add": 14,
+        "muldiv": 16,
+        "calls": 2,
+    }
+    assert (
+        "'izznr' is set, but the model has no such symbol" in err
+        and "'nrbi33' has no value: 1 is used" in err
+    )
 
 
 def test_write_and_check(capsys, tmp_path):
-    assert bellcrank(capsys, "write", file_of("cart"), "--language", "python", "--out", tmp_path)[0] == 0
+    assert (
+        bellcrank(capsys, "write", file_of("cart"), "--language", "python", "--out", tmp_path)[0]
+        == 0
+    )
     assert list(tmp_path.glob("**/*.py"))
     deck = tmp_path / "pendulum.lsp"
     deck.write_text(
-        "(add-body b :body-rotation-axes 3 :cm-coordinates #(l 0 0))(add-gravity :direction [n1])", encoding="utf-8"
+        "(add-body b :body-rotation-axes 3 :cm-coordinates #(l 0 0))(add-gravity :direction [n1])",
+        encoding="utf-8",
     )
     code, out, _ = bellcrank(capsys, "check", deck, "--states", 2, "--backend", "python", "--json")
     assert code == 0 and json.loads(out)
@@ -65,7 +99,9 @@ ROUTINES = """(add-body b :translate 1 :mass 1)(add-variables difeqn real a)(add
 
 def write_routines(folder, name):
     path = folder / name
-    path.write_text("def Cmd(t):\n    return t\n\n\ndef drag(u):\n    return -u\n", encoding="utf-8")
+    path.write_text(
+        "def Cmd(t):\n    return t\n\n\ndef drag(u):\n    return -u\n", encoding="utf-8"
+    )
     return path
 
 
@@ -159,7 +195,8 @@ def test_files_that_are_no_text_and_routines_that_fail(capsys, tmp_path):
     path.write_bytes(b"(reset)\xff")
     assert "is not UTF-8" in bellcrank(capsys, "count", path)[2]
     path.write_text(
-        "(add-body b :translate 1)(add-variables difeqn real a)(add-subroutine difeqn s a)", encoding="utf-8"
+        "(add-body b :translate 1)(add-variables difeqn real a)(add-subroutine difeqn s a)",
+        encoding="utf-8",
     )
     path.with_suffix(".py").write_text("x = 1\ny = 1/0\n", encoding="utf-8")
     code, _, err = bellcrank(capsys, "count", path)

@@ -14,7 +14,10 @@ from bellcrank.simulation.backend.fortran_functions import find_fortran_compiler
 
 DOCS = Path(__file__).parents[2] / "docs"
 BODY = "(add-body b :body-rotation-axes 3 :cm-coordinates #(l 0 0))"
-PAIR = BODY + "(add-body c :parent b :body-rotation-axes 3 :joint-coordinates #(h 0 0) :cm-coordinates #(e 0 0))"
+PAIR = (
+    BODY + "(add-body c :parent b :body-rotation-axes 3 :joint-coordinates #(h 0 0) "
+    ":cm-coordinates #(e 0 0))"
+)
 
 
 def calls(text, method):
@@ -63,14 +66,20 @@ def last(text, method):
             {"rotate": 1, "rotation_axis": ("cos(th)", 0, "sin(th)")},
         ),
         (":body-rotation-axes 1 :reference-axis 3", {"rotate": 1, "reference_axis": 3}),
-        (":body-rotation-axes 1 :reference-axis #(0 1 1)", {"rotate": 1, "reference_axis": (0, 1, 1)}),
+        (
+            ":body-rotation-axes 1 :reference-axis #(0 1 1)",
+            {"rotate": 1, "reference_axis": (0, 1, 1)},
+        ),
         (":body-rotation-axes 3 :small-angles t", {"rotate": 3, "small_angles": True}),
         (":body-rotation-axes 3 :small-angles (t)", {"rotate": 3, "small_angles": True}),
         (
             ":body-rotation-axes (1 2 3) :small-angles (t nil t)",
             {"rotate": (1, 2, 3), "small_angles": (True, False, True)},
         ),
-        (":translate (1 2) :small-translations (nil t)", {"translate": (1, 2), "small_translations": (False, True)}),
+        (
+            ":translate (1 2) :small-translations (nil t)",
+            {"translate": (1, 2), "small_translations": (False, True)},
+        ),
         (":translate 1 :small-translations nil", {"translate": (1,)}),
     ],
 )
@@ -96,9 +105,13 @@ def outputs(s, q, u=None):
 
 
 def test_directions_are_turned_into_the_parent():
-    """An axis of N, for a body whose parent is turned by a right angle about axis 3 in the nominal state."""
+    """An axis of N, for a body whose parent is turned by a right angle about axis 3 in the nominal
+    state."""
     turned = "(add-body a :body-rotation-axes 1 :parent-rotation-axis 2)"
-    text = turned + "(add-body b :parent a :translate 2 :coordinate-system n :joint-coordinates #(0 0 0))"
+    text = (
+        turned
+        + "(add-body b :parent a :translate 2 :coordinate-system n :joint-coordinates #(0 0 0))"
+    )
     parent_axis = last(text, "add_body")[1]["translate"][0]
     assert parent_axis == (1, 0, 0)
 
@@ -122,52 +135,124 @@ def test_masses_and_inertias_get_the_names_of_the_source():
 @pytest.mark.parametrize(
     ("form", "method", "args", "options"),
     [
-        ("(add-line-force f :point1 b0)", "add_force", ("f",), {"magnitude": "f", "direction": "[n3]", "at": "b.origin"}),
         (
-            '(add-line-force F :name "push" :direction [B1] :magnitude 3 :point1 bcm :point2 c0 :no-forcem t)',
-            "add_force", ("f",),
-            {"magnitude": 3, "direction": "[b1]", "at": "b.cm", "against": "c.origin", "label": "push"},
+            "(add-line-force f :point1 b0)",
+            "add_force",
+            ("f",),
+            {"magnitude": "f", "direction": "[n3]", "at": "b.origin"},
         ),
         (
-            '(add-line-force f :direction !"dir([b1] + [n2])" :magnitude !"-k*(xx - xx0) - d*vv" :point1 bj :x xx :x0 xx0 :v vv)',
-            "add_force", ("f",),
-            {"magnitude": "-k*(xx - xx0) - d*vv", "direction": "direction([b1] + [n2])", "at": "b.joint",
-             "dummies": ("xx", "xx0", "vv")},
+            '(add-line-force F :name "push" :direction [B1] :magnitude 3 :point1 bcm '
+            ":point2 c0 :no-forcem t)",
+            "add_force",
+            ("f",),
+            {
+                "magnitude": 3,
+                "direction": "[b1]",
+                "at": "b.cm",
+                "against": "c.origin",
+                "label": "push",
+            },
         ),
-        ("(add-strut s :point1 c0)", "add_strut", ("s",), {"magnitude": "s", "between": ("c.origin", "o")}),
         (
-            '(add-strut s :magnitude !"-k*(x - x0)" :point1 c0 :point2 n0 :name "spring" :no-forcem nil)',
-            "add_strut", ("s",), {"magnitude": "-k*(x - x0)", "between": ("c.origin", "o"), "label": "spring"},
+            '(add-line-force f :direction !"dir([b1] + [n2])" :magnitude !"-k*(xx - xx0) - '
+            'd*vv" :point1 bj :x xx :x0 xx0 :v vv)',
+            "add_force",
+            ("f",),
+            {
+                "magnitude": "-k*(xx - xx0) - d*vv",
+                "direction": "direction([b1] + [n2])",
+                "at": "b.joint",
+                "dummies": ("xx", "xx0", "vv"),
+            },
         ),
-        ("(add-moment m :body1 b)", "add_moment", ("m",), {"magnitude": "m", "direction": "[n3]", "on": "b"}),
         (
-            '(add-moment m :body1 c :body2 b :direction [c1] :magnitude !"q(2)*k" :name "hinge" :no-forcem t)',
-            "add_moment", ("m",), {"magnitude": "q(c)*k", "direction": "[c1]", "on": "c", "against": "b", "label": "hinge"},
+            "(add-strut s :point1 c0)",
+            "add_strut",
+            ("s",),
+            {"magnitude": "s", "between": ("c.origin", "o")},
+        ),
+        (
+            '(add-strut s :magnitude !"-k*(x - x0)" :point1 c0 :point2 n0 :name "spring" '
+            ":no-forcem nil)",
+            "add_strut",
+            ("s",),
+            {"magnitude": "-k*(x - x0)", "between": ("c.origin", "o"), "label": "spring"},
+        ),
+        (
+            "(add-moment m :body1 b)",
+            "add_moment",
+            ("m",),
+            {"magnitude": "m", "direction": "[n3]", "on": "b"},
+        ),
+        (
+            '(add-moment m :body1 c :body2 b :direction [c1] :magnitude !"q(2)*k" :name '
+            '"hinge" :no-forcem t)',
+            "add_moment",
+            ("m",),
+            {
+                "magnitude": "q(c)*k",
+                "direction": "[c1]",
+                "on": "c",
+                "against": "b",
+                "label": "hinge",
+            },
         ),
         ("(add-gravity)", "add_gravity", (), {}),
-        ('(add-gravity :direction !"-[n2]" :gees 3.7)', "add_gravity", (), {"direction": "-[n2]", "g": 3.7}),
+        (
+            '(add-gravity :direction !"-[n2]" :gees 3.7)',
+            "add_gravity",
+            (),
+            {"direction": "-[n2]", "g": 3.7},
+        ),
         ("(add-gravity :gees moon)", "add_gravity", (), {"g": "moon"}),
         ("(add-point p)", "add_point", ("p",), {}),
         (
             '(add-point p :body b :coordinates #(l 0 1) :name "tip" :coordinate-system b)',
-            "add_point", ("p",), {"body": "b", "at": ("l", 0, 1), "label": "tip"},
+            "add_point",
+            ("p",),
+            {"body": "b", "at": ("l", 0, 1), "label": "tip"},
         ),
         (
             "(add-point p :body c :coordinates #(l 0 0) :coordinate-system n)",
-            "add_point", ("p",), {"body": "c", "at": ("l", 0, 0), "coordinates_of": "n"},
+            "add_point",
+            ("p",),
+            {"body": "c", "at": ("l", 0, 0), "coordinates_of": "n"},
         ),
         ('(add-constraint !"u(1) - speed")', "add_constraint", ("u(b) - speed",), {}),
-        ('(add-constraint !"u(1) - u(2)" :variable !"u(1)")', "add_constraint", ("u(b) - u(c)",), {"eliminate": "u(b)"}),
-        ('(add-constraint !"q(1) - q(2)" :variable !"q(2)")', "add_constraint", ("q(b) - q(c)",), {"eliminate": "u(c)"}),
-        ("(no-movement c0 o [n1])", "add_loop_joint", ("c.origin to o",), {"between": ("c.origin", "o"), "directions": ("[n1]",)}),
-        ('(no-movement c0 o !"[n1]" :confirm t)', "add_loop_joint", ("c.origin to o",), {"between": ("c.origin", "o"), "directions": ("[n1]",)}),
+        (
+            '(add-constraint !"u(1) - u(2)" :variable !"u(1)")',
+            "add_constraint",
+            ("u(b) - u(c)",),
+            {"eliminate": "u(b)"},
+        ),
+        (
+            '(add-constraint !"q(1) - q(2)" :variable !"q(2)")',
+            "add_constraint",
+            ("q(b) - q(c)",),
+            {"eliminate": "u(c)"},
+        ),
+        (
+            "(no-movement c0 o [n1])",
+            "add_loop_joint",
+            ("c.origin to o",),
+            {"between": ("c.origin", "o"), "directions": ("[n1]",)},
+        ),
+        (
+            '(no-movement c0 o !"[n1]" :confirm t)',
+            "add_loop_joint",
+            ("c.origin to o",),
+            {"between": ("c.origin", "o"), "directions": ("[n1]",)},
+        ),
         ('(small l !"u(2)")', "small", ("l", "u(c)"), {}),
         ("(large kb bb)", "large", ("kb", "bb"), {}),
         ('(setf a !"q(1)*k")', "define", ("a", "q(b)*k"), {}),
         ('(add-out !"q(1)" "y")', "add_output", ("y", "q(b)"), {}),
         (
-            '(add-out !"dot(rot(b), [n3])" "r" :long-name "Yaw Rate" :gen-name "Spin" :body b :units !"a/t")',
-            "add_output", ("r", "dot(rot(b), [n3])"),
+            '(add-out !"dot(rot(b), [n3])" "r" :long-name "Yaw Rate" :gen-name "Spin" :body '
+            'b :units !"a/t")',
+            "add_output",
+            ("r", "dot(rot(b), [n3])"),
             {"label": "Yaw Rate", "generic": "Spin", "body": "b", "units": "A/T"},
         ),
         ('(add-out l "y" :units l)', "add_output", ("y", "l"), {"units": "L"}),
@@ -175,16 +260,26 @@ def test_masses_and_inertias_get_the_names_of_the_source():
         ("(add-speeds-to-output)", "add_outputs", ("speeds",), {}),
         ("(add-forces-to-output)", "add_outputs", ("forces",), {}),
         ("(add-moments-to-output)", "add_outputs", ("moments",), {}),
-        ("(add-accelerations-to-output)", "add_output", ("UP(2)", "dxdt(u(c))"), {"label": "rate of u(c)"}),
+        (
+            "(add-accelerations-to-output)",
+            "add_output",
+            ("UP(2)", "dxdt(u(c))"),
+            {"label": "rate of u(c)"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_form_becomes_call(form, method, args, options):
     assert last(PAIR + form, method) == (args, options)
 
 
 def test_accelerations_are_outputs():
-    text = BODY + "(add-moment m :body1 b)(add-accelerations-to-output)(set-defaults m 6 bi33 1 bm 2 l 1)"
-    assert quiet(lambda: outputs(system(text), [0.3]))["UP(1)"] == pytest.approx(2.0)  # 6/(1 + 2*1**2)
+    text = (
+        BODY
+        + "(add-moment m :body1 b)(add-accelerations-to-output)(set-defaults m 6 bi33 1 bm 2 l 1)"
+    )
+    assert quiet(lambda: outputs(system(text), [0.3]))["UP(1)"] == pytest.approx(
+        2.0
+    )  # 6/(1 + 2*1**2)
 
 
 # ---- formulas
@@ -195,12 +290,18 @@ def test_accelerations_are_outputs():
     [
         ("K*Q(2) +  U(1)**2", "k*q(c) + u(b)**2"),
         ("qp(2) + up(1)", "qp(c) + up(b)"),
-        ("atan(k) + atan2(k, l) + cos(q(1))*sin(q(2))", "atan(k) + atan2(k, l) + cos(q(b))*sin(q(c))"),
+        (
+            "atan(k) + atan2(k, l) + cos(q(1))*sin(q(2))",
+            "atan(k) + atan2(k, l) + cos(q(b))*sin(q(c))",
+        ),
         ("nominal(q(1)) + partial(k*q(1), q(1))", "nominal(q(b)) + partial(k*q(b), q(b))"),
         ("angle([n1],[b1],[n3])", "angle([n1],[b1],[n3])"),
         ("mag(cross([n1],[b1]))", "magnitude(cross([n1],[b1]))"),
         ("dot(dplane([b1],[n3]), dir([c1]))", "dot(project([b1],[n3]), direction([c1]))"),
-        ("dot(dxdt(vel(bcm)), [n1]) + dot(pos(c0, bcmb), [n1])", "dot(dxdt(vel(b.cm)), [n1]) + dot(pos(c.origin, b.cm), [n1])"),
+        (
+            "dot(dxdt(vel(bcm)), [n1]) + dot(pos(c0, bcmb), [n1])",
+            "dot(dxdt(vel(b.cm)), [n1]) + dot(pos(c.origin, b.cm), [n1])",
+        ),
         ("dot(vel(p, o), [n1]) + dot(rot(c), [n3])", "dot(vel(p, o), [n1]) + dot(rot(c), [n3])"),
         ("fm(m0)/2", "fm(m0)/2"),
         ("-#a * # a", "-a * a"),
@@ -209,7 +310,7 @@ def test_accelerations_are_outputs():
         ("gees*k", "g*k"),
         ("1.5d0*k\n  + .5", "1.5d0*k + .5"),
     ],
-)  # fmt: skip
+)
 def test_formula_of_an_f_string(given, expected):
     before = '(add-point p :body c :coordinates #(1 0 0))(add-moment m0 :body1 b)(setf a !"q(1)")'
     assert last(f'{PAIR}{before}(add-out !"{given}" "y")', "add_output")[0] == ("y", expected)
@@ -231,14 +332,21 @@ def test_values_of_symbols_in_formulas():
 
 
 def test_real_units_of_parameters():
-    text = PAIR + '(add-moment m :body1 b :magnitude !"k*q(1)")(set-units k "N-mm/deg" l "mm")(set-defaults k 2 l 500)'
+    text = (
+        PAIR + '(add-moment m :body1 b :magnitude !"k*q(1)")(set-units k "N-mm/deg" l '
+        '"mm")(set-defaults k 2 l 500)'
+    )
     sim = quiet(lambda: system(text).equations().compile(backend="python"))
-    values = dict(zip([p.name for p in sim.loaded.program.parameters], sim.parameter_values(), strict=True))
+    values = dict(
+        zip([p.name for p in sim.loaded.program.parameters], sim.parameter_values(), strict=True)
+    )
     assert (values["k"], values["l"]) == pytest.approx((2e-3 * 57.29577951308232, 0.5))
 
 
 def test_a_symbol_may_get_another_formula_later():
-    text = PAIR + '(setf a !"k")(add-out !"#a" "x")(setf a !"3*#a")(add-out a "y")(set-defaults k 5)'
+    text = (
+        PAIR + '(setf a !"k")(add-out !"#a" "x")(setf a !"3*#a")(add-out a "y")(set-defaults k 5)'
+    )
     values = quiet(lambda: outputs(system(text), [0.0, 0.0]))
     assert (values["x"], values["y"]) == (5.0, 15.0)
 
@@ -246,7 +354,12 @@ def test_a_symbol_may_get_another_formula_later():
 def test_symbols_stand_for_all_kinds_of_values():
     text = """(setf i #(ia ia 0))(setf j i)(setf m0 7)(setf title "a wheel")(setf up [n3])
       (add-body b :body-rotation-axes 3 :inertia-matrix j :mass m0 :name title)(add-moment f :body1 b :direction up)"""
-    assert last(text, "add_body")[1] == {"label": "a wheel", "rotate": 3, "mass": 7, "inertia": ("ia", "ia", 0)}
+    assert last(text, "add_body")[1] == {
+        "label": "a wheel",
+        "rotate": 3,
+        "mass": 7,
+        "inertia": ("ia", "ia", 0),
+    }
     assert last(text, "add_moment")[1]["direction"] == "[n3]"
 
 
@@ -260,8 +373,14 @@ def test_speeds_are_counted_without_those_that_constraints_have_removed():
 
 def test_coordinates_are_counted_depth_first():
     """Table 9.2.1: children in order of entry, whatever came between."""
-    text = "(add-body b :translate (1 2) :parent-rotation-axis 3)(add-body r :parent b :parent-rotation-axis 2)"
-    text += "(add-body f :parent b :parent-rotation-axis 3)(add-body w :parent r :parent-rotation-axis 1)"
+    text = (
+        "(add-body b :translate (1 2) :parent-rotation-axis 3)(add-body r :parent b "
+        ":parent-rotation-axis 2)"
+    )
+    text += (
+        "(add-body f :parent b :parent-rotation-axis 3)(add-body w :parent r "
+        ":parent-rotation-axis 1)"
+    )
     text += '(add-out !"q(3) + q(4) + q(5) + q(6)" "y")'
     assert last(text, "add_output")[0][1] == "q(b, 3) + q(r) + q(w) + q(f)"
 
@@ -279,8 +398,11 @@ def test_centre_of_mass_is_that_of_the_composite_body():
 
 
 def test_settings():
-    text = BODY + """(in-lb)(setf *multibody-system-name* "Example no. 1")
-      (set-defaults BM 10 l 1/2 step .01 stopt 5 iprint 3)(set-units l !"L" bm "lbm")(set-name bm "its mass")"""  # fmt: skip
+    text = (
+        BODY
+        + """(in-lb)(setf *multibody-system-name* "Example no. 1")
+      (set-defaults BM 10 l 1/2 step .01 stopt 5 iprint 3)(set-units l !"L" bm "lbm")(set-name bm "its mass")"""
+    )
     s = system(text)
     record = s.description.parameters["bm"]
     assert (s.name, s.description.units) == ("Example no. 1", "in-lb")
@@ -298,22 +420,32 @@ def test_settings_of_the_run_that_are_not_given():
 
 
 def test_the_last_setting_counts():
-    assert system(BODY + "(set-defaults l 1)(set-defaults l 2)").description.parameters["l"].value == 2
+    assert (
+        system(BODY + "(set-defaults l 1)(set-defaults l 2)").description.parameters["l"].value == 2
+    )
 
 
 @pytest.mark.parametrize(
-    ("units", "gees"), [("mks", 9.80665), ("in-lb", 386.2), ("ft-lb", 32.174), ("mm-tonne", 9806.65)]
+    ("units", "gees"),
+    [("mks", 9.80665), ("in-lb", 386.2), ("ft-lb", 32.174), ("mm-tonne", 9806.65)],
 )
 @pytest.mark.parametrize("gravity", ["", "(add-gravity)"])
 def test_gees_has_the_value_of_the_unit_system(units, gees, gravity):
-    text = BODY + gravity + f'(add-moment m :body1 b :magnitude !"k*gees")({units})(set-defaults k 1 l 1)'
+    text = (
+        BODY
+        + gravity
+        + f'(add-moment m :body1 b :magnitude !"k*gees")({units})(set-defaults k 1 l 1)'
+    )
     sim = quiet(lambda: system(text).equations().compile(backend="python"))
     names = [p.name for p in sim.loaded.program.parameters]
     assert sim.parameter_values()[names.index("g")] == gees
 
 
 def test_gees_and_a_parameter_g_are_two():
-    text = BODY + '(add-gravity :direction [n1])(add-moment m :body1 b :magnitude !"g*q(1)")(set-defaults g 3 l 1)'
+    text = (
+        BODY + "(add-gravity :direction [n1])(add-moment m :body1 b :magnitude "
+        '!"g*q(1)")(set-defaults g 3 l 1)'
+    )
     parameters = quiet(lambda: system(text).equations()).analysis.mechanism.description.parameters
     assert parameters["gees"].value == 9.80665 and parameters["g"].value == 3
 
@@ -324,11 +456,17 @@ def test_parameters_without_value_are_one_with_a_warning_each():
     assert sorted(str(w.message) for w in caught) == [
         f"parameter '{name}' has no value: 1 is used" for name in ("bi33", "bm", "l", "m")
     ]
-    assert equations.compile(backend="python").derivatives(0.0, [0.0], [0.0])[1][0] == pytest.approx(0.5)
+    assert equations.compile(backend="python").derivatives(0.0, [0.0], [0.0])[1][
+        0
+    ] == pytest.approx(0.5)
 
 
 def test_reset_forgets_what_came_before():
-    assert [c.args for c in deck(BODY + "(reset)(add-body z :translate 1)").calls if c.method == "add_body"] == [("z",)]
+    assert [
+        c.args
+        for c in deck(BODY + "(reset)(add-body z :translate 1)").calls
+        if c.method == "add_body"
+    ] == [("z",)]
 
 
 # ---- user functions
@@ -358,17 +496,26 @@ def test_memory_of_a_routine():
     s = system(CALLS, routines={"cmd": lambda t, x: (0, 0), "tyre": tyre})
     assert s.description.externals[1].memory == 2
     del tyre.memory
-    assert system(CALLS, routines={"cmd": lambda t, x: (0, 0), "tyre": tyre}).description.externals[1].memory == 16
+    assert (
+        system(CALLS, routines={"cmd": lambda t, x: (0, 0), "tyre": tyre})
+        .description.externals[1]
+        .memory
+        == 16
+    )
 
 
 def test_a_routine_with_other_arguments_is_told():
-    with pytest.raises(bc.ModelError, match="routine 'cmd' in Python takes 1 arguments, but 2 are given"):
+    with pytest.raises(
+        bc.ModelError, match="routine 'cmd' in Python takes 1 arguments, but 2 are given"
+    ):
         deck(CALLS, routines={"cmd": lambda t: (0, 0), "tyre": lambda u, f: 0})
 
 
 @pytest.mark.parametrize("where", ["difeqn", "update", "output", "init", "input", "echo"])
 def test_places_of_routines(where):
-    s = system(f"(add-body b :translate 1)(add-variables {where} real a)(add-subroutine {where} r k a)")
+    s = system(
+        f"(add-body b :translate 1)(add-variables {where} real a)(add-subroutine {where} r k a)"
+    )
     assert s.description.externals[0].when == {"difeqn": "derivatives"}.get(where, where)
     assert s.description.externals[0].returns == ("a",)
 
@@ -376,7 +523,10 @@ def test_places_of_routines(where):
 @pytest.mark.parametrize("where", ["difeqn", "input"])
 def test_routines_that_set_nothing_are_left_out_and_told(where):
     found = deck(f"(add-body b :translate 1)(add-subroutine {where} r i)")
-    assert any("subroutine 'r' sets no variable that add-variables declares" in remark for remark in found.remarks)
+    assert any(
+        "subroutine 'r' sets no variable that add-variables declares" in remark
+        for remark in found.remarks
+    )
 
 
 INPUT = """(add-variables input real m l) (add-subroutine input READ_IT k m l)
@@ -386,7 +536,8 @@ INPUT = """(add-variables input real m l) (add-subroutine input READ_IT k m l)
 
 
 def test_routines_at_input_and_echo(tmp_path, capsys):
-    """A pendulum on a spring: mass 2k and length k/6 come from a routine; frequency root of c / (m l^2)."""
+    """A pendulum on a spring: mass 2k and length k/6 come from a routine; frequency root of c / (m
+    l^2)."""
     path = tmp_path / "deck.lsp"
     path.write_text(INPUT, encoding="utf-8")
     path.with_suffix(".py").write_text(
@@ -395,12 +546,27 @@ def test_routines_at_input_and_echo(tmp_path, capsys):
     eom = bc.System.read(path).equations()
     assert sorted(eom.parameters) == ["c", "k"]
     run = eom.compile(backend="python").simulate(initial={"q(1)": 0.2})
-    np.testing.assert_allclose(run["q(b)"], 0.2 * np.cos(np.sqrt(2 / (6 * 0.25)) * run.time), rtol=1e-3)
-    code = main(["run", str(path), "--initial", "q(1)=0.25", "--backend", "python", "--echo", str(tmp_path / "x.echo")])
+    np.testing.assert_allclose(
+        run["q(b)"], 0.2 * np.cos(np.sqrt(2 / (6 * 0.25)) * run.time), rtol=1e-3
+    )
+    code = main(
+        [
+            "run",
+            str(path),
+            "--initial",
+            "q(1)=0.25",
+            "--backend",
+            "python",
+            "--echo",
+            str(tmp_path / "x.echo"),
+        ]
+    )
     lines = (tmp_path / "x.echo").read_text(encoding="utf-8").splitlines()
     assert code == 0
     assert any(line.split()[:4] == ["*", "m", "6.0", "kg"] for line in lines)
-    assert any(line.split()[:4] == ["*", "shown", "15.0", "N"] and "a weight" in line for line in lines)
+    assert any(
+        line.split()[:4] == ["*", "shown", "15.0", "N"] and "a weight" in line for line in lines
+    )
 
 
 ROUTINES_C = """#include <math.h>
@@ -441,7 +607,9 @@ def test_routines_in_a_file_of_another_language(tmp_path, suffix):
         pytest.skip("there is no compiler for it")
     path = tmp_path / "deck.lsp"
     path.write_text(CALLS, encoding="utf-8")
-    path.with_suffix(suffix).write_text(ROUTINES_C if suffix == ".c" else ROUTINES_F90, encoding="utf-8")
+    path.with_suffix(suffix).write_text(
+        ROUTINES_C if suffix == ".c" else ROUTINES_F90, encoding="utf-8"
+    )
     s = quiet(bc.System.read, path)
     assert [e.memory for e in s.description.externals] == [None, 16]
     _, udot = s.equations().compile(backend="c").derivatives(0.5, [0.25], [1.0])
@@ -451,16 +619,22 @@ def test_routines_in_a_file_of_another_language(tmp_path, suffix):
 def test_a_routine_in_c_with_other_arguments_is_told(tmp_path):
     path = tmp_path / "deck.lsp"
     path.write_text(CALLS, encoding="utf-8")
-    path.with_suffix(".c").write_text(ROUTINES_C.replace("double t, double x", "double t"), encoding="utf-8")
+    path.with_suffix(".c").write_text(
+        ROUTINES_C.replace("double t, double x", "double t"), encoding="utf-8"
+    )
     with pytest.raises(
-        bc.ModelError, match="routine 'cmd' in C takes 2 arguments, but 2 and what it returns are given"
+        bc.ModelError,
+        match="routine 'cmd' in C takes 2 arguments, but 2 and what it returns are given",
     ):
         bc.System.read(path)
 
 
 def test_variables_that_no_routine_sets_are_inputs():
     text = "(add-body b :translate 1 :mass 2 :inertia-matrix 0)(add-variables difeqn real w)"
-    text += '(add-line-force f :point1 b0 :direction [n1] :magnitude w)(set-units w f)(set-name w "wind")'
+    text += (
+        "(add-line-force f :point1 b0 :direction [n1] :magnitude w)(set-units w f)(set-name w "
+        '"wind")'
+    )
     sim = quiet(lambda: system(text).equations().compile(backend="python"))
     assert sim.derivatives(0.0, [0.0], [0.0], inputs={"w": 6.0})[1][0] == 3.0
     assert sim.derived.analysis.mechanism.description.variables[0].label == "wind"
@@ -493,7 +667,11 @@ def test_variables_that_no_routine_sets_are_inputs():
         ("(add-body c :joint-coordinates #(1 2))", 32, "3 components"),
         ("(add-body c :inertia-matrix 3)", 29, ":inertia-matrix must be 0"),
         ("(add-body c :inertia-matrix #2a((1 0 0)))", 29, "3 rows"),
-        ("(add-body c :body-rotation-axes 1 :small-angles (t t))", 49, "2 values, but the joint has 1"),
+        (
+            "(add-body c :body-rotation-axes 1 :small-angles (t t))",
+            49,
+            "2 values, but the joint has 1",
+        ),
         ("(add-body c :body-rotation-axes 1 :small-angles 3)", 49, "holds T and NIL"),
         ("(add-body c :mass x)", 19, "'x' has a meaning of its own"),
         ("(add-point p :body x)", 20, ":body 'x' does not exist"),
@@ -510,7 +688,11 @@ def test_variables_that_no_routine_sets_are_inputs():
         ('(add-moment m :magnitude !"dot(vel(x), [n1])")', 36, "point 'x' does not exist"),
         ('(add-moment m :magnitude !"fm(x)")', 28, "no force or moment has the name 'x'"),
         ('(add-moment m :magnitude !"func(dot, k)")', 28, "'dot' has a meaning of its own"),
-        ('(add-moment m :magnitude !"func(f, k) + func(f, k, 1)")', 41, "2 arguments here, 1 before"),
+        (
+            '(add-moment m :magnitude !"func(f, k) + func(f, k, 1)")',
+            41,
+            "2 arguments here, 1 before",
+        ),
         ("(add-subroutine somewhere s)", 17, "where='somewhere' is not known"),
         ("(add-gravity :gees 1)(add-gravity)", 22, "gravity is given twice"),
         ("(set-defaults k)", 15, "k has no partner"),
@@ -529,7 +711,7 @@ def test_variables_that_no_routine_sets_are_inputs():
         ('(add-out !"q(1)")', 1, "'short-name' is missing"),
         ("(small 3)", 8, "small takes symbols"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_told_with_line_and_column(form, column, words):
     with pytest.raises(bc.ModelError) as error:
         deck(f"(reset)\n{BODY}\n{form}\n", name="x.lsp")
@@ -548,7 +730,8 @@ def test_all_mistakes_are_told_together():
 
 def test_problems_of_the_model_name_the_line_of_the_deck():
     with pytest.raises(
-        bc.ModelError, match=r"test.lsp, line 2: moment 'm': a scalar is needed here, but this is a vector"
+        bc.ModelError,
+        match=r"test.lsp, line 2: moment 'm': a scalar is needed here, but this is a vector",
     ):
         quiet(lambda: system(BODY + '\n(add-moment m :body1 b :magnitude !"vel(b0)")').equations())
 
@@ -561,9 +744,13 @@ def test_number_of_bodies_and_forms_is_bounded():
 
 
 def test_formulas_that_refer_to_each_other_cost_no_more_than_their_number():
-    chain = '(setf a0 !"q(1)")' + "".join(f'(setf a{i + 1} !"sin(#a{i}) + #a{i}")' for i in range(30))
+    chain = '(setf a0 !"q(1)")' + "".join(
+        f'(setf a{i + 1} !"sin(#a{i}) + #a{i}")' for i in range(30)
+    )
     text = f'{BODY}{chain}(add-moment m :body1 b :magnitude !"k*#a30")(set-defaults k 1 l 1)'
-    assert quiet(lambda: system(text).equations(optimise="none")).operation_count()["function"] == 30
+    assert (
+        quiet(lambda: system(text).equations(optimise="none")).operation_count()["function"] == 30
+    )
 
 
 def test_manual_lists_every_macro_and_keyword():

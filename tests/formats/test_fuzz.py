@@ -1,4 +1,5 @@
-"""Thousands of mutated decks and formulas end in a result or a clear error: no traceback, no hang. All are seeded."""
+"""Thousands of mutated decks and formulas end in a result or a clear error: no traceback, no hang.
+All are seeded."""
 
 import random
 import warnings
@@ -38,7 +39,9 @@ def result_of(text):
         equations = system.equations(optimise="none")
         external = {e.name: stub(len(e.returns)) for e in system.description.externals}
         return (
-            equations.compile(backend="python", external=external).simulate(t_end=0.02, step=0.01, method="rk2").ended
+            equations.compile(backend="python", external=external)
+            .simulate(t_end=0.02, step=0.01, method="rk2")
+            .ended
         )
     except bc.InternalError:
         raise
@@ -49,7 +52,9 @@ def result_of(text):
 
 def fuzz_decks(count, seed, names):
     rng = random.Random(seed)
-    decks = {name: (EXAMPLES / "decks" / f"{name}.lsp").read_text(encoding="utf-8") for name in names}
+    decks = {
+        name: (EXAMPLES / "decks" / f"{name}.lsp").read_text(encoding="utf-8") for name in names
+    }
     words = {name: tokens(text) for name, text in decks.items()}
     seen = Counter()
     for i in range(count):
@@ -69,7 +74,15 @@ def machine(formula):
     """A small machine in which a formula is magnitude, output and definition."""
     s = bc.System("fuzz")
     b = s.add_body("b", rotate=3, cm=("l", 0, 0), mass="m", inertia=("i", "i", "i"))
-    c = s.add_body("c", parent=b, rotate=1, joint_at=("l", 0, 0), cm=(0, "l", 0), mass="m", inertia=("i", "i", "i"))
+    c = s.add_body(
+        "c",
+        parent=b,
+        rotate=1,
+        joint_at=("l", 0, 0),
+        cm=(0, "l", 0),
+        mass="m",
+        inertia=("i", "i", "i"),
+    )
     s.add_force("spring", magnitude="-ks*(x - xs)", direction="[n1]", at=c.cm)
     s.define("alpha", "q(2) - 0.1")
     s.add_moment("load", magnitude=formula, direction=b[3], on=c, against=b)
@@ -81,7 +94,11 @@ def result_of_formula(formula):
     try:
         equations = machine(formula).equations(optimise="none")
         given = dict.fromkeys(equations.parameters, 0.7)
-        return equations.compile(backend="python").simulate(t_end=0.02, step=0.01, method="rk2", parameters=given).ended
+        return (
+            equations.compile(backend="python")
+            .simulate(t_end=0.02, step=0.01, method="rk2", parameters=given)
+            .ended
+        )
     except bc.InternalError:
         raise
     except bc.BellcrankError as error:
@@ -119,8 +136,12 @@ def test_mutated_formulas():
 def test_powers_of_negative_numbers_have_no_value_and_are_named():
     """In Python (-0.1)**0.7 is a complex number; in a run it has no value."""
     sim = machine("kk*(q(1) - 1)**0.7").equations().compile(backend="python")
-    with pytest.warns(bc.ModelWarning, match="output 'y' is not finite at t = 0 s and 2 more times: nan"):
-        run = sim.simulate(t_end=0.02, step=0.01, parameters={x.name: 0.7 for x in sim.interface.parameters})
+    with pytest.warns(
+        bc.ModelWarning, match="output 'y' is not finite at t = 0 s and 2 more times: nan"
+    ):
+        run = sim.simulate(
+            t_end=0.02, step=0.01, parameters={x.name: 0.7 for x in sim.interface.parameters}
+        )
     assert np.isnan(run["y"]).all()
 
 

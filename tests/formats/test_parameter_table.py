@@ -1,4 +1,5 @@
-"""Names and units of parameters as the user knows them: Sayers (1990), Tables 9.1.1, 9.2.2 and 9.3.3 and Figure 9.1.8."""
+"""Names and units of parameters as the user knows them: Sayers (1990), Tables 9.1.1, 9.2.2 and
+9.3.3 and Figure 9.1.8."""
 
 import json
 from dataclasses import replace
@@ -11,7 +12,9 @@ from bellcrank.cli import main
 from bellcrank.core.units import unit_system
 from bellcrank.mechanics.interface.listing import parameter_rows
 
-TABLE_9_1_1 = {  # parameter: unit as printed ("?" there for CCOEF1 and CG1, which set-units of Figure 9.1.8 mends), label deduced
+# parameter: unit as printed ("?" there for CCOEF1 and CG1, which set-units of Figure 9.1.8 mends),
+# label deduced
+TABLE_9_1_1 = {
     "CA1": ("lb/deg", "coefficient in term in negative Side force, front axle"),
     "CA2": ("lb/deg", "coefficient in Side force, rear axle"),
     "CAM1": ("in-lb/deg", "coefficient in Aligning moment, front axle"),
@@ -76,9 +79,13 @@ def test_table_of_the_car_has_every_row_with_its_unit(source):
 def test_values_of_the_table_in_user_and_equation_units():
     found = rows(from_deck("passenger_car")[0])
     degrees = 57.29577951308232
-    assert (found["KROLL"].value, found["KROLL"].equation_value) == pytest.approx((6211, 6211 * degrees))
+    assert (found["KROLL"].value, found["KROLL"].equation_value) == pytest.approx(
+        (6211, 6211 * degrees)
+    )
     assert (found["RBM"].value, found["RBM"].equation_value) == pytest.approx((3831, 3831 / 386.2))
-    assert (found["THETAR"].value, found["THETAR"].equation_value) == pytest.approx((5.1, 5.1 / degrees))
+    assert (found["THETAR"].value, found["THETAR"].equation_value) == pytest.approx(
+        (5.1, 5.1 / degrees)
+    )
     assert [found[name].value for name in ("STEP", "STOPT", "IPRINT", "NRBI33")] == [0.025, 2, 2, 1]
 
 
@@ -93,7 +100,10 @@ def test_units_and_labels_are_deduced_where_the_deck_gives_none():
     for n, (unit, label) in TABLE_9_1_1.items():
         assert n in ("CG1", "CCOEF1") or same_unit(found[n].unit, unit), n
         words = {"mass", "moment", "product", "coordinate", "coefficient"} & set(label.split())
-        assert n in ("SPEED", "STEER") or not words or words & set(found[n].label.split()), (n, found[n].label)
+        assert n in ("SPEED", "STEER") or not words or words & set(found[n].label.split()), (
+            n,
+            found[n].label,
+        )
     assert found["SPEED"].label == "speed in constraint #1"
     assert found["STEER"].label == "angle in alphaf"
 
@@ -101,7 +111,11 @@ def test_units_and_labels_are_deduced_where_the_deck_gives_none():
 @pytest.mark.parametrize(
     ("name", "unit", "label"),
     [
-        ("d", "N-s/m", "damping coefficient in strut"),  # the source prints N-sec/rad/m and reports it (erratum)
+        (
+            "d",
+            "N-s/m",
+            "damping coefficient in strut",
+        ),  # the source prints N-sec/rad/m and reports it (erratum)
         ("k", "N/m", "stiffness coefficient in strut"),
         ("bi33", "kg-m2", "moment of inertia of b (33)"),
         ("l1", "m", "coordinate of attachment point for b in dir 1"),
@@ -139,7 +153,9 @@ def test_user_units_of_all_systems_describe_one_machine(units):
     values = {"m": (2.0, "M"), "i": (0.4, "M*L**2"), "l": (0.5, "L"), "k": (3.0, "F*L/A")}
     s.set_defaults({n: in_user_units(v, d) for n, (v, d) in values.items()})
     sim = s.equations().compile(backend="python")
-    assert sim.derivatives(0.0, [0.1], [0.0])[1][0] == pytest.approx(-3.0 * 0.1 / (0.4 + 2.0 * 0.25), rel=1e-12)
+    assert sim.derivatives(0.0, [0.1], [0.0])[1][0] == pytest.approx(
+        -3.0 * 0.1 / (0.4 + 2.0 * 0.25), rel=1e-12
+    )
 
 
 def test_describe_command(capsys):

@@ -1,4 +1,5 @@
-"""Answers as numbers: formulas of the dialect evaluated with plain arithmetic and NumPy vectors, no algebra of ours next to the parser."""
+"""Answers as numbers: formulas of the dialect evaluated with plain arithmetic and NumPy vectors, no
+algebra of ours next to the parser."""
 
 import math
 
@@ -29,15 +30,35 @@ def _value(node, known):
     if node.op == "neg":
         return -parts[0]
     a, b = parts
-    return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: a / b, "**": lambda: a**b}[
-        node.op
-    ]()
+    return {
+        "+": lambda: a + b,
+        "-": lambda: a - b,
+        "*": lambda: a * b,
+        "/": lambda: a / b,
+        "**": lambda: a**b,
+    }[node.op]()
 
 
 def double_pendulum_point(seed):
     """Random values of everything the double pendulum script names."""
     rng = np.random.default_rng(seed)
-    names = ["PHI1", "PHI2", "U1", "U2", "U1'", "U2'", "LA", "LB", "G", "WDA", "WDAB", "MASSA", "MASSB", "TA", "TAB"]
+    names = [
+        "PHI1",
+        "PHI2",
+        "U1",
+        "U2",
+        "U1'",
+        "U2'",
+        "LA",
+        "LB",
+        "G",
+        "WDA",
+        "WDAB",
+        "MASSA",
+        "MASSB",
+        "TA",
+        "TAB",
+    ]
     names += [f"I{b}({i})" for b in "AB" for i in (1, 2, 3)]
     known = dict(zip(names, rng.uniform(0.3, 1.5, len(names)), strict=True))
     for frame, angle in (("N", 0.0), ("A", known["PHI1"]), ("B", known["PHI1"] + known["PHI2"])):
@@ -48,7 +69,8 @@ def double_pendulum_point(seed):
 
 
 def assigned(answers, known):
-    """Values of answers NAME=formula, each with those before it known; DIRCOS answers give their nine elements."""
+    """Values of answers NAME=formula, each with those before it known; DIRCOS answers give their
+    nine elements."""
     known = dict(known)
     for text in answers:
         if text.startswith("DIRCOS("):

@@ -1,4 +1,5 @@
-"""Derivations led by hand: no foreign poles, contradictions are rejected, inputs and constraints are kept."""
+"""Derivations led by hand: no foreign poles, contradictions are rejected, inputs and constraints
+are kept."""
 
 import itertools
 import math
@@ -15,7 +16,8 @@ SEQUENCES = [s for s in itertools.product((1, 2, 3), repeat=3) if s[0] != s[1] !
 
 
 def top(sequence, along_body):
-    """A body turned three times, whose speeds are the components of its angular velocity along its axes, or N's."""
+    """A body turned three times, whose speeds are the components of its angular velocity along its
+    axes, or N's."""
     d = Derivation("top")
     N, R = d.newtonian, d.body("R")
     Y, L = d.frames("Y L")
@@ -42,16 +44,23 @@ def turned(sequence, angles):
 
 
 @pytest.mark.parametrize(
-    ("sequence", "along_body"), [*((s, True) for s in SEQUENCES), ((3, 1, 2), False), ((1, 3, 1), False)]
+    ("sequence", "along_body"),
+    [*((s, True) for s in SEQUENCES), ((3, 1, 2), False), ((1, 3, 1), False)],
 )
 def test_rates_have_no_other_poles_than_their_angles(sequence, along_body):
-    """With angles 3-1-2, b' was 0.447 instead of 0.15 at c = pi/2: elimination had divided by cos(c)."""
+    """With angles 3-1-2, b' was 0.447 instead of 0.15 at c = pi/2: elimination had divided by
+    cos(c)."""
     d = top(sequence, along_body)
     rates = [d.scalars.rates[q] for q in d.scalars.coordinates]
     pole = "sin(b)" if sequence[0] == sequence[2] else "cos(b)"
     assert d.equations().notes == [f"a', c' cannot be found where {pole} = 0"]
     speeds = np.array([0.3, 0.1, 0.15])
-    for q in ((0.2, 0.4, math.pi / 2), (math.pi / 2, 0.4, 0.3), (0.0, 0.7, 0.0), (math.pi, 0.9, math.pi)):
+    for q in (
+        (0.2, 0.4, math.pi / 2),
+        (math.pi / 2, 0.4, 0.3),
+        (0.0, 0.7, 0.0),
+        (math.pi, 0.9, math.pi),
+    ):
         known = dict(zip((*d.scalars.coordinates, *d.scalars.speeds), (*q, *speeds), strict=True))
         found = np.array(evaluate(rates, known))
         h = 1e-5
@@ -69,7 +78,8 @@ def test_a_run_goes_through_what_was_a_pole():
     assert run["c"][0] < math.pi / 2 < run["c"][-1]
     spin = np.array([1, 2, 2.5]) * np.column_stack([run["u"], run["v"], run["w"]])
     inertial = [
-        turned((3, 1, 2), q) @ h for q, h in zip(zip(run["a"], run["b"], run["c"], strict=True), spin, strict=True)
+        turned((3, 1, 2), q) @ h
+        for q, h in zip(zip(run["a"], run["b"], run["c"], strict=True), spin, strict=True)
     ]
     assert np.abs(np.array(inertial) - inertial[0]).max() < 1e-8
 
@@ -111,7 +121,10 @@ def test_angular_velocity_that_contradicts_the_orientation_is_refused_whatever_c
         d = turning_frame()
         for step in order[:2]:
             steps[step](d)
-        with pytest.raises(ModelError, match=r"angular velocity of A in N, 2\*u\*N3, contradicts .* rates give u\*N3"):
+        with pytest.raises(
+            ModelError,
+            match=r"angular velocity of A in N, 2\*u\*N3, contradicts .* rates give u\*N3",
+        ):
             steps[order[2]](d)
         right[order[2]](d)  # nothing was changed by the mistake
 
@@ -130,7 +143,9 @@ def test_opposite_and_indirect_angular_velocities_are_compared_too():
 def test_acceleration_that_is_no_derivative_is_refused():
     d = turning_frame()
     d.rotate("N", "A", 3, "q"), d.set_rate("q", "u"), d.set_angular_velocity("A", "N", "u*A3")
-    with pytest.raises(ModelError, match="is not the derivative of its angular velocity, which is u'"):
+    with pytest.raises(
+        ModelError, match="is not the derivative of its angular velocity, which is u'"
+    ):
         d.set_angular_acceleration("A", "N", "2*u'*A3")
     (P,) = d.points("P")
     d.set_velocity(P, "N", "u*A1")
@@ -167,7 +182,10 @@ def test_linearised_equations_keep_inputs_and_agree_with_the_numerical_ones():
     K, C, B = (np.array(evaluate([x[0][0]], known)) / 4 for x in (linear.K, linear.C, linear.B))
     assert pytest.approx(np.array([[0, 1], [K[0], C[0]]])) == found.A
     assert pytest.approx(np.array([[0], [B[0]]])) == found.B
-    assert str(d.linearize(at={"q": "0.1"}, wrt=["k"])).splitlines()[0] == "mP*u' = -(delta_k/10 + k*q)"
+    assert (
+        str(d.linearize(at={"q": "0.1"}, wrt=["k"])).splitlines()[0]
+        == "mP*u' = -(delta_k/10 + k*q)"
+    )
     with pytest.raises(ModelError, match=r"neither an input nor a constant\. There are F, k, mP"):
         d.linearize(wrt=["q"])
 
@@ -243,18 +261,24 @@ def described_four_bar():
     s = bc.System("four bar", units="mks")
     inertia = (0.1, 0.1, 0.1)
     a = s.add_body("a", rotate=3, mass=1, cm=(0.2, 0, 0), inertia=inertia)
-    b = s.add_body("b", parent=a, rotate=3, joint_at=(0.4, 0, 0), mass=2, cm=(0.55, 0, 0), inertia=inertia)
+    b = s.add_body(
+        "b", parent=a, rotate=3, joint_at=(0.4, 0, 0), mass=2, cm=(0.55, 0, 0), inertia=inertia
+    )
     c = s.add_body("c", rotate=3, joint_at=(1.0, 0, 0), mass=1.5, cm=(0.4, 0, 0), inertia=inertia)
     s.add_gravity(direction="-[n2]", g=9.81)
     ends = s.add_point("p", body=b, at=(1.1, 0, 0)), s.add_point("r", body=c, at=(0.8, 0, 0))
     s.add_loop_joint("loop", between=ends, directions=(s.inertial[1], s.inertial[2]))
-    s.set_run(initial={"q(a)": 0.5, "q(b)": 0.021341945343874, "q(c)": 1.179783764470171, "u(a)": 3})
+    s.set_run(
+        initial={"q(a)": 0.5, "q(b)": 0.021341945343874, "q(c)": 1.179783764470171, "u(a)": 3}
+    )
     return s
 
 
 def test_four_bar_by_hand_is_the_described_one():
     d, s = four_bar(), described_four_bar()
-    ours, theirs = (x.equations().compile(backend="python").simulate(t_end=0.4, step=0.005) for x in (d, s))
+    ours, theirs = (
+        x.equations().compile(backend="python").simulate(t_end=0.4, step=0.005) for x in (d, s)
+    )
     assert ours["qa"] == pytest.approx(theirs["q(a)"], abs=1e-7)
     assert ours["qc"] == pytest.approx(theirs["q(c)"], abs=1e-7)
     report = bc.check(d, states=3, backend="python")

@@ -9,7 +9,11 @@ import pytest
 import bellcrank as bc
 from bellcrank.kane import Derivation
 from bellcrank.simulation.backend.python_model import PythonModel
-from bellcrank.verify.hand_derivation_check import HandDerivationSample, _HandDerivationCheck, _relative_difference
+from bellcrank.verify.hand_derivation_check import (
+    HandDerivationSample,
+    _HandDerivationCheck,
+    _relative_difference,
+)
 from tests.models import rarely
 from tests.verify.corruption import places, spoiled
 
@@ -19,7 +23,8 @@ def equations(name):
 
 
 def wrong_equations(eom):
-    """Each equation of the program spoiled in turn, as far as that changes a result on unit Euler parameters."""
+    """Each equation of the program spoiled in turn, as far as that changes a result on unit Euler
+    parameters."""
     sim = eom.compile(backend="python")
     p = sim.parameter_values()
     for place in places(eom.program):
@@ -45,7 +50,8 @@ def wrong_equations(eom):
 
 
 @pytest.mark.parametrize(
-    "name", rarely(["double_pendulum", "rolling_disc", "tumbling_body"], ("rolling_disc", "tumbling_body"))
+    "name",
+    rarely(["double_pendulum", "rolling_disc", "tumbling_body"], ("rolling_disc", "tumbling_body")),
 )
 def test_every_wrong_equation_is_found(name):
     eom = equations(name)
@@ -83,7 +89,8 @@ M, L, I, G, W = 2.0, 0.5, 0.3, 10.0, 0.8  # mass, arm, inertia, gravity, damping
 
 
 def test_errors_are_shares_of_terms():
-    """A pendulum with a damper by hand; rates are wrong by a little, and the errors can be written down."""
+    """A pendulum with a damper by hand; rates are wrong by a little, and the errors can be written
+    down."""
     d = Derivation("pendulum")
     n, a = d.newtonian, d.body("A")
     (phi,), (u1,) = d.coordinates("phi"), d.speeds("u1")
@@ -116,18 +123,25 @@ def test_errors_are_shares_of_terms():
     assert wrong["Kane's equations hold"] == pytest.approx(total * off / size, rel=1e-8)
     powers = [-M * G * L * np.sin(q) * u, -W * u * u]
     size = max(abs(total * u * (right + off)), *map(abs, powers), total * u * u / 2)
-    assert wrong["kinetic energy changes by the power"] == pytest.approx(total * u * off / size, rel=1e-8)
+    assert wrong["kinetic energy changes by the power"] == pytest.approx(
+        total * u * off / size, rel=1e-8
+    )
     assert wrong["accelerations are rates of velocities"] < 1e-10
 
     moved = dict(subject.errors(replace(sample, qdot=np.array([u + off]), channels={"sum": 4.0})))
-    for name in ("rates of coordinates", "angular velocities turn the frames", "velocities move the mass centres"):
+    for name in (
+        "rates of coordinates",
+        "angular velocities turn the frames",
+        "velocities move the mass centres",
+    ):
         assert moved[name] == pytest.approx(off / (u + off), rel=1e-8), name
     assert moved["channels"] == pytest.approx(0.3 / 4.0)
     assert _relative_difference(np.array([1e-4, 0.0]), np.zeros(2)) == pytest.approx(0.1)
 
 
 def test_states_of_a_derivation_lie_on_its_constraints():
-    """Euler parameters of unit size, configuration constraints closed, speeds along them, and all within their reach."""
+    """Euler parameters of unit size, configuration constraints closed, speeds along them, and all
+    within their reach."""
     eom = equations("tumbling_body")
     subject = _HandDerivationCheck(eom, {}, 0, "python")
     samples = list(subject.samples(20))

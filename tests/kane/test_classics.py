@@ -16,7 +16,9 @@ def derivation(name, **arguments):
     return import_module(f"examples.kane_{name}").model(**arguments)
 
 
-@pytest.mark.parametrize("name", ["double_pendulum", "rolling_disc", "tumbling_body", "spherical_pendulum"])
+@pytest.mark.parametrize(
+    "name", ["double_pendulum", "rolling_disc", "tumbling_body", "spherical_pendulum"]
+)
 def test_every_example_passes_its_check(name):
     report = bc.check(derivation(name), states=3, backend="python")
     assert report.passed, str(report)
@@ -24,7 +26,9 @@ def test_every_example_passes_its_check(name):
 
 def test_both_ways_to_the_double_pendulum_agree():
     by_hand = derivation("double_pendulum").equations().compile(backend="python")
-    described = import_module("examples.double_pendulum").model().equations().compile(backend="python")
+    described = (
+        import_module("examples.double_pendulum").model().equations().compile(backend="python")
+    )
     rng = np.random.default_rng(3)
     for _ in range(5):
         q, u = rng.uniform(-3, 3, 2), rng.uniform(-3, 3, 2)
@@ -42,7 +46,8 @@ def disc():
 
 @pytest.mark.parametrize(("lean", "yaw_rate"), [(0.3, 1.2), (-0.5, 2.0), (0.1, -4.0)])
 def test_steady_turning_of_the_disc(disc, lean, yaw_rate):
-    """Moments about the contact point in a steady turn, written out by hand: u2 W (C + m r^2) cos = A W^2 sin cos - m g r sin."""
+    """Moments about the contact point in a steady turn, written out by hand: u2 W (C + m r^2) cos =
+    A W^2 sin cos - m g r sin."""
     m, r, g = 1.0, 0.3, 9.80665
     A, C = m * r**2 / 4, m * r**2 / 2
     s, c = np.sin(lean), np.cos(lean)
@@ -54,11 +59,14 @@ def test_steady_turning_of_the_disc(disc, lean, yaw_rate):
     np.testing.assert_allclose(qdot[:2], [yaw_rate, 0], atol=1e-12)
     found = sim.outputs(0.0, q, u)
     # the centre goes round with acceleration u2 r W towards the side; the plane carries the weight
-    np.testing.assert_allclose([found["ft"], found["fl"], found["fn"]], [0, m * spin * r * yaw_rate, m * g], atol=1e-11)
+    np.testing.assert_allclose(
+        [found["ft"], found["fl"], found["fn"]], [0, m * spin * r * yaw_rate, m * g], atol=1e-11
+    )
 
 
 def test_critical_speed_from_the_linearised_equations(disc):
-    """Neimark & Fufaev (1972), ch. VI: straight rolling of a uniform disc is stable above sqrt(g r/3)."""
+    """Neimark & Fufaev (1972), ch. VI: straight rolling of a uniform disc is stable above sqrt(g
+    r/3)."""
     linear = disc.linearize(at={"u2": 5.0})
     names = [s.name for s in (*linear.coordinates, *linear.speeds)]
 
@@ -66,7 +74,8 @@ def test_critical_speed_from_the_linearised_equations(disc):
         values = {"m": 1.0, "r": 0.3, "g": 9.80665}
         about = disc.linearize(at={"u2": speed / 0.3})
         M, K, C, G, H = (
-            np.array([evaluate(row, values) for row in x]) for x in (about.M, about.K, about.C, about.G, about.H)
+            np.array([evaluate(row, values) for row in x])
+            for x in (about.M, about.K, about.C, about.G, about.H)
         )
         A = np.block([[G, H], [np.linalg.solve(M, K), np.linalg.solve(M, C)]])
         return np.linalg.eigvals(A[np.ix_([1, 5, 7], [1, 5, 7])])  # lean, its rate, turning
@@ -79,7 +88,9 @@ def test_critical_speed_from_the_linearised_equations(disc):
 
 def test_the_disc_agrees_with_its_description(disc):
     """The same disc as a System: equal lean and energy after three seconds of nodding."""
-    ours = disc.equations().compile().simulate(t_end=3, step=0.001, initial={"u2": 2 / 0.3, "u1": 0.3})
+    ours = (
+        disc.equations().compile().simulate(t_end=3, step=0.001, initial={"u2": 2 / 0.3, "u1": 0.3})
+    )
     system = import_module("examples.rolling_disc").model()
     theirs = (
         system.equations()
@@ -91,7 +102,8 @@ def test_the_disc_agrees_with_its_description(disc):
 
 
 def test_the_contact_point_of_a_wheel_belongs_to_it_for_an_instant(disc):
-    """The other way to the disc: the point that touches is at rest, and the centre follows by the two-point theorem."""
+    """The other way to the disc: the point that touches is at rest, and the centre follows by the
+    two-point theorem."""
     from bellcrank.kane import Derivation
 
     d = Derivation("disc from its contact")
@@ -114,7 +126,9 @@ def test_the_contact_point_of_a_wheel_belongs_to_it_for_an_instant(disc):
     assert bc.check(d, states=3, parameters=values, backend="python").passed
     state = [0.4, -0.6, 0.2], [0.3, 2.0, -0.7]
     ours = d.equations().compile(backend="python").derivatives(0.0, *state, parameters=values)[1]
-    theirs = disc.equations().compile(backend="python").derivatives(0.0, [*state[0], 0, 0], state[1])[1]
+    theirs = (
+        disc.equations().compile(backend="python").derivatives(0.0, [*state[0], 0, 0], state[1])[1]
+    )
     np.testing.assert_allclose(ours, theirs, rtol=1e-12)
 
 
@@ -150,11 +164,15 @@ def test_spin_about_the_intermediate_axis_follows_elliptic_functions(tumbling):
     period = 4 * special.ellipk(k2) / rate
     u2, t = tumbling["u2"], tumbling.time
     crossing = np.flatnonzero((u2[:-1] > 0) & (u2[1:] <= 0))
-    times = t[crossing] + (t[crossing + 1] - t[crossing]) * u2[crossing] / (u2[crossing] - u2[crossing + 1])
+    times = t[crossing] + (t[crossing + 1] - t[crossing]) * u2[crossing] / (
+        u2[crossing] - u2[crossing + 1]
+    )
     np.testing.assert_allclose(np.diff(times), period, rtol=1e-4)
     top = np.sqrt((E2 * I3 - M2) / (I2 * (I3 - I2)))
     np.testing.assert_allclose(np.abs(u2).max(), top, rtol=1e-6)
-    middle = (times[0] + times[1]) / 2  # half-way between two falls through zero the spin rises through it
+    middle = (
+        times[0] + times[1]
+    ) / 2  # half-way between two falls through zero the spin rises through it
     s, _, _, _ = special.ellipj(rate * (t - middle), k2)
     near = np.abs(t - middle) < period / 4
     np.testing.assert_allclose(u2[near], top * s[near], atol=2e-3)
@@ -165,16 +183,24 @@ def test_spin_about_the_intermediate_axis_follows_elliptic_functions(tumbling):
 
 
 def test_linear_models_of_hand_led_derivations():
-    """sim.linearize against the symbolic linearisation, and against the frequency of a hanging body."""
+    """sim.linearize against the symbolic linearisation, and against the frequency of a hanging
+    body."""
     d = derivation("double_pendulum")
     values = d.notes.values
     about = d.linearize()
     known = {c.name: values[c.name] for c in d.scalars.constants}
     M, K = (np.array([evaluate(row, known) for row in x]) for x in (about.M, about.K))
     expected = np.sqrt(-np.linalg.eigvals(np.linalg.solve(M, K)))
-    found = np.linalg.eigvals(d.equations().compile(backend="python").linearize(at={"phi1": 0, "phi2": 0}).A)
+    found = np.linalg.eigvals(
+        d.equations().compile(backend="python").linearize(at={"phi1": 0, "phi2": 0}).A
+    )
     np.testing.assert_allclose(np.sort(found.imag)[2:], np.sort(expected), rtol=1e-9)
-    hanging = derivation("spherical_pendulum").equations().compile(backend="python").linearize(at={"e0": 1, "u1": 0})
+    hanging = (
+        derivation("spherical_pendulum")
+        .equations()
+        .compile(backend="python")
+        .linearize(at={"e0": 1, "u1": 0})
+    )
     fast = np.linalg.eigvals(hanging.A).imag
     np.testing.assert_allclose(fast.max(), np.sqrt(9.81 / 1.1), rtol=1e-9)
     assert np.linalg.eigvals(hanging.A).real.max() < 1e-9
@@ -203,7 +229,10 @@ def test_angles_fail_in_the_pole():
 def test_angles_lose_their_way_near_the_pole_and_euler_parameters_do_not():
     """A narrow pass of the pole: vertical angular momentum and energy are conserved, in truth."""
     lost, drift = {}, {}
-    for orientation, start in (("angles", {"q2": 0.5}), ("euler parameters", {"e0": np.cos(0.25), "e1": np.sin(0.25)})):
+    for orientation, start in (
+        ("angles", {"q2": 0.5}),
+        ("euler parameters", {"e0": np.cos(0.25), "e1": np.sin(0.25)}),
+    ):
         sim = derivation("spherical_pendulum", orientation=orientation).equations().compile()
         run = sim.simulate(initial={**start, "u1": 0, "u2": 1e-4})
         lost[orientation], drift[orientation] = np.ptp(run["energy"]), np.ptp(run["h3"])
@@ -213,7 +242,12 @@ def test_angles_lose_their_way_near_the_pole_and_euler_parameters_do_not():
 
 def test_a_spinning_body_passes_the_pole_with_its_axial_momentum():
     """With axial spin: axial and vertical angular momentum and energy stay (Lagrange's top)."""
-    run = derivation("spherical_pendulum").equations().compile().simulate(step=0.0002, initial={"u1": 3, "u3": 20})
+    run = (
+        derivation("spherical_pendulum")
+        .equations()
+        .compile()
+        .simulate(step=0.0002, initial={"u1": 3, "u3": 20})
+    )
     assert np.ptp(run["u3"]) < 1e-12
     assert np.ptp(run["h3"]) < 1e-10
     assert np.ptp(run["energy"]) < 1e-9
@@ -256,7 +290,8 @@ def sleigh():
 
 
 def test_chaplygins_sleigh_both_ways(tmp_path):
-    """u1' = -d u2^2 and (I + m d^2) u2' = m d u1 u2, edge at d ahead of the mass centre (Bloch, Nonholonomic Mechanics and Control, 2003)."""
+    """u1' = -d u2^2 and (I + m d^2) u2' = m d u1 u2, edge at d ahead of the mass centre (Bloch,
+    Nonholonomic Mechanics and Control, 2003)."""
     from bellcrank.kane.autolev import ScriptFiles, run_script
 
     script = run_script(SLEIGH, "sleigh.al", ScriptFiles(tmp_path)).program_layout("S").equations
@@ -264,6 +299,8 @@ def test_chaplygins_sleigh_both_ways(tmp_path):
     u1, u2 = 1.5, -0.8
     expected = [-0.4 * u2**2, 2.0 * 0.4 * u1 * u2 / (0.7 + 2.0 * 0.16)]
     for equations, values in zip((script, sleigh()), names, strict=True):
-        found = equations.compile(backend="python").derivatives(0.0, [0.3], [u1, u2], parameters=values)[1]
+        found = equations.compile(backend="python").derivatives(
+            0.0, [0.3], [u1, u2], parameters=values
+        )[1]
         np.testing.assert_allclose(found, expected, rtol=1e-13)
         assert bc.check(equations, states=2, parameters=values, backend="python").passed

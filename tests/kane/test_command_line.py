@@ -18,7 +18,23 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_run_answers_every_line_and_writes_the_files(folder, capsys):
-    assert main(["run", SCRIPT, "--input", VALUES, "--t-end", "1", "--print", "0.1", "--message", "free swing"]) == 0
+    assert (
+        main(
+            [
+                "run",
+                SCRIPT,
+                "--input",
+                VALUES,
+                "--t-end",
+                "1",
+                "--print",
+                "0.1",
+                "--message",
+                "free swing",
+            ]
+        )
+        == 0
+    )
     out = capsys.readouterr().out
     assert "-> (8) DIRCOS(N,A,COS(PHI1)" in out
     assert "TB. Did you mean 'TAB'?" in out
@@ -30,7 +46,19 @@ def test_run_answers_every_line_and_writes_the_files(folder, capsys):
 
 
 def test_json_and_folder(folder, capsys):
-    arguments = ["run", SCRIPT, "--input", VALUES, "--t-end", "0.2", "--print", "0.1", "--json", "--out", "results"]
+    arguments = [
+        "run",
+        SCRIPT,
+        "--input",
+        VALUES,
+        "--t-end",
+        "0.2",
+        "--print",
+        "0.1",
+        "--json",
+        "--out",
+        "results",
+    ]
     assert main([*arguments, "--method", "rk4", "--step", "0.001"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert figures["ended"] == "finished"
@@ -72,11 +100,20 @@ def test_faulty_files_are_told_and_nothing_is_written(folder, capsys, script, va
 
 def test_a_script_from_the_days_of_dos(folder, capsys):
     """Code page 437 in comments, carriage returns, Ctrl-Z at the end."""
-    text = Path(SCRIPT).read_text().replace("! DOUBLE PENDULUM", "! De slinger beweegt naar het één zijde")
+    text = (
+        Path(SCRIPT)
+        .read_text()
+        .replace("! DOUBLE PENDULUM", "! De slinger beweegt naar het één zijde")
+    )
     Path("dos.al").write_bytes(text.replace("\n", "\r\n").encode("cp437") + b"\x1a")
     Path("dos.in").write_bytes(Path(VALUES).read_bytes().replace(b"\n", b"\r\n") + b"\x1a")
-    assert main(["run", "dos.al", "--input", "dos.in", "--t-end", "0.1", "--print", "0.1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["final"]["PHI1"]["value"] == pytest.approx(0.772252, rel=2e-6)
+    assert (
+        main(["run", "dos.al", "--input", "dos.in", "--t-end", "0.1", "--print", "0.1", "--json"])
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["final"]["PHI1"]["value"] == pytest.approx(
+        0.772252, rel=2e-6
+    )
 
 
 def test_a_run_without_values_says_what_they_are(capsys):
@@ -92,7 +129,10 @@ def test_a_run_without_values_says_what_they_are(capsys):
     ("arguments", "words"),
     [
         ([SCRIPT, "--input", VALUES, "--dae", "dlmm"], "--dae: not for AUTOLEV scripts"),
-        ([SCRIPT, "--input", VALUES, "--echo", "x", "--pars", "y"], "--pars and --echo: not for AUTOLEV scripts"),
+        (
+            [SCRIPT, "--input", VALUES, "--echo", "x", "--pars", "y"],
+            "--pars and --echo: not for AUTOLEV scripts",
+        ),
         ([SCRIPT, "--plot", "x.png"], "--plot: a run needs --input"),
         ([SCRIPT, "--set", "G=3", "--step", "0.1"], "--step and --set: a run needs --input"),
         ([str(DECKS.parent / "cart.py"), "--print", "0.1"], "--print: for AUTOLEV scripts alone"),

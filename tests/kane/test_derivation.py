@@ -28,8 +28,12 @@ def test_direction_cosines_of_a_chain_of_rotations():
     d.rotate(B, A, 1, "-b")
     d.rotate(d.newtonian, A, 2, "a")
     expected = transform.Rotation.from_euler("YXZ", [0.3, -0.7, 1.1]).as_matrix()
-    np.testing.assert_allclose(values(d.dircos("N", "C").R, a=0.3, b=-0.7, c=1.1), expected, atol=1e-15)
-    np.testing.assert_allclose(values(d.dircos("C", "N").R, a=0.3, b=-0.7, c=1.1), expected.T, atol=1e-15)
+    np.testing.assert_allclose(
+        values(d.dircos("N", "C").R, a=0.3, b=-0.7, c=1.1), expected, atol=1e-15
+    )
+    np.testing.assert_allclose(
+        values(d.dircos("C", "N").R, a=0.3, b=-0.7, c=1.1), expected.T, atol=1e-15
+    )
 
 
 def test_turns_about_one_axis_add_up_to_one_angle():
@@ -55,7 +59,10 @@ def test_angular_velocity_from_any_direction_cosines():
     d.rotate("A", "B", 2, "b")
     e.dircos("N", "B", d.dircos("N", "B").R)
     point = {"a": 0.4, "b": -0.9, "u": 1.3, "v": 0.7}
-    ours, theirs = (evaluate([x.dot(x.angular_velocity("B"), f"N{i}") for i in (1, 2, 3)], point) for x in (e, d))
+    ours, theirs = (
+        evaluate([x.dot(x.angular_velocity("B"), f"N{i}") for i in (1, 2, 3)], point)
+        for x in (e, d)
+    )
     np.testing.assert_allclose(ours, theirs, rtol=1e-13)
 
 
@@ -66,7 +73,8 @@ def test_euler_parameters_convert_like_scipy():
     rng = np.random.default_rng(0)
     turns = [transform.Rotation.random(random_state=rng) for _ in range(20)]
     turns += [
-        transform.Rotation.from_rotvec(np.pi * np.array(x)) for x in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0.8, 0))
+        transform.Rotation.from_rotvec(np.pi * np.array(x))
+        for x in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0.8, 0))
     ]
     for turn in turns:
         e = euler.from_matrix(turn.as_matrix())
@@ -90,7 +98,10 @@ def test_initial_euler_parameters_of_any_size_are_one_orientation():
     from examples.kane_tumbling_body import model
 
     sim = model().equations().compile(backend="python")
-    runs = [sim.simulate(t_end=1, step=0.01, initial={"e0": 1 * k, "e3": 0.5 * k, "u2": 1}) for k in (1.0, 2.0)]
+    runs = [
+        sim.simulate(t_end=1, step=0.01, initial={"e0": 1 * k, "e3": 0.5 * k, "u2": 1})
+        for k in (1.0, 2.0)
+    ]
     np.testing.assert_allclose(runs[0]["axis"], runs[1]["axis"], atol=1e-15)
     assert np.abs(sum(runs[1][f"e{i}"] ** 2 for i in range(4)) - 1).max() < 1e-9
     with pytest.raises(ModelError, match="all zero"):
@@ -138,7 +149,8 @@ def test_speeds_that_do_not_determine_the_rates():
 
 
 def test_pendulum_on_a_cart_agrees_with_sympy():
-    """A bob that slides in a tube on a turning arm on a cart: one-point theorem, spring, force between points; sympy's KanesMethod."""
+    """A bob that slides in a tube on a turning arm on a cart: one-point theorem, spring, force
+    between points; sympy's KanesMethod."""
     d = Derivation("arm on a cart")
     x, q, s = d.coordinates("x q s")
     ux, uq, us = d.speeds("ux uq us")
@@ -168,7 +180,9 @@ def test_pendulum_on_a_cart_agrees_with_sympy():
     b.v1pt_theory(p, n, a)
     pull = (-K * ss - C * uss) * a.x
     loads = [(p, -M1 * G * n.y - pull), (b, -M2 * G * n.y + pull)]
-    method = me.KanesMethod(n, [xs, qs, ss], [uxs, uqs, uss], [xs.diff() - uxs, qs.diff() - uqs, ss.diff() - uss])
+    method = me.KanesMethod(
+        n, [xs, qs, ss], [uxs, uqs, uss], [xs.diff() - uxs, qs.diff() - uqs, ss.diff() - uss]
+    )
     method.kanes_equations([me.Particle("pa", p, M1), me.Particle("pb", b, M2)], loads)
     args = (xs, qs, ss, uxs, uqs, uss, M1, M2, K, G, C)
     f = sm.lambdify(args, (method.mass_matrix, method.forcing))
@@ -177,14 +191,18 @@ def test_pendulum_on_a_cart_agrees_with_sympy():
         state, par = rng.uniform(0.5, 1.5, 6), rng.uniform(0.5, 2, 5)
         mass, force = f(*state, *par)
         ours = sim.derivatives(
-            0.0, state[:3], state[3:], parameters=dict(zip(("m1", "m2", "k", "g", "c"), par, strict=True))
+            0.0,
+            state[:3],
+            state[3:],
+            parameters=dict(zip(("m1", "m2", "k", "g", "c"), par, strict=True)),
         )
         np.testing.assert_allclose(ours[1], np.linalg.solve(mass, force)[:, 0], rtol=1e-10)
     assert bc.check(d, states=3, backend="python").passed
 
 
 def test_theorems_of_two_points_agree_with_differentiation():
-    """v and a of a point fixed in a body, and of one moving on it, against derivatives of the position."""
+    """v and a of a point fixed in a body, and of one moving on it, against derivatives of the
+    position."""
     d = Derivation()
     q1, q2, s = d.coordinates("q1 q2 s")
     u1, u2, us = d.speeds("u1 u2 us")
@@ -297,14 +315,30 @@ def test_the_result_is_the_equations_object_of_all_models(tmp_path):
     assert eom.export("python", tmp_path).exists()
     assert r"\frac{d}{dt} u_{1}" in eom.latex()
     explicit = eom.compile(backend="python").derivatives(0.0, [0.3, 0.4], [0.5, 0.6])
-    implicit = model().equations(solve="implicit").compile(backend="python").derivatives(0.0, [0.3, 0.4], [0.5, 0.6])
+    implicit = (
+        model()
+        .equations(solve="implicit")
+        .compile(backend="python")
+        .derivatives(0.0, [0.3, 0.4], [0.5, 0.6])
+    )
     np.testing.assert_allclose(implicit[1], explicit[1], rtol=1e-12)
     mass, force = values(eom.mass_matrix, **KNOWN), evaluate(eom.forces, KNOWN)
     np.testing.assert_allclose(np.linalg.solve(mass, force), explicit[1], rtol=1e-12)
 
 
 KNOWN = {
-    **{"la": 1, "lb": 1, "g": 9.81, "wda": 0, "wdab": 0, "mA": 2, "mB": 4, "IA1": 0, "IA2": 2.66667, "IA3": 2.66667},
+    **{
+        "la": 1,
+        "lb": 1,
+        "g": 9.81,
+        "wda": 0,
+        "wdab": 0,
+        "mA": 2,
+        "mB": 4,
+        "IA1": 0,
+        "IA2": 2.66667,
+        "IA3": 2.66667,
+    },
     **{"IB1": 0, "IB2": 5.33333, "IB3": 5.33333, "phi1": 0.3, "phi2": 0.4, "u1": 0.5, "u2": 0.6},
 }
 
@@ -332,7 +366,10 @@ def test_intermediate_variables_change_the_form_and_not_the_values():
     plain, named = model(), model()
     named.scalars.autoz = True
     assert "Z" in str(named.kane()) and "Z" not in str(plain.kane())
-    a, b = (x.equations().compile(backend="python").derivatives(0.0, [1, 2], [3, 4]) for x in (plain, named))
+    a, b = (
+        x.equations().compile(backend="python").derivatives(0.0, [1, 2], [3, 4])
+        for x in (plain, named)
+    )
     np.testing.assert_allclose(a[1], b[1], rtol=1e-12)
 
 
@@ -350,7 +387,8 @@ def test_results_are_shown_as_a_person_would_write_them():
 
 
 def test_a_wrong_step_fails_the_check():
-    """The check must see a velocity that does not belong to the position, and a wrong angular velocity."""
+    """The check must see a velocity that does not belong to the position, and a wrong angular
+    velocity."""
 
     def pendulum(velocity, turn):
         d = Derivation("wrong")
@@ -394,7 +432,8 @@ def test_linearised_equations_of_a_pendulum():
 
 
 def test_inputs_prescribed_motion_and_momentum():
-    """Two masses on a line joined by a spring, one pushed by an input; then a driven base. Closed forms."""
+    """Two masses on a line joined by a spring, one pushed by an input; then a driven base. Closed
+    forms."""
     d = Derivation("pushed")
     x, y = d.coordinates("x y")
     u, v = d.speeds("u v")
@@ -411,7 +450,9 @@ def test_inputs_prescribed_motion_and_momentum():
     d.force(P, push * N[1])
     d.add_outputs("momentum", "energy")
     sim = d.equations().compile(backend="python")
-    run = sim.simulate(t_end=2, step=0.01, parameters={"m": 2, "k": 50}, inputs={"push": 3.0}, initial={"u": 1})
+    run = sim.simulate(
+        t_end=2, step=0.01, parameters={"m": 2, "k": 50}, inputs={"push": 3.0}, initial={"u": 1}
+    )
     np.testing.assert_allclose(run["p1"], 2 * 1 + 3 * run.time, rtol=1e-12)
     np.testing.assert_allclose(run["h1"], 0)
     with pytest.raises(ModelError, match="output"):
@@ -419,7 +460,8 @@ def test_inputs_prescribed_motion_and_momentum():
 
 
 def test_a_driven_base_moves_as_prescribed():
-    """A mass on a spring whose base moves with a sin(w t): the steady answer of a driven oscillator."""
+    """A mass on a spring whose base moves with a sin(w t): the steady answer of a driven
+    oscillator."""
     d = Derivation("driven")
     (x,), (u,) = d.coordinates("x"), d.speeds("u")
     m, k, *_ = d.constants("m k a w")
@@ -452,9 +494,14 @@ def test_kinetic_energy_by_degree_in_the_speeds():
     d.set_velocity(P, "N", "l*(u + w)*A2 + a*N1")
     a, w, l, m, u, s = 0.7, 1.3, 0.4, 2.0, 0.9, np.sin(0.5 + 1.3 * 0.2)
     found = evaluate(
-        d.machine.split_by_degree(d.kinetic_energy()), {"a": a, "w": w, "l": l, "m": m, "u": u, "q": 0.5, "t": 0.2}
+        d.machine.split_by_degree(d.kinetic_energy()),
+        {"a": a, "w": w, "l": l, "m": m, "u": u, "q": 0.5, "t": 0.2},
     )
-    expected = [m / 2 * (l**2 * w**2 + a**2 - 2 * a * l * w * s), m * u * (l**2 * w - a * l * s), m * l**2 * u**2 / 2]
+    expected = [
+        m / 2 * (l**2 * w**2 + a**2 - 2 * a * l * w * s),
+        m * u * (l**2 * w - a * l * s),
+        m * l**2 * u**2 / 2,
+    ]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 

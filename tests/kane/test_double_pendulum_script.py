@@ -1,4 +1,5 @@
-"""The script of Sweegers & Nederkoorn (1992), WFW 92-086: every answer and every printed digit of table D.1."""
+"""The script of Sweegers & Nederkoorn (1992), WFW 92-086: every answer and every printed digit of
+table D.1."""
 
 import re
 import subprocess
@@ -35,8 +36,8 @@ DAMPED = {  # t: u1, u2, phi1, phi2; converged solution of the closed form
     5.0: (-0.356385, -0.168299, -0.0226698, 0.0211870),
     10.0: (0.0627301, 0.0176262, -0.0471743, -0.0237614),
 }
-# Answers of the report. AUTOZ(OFF), sections 1.1 to 1.7, and AUTOZ(ON), sections 2.4 and 2.5, with its misprints
-# corrected: LA*U1'*A2 in AASTARN, and Z24, Z25 for the components of VBSTARN.
+# Answers of the report. AUTOZ(OFF), sections 1.1 to 1.7, and AUTOZ(ON), sections 2.4 and 2.5, with
+# its misprints corrected: LA*U1'*A2 in AASTARN, and Z24, Z25 for the components of VBSTARN.
 REPORT = """
 DIRCOS(N,A,COS(PHI1),-SIN(PHI1),0,SIN(PHI1),COS(PHI1),0,0,0,1)
 DIRCOS(A,B,COS(PHI2),-SIN(PHI2),0,SIN(PHI2),COS(PHI2),0,0,0,1)
@@ -132,9 +133,13 @@ def run(plan, name, **options):
 
 @pytest.mark.parametrize("autoz", ["ON", "OFF"])
 def test_every_answer_equals_the_report(autoz, tmp_path):
-    session = run_script(script().replace("AUTOZ(ON)", f"AUTOZ({autoz})"), "s", ScriptFiles(tmp_path))
+    session = run_script(
+        script().replace("AUTOZ(ON)", f"AUTOZ({autoz})"), "s", ScriptFiles(tmp_path)
+    )
     answers = [a for e in session.entries for a in e.answers if "=" in a or a.startswith("DIRCOS")]
-    compared = {re.match(r"DIRCOS\(\w,\w|R=\d|[^=]+", a)[0] for a in REPORT} - {f"Z{i}" for i in range(40)}
+    compared = {re.match(r"DIRCOS\(\w,\w|R=\d|[^=]+", a)[0] for a in REPORT} - {
+        f"Z{i}" for i in range(40)
+    }
     assert autoz == "ON" or not any(a.startswith("Z") and a[1].isdigit() for a in answers)
     for seed in range(3):
         point = double_pendulum_point(seed)
@@ -152,7 +157,9 @@ def test_undamped_run_reproduces_every_printed_digit(plan):
         written = [line.split() for line in texts[name].splitlines()]
         for row in rows.strip().splitlines():
             assert row.split() in written
-    assert outcome.evaluations == 5935  # of a replica of the published integrator with the same tolerances
+    assert (
+        outcome.evaluations == 5935
+    )  # of a replica of the published integrator with the same tolerances
 
 
 def test_input_order_and_output_files_of_the_report(plan):
@@ -185,7 +192,14 @@ def test_angular_momentum_about_the_mass_centre(plan):
     la = lb = 1.0
     ma, mb, ia, ib = 2.0, 4.0, 2.66666667, 5.33333333
     u1, u2, f1, f2 = (o.run[n] for n in ("U1", "U2", "PHI1", "PHI2"))
-    s1, c1, s2, c2, s12, c12 = np.sin(f1), np.cos(f1), np.sin(f2), np.cos(f2), np.sin(f1 + f2), np.cos(f1 + f2)
+    s1, c1, s2, c2, s12, c12 = (
+        np.sin(f1),
+        np.cos(f1),
+        np.sin(f2),
+        np.cos(f2),
+        np.sin(f1 + f2),
+        np.cos(f1 + f2),
+    )
     z1, z2 = la * s1, la * c1
     z5, z6, z7, z8 = lb * s12 + 2 * z1, lb * s12, lb * c12 + 2 * z2, lb * c12
     z28, z29 = (c2 * la + lb) * mb / (ma + mb), la * mb * s2 / (ma + mb)
@@ -194,7 +208,9 @@ def test_angular_momentum_about_the_mass_centre(plan):
     zh6, zh7 = (lb - z28) * c2 + la - s2 * z29, (lb - z28) * s2 + c2 * z29
     zh8 = (-u1 * z5 - u2 * z6) * c1 + (u1 * z7 + u2 * z8) * s1
     zh9 = -(-u1 * z5 - u2 * z6) * s1 + (u1 * z7 + u2 * z8) * c1
-    expected = ia * u1 + ib * (u1 + u2) + ma * (zh1 * zh4 - zh2 * zh3) + mb * (zh6 * zh9 - zh7 * zh8)
+    expected = (
+        ia * u1 + ib * (u1 + u2) + ma * (zh1 * zh4 - zh2 * zh3) + mb * (zh6 * zh9 - zh7 * zh8)
+    )
     np.testing.assert_allclose(o.run["HN3"], expected, atol=1e-9)
     np.testing.assert_allclose(o.run["HN"], np.abs(expected), atol=1e-9)
 
@@ -202,13 +218,19 @@ def test_angular_momentum_about_the_mass_centre(plan):
 def test_central_inertias_of_uniform_rods_swing_differently(plan):
     o = run(plan, "slinger_undamped.in", parameters={"IA(3)": 2 / 3, "IB(3)": 4 / 3})
     np.testing.assert_allclose([o.run["U1"][1], o.run["U2"][1]], [-0.211915, -0.299587], rtol=5e-6)
-    np.testing.assert_allclose([o.run["PHI1"][-1], o.run["PHI2"][-1]], [-0.136964, 1.03039], rtol=5e-6)
+    np.testing.assert_allclose(
+        [o.run["PHI1"][-1], o.run["PHI2"][-1]], [-0.136964, 1.03039], rtol=5e-6
+    )
 
 
 @pytest.mark.campaign
 def test_euler_parameters_give_the_same_swing(plan, tmp_path):
-    other = run_script(script("double_pendulum_eulerp.al"), "e", ScriptFiles(tmp_path)).program_layout("X")
-    text = (DECKS / "slinger_undamped.in").read_text().replace(".7854,.7854", "0,0,.3827,.9239,.7854")
+    other = run_script(
+        script("double_pendulum_eulerp.al"), "e", ScriptFiles(tmp_path)
+    ).program_layout("X")
+    text = (
+        (DECKS / "slinger_undamped.in").read_text().replace(".7854,.7854", "0,0,.3827,.9239,.7854")
+    )
     angles = run(plan, "slinger_undamped.in").run
     o = simulate_autolev_program(other, text, "in", 10.0, 0.1)
     e3, e4 = o.run["EAN3"], o.run["EAN4"]
@@ -216,9 +238,13 @@ def test_euler_parameters_give_the_same_swing(plan, tmp_path):
     exact = simulate_autolev_program(
         other, text.replace(".3827,.9239", f"{np.sin(0.3927)},{np.cos(0.3927)}"), "in", 10.0, 0.1
     )
-    np.testing.assert_allclose(2 * np.arctan2(exact.run["EAN3"], exact.run["EAN4"]), angles["PHI1"], atol=2e-8)
+    np.testing.assert_allclose(
+        2 * np.arctan2(exact.run["EAN3"], exact.run["EAN4"]), angles["PHI1"], atol=2e-8
+    )
     apart = np.abs(2 * np.arctan2(e3, e4) - angles["PHI1"])
-    assert apart.max() < 1e-3 and apart[:11].max() < 1e-4  # the report finds less within the first second
+    assert (
+        apart.max() < 1e-3 and apart[:11].max() < 1e-4
+    )  # the report finds less within the first second
     assert np.abs(e3**2 + e4**2 - 1).max() < 1e-14
     assert any("brought to size 1" in n for n in o.notes)
 
@@ -260,14 +286,24 @@ def test_the_program_that_code_writes_compiles_and_agrees(deck, tmp_path):
     ]
     subprocess.run(compiler, cwd=tmp_path, check=True, capture_output=True)
     asked = subprocess.run(
-        ["./program"], input="a run\n1 .1 .03\n", cwd=tmp_path, check=True, capture_output=True, text=True
+        ["./program"],
+        input="a run\n1 .1 .03\n",
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     assert "OUTPUT IS ON FILES" in asked.stdout
-    outcome = simulate_autolev_program(plan, text, "in", 1.0, 0.1, step=0.03, backend="python", message="a run")
+    outcome = simulate_autolev_program(
+        plan, text, "in", 1.0, 0.1, step=0.03, backend="python", message="a run"
+    )
     assert outcome.step == 0.025  # NPSTEP = 4 pieces
     for name, ours in output_texts(outcome).items():
         theirs = (tmp_path / name).read_text().splitlines()
-        numbers = [np.array([line.split() for line in rows[-11:]], dtype=float) for rows in (ours.splitlines(), theirs)]
+        numbers = [
+            np.array([line.split() for line in rows[-11:]], dtype=float)
+            for rows in (ours.splitlines(), theirs)
+        ]
         np.testing.assert_allclose(numbers[0], numbers[1], rtol=2e-5, atol=1e-9, err_msg=name)
         assert [x.strip() for x in theirs if "FILE:" in x or "***" in x] == [
             x.strip() for x in ours.splitlines() if "FILE:" in x or "***" in x

@@ -1,4 +1,5 @@
-"""Sessions of the dialect: commands, answers, mistakes that change nothing, files; once through a real terminal."""
+"""Sessions of the dialect: commands, answers, mistakes that change nothing, files; once through a
+real terminal."""
 
 import os
 import re
@@ -56,7 +57,14 @@ def refused(session, line, *words):
 
 
 def test_missing_quantities_are_all_named_with_the_way_to_give_them(session):
-    refused(session, "V2PTS(N,A,ASTAR,R)", "VASTARN=vector", "WAN=vector", "U1*N3 would fit", "PASTARR=vector")
+    refused(
+        session,
+        "V2PTS(N,A,ASTAR,R)",
+        "VASTARN=vector",
+        "WAN=vector",
+        "U1*N3 would fit",
+        "PASTARR=vector",
+    )
     refused(session, "FRSTAR", "VASTARN", "AASTARN=DERIV(VASTARN,T,N)", "ALFBN=DERIV(WBN,T,N)")
     refused(session, "PANGVEL(B)", "WBN=vector")
     refused(session, "KANE", "KANE needs FR and FRSTAR first")
@@ -79,7 +87,12 @@ def test_redefinition_shows_the_earlier_definition(session):
     refused(session, "PHI1'=U2", "already defined", "PHI1'=U1")
     refused(session, "FRAMES(C,A)", "A is already defined", "FRAMES(A,B)")
     refused(session, "CONST(M,LA)", "LA is already defined", "CONST(LA,LB,G)")
-    refused(session, "SIMPROT(N,B,3,PHI1)", "the orientation of B in N is already defined", "cos(PHI1 + PHI2)")
+    refused(
+        session,
+        "SIMPROT(N,B,3,PHI1)",
+        "the orientation of B in N is already defined",
+        "cos(PHI1 + PHI2)",
+    )
     refused(session, "DOF(3)", "DOF(2)")
     session.run_line("FORCE(ASTAR)=G*MASSA*N1")
     refused(session, "FORCE(ASTAR)=0*N1", "already defined", "FORCE(ASTAR)=G*MASSA*N1")
@@ -98,7 +111,9 @@ def test_unknown_names_suggest_near_ones(session):
 def test_undeclared_force_quantities_stop_fr(session):
     for line in ("WAN=U1*N3", "CONTROLS(DRIVE)", "TORQUE(N/A)=DRVE*A3"):
         session.run_line(line)
-    refused(session, "FR", "DRVE, used in TORQUE(N/A), is not declared", "CONTROLS(DRVE)", "'DRIVE'")
+    refused(
+        session, "FR", "DRVE, used in TORQUE(N/A), is not declared", "CONTROLS(DRVE)", "'DRIVE'"
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,8 +179,13 @@ def test_slips_of_the_pen_are_told(session):
     other = session_of([*START, "WAN=PHI1'*N3", "VASTARN=PHI1'*LA*A2"])
     assert other.notes == []
     other.run_line("AASTARN=-LA*U1*U1*A1+LA*U1*A2")
-    assert any("AASTARN is not the derivative of VASTARN, which is LA*U1'*A2-LA*U1^2*A1" in n for n in other.notes)
-    right = session_of([*START, "WAN=PHI1'*N3", "VASTARN=PHI1'*LA*A2", "AASTARN=LA*U1'*A2-LA*U1^2*A1"])
+    assert any(
+        "AASTARN is not the derivative of VASTARN, which is LA*U1'*A2-LA*U1^2*A1" in n
+        for n in other.notes
+    )
+    right = session_of(
+        [*START, "WAN=PHI1'*N3", "VASTARN=PHI1'*LA*A2", "AASTARN=LA*U1'*A2-LA*U1^2*A1"]
+    )
     assert right.notes == []
     assert right.workspace.d.scalars.intermediate == []
 
@@ -173,7 +193,9 @@ def test_slips_of_the_pen_are_told(session):
 def test_a_contradicting_acceleration_is_found_by_the_mass_matrix(tmp_path):
     text = (DECKS / "double_pendulum.al").read_text()
     wrong = text.replace("ABSTARN=DERIV(VBSTARN,T,N)", "ABSTARN=LB*U1'*B2")
-    with pytest.raises(ModelError, match=r"acceleration of BSTAR in N, .*, is not the derivative of its velocity"):
+    with pytest.raises(
+        ModelError, match=r"acceleration of BSTAR in N, .*, is not the derivative of its velocity"
+    ):
         run_script(wrong, "wrong.al", ScriptFiles(tmp_path))
 
 
@@ -198,7 +220,9 @@ def test_files_wait_until_the_script_is_read(tmp_path):
 # ---- files
 
 
-@pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "~/x", "x;y", "", "C:x", "a\\b", "x" * 200])
+@pytest.mark.parametrize(
+    "name", ["../x", "/etc/x", "a/../../x", "~/x", "x;y", "", "C:x", "a\\b", "x" * 200]
+)
 @pytest.mark.parametrize("command", ["RECORD", "SAVE", "EXEC", "LOAD"])
 def test_a_script_cannot_leave_its_folder(session, command, name):
     with pytest.raises(ModelError):
@@ -243,7 +267,9 @@ def test_save_and_load_restore_the_whole_workspace(tmp_path):
     assert second.run_line("F2") == first.run_line("F2") != []
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"format": "other"}', '{"format": 1, "lines": 2}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"format": "other"}', '{"format": 1, "lines": 2}', "[" * 100_000]
+)
 def test_a_file_that_save_did_not_write_is_refused(session, tmp_path, text):
     (tmp_path / "odd.sav").write_text(text)
     refused(session, "LOAD(odd)", "not a workspace")
@@ -310,7 +336,9 @@ def test_prescribed_motion_and_auxiliary_speed_reach_their_files(tmp_path):
 
     np.testing.assert_allclose(o.run["X"], 0.2 * np.sin(3 * t), rtol=1e-12)
     np.testing.assert_allclose(o.run["FX"], -2 * 0.2 * 9 * np.sin(3 * t), rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(o.run["Y"], (np.cos(np.sqrt(2.5) * t) - 1) * 2 * 9.81 / 5, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        o.run["Y"], (np.cos(np.sqrt(2.5) * t) - 1) * 2 * 9.81 / 5, rtol=1e-6, atol=1e-9
+    )
 
 
 @pytest.mark.campaign
@@ -319,14 +347,26 @@ def test_twenty_links_are_derived():
     n = 20
     letters = [chr(ord("A") + i) for i in range(n + 3) if chr(ord("A") + i) not in "NTU"][:n]
     lines = [f"DOF({n})", f"FRAMES({','.join(letters)})", "CONST(LEN,GRAV)"]
-    lines += [f"POINTS({','.join(f'J{x}' for x in letters)})", f"MASSLESS({','.join(f'J{x}' for x in letters)})"]
+    lines += [
+        f"POINTS({','.join(f'J{x}' for x in letters)})",
+        f"MASSLESS({','.join(f'J{x}' for x in letters)})",
+    ]
     lines.append(f"PRINCIPAL({','.join(letters)})")
     for i, x in enumerate(letters, 1):
-        lines += [f"SIMPROT(N,{x},3,PHI{i})", f"PHI{i}'=U{i}", f"W{x}N=U{i}*N3", f"ALF{x}N=U{i}'*N3"]
+        lines += [
+            f"SIMPROT(N,{x},3,PHI{i})",
+            f"PHI{i}'=U{i}",
+            f"W{x}N=U{i}*N3",
+            f"ALF{x}N=U{i}'*N3",
+        ]
     joint = f"J{letters[0]}"
     lines.append(f"V{joint}N=0*N1")
     for i, x in enumerate(letters):
-        lines += [f"P{joint}{x}STAR=LEN*{x}1", f"V2PTS(N,{x},{joint},{x}STAR)", f"A{x}STARN=DERIV(V{x}STARN,T,N)"]
+        lines += [
+            f"P{joint}{x}STAR=LEN*{x}1",
+            f"V2PTS(N,{x},{joint},{x}STAR)",
+            f"A{x}STARN=DERIV(V{x}STARN,T,N)",
+        ]
         lines.append(f"FORCE({x}STAR)=GRAV*MASS{x}*N1")
         if i + 1 < n:
             after = f"J{letters[i + 1]}"
@@ -353,9 +393,15 @@ class Terminal:
         self.master, slave = pty.openpty()
         env = {**os.environ, "BELLCRANK_HISTORY": str(folder / "history"), "TERM": "dumb"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bellcrank", "kane"], cwd=folder, env=env, pass_fds=(slave,),
-            preexec_fn=lambda: (os.login_tty(slave), signal.signal(signal.SIGINT, signal.SIG_DFL)),  # Ctrl-C may be ignored here
-        )  # fmt: skip
+            [sys.executable, "-m", "bellcrank", "kane"],
+            cwd=folder,
+            env=env,
+            pass_fds=(slave,),
+            preexec_fn=lambda: (
+                os.login_tty(slave),
+                signal.signal(signal.SIGINT, signal.SIG_DFL),
+            ),  # Ctrl-C may be ignored here
+        )
         os.close(slave)
 
     def expect(self, pattern, seconds=30):
@@ -401,14 +447,20 @@ def test_a_session_at_a_terminal(tmp_path):
         assert "HELP explains" in terminal.expect(r"\(1\) $")
         terminal.send("DOF(2)", r"\(2\) $")
         terminal.send("FRAMES(A,B)", r"\(3\) $")
-        terminal.send("SIMPROT(N,A,3,PHI1)", r"-> \(4\) DIRCOS\(N,A,COS\(PHI1\),-SIN\(PHI1\),0.*\(5\) $")
+        terminal.send(
+            "SIMPROT(N,A,3,PHI1)", r"-> \(4\) DIRCOS\(N,A,COS\(PHI1\),-SIN\(PHI1\),0.*\(5\) $"
+        )
         assert "'FRAMES'" in terminal.send("FRMES(C)", r"\?\? there is no command FRMES.*\(5\) $")
         terminal.send("PHI1'=U1", r"\(6\) $")
         terminal.send("WAN=PHI1'*N3", r"-> \(7\) WAN=U1\*N3\s+\(8\) $")
         terminal.send("WAN=U2*N3", r"\?\? WAN is already defined: WAN=U1\*N3\s+\(8\) $")
-        terminal.send("V2PTS(N,A,ASTAR,BSTAR)", r"VASTARN=vector[\s\S]*PASTARBSTAR=vector\s+\(8\) $")
+        terminal.send(
+            "V2PTS(N,A,ASTAR,BSTAR)", r"VASTARN=vector[\s\S]*PASTARBSTAR=vector\s+\(8\) $"
+        )
         os.write(terminal.master, b"CONST(")
-        terminal.expect(r"CONST\($")  # read: an interrupt throws away what is typed, and the library would wait for it
+        terminal.expect(
+            r"CONST\($"
+        )  # read: an interrupt throws away what is typed, and the library would wait for it
         terminal.interrupt(r"\(8\) $")  # Ctrl-C gives up a line
         terminal.send("SAVE(half)", r"5 entries in half.sav.*\(8\) $")
         terminal.send("CLEAR", r"empty\s+\(1\) $")

@@ -1,4 +1,5 @@
-"""The kernel by itself: plain C over hand-made models, without warnings, with the order of every method."""
+"""The kernel by itself: plain C over hand-made models, without warnings, with the order of every
+method."""
 
 import ctypes
 import math
@@ -20,21 +21,48 @@ KERNEL = Path(bellcrank.__file__).parent / "kernel"
 MODELS = Path(__file__).parent / "models"
 WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wvla", "-Werror")
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)] or ["cc"]
-KINDS = {"oscillator": ("-DHAS_LOOKS=1",), "pendulum": (), "pendulum by multipliers": ("-DHAS_DAE=1",)}
+KINDS = {
+    "oscillator": ("-DHAS_LOOKS=1",),
+    "pendulum": (),
+    "pendulum by multipliers": ("-DHAS_DAE=1",),
+}
 KINDS |= {f"{kind} attached": (*flags, "-DATTACHED") for kind, flags in KINDS.items()}
 
 
 def compiled(kind, folder, *flags, compiler=COMPILERS[0]):
     name, path = kind.split()[0], folder / "model.so"
-    command = [compiler, *WARNINGS, *KINDS[kind], f"-I{MODELS}", f"-I{KERNEL}", *flags, "-fPIC", "-shared"]
-    done = subprocess.run([*command, str(MODELS / f"{name}.c"), "-o", str(path), "-lm"], capture_output=True, text=True)
+    command = [
+        compiler,
+        *WARNINGS,
+        *KINDS[kind],
+        f"-I{MODELS}",
+        f"-I{KERNEL}",
+        *flags,
+        "-fPIC",
+        "-shared",
+    ]
+    done = subprocess.run(
+        [*command, str(MODELS / f"{name}.c"), "-o", str(path), "-lm"],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr[:2000]
     return path
 
 
 def kernel_alone(folder, *flags, compiler=COMPILERS[0]):
     path = folder / "kernel.so"
-    command = [compiler, *WARNINGS, *flags, "-fPIC", "-shared", str(KERNEL / "linked.c"), "-o", str(path), "-lm"]
+    command = [
+        compiler,
+        *WARNINGS,
+        *flags,
+        "-fPIC",
+        "-shared",
+        str(KERNEL / "linked.c"),
+        "-o",
+        str(path),
+        "-lm",
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:2000]
     return path
@@ -43,7 +71,10 @@ def kernel_alone(folder, *flags, compiler=COMPILERS[0]):
 @pytest.fixture(scope="module")
 def ends(tmp_path_factory):
     """The state at the end of a run of a model."""
-    libraries = {kind: ctypes.CDLL(str(compiled(kind, tmp_path_factory.mktemp("c"), "-O0"))) for kind in KINDS}
+    libraries = {
+        kind: ctypes.CDLL(str(compiled(kind, tmp_path_factory.mktemp("c"), "-O0")))
+        for kind in KINDS
+    }
     kernel = ctypes.CDLL(str(kernel_alone(tmp_path_factory.mktemp("c"), "-O0")))
     kernel.kernel_functions.restype = ctypes.c_void_p
     for kind, library in libraries.items():
@@ -51,7 +82,10 @@ def ends(tmp_path_factory):
             library.attach(ctypes.c_void_p(kernel.kernel_functions()))
 
     def end(kind, method, start, t_end, h=1.0, rtol=1e-6):
-        state, numbers = (ctypes.c_double * len(start))(*start), map(ctypes.c_double, (h, t_end, rtol))
+        state, numbers = (
+            (ctypes.c_double * len(start))(*start),
+            map(ctypes.c_double, (h, t_end, rtol)),
+        )
         assert libraries[kind].end_of_run(method_number(method), *numbers, state) == 0
         return np.array(state)
 
@@ -75,7 +109,9 @@ def order_of(error, steps=(0.02, 0.01)):
 @pytest.mark.parametrize("method", METHODS)
 def test_orders_of_fixed_steps(ends, method):
     def error(h):
-        return np.abs(ends("oscillator", method, (1.0, 0.0), 2.0, h) - (math.cos(2), -math.sin(2))).max()
+        return np.abs(
+            ends("oscillator", method, (1.0, 0.0), 2.0, h) - (math.cos(2), -math.sin(2))
+        ).max()
 
     assert order_of(error) == pytest.approx(METHODS[method].order, abs=0.15)
 
@@ -86,7 +122,9 @@ def test_methods_that_choose_their_steps(ends, method, size):
     """The error follows the tolerance, and the size of the motion."""
     wanted, found = size * np.array([math.cos(9), -math.sin(9)]), []
     for rtol in (1e-4, 1e-7, 1e-10):
-        found.append(np.abs(ends("oscillator", method, (size, 0.0), 9.0, rtol=rtol) - wanted).max() / size)
+        found.append(
+            np.abs(ends("oscillator", method, (size, 0.0), 9.0, rtol=rtol) - wanted).max() / size
+        )
         assert found[-1] < 300 * rtol
     assert found[0] > 10 * found[1] > 100 * found[2]
 
@@ -94,8 +132,8 @@ def test_methods_that_choose_their_steps(ends, method, size):
 @pytest.mark.parametrize("kind", ["oscillator", "oscillator attached"])
 @pytest.mark.parametrize("method", ["rk4", "ab2", "tsit5", "dop853", "radau5", "rodas5p"])
 def test_events(ends, kind, method):
-    """x = cos t: where it comes down through zero, its speed is turned round and a half of it left: that is so after
-    every half of a period, also where it falls on the end of a step."""
+    """x = cos t: where it comes down through zero, its speed is turned round and a half of it left:
+    that is so after every half of a period, also where it falls on the end of a step."""
     for h in (0.05, math.pi / 64):
         state, when = (ctypes.c_double * 2)(1.0, 0.0), (ctypes.c_double * 10)()
         end = h * round(10 / h)
@@ -124,10 +162,16 @@ def swing(t):
     return np.array([s, -c, c * x[1], s * x[1]])
 
 
-@pytest.mark.parametrize(("kind", "method", "bound"), [
-    ("pendulum", "rk4", 1e-9), ("pendulum", "heun", 2e-4), ("pendulum", "tsit5", 1e-6), ("pendulum", "dop853", 1e-6),
-    ("pendulum by multipliers", "rk4", 1e-9),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "method", "bound"),
+    [
+        ("pendulum", "rk4", 1e-9),
+        ("pendulum", "heun", 2e-4),
+        ("pendulum", "tsit5", 1e-6),
+        ("pendulum", "dop853", 1e-6),
+        ("pendulum by multipliers", "rk4", 1e-9),
+    ],
+)
 def test_closed_loops(ends, kind, method, bound):
     """A rod is a loop in Cartesian coordinates: it keeps its length, and swings as by its angle."""
     start = (math.sin(math.pi / 3), -0.5, 0.0, 0.0)
@@ -152,7 +196,9 @@ SANITIZE = "-fsanitize=address,undefined"
 def beside(folder, *command):
     """The kernel that models are attached to, compiled by itself."""
     path = folder / "kernel.o"
-    done = subprocess.run([*command, "-c", str(KERNEL / "linked.c"), "-o", str(path)], capture_output=True, text=True)
+    done = subprocess.run(
+        [*command, "-c", str(KERNEL / "linked.c"), "-o", str(path)], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr[:2000]
     return str(path)
 
@@ -190,9 +236,20 @@ def test_sanitizers(kind, compiler, tmp_path):
     n = len(METHODS) + (len(EMBEDDED) if "by multipliers" not in kind else 0)
     n += 2 if "oscillator" in kind else 0
     (tmp_path / "main.c").write_text(CALLS.format(model=kind.split()[0], n=n, start=start))
-    command = [compiler, *WARNINGS, *KINDS[kind], f"-I{MODELS}", f"-I{KERNEL}", "-g", "-O1", "-fno-omit-frame-pointer"]
+    command = [
+        compiler,
+        *WARNINGS,
+        *KINDS[kind],
+        f"-I{MODELS}",
+        f"-I{KERNEL}",
+        "-g",
+        "-O1",
+        "-fno-omit-frame-pointer",
+    ]
     command += [SANITIZE, "-fno-sanitize-recover=all", "main.c", "-o", "main", "-lm"]
-    command += [beside(tmp_path, compiler, *WARNINGS, "-g", "-O1", SANITIZE)] if "attached" in kind else []
+    command += (
+        [beside(tmp_path, compiler, *WARNINGS, "-g", "-O1", SANITIZE)] if "attached" in kind else []
+    )
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:2000]
     ran = subprocess.run([str(tmp_path / "main")], capture_output=True, text=True)
@@ -252,8 +309,14 @@ def test_runs_in_two_threads(kind, tmp_path):
         "-fsanitize=thread",
         "main.c",
     ]
-    command += [beside(tmp_path, "gcc", "-std=gnu99", "-g", "-O1", "-fsanitize=thread")] if "attached" in kind else []
-    done = subprocess.run([*command, "-o", "main", "-lm", "-lpthread"], cwd=tmp_path, capture_output=True, text=True)
+    command += (
+        [beside(tmp_path, "gcc", "-std=gnu99", "-g", "-O1", "-fsanitize=thread")]
+        if "attached" in kind
+        else []
+    )
+    done = subprocess.run(
+        [*command, "-o", "main", "-lm", "-lpthread"], cwd=tmp_path, capture_output=True, text=True
+    )
     if "sanitize" in done.stderr or not shutil.which("gcc"):
         pytest.skip("needs gcc with its thread sanitizer")
     assert done.returncode == 0, done.stderr[:2000]
@@ -280,9 +343,46 @@ def test_symbols_that_the_kernel_needs(file, tmp_path):
     if not shutil.which("gcc") or not shutil.which("nm"):
         pytest.skip("gcc and nm are needed")
     subprocess.run(command, check=True)
-    listed = subprocess.run(["nm", "-u", str(path)], capture_output=True, text=True, check=True).stdout.split()
-    allowed = {"sin", "cos", "exp", "pow", "log", "sqrt", "fmax", "fmin", "nextafter", "floor", "fmod", "memcpy"}
-    allowed |= {"asin", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "log10", "log2", "log1p"}
+    listed = subprocess.run(
+        ["nm", "-u", str(path)], capture_output=True, text=True, check=True
+    ).stdout.split()
+    allowed = {
+        "sin",
+        "cos",
+        "exp",
+        "pow",
+        "log",
+        "sqrt",
+        "fmax",
+        "fmin",
+        "nextafter",
+        "floor",
+        "fmod",
+        "memcpy",
+    }
+    allowed |= {
+        "asin",
+        "atan",
+        "atan2",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "log10",
+        "log2",
+        "log1p",
+    }
     allowed |= {"expm1", "cbrt", "hypot", "ceil", "ldexp", "copysign"}
-    allowed |= {"memmove", "memset", "memcmp", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "sincos", "acos", "tan"}
+    allowed |= {
+        "memmove",
+        "memset",
+        "memcmp",
+        "_GLOBAL_OFFSET_TABLE_",
+        "__stack_chk_fail",
+        "sincos",
+        "acos",
+        "tan",
+    }
     assert {x for x in listed if x != "U"} <= allowed

@@ -1,4 +1,5 @@
-"""Models that are attached to the kernel take no more of its memory than there is: examples under a sanitizer."""
+"""Models that are attached to the kernel take no more of its memory than there is: examples under a
+sanitizer."""
 
 import os
 import shutil
@@ -55,10 +56,20 @@ def test_nor_do_rigid_wheels_take_more(wheels, tmp_path):
 
 
 def _run_with_sanitizer(script, argument, tmp_path):
-    found = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        ["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+    )
     flags = "-O1 -g -fsanitize=address -fno-omit-frame-pointer -ffp-contract=off"
-    env = os.environ | {"LD_PRELOAD": found.stdout.strip(), "ASAN_OPTIONS": "detect_leaks=0", "CC": "gcc"}
-    env |= {"BELLCRANK_CFLAGS": flags, "BELLCRANK_CACHE": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    env = os.environ | {
+        "LD_PRELOAD": found.stdout.strip(),
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "CC": "gcc",
+    }
+    env |= {
+        "BELLCRANK_CFLAGS": flags,
+        "BELLCRANK_CACHE": str(tmp_path),
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
     command = [sys.executable, "-c", script, argument]
     done = subprocess.run(command, env=env, capture_output=True, text=True)
     assert done.returncode == 0 and "all ran" in done.stdout, done.stderr[-3000:]

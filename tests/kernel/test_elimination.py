@@ -1,4 +1,5 @@
-"""Rows of closed loops eliminated by blocks of any structure, against the whole system solved at once by NumPy."""
+"""Rows of closed loops eliminated by blocks of any structure, against the whole system solved at
+once by NumPy."""
 
 import ctypes
 import subprocess
@@ -59,7 +60,8 @@ def solve(tmp_path_factory):
 
 
 def blocks(rng, singular):
-    """J of loops that share a speed with the loop before each, M of neighbours, rank; rows may repeat others. With
+    """J of loops that share a speed with the loop before each, M of neighbours, rank; rows may
+    repeat others. With
     `singular`, one block is so near to a singular configuration."""
     count, rows, ends, column = int(rng.integers(1, 13)), [], [0], 0
     for b in range(count):
@@ -82,7 +84,9 @@ def blocks(rng, singular):
             J[ends[b]] = J[ends[b] + 1] + singular * J[ends[b]]
     if rng.random() < 0.3:
         J = np.vstack([J, rng.normal() * J[0] + rng.normal() * J[-1]])
-    L = np.tril(rng.normal(size=(column, column))) * (np.abs(np.subtract.outer(range(column), range(column))) < 3)
+    L = np.tril(rng.normal(size=(column, column))) * (
+        np.abs(np.subtract.outer(range(column), range(column))) < 3
+    )
     return J, L @ L.T + np.eye(column), rank
 
 
@@ -101,7 +105,17 @@ def against_numpy(solve, seed, singular):
     scales = 1 / np.concatenate([np.abs(J).max(axis=1), np.ones(n)])
     lower = M[np.tril_indices(n)]
     x, ratios = np.empty(n), np.empty(2)
-    arrays = [scales, *places(J), *places(M, lower=True), lower, force, np.ascontiguousarray(J), right, x, ratios]
+    arrays = [
+        scales,
+        *places(J),
+        *places(M, lower=True),
+        lower,
+        force,
+        np.ascontiguousarray(J),
+        right,
+        x,
+        ratios,
+    ]
     ratio = solve(n, m, rank, *(a.ctypes.data_as(ctypes.c_void_p) for a in arrays))
     assert ratio == ratios[0]
     K = np.block([[M, J.T], [J, np.zeros((m, m))]])

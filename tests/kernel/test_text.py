@@ -1,4 +1,5 @@
-"""Files of the kernel put together for a model, and the tables in it that follow from those in Python."""
+"""Files of the kernel put together for a model, and the tables in it that follow from those in
+Python."""
 
 import pytest
 
@@ -15,7 +16,8 @@ def test_tables_are_those_of_python(name):
 
 FILES = {
     "unity.h": "#define LINKED 0\n",
-    "a.c": '#include <math.h>\n#include "b.c"\n#if HAS_X\n#include "c.c"\nx\n#else\nno x\n#endif\n#include "b.c"\nend\n',
+    "a.c": '#include <math.h>\n#include "b.c"\n#if HAS_X\n#include "c.c"\nx\n#else\nno '
+    'x\n#endif\n#include "b.c"\nend\n',
     "b.c": "b\n#ifdef __AVX__\navx\n#if HAS_X\nboth\n#endif\n#else\nplain\n#endif\n",
     "c.c": "#if !HAS_X\nnever\n#elif HAS_Y\ny\n#else\nneither\n#endif\n#if OTHER\nother\n#endif\n",
 }
@@ -25,10 +27,20 @@ FILES = {
     ("x", "y", "expected"),
     [
         (0, 0, "#include <math.h>\nb\n#ifdef __AVX__\navx\n#else\nplain\n#endif\nno x\nend\n"),
-        (1, 1, "#include <math.h>\nb\n#ifdef __AVX__\navx\nboth\n#else\nplain\n#endif\ny\n#if OTHER\nother\n#endif\nx\nend\n"),
-        (2, 0, "#include <math.h>\nb\n#ifdef __AVX__\navx\nboth\n#else\nplain\n#endif\nneither\n#if OTHER\nother\n#endif\nx\nend\n"),
+        (
+            1,
+            1,
+            "#include <math.h>\nb\n#ifdef __AVX__\navx\nboth\n#else\nplain\n#endif\ny\n#if "
+            "OTHER\nother\n#endif\nx\nend\n",
+        ),
+        (
+            2,
+            0,
+            "#include <math.h>\nb\n#ifdef "
+            "__AVX__\navx\nboth\n#else\nplain\n#endif\nneither\n#if OTHER\nother\n#endif\nx\nend\n",
+        ),
     ],
-)  # fmt: skip
+)
 def test_files_are_taken_once_and_parts_that_are_there(monkeypatch, x, y, expected):
     monkeypatch.setattr(text, "kernel_file", FILES.__getitem__)
     kernel = Kernel({"HAS_X": x, "HAS_Y": y})

@@ -1,4 +1,5 @@
-"""The same suspension in other axes, with units at its coordinates, and under the names of other programs."""
+"""The same suspension in other axes, with units at its coordinates, and under the names of other
+programs."""
 
 from dataclasses import replace
 
@@ -18,13 +19,19 @@ from tests.linkage.machines import linkage, sheet
 def in_axes(d, axes):
     """Statements in other axes, the rack with the same positive direction."""
     signs = AXES[axes]
-    turned = {**d, "axes": axes, "points": {n: [s * x for s, x in zip(signs, p)] for n, p in d["points"].items()}}
+    turned = {
+        **d,
+        "axes": axes,
+        "points": {n: [s * x for s, x in zip(signs, p)] for n, p in d["points"].items()},
+    }
     if "rack" in d:
         turned["rack"] = {**d["rack"], "axis": [0, signs[1], 0]}
     return turned
 
 
-@pytest.mark.parametrize("kind", ["double_wishbone", "macpherson", "five_link", "solid_axle", "formula_student"])
+@pytest.mark.parametrize(
+    "kind", ["double_wishbone", "macpherson", "five_link", "solid_axle", "formula_student"]
+)
 def test_adams_axes_describe_the_same_suspension(kind):
     d = sheet(kind)
     a, b = build_chain(read_hard_points(d)), build_chain(read_hard_points(in_axes(d, "ADAMS")))
@@ -33,7 +40,9 @@ def test_adams_axes_describe_the_same_suspension(kind):
     for i, j in zip(a.joints, b.joints, strict=True):
         assert replace(i, axis=None) == replace(j, axis=None)
         if i.axis is not None:
-            assert np.allclose(np.cross(i.axis, j.axis), 0, atol=1e-15), i.name  # the sense of a hinge is free
+            assert np.allclose(np.cross(i.axis, j.axis), 0, atol=1e-15), (
+                i.name
+            )  # the sense of a hinge is free
 
 
 @pytest.mark.campaign
@@ -49,7 +58,11 @@ def test_left_points_of_adams_have_negative_y():
     d = sheet("double_wishbone")
     given = in_axes(d, "ADAMS")
     assert given["points"]["lower_ball"] == [-8, -720, 170]
-    assert np.allclose(build_chain(read_hard_points(given)).points["lower_ball"].at, [0.008, 0.720, 0.170], atol=1e-15)
+    assert np.allclose(
+        build_chain(read_hard_points(given)).points["lower_ball"].at,
+        [0.008, 0.720, 0.170],
+        atol=1e-15,
+    )
 
 
 def test_coordinates_with_their_own_units():
@@ -68,7 +81,10 @@ def test_coordinates_with_their_own_units():
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("-122 kg", "hard point 'tie_base': '-122 kg' is not a length; write for instance '-122 mm'"),
+        (
+            "-122 kg",
+            "hard point 'tie_base': '-122 kg' is not a length; write for instance '-122 mm'",
+        ),
         ("-122 mn", "'-122 mn' is not a length"),
         ("12O", "'12 O' is not a length"),
         ("", "'' is not a number"),
@@ -83,9 +99,16 @@ def test_coordinates_that_are_no_lengths(value, words):
 
 
 def test_names_of_other_programs_are_translated():
-    assert canonical_name("hpl_tierod_inner") == "tie_base" and canonical_name("LCA_outer_left") == "lower_ball"
+    assert (
+        canonical_name("hpl_tierod_inner") == "tie_base"
+        and canonical_name("LCA_outer_left") == "lower_ball"
+    )
     d = sheet("macpherson")
-    names = {"tie_base": "tierod_inner", "tie_carrier": "hpl_tierod_outer", "strut_top": "hpl_top_mount"}
+    names = {
+        "tie_base": "tierod_inner",
+        "tie_carrier": "hpl_tierod_outer",
+        "strut_top": "hpl_top_mount",
+    }
     d["points"] = {names.get(n, n): p for n, p in d["points"].items()}
     del d["struts"], d["rack"]
     with pytest.raises(ModelError) as caught:
@@ -93,7 +116,10 @@ def test_names_of_other_programs_are_translated():
     text = str(caught.value)
     for own, given in names.items():
         assert f"needs the hard point '{own}', which is missing. Is it given as '{given}'?" in text
-        assert f"the hard point '{given}' is not one of macpherson's" in text and f"Did you mean '{own}'?" in text
+        assert (
+            f"the hard point '{given}' is not one of macpherson's" in text
+            and f"Did you mean '{own}'?" in text
+        )
 
 
 def test_every_hard_point_has_a_meaning():

@@ -27,10 +27,16 @@ def line_of(linkage, *names):
 
 
 def roll_twist(linkage):
-    """Velocity of the axle's middle and angular velocity, of unit roll without heave, that four lines allow."""
+    """Velocity of the axle's middle and angular velocity, of unit roll without heave, that four
+    lines allow."""
     lines = {
-        "solid_axle": [(f"{n}_base", f"{n}_axle") for n in ("lower_left", "lower_right", "upper_left", "upper_right")],
-        "panhard_axle": [(f"{n}_base", f"{n}_axle") for n in ("lower_left", "lower_right", "upper", "panhard")],
+        "solid_axle": [
+            (f"{n}_base", f"{n}_axle")
+            for n in ("lower_left", "lower_right", "upper_left", "upper_right")
+        ],
+        "panhard_axle": [
+            (f"{n}_base", f"{n}_axle") for n in ("lower_left", "lower_right", "upper", "panhard")
+        ],
     }[linkage.name]
     centre = at(linkage, "wheel_centre")
     rows = [[0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0]]
@@ -48,7 +54,9 @@ def test_roll_centre_and_roll_steer_follow_from_the_lines_of_the_rods(name):
     radius = linkage.chain.vehicle["tyre_radius"]
     v, w = roll_twist(linkage)
     ground = v + np.cross(w, [0, 0, -radius])
-    assert measure_wheel(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(ground[1], rel=1e-9)
+    assert measure_wheel(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(
+        ground[1], rel=1e-9
+    )
     track = at(linkage, "wheel_left")[1] * 2
     assert rate(linkage, "toe") == pytest.approx(-np.degrees(w[2]) * 2 / track, rel=1e-5)
     assert rate(linkage, "camber") == pytest.approx(-np.degrees(1.0) * 2 / track, rel=1e-5)
@@ -66,7 +74,8 @@ def test_a_arm_axle_rolls_about_the_line_from_its_ball_to_the_meet_of_its_rods()
 
 
 def test_leaf_springs_hold_their_axle_across_at_their_seats_and_upright():
-    """The roll centre is the middle of the seats; equal parallel rods keep the axle from turning in heave."""
+    """The roll centre is the middle of the seats; equal parallel rods keep the axle from turning in
+    heave."""
     linkage = Linkage.read("leaf_axle")
     assert measure_wheel(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(
         at(linkage, "leaf_centre")[2], rel=1e-9
@@ -75,11 +84,14 @@ def test_leaf_springs_hold_their_axle_across_at_their_seats_and_upright():
         np.testing.assert_allclose(linkage.solve(z).rotation, np.eye(3), atol=1e-9)
     a, b = at(linkage, "lower_left_base"), at(linkage, "lower_left_axle")
     steer = (b[2] - a[2]) / (a[0] - b[0])  # as the rods rise to the rear
-    assert rate(linkage, "toe") == pytest.approx(np.degrees(steer) / at(linkage, "wheel_left")[1], rel=1e-5)
+    assert rate(linkage, "toe") == pytest.approx(
+        np.degrees(steer) / at(linkage, "wheel_left")[1], rel=1e-5
+    )
 
 
 def test_watt_linkage_holds_its_pivot_in_the_middle():
-    """The roll axis passes the pivot of the lever, which stays in the middle plane: to third order over the travel."""
+    """The roll axis passes the pivot of the lever, which stays in the middle plane: to third order
+    over the travel."""
     linkage = Linkage.read("watt_axle")
     m = measure_wheel(linkage, np.linspace(-0.08, 0.08, 9))
     panhard = measure_wheel(Linkage.read("panhard_axle"), np.linspace(-0.08, 0.08, 9))
@@ -107,7 +119,8 @@ def test_panhard_rod_swings_the_axle_on_its_arc():
 
 
 def turning(linkage, axis):
-    """Angular velocity of the left arm about a line through its pivot, for unit speed of the wheel centre up."""
+    """Angular velocity of the left arm about a line through its pivot, for unit speed of the wheel
+    centre up."""
     r = at(linkage, "wheel_left") - at(linkage, "pivot_left")
     return axis / np.cross(axis, r)[2], r
 
@@ -128,16 +141,21 @@ def test_twist_beam_rolls_about_lines_from_pivots_to_the_shear_centre():
     w, r = turning(linkage, at(linkage, "shear_centre") - at(linkage, "pivot_left"))
     assert rate(linkage, "toe") == pytest.approx(-np.degrees(w[2]), rel=1e-5)
     assert rate(linkage, "camber") == pytest.approx(-np.degrees(w[0]), rel=1e-5)
-    assert rate(linkage, "twist") == pytest.approx(np.degrees(2 * w[1]), rel=1e-5)  # arms turn against each other
+    assert rate(linkage, "twist") == pytest.approx(
+        np.degrees(2 * w[1]), rel=1e-5
+    )  # arms turn against each other
     contact = r - [0, 0, linkage.chain.vehicle["tyre_radius"]]
     v = np.cross(w, contact)
     y = at(linkage, "wheel_left")[1]
-    assert measure_wheel(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(y * v[1] / v[2], rel=1e-9)
+    assert measure_wheel(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(
+        y * v[1] / v[2], rel=1e-9
+    )
 
 
 @pytest.mark.parametrize(("x", "like"), [(0.42, "arm"), (0.0, "axle")])
 def test_shear_centre_between_pivots_and_wheels_spans_arm_to_axle(x, like):
-    """In the line of the pivots the arms do not incline; in that of the wheels they incline as a solid axle does."""
+    """In the line of the pivots the arms do not incline; in that of the wheels they incline as a
+    solid axle does."""
     beam = Linkage.read("twist_beam")
     z = at(beam, "pivot_left")[2] if like == "arm" else at(beam, "wheel_left")[2]
     beam = Linkage(beam.chain.moved({"shear_centre": (x, 0.0, z)}))
@@ -154,7 +172,9 @@ def test_axles_keep_their_rods_and_joints(name):
         left, right = (pose.point(f"wheel_{side}").position for side in ("left", "right"))
         drawn = np.linalg.norm(at(linkage, "wheel_left") - at(linkage, "wheel_right"))
         assert (left - right)[2] == pytest.approx(drawn * np.sin(roll), abs=1e-12)
-        assert (left + right)[2] / 2 - at(linkage, "wheel_left")[2] == pytest.approx(0.03, abs=1e-12)
+        assert (left + right)[2] / 2 - at(linkage, "wheel_left")[2] == pytest.approx(
+            0.03, abs=1e-12
+        )
         for rod in linkage.chain.rods:
             a, b = (pose.point(p).position for p in (rod.first, rod.second))
             assert np.linalg.norm(a - b) == pytest.approx(

@@ -13,7 +13,11 @@ from tests.models import STRICT, rarely
 
 @pytest.mark.parametrize(
     ("name", "second"),
-    [("five_link", None), ("double_wishbone", "rack"), pytest.param("solid_axle", "roll", marks=pytest.mark.campaign)],
+    [
+        ("five_link", None),
+        ("double_wishbone", "rack"),
+        pytest.param("solid_axle", "roll", marks=pytest.mark.campaign),
+    ],
 )
 def test_exact_poses_from_c(name, second):
     chain = linkage(name)
@@ -42,7 +46,9 @@ def test_look_up_in_c(scheme):
 
 
 def test_bicubic_look_up_in_c():
-    table = linkage("double_wishbone").table(step=0.02, range=(-0.04, 0.04), rack=(-0.02, 0.02), links=())
+    table = linkage("double_wishbone").table(
+        step=0.02, range=(-0.04, 0.04), rack=(-0.02, 0.02), links=()
+    )
     z, r = np.linspace(-0.04, 0.04, 23), np.linspace(0.02, -0.02, 23)
     a, b = bc.compile_linkage(table).solve(z, r), table.solve(z, r)
     assert max(pose_differences(a, b).values()) < 1e-11
@@ -53,7 +59,9 @@ def test_bicubic_look_up_in_c():
 @pytest.mark.campaign
 def test_generated_c_gives_no_warning(tmp_path):
     table = linkage("five_link").table(step=0.05, range=(-0.1, 0.1))
-    racked = linkage("double_wishbone").table(step=0.04, range=(-0.04, 0.04), rack=(-0.02, 0.02), links=())
+    racked = linkage("double_wishbone").table(
+        step=0.04, range=(-0.04, 0.04), rack=(-0.02, 0.02), links=()
+    )
     for i, given in enumerate((linkage("double_wishbone"), table, racked)):
         folder = tmp_path / str(i)
         folder.mkdir()

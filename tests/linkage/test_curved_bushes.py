@@ -1,4 +1,5 @@
-"""Bushes with curves of force over deflection, next to balances of forces that SciPy solves; limits; wrong curves."""
+"""Bushes with curves of force over deflection, next to balances of forces that SciPy solves;
+limits; wrong curves."""
 
 from itertools import pairwise
 
@@ -8,7 +9,11 @@ from scipy.optimize import root
 
 import bellcrank as bc
 from bellcrank.linkage import Linkage
-from bellcrank.linkage.elastokinematics import _LinkageStiffness, make_bush, solve_carrier_compliance
+from bellcrank.linkage.elastokinematics import (
+    _LinkageStiffness,
+    make_bush,
+    solve_carrier_compliance,
+)
 from bellcrank.linkage.link_forces import PosedBodies
 from tests.linkage.test_elastic import AXIAL, RADIAL, rubber, trailing_arm
 
@@ -26,19 +31,30 @@ def law(points, d):
     return f[i] + (d - x[i]) * (f[i + 1] - f[i]) / (x[i + 1] - x[i])
 
 
-@pytest.mark.parametrize("load", [(300.0, 0.0, 0.0), (0.0, 4000.0, 0.0), (-6000.0, 2500.0, 200.0), (9e3, -8e3, -400.0)])
+@pytest.mark.parametrize(
+    "load", [(300.0, 0.0, 0.0), (0.0, 4000.0, 0.0), (-6000.0, 2500.0, 200.0), (9e3, -8e3, -400.0)]
+)
 def test_an_arm_on_curved_bushes_is_the_balance_of_forces_in_the_plane(load):
-    """Force ahead and to the left at the wheel centre, moment about the vertical; the arm of `trailing_arm` in plan."""
+    """Force ahead and to the left at the wheel centre, moment about the vertical; the arm of
+    `trailing_arm` in plan."""
     arm = trailing_arm()
     bushes = {
-        "pivot_inner": make_bush(arm.chain, "pivot_inner", (AXIAL, 0, RADIAL), axis=(0, 1, 0), second=ONE_SIDED),
+        "pivot_inner": make_bush(
+            arm.chain, "pivot_inner", (AXIAL, 0, RADIAL), axis=(0, 1, 0), second=ONE_SIDED
+        ),
         "pivot_outer": make_bush(
-            arm.chain, "pivot_outer", (0, RADIAL, RADIAL), axis=(0, 1, 0), first=PROGRESSIVE, second=PROGRESSIVE
+            arm.chain,
+            "pivot_outer",
+            (0, RADIAL, RADIAL),
+            axis=(0, 1, 0),
+            first=PROGRESSIVE,
+            second=PROGRESSIVE,
         ),
     }
 
     def left_over(motion):
-        """Forces on the arm by bushes at x = 0.4 from the wheel centre, and their moment about it."""
+        """Forces on the arm by bushes at x = 0.4 from the wheel centre, and their moment about
+        it."""
         along, across, yaw = motion * [1e-3, 1e-3, 1e-2]
         total = np.array(load)
         for y, ahead, side in (
@@ -65,8 +81,14 @@ def test_curves_in_a_double_wishbone_balance_in_all_directions():
     """All movements that joints leave, by SciPy; loads of 1 and 20 kN."""
     linkage = Linkage.read("double_wishbone")
     pose = linkage.solve(0.02, 0.01)
-    at, curves = ("lower_front", "lower_rear", "upper_rear"), {"first": PROGRESSIVE, "third": ONE_SIDED}
-    plain, rest = rubber(linkage), {p: (k, (150.0, 900.0, 900.0)) for p, k in zip(at, ((0, 8e6, 0),) * 3, strict=True)}
+    at, curves = (
+        ("lower_front", "lower_rear", "upper_rear"),
+        {"first": PROGRESSIVE, "third": ONE_SIDED},
+    )
+    plain, rest = (
+        rubber(linkage),
+        {p: (k, (150.0, 900.0, 900.0)) for p, k in zip(at, ((0, 8e6, 0),) * 3, strict=True)},
+    )
     bare = {**plain, **{p: make_bush(linkage.chain, p, *rest[p]) for p in at}}
     bent = {**plain, **{p: make_bush(linkage.chain, p, *rest[p], **curves) for p in at}}
     found = solve_carrier_compliance(linkage, pose, bent)
@@ -86,15 +108,22 @@ def test_curves_in_a_double_wishbone_balance_in_all_directions():
             push = [law(points, d) for points, d in zip(laws, rows @ (scale * z), strict=True)]
             return (Z.T @ K @ Z @ (scale * z) + rows.T @ push - outer) / 1e3
 
-        solved = root(left_over, np.zeros(Z.shape[1]), method="hybr", tol=1e-12, options={"maxfev": 20000})
+        solved = root(
+            left_over, np.zeros(Z.shape[1]), method="hybr", tol=1e-12, options={"maxfev": 20000}
+        )
         assert np.abs(solved.fun).max() < 1e-6 * size / 1e3
-        assert found.displacement(load) == pytest.approx(whole.carrier @ Z @ (scale * solved.x), rel=1e-6, abs=1e-10)
+        assert found.displacement(load) == pytest.approx(
+            whole.carrier @ Z @ (scale * solved.x), rel=1e-6, abs=1e-10
+        )
 
 
 def test_a_straight_curve_is_a_stiffness_and_small_loads_see_the_slope_at_zero():
     arm = trailing_arm()
     plain = {p: make_bush(arm.chain, p, (AXIAL, RADIAL, RADIAL)) for p in PIVOTS}
-    straight = {p: make_bush(arm.chain, p, (0, RADIAL, RADIAL), first=[(0, 0), (1e-3, 1e-3 * AXIAL)]) for p in PIVOTS}
+    straight = {
+        p: make_bush(arm.chain, p, (0, RADIAL, RADIAL), first=[(0, 0), (1e-3, 1e-3 * AXIAL)])
+        for p in PIVOTS
+    }
     pose, load = arm.solve(0.0), np.array([500.0, 3000.0, 0, 0, 0, 50.0])
     found = solve_carrier_compliance(arm, pose, straight)
     assert found.curves == () and found.displacement(load) == pytest.approx(
@@ -102,14 +131,19 @@ def test_a_straight_curve_is_a_stiffness_and_small_loads_see_the_slope_at_zero()
     )
     bent = {p: make_bush(arm.chain, p, (0, RADIAL, RADIAL), first=PROGRESSIVE) for p in PIVOTS}
     soft = solve_carrier_compliance(arm, pose, bent)
-    assert soft.displacement(1e-3 * load) == pytest.approx(soft.compliance @ (1e-3 * load), rel=1e-12)
+    assert soft.displacement(1e-3 * load) == pytest.approx(
+        soft.compliance @ (1e-3 * load), rel=1e-12
+    )
     steer = [soft.displacement(f * load)[1] / f for f in (1.0, 2.0, 4.0, 8.0)]
     assert all(a > b for a, b in pairwise(steer))  # progressive
-    assert soft.displacement(-load) == pytest.approx(-soft.displacement(load), rel=1e-12)  # the same on both sides
+    assert soft.displacement(-load) == pytest.approx(
+        -soft.displacement(load), rel=1e-12
+    )  # the same on both sides
 
 
 def test_a_stop_after_a_clearance_holds_with_its_end_rate():
-    """Along its axis the arm moves freely on a linear spring, then on both: F = k d + k_end (d - gap)."""
+    """Along its axis the arm moves freely on a linear spring, then on both: F = k d + k_end (d -
+    gap)."""
     arm, k, end, gap = trailing_arm(), 5e5, 2e7, 2e-3
     stop = [(0, 0), (gap, 0), (gap + 1e-3, 1e-3 * end)]
     bushes = {
@@ -118,8 +152,14 @@ def test_a_stop_after_a_clearance_holds_with_its_end_rate():
     }
     found = solve_carrier_compliance(arm, arm.solve(0.0), bushes)
     for force in (400.0, 900.0, 3e3, -8e3):
-        expected = force / k if abs(force) < k * gap else np.sign(force) * (abs(force) + end * gap) / (k + end)
-        assert found.displacement(np.array([0, force, 0, 0, 0, 0]))[1] == pytest.approx(expected, rel=1e-3)
+        expected = (
+            force / k
+            if abs(force) < k * gap
+            else np.sign(force) * (abs(force) + end * gap) / (k + end)
+        )
+        assert found.displacement(np.array([0, force, 0, 0, 0, 0]))[1] == pytest.approx(
+            expected, rel=1e-3
+        )
 
 
 @pytest.mark.parametrize(

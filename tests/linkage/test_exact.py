@@ -1,4 +1,5 @@
-"""The exact solver against an independent solution of the rod equations, published values and differentiation."""
+"""The exact solver against an independent solution of the rod equations, published values and
+differentiation."""
 
 import warnings
 
@@ -22,7 +23,8 @@ def five():
 
 
 def rod_solution(z):
-    """x, y and Euler parameters of the five-link at a travel that may be complex: Kruijt (1993), eqs (25)-(38), on its own."""
+    """x, y and Euler parameters of the five-link at a travel that may be complex: Kruijt (1993),
+    eqs (25)-(38), on its own."""
     l2 = ((X - P) ** 2).sum(axis=1)
     z_now = complex(z)
     q = np.array([B[0], B[1], 1, 0, 0, 0], complex)
@@ -83,13 +85,15 @@ def test_second_derivatives_agree_with_eighth_order_differences(five, z):
 
 
 def test_published_poses_and_ratios(five):
-    """Kruijt's driver program, recomputed: wheel centre, velocity ratios and second-order terms at z = -0.2 and 0.1 m."""
+    """Kruijt's driver program, recomputed: wheel centre, velocity ratios and second-order terms at
+    z = -0.2 and 0.1 m."""
     pose = five.solve([-0.2, 0.1])
     assert pose.position[:, :2] == pytest.approx(
         np.array([[0.00286200, 0.68266809], [-0.00550115, 0.75532283]]), abs=1e-8
     )
     assert pose.delta == pytest.approx(
-        np.array([[-1.72864763, 1.14332351, -3.74723598], [0.68929830, -0.24340851, -0.22260505]]), abs=1e-8
+        np.array([[-1.72864763, 1.14332351, -3.74723598], [0.68929830, -0.24340851, -0.22260505]]),
+        abs=1e-8,
     )
     assert pose.dd[0] == pytest.approx([-18.92380, -24.19173, 0], abs=1e-5)
     assert pose.ddelta[1] == pytest.approx([4.92430, -0.03391, -1.95730], abs=1e-5)
@@ -104,7 +108,9 @@ def test_range_ends_at_the_folds_and_rods_keep_their_lengths(five):
         residuals = five.residuals(z)
         pose = five.solve(z[1:-1])
     assert max(r.max() for r in residuals.values()) < 1e-12
-    lengths = np.linalg.norm(pose.position[:, None] + (X - B) @ pose.rotation.transpose(0, 2, 1) - P, axis=2)
+    lengths = np.linalg.norm(
+        pose.position[:, None] + (X - B) @ pose.rotation.transpose(0, 2, 1) - P, axis=2
+    )
     assert np.abs(lengths - np.linalg.norm(X - P, axis=1)).max() < 1e-12
 
 
@@ -116,12 +122,15 @@ def test_travel_beyond_the_fold_is_an_error_and_close_to_it_a_warning(five):
 
 
 def test_free_motion_of_the_published_deck(five):
-    """M(z) z'' + M'(z)/2 z'^2 = 0 with m = 12 kg, I = (0.74, 1.46, 0.74) kg m2: Kruijt (1993), appendix B.2."""
+    """M(z) z'' + M'(z)/2 z'^2 = 0 with m = 12 kg, I = (0.74, 1.46, 0.74) kg m2: Kruijt (1993),
+    appendix B.2."""
     J = np.diag([0.74, 1.46, 0.74])
 
     def effective(pose):
         J_base = pose.rotation @ J @ np.swapaxes(pose.rotation, -1, -2)
-        return 12 * (pose.d**2).sum(-1) + np.einsum("...i,...ij,...j", pose.delta, J_base, pose.delta)
+        return 12 * (pose.d**2).sum(-1) + np.einsum(
+            "...i,...ij,...j", pose.delta, J_base, pose.delta
+        )
 
     assert 0.5 * effective(five.solve(-0.2)) * 0.3**2 == pytest.approx(1.9194207698, rel=1e-9)
     # with constant energy z' = sqrt(2 T/M(z)): the time from z = -0.2 to 0.268370 m is 1 s
@@ -143,7 +152,10 @@ def test_every_shipped_linkage_has_exact_derivatives_of_all_links(name):
         assert np.abs(weights @ many.position - one.d).max() < 1e-9
         assert np.abs(weights @ many.d - one.dd).max() < 1e-8
         W = np.einsum("k,kij->ij", weights, many.rotation) @ one.rotation.T
-        assert np.abs([W[2, 1] - one.delta[0], W[0, 2] - one.delta[1], W[1, 0] - one.delta[2]]).max() < 1e-9
+        assert (
+            np.abs([W[2, 1] - one.delta[0], W[0, 2] - one.delta[1], W[1, 0] - one.delta[2]]).max()
+            < 1e-9
+        )
         assert np.abs(weights @ many.delta - one.ddelta).max() < 1e-8
         assert np.abs(one.rotation @ one.rotation.T - np.eye(3)).max() < 1e-14
 
@@ -160,7 +172,8 @@ def test_derivatives_by_the_second_input(name, second):
     assert np.abs(weights @ by_rack.d_rack - here.dd_rack).max() < 1e-8
     assert np.abs(weights @ by_rack.d - here.dd_mixed).max() < 1e-8
     assert np.abs(weights @ by_rack.delta_rack - here.ddelta_rack).max() < 1e-8
-    # the mixed derivative of a rotation depends on the order; the acceleration asks for the mean of both
+    # the mixed derivative of a rotation depends on the order; the acceleration asks for the mean of
+    # both
     both = 0.5 * (weights @ by_rack.delta + weights @ by_travel.delta_rack)
     assert np.abs(both - here.ddelta_mixed).max() < 1e-8
 
@@ -169,20 +182,27 @@ def test_the_roll_of_an_axle_is_the_slope_of_its_wheel_centres():
     axle = linkage("solid_axle")
     pose = axle.solve(0.03, roll=0.05)
     left, right = pose.point("wheel_left").position, pose.point("wheel_right").position
-    assert (left[2] - right[2]) / np.linalg.norm(left - right) == pytest.approx(np.sin(0.05), abs=1e-13)
+    assert (left[2] - right[2]) / np.linalg.norm(left - right) == pytest.approx(
+        np.sin(0.05), abs=1e-13
+    )
 
 
 def test_trailing_arm_is_a_circle():
     pose = linkage("trailing_arm").solve(0.06)
     radius = np.hypot(0.4, 0.03)
-    angle = np.arcsin((-0.03 + 0.06) / radius) - np.arcsin(-0.03 / radius)  # about -y: the wheel rises behind the pivot
+    angle = np.arcsin((-0.03 + 0.06) / radius) - np.arcsin(
+        -0.03 / radius
+    )  # about -y: the wheel rises behind the pivot
     c, s = np.cos(angle), np.sin(angle)
     assert np.abs(pose.rotation - [[c, 0, s], [0, 1, 0], [-s, 0, c]]).max() < 1e-14
-    assert pose.position == pytest.approx([0.4 - np.sqrt(radius**2 - 0.03**2), 0.72, 0.35], abs=1e-14)
+    assert pose.position == pytest.approx(
+        [0.4 - np.sqrt(radius**2 - 0.03**2), 0.72, 0.35], abs=1e-14
+    )
 
 
 def test_formula_student_arms_reach_as_far_as_published():
-    """Kinematics without the crank exists for K z from -0.196 to 0.425 m; at the drawn position d, delta and dd as recomputed."""
+    """Kinematics without the crank exists for K z from -0.196 to 0.425 m; at the drawn position d,
+    delta and dd as recomputed."""
     arms = wishbones_of_the_formula_student()
     low, high = arms.range()
     assert (0.16499 + low, 0.16499 + high) == pytest.approx((-0.196, 0.425), abs=2e-3)
@@ -201,7 +221,8 @@ def wishbones_of_the_formula_student():
 
 
 def test_spring_of_the_formula_student_and_where_the_push_rod_sits():
-    """Motion ratio dl/dz with N on the carrier; on the upper arm it differs, and so does the crank's range."""
+    """Motion ratio dl/dz with N on the carrier; on the upper arm it differs, and so does the
+    crank's range."""
     on_carrier = linkage("formula_student")
     pose = on_carrier.solve(0.0)
     line = pose.point("spring_crank").position - pose.point("spring_base").position
@@ -213,7 +234,9 @@ def test_spring_of_the_formula_student_and_where_the_push_rod_sits():
     v_N = pose.d + np.cross(pose.delta, at["pushrod_outer"] - at["wheel_centre"])
     rod, about = at["pushrod_crank"] - at["pushrod_outer"], np.array([1.0, 0, 0])
     turn = (rod @ v_N) / (rod @ np.cross(about, at["pushrod_crank"] - at["crank_pivot"]))
-    by_hand = line @ np.cross(turn * about, at["spring_crank"] - at["crank_pivot"]) / np.linalg.norm(line)
+    by_hand = (
+        line @ np.cross(turn * about, at["spring_crank"] - at["crank_pivot"]) / np.linalg.norm(line)
+    )
     assert ratio == pytest.approx(by_hand, rel=1e-12)
     data = sheet("formula_student")
     data["attach"]["pushrod_outer"] = "upper_arm"
@@ -227,12 +250,18 @@ def test_mirror_is_the_other_side():
     left = linkage("double_wishbone")
     right = left.mirror()
     assert (left.chain.side, right.chain.side) == ("left", "right")
-    a, b = left.solve(0.03, 0.01), right.solve(0.03, -0.01)  # a rack to the left steers both wheels to the same side
+    a, b = (
+        left.solve(0.03, 0.01),
+        right.solve(0.03, -0.01),
+    )  # a rack to the left steers both wheels to the same side
     flip = np.diag([1.0, -1.0, 1.0])
     assert np.abs(b.position - flip @ a.position).max() < 1e-13
     assert np.abs(b.rotation - flip @ a.rotation @ flip).max() < 1e-13
     assert np.abs(b.delta + flip @ a.delta).max() < 1e-11
-    assert np.abs(b.link["lower_arm"].rotation - flip @ a.link["lower_arm"].rotation @ flip).max() < 1e-13
+    assert (
+        np.abs(b.link["lower_arm"].rotation - flip @ a.link["lower_arm"].rotation @ flip).max()
+        < 1e-13
+    )
 
 
 @pytest.mark.parametrize("name", shipped())

@@ -1,4 +1,5 @@
-"""Hard points fitted to target curves, against Newton's method on rod lengths and another optimiser."""
+"""Hard points fitted to target curves, against Newton's method on rod lengths and another
+optimiser."""
 
 import json
 import tomllib
@@ -47,12 +48,18 @@ def test_redrawn_linkages_measure_as_new_ones_do(name):
     z = np.linspace(-0.04, 0.05, 5)
     rack = np.linspace(-0.01, 0.02, 5) if "rack" in linkage.inputs else 0.0
     draw = np.random.default_rng(5)
-    places = {p: tuple(np.array(at) + 2e-3 * draw.normal(size=3)) for p, at in linkage.points.items()}
+    places = {
+        p: tuple(np.array(at) + 2e-3 * draw.normal(size=3)) for p, at in linkage.points.items()
+    }
     drawings = VariantFamily(linkage)
     near = drawings.variant(places)
-    found, wanted = (measure_wheel(x, z, rack, mode) for x in (near, Linkage(linkage.chain.moved(places))))
+    found, wanted = (
+        measure_wheel(x, z, rack, mode) for x in (near, Linkage(linkage.chain.moved(places)))
+    )
     for column in wanted:
-        np.testing.assert_allclose(found[column], wanted[column], rtol=1e-10, atol=1e-11, err_msg=column)
+        np.testing.assert_allclose(
+            found[column], wanted[column], rtol=1e-10, atol=1e-11, err_msg=column
+        )
 
     for point in list(places)[::5]:
         axis = int(draw.integers(3))
@@ -71,14 +78,18 @@ def test_redrawn_linkages_measure_as_new_ones_do(name):
                 difference = (above[column] - below[column]) / (2 * h)
                 scale = 1.0 + np.abs(difference).max() + np.abs(found[column]).max()
                 exact = np.imag(slopes[column]) / STEP
-                np.testing.assert_allclose(exact / scale, difference / scale, atol=1e-6, err_msg=f"{point} {column}")
+                np.testing.assert_allclose(
+                    exact / scale, difference / scale, atol=1e-6, err_msg=f"{point} {column}"
+                )
 
 
 def test_axes_through_hard_points_follow_them():
     chain = Linkage.read("double_wishbone").chain
     moved = chain.moved({"lower_front": (0.2, 0.3, 0.1)})
     axis = np.array(next(j.axis for j in moved.joints if j.name == "lower_pivot"))
-    np.testing.assert_allclose(axis, np.subtract(moved.place("lower_rear"), moved.place("lower_front")))
+    np.testing.assert_allclose(
+        axis, np.subtract(moved.place("lower_rear"), moved.place("lower_front"))
+    )
     other = chain.mirrored().moved({"lower_front": (0.2, -0.3, 0.1)})
     turned = np.array(next(j.axis for j in other.joints if j.name == "lower_pivot"))
     np.testing.assert_allclose(turned, axis * [-1, 1, -1], atol=1e-15)
@@ -102,7 +113,9 @@ def test_bump_steer_vanishes_with_at_most_three_hard_points(source, points):
     assert found.max_deviation("bump", before=True) > 0.3
     assert found.max_deviation("bump") < 0.02
     fresh = measure_wheel(load_moved(linkage, found), np.linspace(-0.08, 0.08, 65))["toe"]
-    assert np.abs(fresh - measure_wheel(linkage, 0.0)["toe"]).max() < 0.02  # also between the samples
+    assert (
+        np.abs(fresh - measure_wheel(linkage, 0.0)["toe"]).max() < 0.02
+    )  # also between the samples
     assert (np.abs(found.moves) <= 0.04 + 1e-12).all()
 
 
@@ -123,9 +136,16 @@ def test_five_link_meets_five_curves_of_another():
     names = ("P1", "P2", "P3", "P4", "P5")
     places = {n: tuple(np.array(linkage.points[n]) + draw.uniform(-0.012, 0.012, 3)) for n in names}
     aim = measure_wheel(Linkage(linkage.chain.moved(places)), TRAVEL)
-    tolerances = {"toe": 0.02, "camber": 0.05, "roll_centre_height": 0.002, "anti_lift_braking": 1.0,
-                  "wheelbase_change": 0.0005}  # fmt: skip
-    curves = [TargetCurve(n, n, TRAVEL, 0 * TRAVEL, aim[n], False, t) for n, t in tolerances.items()]
+    tolerances = {
+        "toe": 0.02,
+        "camber": 0.05,
+        "roll_centre_height": 0.002,
+        "anti_lift_braking": 1.0,
+        "wheelbase_change": 0.0005,
+    }
+    curves = [
+        TargetCurve(n, n, TRAVEL, 0 * TRAVEL, aim[n], False, t) for n, t in tolerances.items()
+    ]
     found = fit_curves(linkage, box(*names, size=0.02), curves)
     assert all(found.max_deviation(c, before=True) > t for c, t in tolerances.items())
     assert found.meets_targets, found.notes
@@ -135,7 +155,8 @@ def test_five_link_meets_five_curves_of_another():
 
 
 def rods(points, pairs, travels):
-    """Rotations of a carrier on five rods at heights of its wheel centre: Newton's method on the lengths of the rods."""
+    """Rotations of a carrier on five rods at heights of its wheel centre: Newton's method on the
+    lengths of the rods."""
     base, outer = (np.array([points[p[i]] for p in pairs]) for i in (0, 1))
     centre = np.array(points["wheel_centre"])
     lengths = np.linalg.norm(base - outer, axis=1)
@@ -146,7 +167,10 @@ def rods(points, pairs, travels):
             for _ in range(30):
                 residual = gaps(x, z, base, outer, centre, lengths)
                 J = np.array(
-                    [(gaps(x + h, z, base, outer, centre, lengths) - residual) / 1e-7 for h in 1e-7 * np.eye(5)]
+                    [
+                        (gaps(x + h, z, base, outer, centre, lengths) - residual) / 1e-7
+                        for h in 1e-7 * np.eye(5)
+                    ]
                 )
                 step = np.linalg.solve(J.T, -residual)
                 x = x + step
@@ -175,15 +199,21 @@ def rotation(v):
         ("five_link", [(f"P{i}", f"X{i}") for i in range(1, 6)], [("P5", 1), ("P5", 2)]),
         pytest.param(
             "double_wishbone",
-            [("lower_front", "lower_ball"), ("lower_rear", "lower_ball"), ("upper_front", "upper_ball"),
-             ("upper_rear", "upper_ball"), ("tie_base", "tie_carrier")],
+            [
+                ("lower_front", "lower_ball"),
+                ("lower_rear", "lower_ball"),
+                ("upper_front", "upper_ball"),
+                ("upper_rear", "upper_ball"),
+                ("tie_base", "tie_carrier"),
+            ],
             [("tie_base", 1), ("tie_base", 2)],
             marks=pytest.mark.campaign,
         ),
     ],
-)  # fmt: skip
+)
 def test_points_are_those_of_another_optimiser_on_another_solver(name, pairs, moves):
-    """Nelder-Mead on rods by Newton's method with difference quotients, which share nothing with the fit."""
+    """Nelder-Mead on rods by Newton's method with difference quotients, which share nothing with
+    the fit."""
     linkage = Linkage.read(name)
     travels = np.linspace(-0.06, 0.06, 7)
     coordinates = [PointCoordinate(p, k, -0.05, 0.05) for p, k in moves]
@@ -194,19 +224,33 @@ def test_points_are_those_of_another_optimiser_on_another_solver(name, pairs, mo
     found = fit_curves(linkage, coordinates, curves, move_weight=0.05)
 
     toe_in, camber = (np.radians(linkage.chain.vehicle.get(k, 0.0)) for k in ("toe", "camber"))
-    static = rotation(np.array([0, 0, -toe_in])) @ rotation(np.array([-camber, 0, 0])) @ [0.0, 1.0, 0.0]
+    static = (
+        rotation(np.array([0, 0, -toe_in])) @ rotation(np.array([-camber, 0, 0])) @ [0.0, 1.0, 0.0]
+    )
 
     def cost(x):
         points = {n: np.array(p) for n, p in linkage.points.items()}
         for (p, k), move in zip(moves, x, strict=True):
             points[p][k] += move
         axes = rods(points, pairs, travels) @ static
-        toes, cambers = np.degrees(np.arctan2(axes[:, 0], axes[:, 1])), np.degrees(-np.arcsin(axes[:, 2]))
+        toes, cambers = (
+            np.degrees(np.arctan2(axes[:, 0], axes[:, 1])),
+            np.degrees(-np.arcsin(axes[:, 2])),
+        )
         parts = ((toes - toes[3]) / 0.02, 2.0 * (cambers - cambers[3] + 20 * travels) / 2.0)
         return sum(np.mean(r**2) for r in parts) + sum((0.05 * x / 0.05) ** 2)
 
-    other = minimize(cost, [0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12, "maxiter": 400,
-                     "initial_simplex": [[0, 0], [0.01, 0], [0, 0.01]]})  # fmt: skip
+    other = minimize(
+        cost,
+        [0.0, 0.0],
+        method="Nelder-Mead",
+        options={
+            "xatol": 1e-8,
+            "fatol": 1e-12,
+            "maxiter": 400,
+            "initial_simplex": [[0, 0], [0.01, 0], [0, 0.01]],
+        },
+    )
     np.testing.assert_allclose(found.moves, other.x, atol=2e-6)
     assert cost(found.moves) <= other.fun + 1e-9
 
@@ -216,12 +260,16 @@ def test_points_are_those_of_another_optimiser_on_another_solver(name, pairs, mo
 TARGETS = {
     "units": ["mm", "deg"],
     "points": {"tie_base": {"y": [-30, 30], "z": [-30, 30]}},
-    "curves": {"bump steer": {"metric": "toe", "travel": [-60, 60], "change": 0, "tolerance": 0.15}},
+    "curves": {
+        "bump steer": {"metric": "toe", "travel": [-60, 60], "change": 0, "tolerance": 0.15}
+    },
 }
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(("axes", "side"), [("SAE", "left"), ("ISO 8855", "right"), ("ADAMS", "right")])
+@pytest.mark.parametrize(
+    ("axes", "side"), [("SAE", "left"), ("ISO 8855", "right"), ("ADAMS", "right")]
+)
 def test_cars_return_with_the_points_that_were_found(axes, side):
     """Hard points drawn in other axes and on the other side are written back as they were drawn."""
     car = bc.vehicles.Car.read("passenger")
@@ -229,9 +277,17 @@ def test_cars_return_with_the_points_that_were_found(axes, side):
     drawn = Linkage.read("double_wishbone")
     flip = -y if side == "right" else y
     points = {n: [x * p[0], flip * p[1], z * p[2]] for n, p in drawn.points.items()}
-    given = {"kind": "double_wishbone", "units": "m", "axes": axes, "side": side, "points": points, "rack": True,
-             "attach": {"spring_arm": "lower_arm"}, "struts": {"spring": ["spring_base", "spring_arm"]},
-             "shipped": None}  # fmt: skip
+    given = {
+        "kind": "double_wishbone",
+        "units": "m",
+        "axes": axes,
+        "side": side,
+        "points": points,
+        "rack": True,
+        "attach": {"spring_arm": "lower_arm"},
+        "struts": {"spring": ["spring_base", "spring_arm"]},
+        "shipped": None,
+    }
     same = {"carrier": {"cg": None}, "links": None}
     car = car.changed(front={"suspension": given, **same})
     new = car.fit(TARGETS, axle="front")
@@ -239,18 +295,27 @@ def test_cars_return_with_the_points_that_were_found(axes, side):
     for name, at in new.fitted.moved_points.items():
         np.testing.assert_allclose(new.linkage("front").points[name], at, atol=1e-12)
     toes = new.kinematics("front", np.linspace(-0.06, 0.06, 9))["toe"]
-    assert np.abs(toes - toes[4]).max() == pytest.approx(new.fitted.max_deviation("bump steer"), rel=0.05)
+    assert np.abs(toes - toes[4]).max() == pytest.approx(
+        new.fitted.max_deviation("bump steer"), rel=0.05
+    )
     assert car.fitted is None
 
 
 def test_solid_axles_move_both_sides():
     axle = Linkage.read("solid_axle")
-    asked = {"units": ["mm", "deg"], "points": {"upper_left_axle": {"y": [-50, 50], "z": [-50, 50]}},
-             "curves": {"roll_centre_height": {"travel": [-20, 20], "samples": 3, "value": 400, "tolerance": 50}}}  # fmt: skip
+    asked = {
+        "units": ["mm", "deg"],
+        "points": {"upper_left_axle": {"y": [-50, 50], "z": [-50, 50]}},
+        "curves": {
+            "roll_centre_height": {"travel": [-20, 20], "samples": 3, "value": 400, "tolerance": 50}
+        },
+    }
     found = fit_hard_points(axle, FitTargetFile.read(asked))
     left, right = (np.array(found.moved_points[f"upper_{s}_axle"]) for s in ("left", "right"))
     np.testing.assert_allclose(left, right * [1, -1, 1], atol=1e-12)
-    assert found.max_deviation("roll_centre_height") < found.max_deviation("roll_centre_height", before=True)
+    assert found.max_deviation("roll_centre_height") < found.max_deviation(
+        "roll_centre_height", before=True
+    )
 
 
 def test_tables_of_targets_and_steering_curves():
@@ -272,7 +337,9 @@ def test_tables_of_targets_and_steering_curves():
     track = 2 * linkage.points["wheel_centre"][1]
     ideal = np.degrees(np.arctan(1 / (1 / np.tan(np.radians(steered)) + track / v["wheelbase"])))
     error = measure_wheel(found.linkage, 0.0, np.array([0.03]))["ackermann_error"][0]
-    assert -other - ideal == pytest.approx(error, abs=0.02)  # the wheel as drawn stands straight but for its toe
+    assert -other - ideal == pytest.approx(
+        error, abs=0.02
+    )  # the wheel as drawn stands straight but for its toe
 
 
 def test_limits_are_kept_and_reported():
@@ -321,7 +388,9 @@ def test_command_prints_moves_curves_and_sensitivities(tmp_path, capsys):
     data = json.loads(capsys.readouterr().out)
     car = bc.vehicles.Car.read("passenger")
     changed = car.changed(**tomllib.loads(new.read_text()))
-    np.testing.assert_allclose(changed.linkage("front").points["tie_base"], data["points"]["tie_base"], atol=1e-12)
+    np.testing.assert_allclose(
+        changed.linkage("front").points["tie_base"], data["points"]["tie_base"], atol=1e-12
+    )
     assert main(["kinematics", "double_wishbone", "--fit", str(targets)]) == 0
     assert main(["kinematics", "passenger", "--axle", "rear", "--fit", str(targets)]) != 0
     assert "no hard point" in capsys.readouterr().err

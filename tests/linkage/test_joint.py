@@ -1,4 +1,5 @@
-"""Linkages as joints of a system: published runs, independent evaluation, another joint for the same machine, bad input."""
+"""Linkages as joints of a system: published runs, independent evaluation, another joint for the
+same machine, bad input."""
 
 from functools import cache
 
@@ -24,7 +25,8 @@ def five_link(exact):
 
 @pytest.mark.parametrize("exact", [True, pytest.param(False, marks=pytest.mark.campaign)])
 def test_free_motion_of_the_five_link(exact):
-    """Kruijt (1993), appendix B.2: 1.92 J published, 1.9194208 J recomputed; after 1 s z = 0.268370 m, z' = 0.211053 m/s."""
+    """Kruijt (1993), appendix B.2: 1.92 J published, 1.9194208 J recomputed; after 1 s z = 0.268370
+    m, z' = 0.211053 m/s."""
     run = five_link(exact).simulate(step=0.0005)
     assert run.ended == "finished"
     assert run["q(wheel)"][-1] == pytest.approx(0.268370, abs=1e-6)
@@ -54,7 +56,8 @@ def largest_differences(a, b):
     ],
 )
 def test_formula_student_exact_and_table(case, channel, expected):
-    """Houdek (2020), chapter 5, recomputed; exact joint and table agree to 1e-7 m and 1e-5 rad/s."""
+    """Houdek (2020), chapter 5, recomputed; exact joint and table agree to 1e-7 m and 1e-5
+    rad/s."""
     exact, table = runs(**case)
     assert exact.ended == table.ended == "finished"
     dz, dw = largest_differences(exact, table)
@@ -68,12 +71,21 @@ def corner(name, *, moving=True, rack=False, exact=True, units="mks", arm=None):
     s = bc.System("corner", units=units, axes="ISO 8855")
     chain = linkage(name)
     base = (
-        s.add_body("base", translate=3, rotate=(3, 2, 1), mass=400, inertia=(90, 200, 220), cm=(0.3, 0, 0.5))
+        s.add_body(
+            "base",
+            translate=3,
+            rotate=(3, 2, 1),
+            mass=400,
+            inertia=(90, 200, 220),
+            cm=(0.3, 0, 0.5),
+        )
         if moving
         else None
     )
     steer = s.add_body("rack", parent=base, translate=2, mass=3, inertia=0) if rack else None
-    wheel = s.add_body("wheel", parent=base, mass=38, inertia=(0.9, 1.4, 0.9), cm=chain.points["wheel_centre"])
+    wheel = s.add_body(
+        "wheel", parent=base, mass=38, inertia=(0.9, 1.4, 0.9), cm=chain.points["wheel_centre"]
+    )
     given = chain
     if not exact:
         given = chain.table(step=0.01, range=(-0.08, 0.08), rack=(-0.04, 0.04) if rack else None)
@@ -88,32 +100,47 @@ def corner(name, *, moving=True, rack=False, exact=True, units="mks", arm=None):
     ("name", "options"),
     [
         pytest.param("five_link", {}, marks=pytest.mark.campaign),
-        pytest.param("double_wishbone", {"rack": True, "arm": "lower_arm"}, marks=pytest.mark.campaign),
-        pytest.param("double_wishbone", {"rack": True, "exact": False, "arm": "upper_arm"}, marks=pytest.mark.campaign),
+        pytest.param(
+            "double_wishbone", {"rack": True, "arm": "lower_arm"}, marks=pytest.mark.campaign
+        ),
+        pytest.param(
+            "double_wishbone",
+            {"rack": True, "exact": False, "arm": "upper_arm"},
+            marks=pytest.mark.campaign,
+        ),
         pytest.param("solid_axle", {}, marks=pytest.mark.campaign),
         pytest.param("macpherson", {"arm": "strut"}, marks=pytest.mark.campaign),
-        pytest.param("formula_student", {"exact": False, "arm": "pushrod"}, marks=pytest.mark.campaign),
+        pytest.param(
+            "formula_student", {"exact": False, "arm": "pushrod"}, marks=pytest.mark.campaign
+        ),
         ("trailing_arm", {"units": "in-lb"}),
     ],
 )
 def test_equations_agree_with_newton_and_euler(name, options):
     s, joint = corner(name, **options)
     if joint.linkage.chain.struts:
-        joint.add_spring("spring", joint.linkage.chain.struts[0].name, stiffness=20000, damping=900, preload=1000)
+        joint.add_spring(
+            "spring", joint.linkage.chain.struts[0].name, stiffness=20000, damping=900, preload=1000
+        )
     s.add_output("az", "dot(dxdt(vel(wheel.cm)), [n3])")
-    report = bc.check(s, states=2, backend="python", run=False, equations=s.equations(optimise="none"))
+    report = bc.check(
+        s, states=2, backend="python", run=False, equations=s.equations(optimise="none")
+    )
     assert report.passed, str(report)
 
 
 def arm_on(base, s):
     chain = linkage("trailing_arm")
-    wheel = s.add_body("wheel", parent=base, mass=10, inertia=(1, 1, 1), cm=chain.points["wheel_centre"])
+    wheel = s.add_body(
+        "wheel", parent=base, mass=10, inertia=(1, 1, 1), cm=chain.points["wheel_centre"]
+    )
     return s.add_linkage("rear", chain, base=base, carrier=wheel)
 
 
 @pytest.mark.campaign
 def test_constraints_on_linkages():
-    """A speed constraint that couples travel and body, and a closed loop through the wheel centre."""
+    """A speed constraint that couples travel and body, and a closed loop through the wheel
+    centre."""
     s = bc.System("coupled", units="mks", axes="ISO 8855")
     base = s.add_body("base", translate=3, mass=100, inertia=(1, 1, 1))
     arm_on(base, s)
@@ -124,7 +151,14 @@ def test_constraints_on_linkages():
 
     s = bc.System("loop", units="mks", axes="ISO 8855")
     joint = arm_on(None, s)
-    rocker = s.add_body("rocker", rotate=2, joint_at=(0.3, 0.72, 0.8), mass=3, inertia=(0.1, 0.1, 0.1), cm=(0, 0, -0.2))
+    rocker = s.add_body(
+        "rocker",
+        rotate=2,
+        joint_at=(0.3, 0.72, 0.8),
+        mass=3,
+        inertia=(0.1, 0.1, 0.1),
+        cm=(0, 0, -0.2),
+    )
     end = s.add_point("end", body=rocker, at=(-0.1, 0, -0.3))
     s.add_loop_joint("loop", "distance", between=(end, joint.point("wheel_centre")))
     s.add_gravity()
@@ -134,7 +168,8 @@ def test_constraints_on_linkages():
 
 
 def test_trailing_arm_is_a_hinge():
-    """The same arm as a linkage and as a revolute joint, on a moving body, with the same spring: the same accelerations."""
+    """The same arm as a linkage and as a revolute joint, on a moving body, with the same spring:
+    the same accelerations."""
     chain = linkage("trailing_arm")
     p = chain.points
     found = []
@@ -169,7 +204,13 @@ def test_trailing_arm_is_a_hinge():
         angle = np.arcsin(pose.rotation[0, 2])
         own = (angle, rate * pose.delta[1]) if hinge else (z, rate)
         q, u = sim.assemble(
-            {"q(base, 2)": 0.1, "u(base, 2)": 0.9, "u(base, 1)": 0.3, "q(arm)": own[0], "u(arm)": own[1]}
+            {
+                "q(base, 2)": 0.1,
+                "u(base, 2)": 0.9,
+                "u(base, 1)": 0.3,
+                "q(arm)": own[0],
+                "u(arm)": own[1],
+            }
         )
         _, udot = sim.derivatives(0.0, q, u)
         found.append([*udot[:2], *(sim.outputs(0.0, q, u)[c] for c in ("az", "spin", "vx"))])
@@ -178,13 +219,19 @@ def test_trailing_arm_is_a_hinge():
 
 @pytest.mark.campaign
 def test_generated_c_is_the_python_solver():
-    for name, options in (("double_wishbone", {"rack": True}), ("formula_student", {"exact": False})):
+    for name, options in (
+        ("double_wishbone", {"rack": True}),
+        ("formula_student", {"exact": False}),
+    ):
         s, _ = corner(name, moving=False, **options)
         eom = s.equations()
         python, c = (eom.compile(backend=b) for b in ("python", "c"))
         rng = np.random.default_rng(1)
         for _ in range(5):
-            q, u = 0.03 * rng.uniform(-1, 1, len(eom.coordinates)), rng.uniform(-1, 1, len(eom.speeds))
+            q, u = (
+                0.03 * rng.uniform(-1, 1, len(eom.coordinates)),
+                rng.uniform(-1, 1, len(eom.speeds)),
+            )
             a, b = (sim.derivatives(0.0, q.tolist(), u.tolist())[1] for sim in (python, c))
             assert b == pytest.approx(a, rel=1e-9)
 
@@ -201,7 +248,9 @@ def test_the_end_of_the_range_ends_a_run_with_a_message(exact, words):
     assert "leaves its range" in run.ended and words in run.ended
 
 
-@pytest.mark.parametrize("backends", [("python",), pytest.param(("c", "python"), marks=pytest.mark.campaign)])
+@pytest.mark.parametrize(
+    "backends", [("python",), pytest.param(("c", "python"), marks=pytest.mark.campaign)]
+)
 def test_a_table_may_be_extended_by_choice(backends):
     s = bc.System("extended", units="mks", axes="ISO 8855")
     wheel = s.add_body("wheel", mass=12, inertia=(1, 1, 1), cm=(0, 0.768, 0))
@@ -210,9 +259,14 @@ def test_a_table_may_be_extended_by_choice(backends):
     s.add_gravity()
     eom = s.equations()
     with pytest.warns(
-        ModelWarning, match=r"goes from -0\.05 to 0\.05 m, but q\(wheel\) went from .* it was extrapolated linearly"
+        ModelWarning,
+        match=r"goes from -0\.05 to 0\.05 m, but q\(wheel\) went from .* it was extrapolated "
+        r"linearly",
     ):
-        runs = [eom.compile(backend=b).simulate(t_end=0.15, step=0.005, initial={joint.q: 0.0}) for b in backends]
+        runs = [
+            eom.compile(backend=b).simulate(t_end=0.15, step=0.005, initial={joint.q: 0.0})
+            for b in backends
+        ]
     assert runs[0].ended == "finished" and runs[0]["q(wheel)"][-1] < -0.08
     assert runs[-1]["q(wheel)"][-1] == pytest.approx(runs[0]["q(wheel)"][-1], rel=1e-12)
 
@@ -222,14 +276,17 @@ def test_spring_by_ride_height_holds_the_wheel():
     chain = linkage("double_wishbone")
     wheel = s.add_body("wheel", mass=40, inertia=(1, 1, 1), cm=chain.points["wheel_centre"])
     joint = s.add_linkage("front", chain, carrier=wheel)
-    s.add_gravity(direction=s.inertial[3])  # upward, so that the wheel presses on the spring with 40 g
+    s.add_gravity(
+        direction=s.inertial[3]
+    )  # upward, so that the wheel presses on the spring with 40 g
     joint.add_spring("spring", "spring", stiffness=45000, damping=3000, ride=(0.02, 40 * 9.80665))
     _, udot = s.equations().compile(backend="python").derivatives(0.0, [0.02], [0.0])
     assert udot[0] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_equilibrium_of_a_long_model_with_a_linkage(monkeypatch):
-    """Models with many degrees of freedom are taken by recursion, where joints allow it; here one does not."""
+    """Models with many degrees of freedom are taken by recursion, where joints allow it; here one
+    does not."""
     for module in (accelerations, results):
         monkeypatch.setattr(module, "MAX_DOF_FACTORIZATION", 3)
     s = bc.System("row", axes="ISO 8855")
@@ -240,11 +297,16 @@ def test_equilibrium_of_a_long_model_with_a_linkage(monkeypatch):
     s.add_force("spring", magnitude="-20000*(x - x0) - 500*v", direction=s.inertial[3], at=wheel.cm)
     for i in range(4):
         b = s.add_body(f"b{i}", translate=3, mass=1 + i)
-        s.add_force(f"k{i}", magnitude="-1000*(x - x0) - 10*v", direction=s.inertial[3], at=b.origin)
+        s.add_force(
+            f"k{i}", magnitude="-1000*(x - x0) - 10*v", direction=s.inertial[3], at=b.origin
+        )
     s.add_output("travel", "q(wheel)*1000", units="1")
     found = s.equations(optimise="none").compile(backend="python").equilibrium()
     assert found["q(b3)"] == pytest.approx(-4 * 9.80665 / 1000, rel=1e-9)
-    assert found["travel"] == pytest.approx(1000 * found["q(wheel)"], rel=1e-12) and found["travel"] < -1
+    assert (
+        found["travel"] == pytest.approx(1000 * found["q(wheel)"], rel=1e-12)
+        and found["travel"] < -1
+    )
     assert found.outputs.keys() == {"travel"}
 
 
@@ -261,20 +323,31 @@ def test_bad_input():
     wheel = s.add_body("wheel", parent=base, mass=1, inertia=(1, 1, 1))
     s.add_body("rack", parent=base, translate=1, mass=1, inertia=0)
     assert "must be added with parent='n'" in bad(s.add_linkage, "l", five, carrier=wheel)
-    assert "no body is called 'weel'. Did you mean 'wheel'?" in bad(s.add_linkage, "l", five, base=base, carrier="weel")
+    assert "no body is called 'weel'. Did you mean 'wheel'?" in bad(
+        s.add_linkage, "l", five, base=base, carrier="weel"
+    )
     assert "has no rack" in bad(s.add_linkage, "l", five, base=base, carrier=wheel, rack="rack")
     assert "slides along (1.0, 0.0, 0.0)" in bad(
         s.add_linkage, "l", linkage("double_wishbone"), base=base, carrier=wheel, rack="rack"
     )
-    assert "a Linkage or a Table is needed" in bad(s.add_linkage, "l", "five_link.toml", base=base, carrier=wheel)
+    assert "a Linkage or a Table is needed" in bad(
+        s.add_linkage, "l", "five_link.toml", base=base, carrier=wheel
+    )
     joint = s.add_linkage("l", five, base=base, carrier=wheel)
     assert "has a linkage already" in bad(s.add_linkage, "m", five, base=base, carrier=wheel)
     assert "no hard point 'X6'" in bad(joint.point, "X6")
     assert "no link 'rod_6'" in bad(joint.link, "rod_6")
-    assert "give one of free_length=, preload= and ride=" in bad(joint.add_spring, "k", "spring", stiffness=1)
-    assert "has no strut 'sprig'. Did you mean 'spring'?" in bad(joint.add_spring, "k", "sprig", stiffness=1, preload=0)
+    assert "give one of free_length=, preload= and ride=" in bad(
+        joint.add_spring, "k", "spring", stiffness=1
+    )
+    assert "has no strut 'sprig'. Did you mean 'spring'?" in bad(
+        joint.add_spring, "k", "sprig", stiffness=1, preload=0
+    )
     other = bc.System("moving carrier", units="mks")
     turning = other.add_body("wheel", rotate=2, mass=1, inertia=(1, 1, 1))
     other.add_linkage("l", five, carrier=turning)
-    assert "it is carried by a linkage, so it can have no translate, rotate or axes of its own" in bad(other.equations)
+    assert (
+        "it is carried by a linkage, so it can have no translate, rotate or axes of its own"
+        in bad(other.equations)
+    )
     assert Linkage.read("five_link").inputs == ("travel",)

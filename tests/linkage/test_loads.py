@@ -1,4 +1,5 @@
-"""Loads in linkages at rest: against virtual work, and against the reactions of a model of bodies and loops."""
+"""Loads in linkages at rest: against virtual work, and against the reactions of a model of bodies
+and loops."""
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from tests.linkage.machines import linkage, sheet
 FORCE, MOMENT = np.array([-3100.0, 1700.0, 4200.0]), np.array([30.0, -60.0, 90.0])
 
 
-@pytest.mark.parametrize("name", ["double_wishbone", "macpherson", "five_link", "formula_student", "semi_trailing"])
+@pytest.mark.parametrize(
+    "name", ["double_wishbone", "macpherson", "five_link", "formula_student", "semi_trailing"]
+)
 def test_springs_and_rack_do_the_work_of_the_load(name):
     one = linkage(name)
     rack = (0.012,) if "rack" in one.inputs else ()
@@ -28,7 +31,9 @@ def test_springs_and_rack_do_the_work_of_the_load(name):
     moves = [(pose.d, pose.delta, a.d - b.d)]
     moves += [(pose.d_rack, pose.delta_rack, a.d_rack - b.d_rack)] if rack else []
     works = [
-        FORCE @ (d + np.cross(turn, at - pose.position)) + MOMENT @ turn + found[strut.name].magnitude * (line @ longer)
+        FORCE @ (d + np.cross(turn, at - pose.position))
+        + MOMENT @ turn
+        + found[strut.name].magnitude * (line @ longer)
         for d, turn, longer in moves
     ]
     assert works[0] == pytest.approx(0, abs=1e-8)
@@ -47,13 +52,16 @@ def test_springs_and_rack_do_the_work_of_the_load(name):
         elif c.kind == "joint" and part.partition(".")[2] in points:
             total += c.force
         elif c.kind == "strut":
-            total += sum(sign * c.force for p, sign in zip(strut.points, (-1, 1), strict=True) if p in points)
+            total += sum(
+                sign * c.force for p, sign in zip(strut.points, (-1, 1), strict=True) if p in points
+            )
     assert total == pytest.approx(-FORCE, abs=1e-7)
 
 
 @pytest.mark.campaign
 def test_loads_are_the_reactions_of_a_model_at_rest():
-    """A double wishbone put together from bodies, hinges and loops, at rest under the load: equal to 1e-8."""
+    """A double wishbone put together from bodies, hinges and loops, at rest under the load: equal
+    to 1e-8."""
     data = sheet("double_wishbone")
     for level in ("lower", "upper"):  # hinges along x, so that axes of bodies are those of the base
         data["points"][f"{level}_rear"][1:] = data["points"][f"{level}_front"][1:]
@@ -62,7 +70,10 @@ def test_loads_are_the_reactions_of_a_model_at_rest():
     p = {n: tuple(x) for n, x in one.points.items()}
     at = np.array(p["wheel_centre"]) - [0.0, 0.0, 0.3]
     found = solve_link_forces(
-        one, one.solve(0.0), [BodyLoad("carrier", FORCE, at)], {"spring": ("spring_arm", "spring_base")}
+        one,
+        one.solve(0.0),
+        [BodyLoad("carrier", FORCE, at)],
+        {"spring": ("spring_arm", "spring_base")},
     ).parts
     s = bc.System("wishbones", units="mks", axes="ISO 8855")
     small = {"mass": 1, "inertia": (0.1, 0.1, 0.1)}
@@ -73,18 +84,32 @@ def test_loads_are_the_reactions_of_a_model_at_rest():
         return tuple(float(a - b) for a, b in zip(p[point], p[origin], strict=True))
 
     carrier = s.add_body(
-        "carrier", parent=lower, rotate=(1, 2, 3), joint_at=within("lower_ball", "lower_front"), **small
+        "carrier",
+        parent=lower,
+        rotate=(1, 2, 3),
+        joint_at=within("lower_ball", "lower_front"),
+        **small,
     )
     ball = s.add_point("ball", body=carrier, at=within("upper_ball", "lower_ball"))
     s.add_loop_joint(
-        "loop", "spherical", between=(ball, s.add_point("socket", body=upper, at=within("upper_ball", "upper_front")))
+        "loop",
+        "spherical",
+        between=(ball, s.add_point("socket", body=upper, at=within("upper_ball", "upper_front"))),
     )
     tie = s.add_point("tie", body=carrier, at=within("tie_carrier", "lower_ball"))
-    s.add_loop_joint("loop_2", "distance", between=(tie, s.add_point("inner", body=None, at=p["tie_base"])))
+    s.add_loop_joint(
+        "loop_2", "distance", between=(tie, s.add_point("inner", body=None, at=p["tie_base"]))
+    )
     arm = s.add_point("arm", body=lower, at=within("spring_arm", "lower_front"))
-    s.add_strut("spring", magnitude="push", between=(arm, s.add_point("top", body=None, at=p["spring_base"])))
+    s.add_strut(
+        "spring",
+        magnitude="push",
+        between=(arm, s.add_point("top", body=None, at=p["spring_base"])),
+    )
     s.set_defaults(push=found["spring"].magnitude)
-    place = s.add_point("contact", body=carrier, at=tuple(float(x) for x in at - np.array(p["lower_ball"])))
+    place = s.add_point(
+        "contact", body=carrier, at=tuple(float(x) for x in at - np.array(p["lower_ball"]))
+    )
     for i, f in enumerate(FORCE, 1):
         s.add_force(f"load{i}", magnitude=float(f), direction=s.inertial[i], at=place)
     s.add_outputs("reactions")
@@ -101,18 +126,25 @@ def test_loads_are_the_reactions_of_a_model_at_rest():
         front, rear = (found[f"{level}_{end}"].force for end in ("front", "rear"))
         assert force(level) == pytest.approx(front + rear, abs=1e-8 * 4200)
         turned = [out[f"M{i}({level})"] for i in (2, 3)]
-        assert turned == pytest.approx(np.cross(within(f"{level}_rear", f"{level}_front"), rear)[1:], abs=1e-8 * 4200)
+        assert turned == pytest.approx(
+            np.cross(within(f"{level}_rear", f"{level}_front"), rear)[1:], abs=1e-8 * 4200
+        )
 
 
 def test_a_torque_that_the_body_takes_does_not_load_the_carrier():
     one = linkage("double_wishbone")
-    cases = {"hub": LoadCase(fx=2000.0, fz=4000.0), "shaft": LoadCase(fx=2000.0, fz=4000.0, torque="body")}
+    cases = {
+        "hub": LoadCase(fx=2000.0, fz=4000.0),
+        "shaft": LoadCase(fx=2000.0, fz=4000.0, torque="body"),
+    }
     found = linkage_loads(one, cases)
     radius = one.chain.vehicle["tyre_radius"]
     pose, strut = one.solve(0.0), {"spring": one.chain.struts[0].points}
     force = np.array([2000.0, 0.0, 4000.0])
     at = pose.position
-    hub = solve_link_forces(one, pose, [BodyLoad("carrier", force, at - [0, 0, radius])], strut).parts
+    hub = solve_link_forces(
+        one, pose, [BodyLoad("carrier", force, at - [0, 0, radius])], strut
+    ).parts
     shaft = solve_link_forces(one, pose, [BodyLoad("carrier", force, at)], strut).parts
     for name, parts in (("hub", hub), ("shaft", shaft)):
         for part, c in parts.items():

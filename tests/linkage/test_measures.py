@@ -12,7 +12,13 @@ from bellcrank.cli import main
 from bellcrank.core.errors import ModelError
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.load_table import LoadTable
-from bellcrank.linkage.measures import Measures, constant_measures, default_travels, draw_measures, measure_wheel
+from bellcrank.linkage.measures import (
+    Measures,
+    constant_measures,
+    default_travels,
+    draw_measures,
+    measure_wheel,
+)
 from bellcrank.linkage.pose import cross_last_axis
 from bellcrank.linkage.suspensions import HardPointData, _with_axle_centre
 from tests.linkage.machines import linkage, sheet
@@ -21,18 +27,33 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "suspension.toml"
 
 
 def plane_wishbone(**vehicle):
-    """Arms with axes along x and all points of one wheel in the plane x = 0: the front view is a plane four-bar."""
-    y_z = {"lower_ball": (0.72, 0.18), "upper_ball": (0.68, 0.50), "lower": (0.35, 0.22), "upper": (0.42, 0.46)}
+    """Arms with axes along x and all points of one wheel in the plane x = 0: the front view is a
+    plane four-bar."""
+    y_z = {
+        "lower_ball": (0.72, 0.18),
+        "upper_ball": (0.68, 0.50),
+        "lower": (0.35, 0.22),
+        "upper": (0.42, 0.46),
+    }
     points = {n: [0.0, *y_z[n]] for n in ("lower_ball", "upper_ball")}
     for level in ("lower", "upper"):
-        points[f"{level}_front"], points[f"{level}_rear"] = [0.15, *y_z[level]], [-0.15, *y_z[level]]
+        points[f"{level}_front"], points[f"{level}_rear"] = (
+            [0.15, *y_z[level]],
+            [-0.15, *y_z[level]],
+        )
     # a tie rod that repeats the lower arm keeps the motion plane
     points |= {
         "tie_base": [-0.1, *y_z["lower"]],
         "tie_carrier": [-0.1, *y_z["lower_ball"]],
         "wheel_centre": [0, 0.76, 0.3],
     }
-    head = {"kind": "double_wishbone", "name": "plane", "units": "m", "axes": "ISO 8855", "side": "left"}
+    head = {
+        "kind": "double_wishbone",
+        "name": "plane",
+        "units": "m",
+        "axes": "ISO 8855",
+        "side": "left",
+    }
     return Linkage.read({**head, "points": points, "vehicle": {"tyre_radius": 0.3, **vehicle}}), y_z
 
 
@@ -63,7 +84,9 @@ def test_trailing_arm_has_neither_camber_nor_toe_and_the_anti_lift_of_its_pivot(
     m = measure_wheel(linkage("trailing_arm"), [-0.05, 0.0, 0.05])
     for name in ("camber", "toe", "half_track_change"):
         assert m[name] == pytest.approx(0, abs=1e-12)
-    assert m["anti_lift_braking"][1] == pytest.approx(100 * 0.3 * (0.32 / 0.40) * 2.5 / 0.53, rel=1e-12)
+    assert m["anti_lift_braking"][1] == pytest.approx(
+        100 * 0.3 * (0.32 / 0.40) * 2.5 / 0.53, rel=1e-12
+    )
     assert m["anti_squat"][1] == pytest.approx(0, abs=1e-12)  # driven at the front alone
     radius = np.hypot(0.4, 0.03)
     assert m["wheelbase_change"][2] == pytest.approx(np.sqrt(radius**2 - 0.02**2) - 0.4, rel=1e-12)
@@ -82,7 +105,8 @@ def test_steering_axis_of_the_wishbone_by_hand():
 
 
 def test_a_steered_five_link_has_its_virtual_axis():
-    """With the balls of the wishbone's arms as ends of rods the virtual axis is the line of the balls, up to the wheel's own rise."""
+    """With the balls of the wishbone's arms as ends of rods the virtual axis is the line of the
+    balls, up to the wheel's own rise."""
     d = sheet("double_wishbone")
     p = d["points"]
     rods = [
@@ -92,11 +116,21 @@ def test_a_steered_five_link_has_its_virtual_axis():
         ("upper_rear", "upper_ball"),
     ]
     rods.append(("tie_base", "tie_carrier"))
-    points = {f"P{i}": p[a] for i, (a, _) in enumerate(rods, 1)} | {f"X{i}": p[b] for i, (_, b) in enumerate(rods, 1)}
+    points = {f"P{i}": p[a] for i, (a, _) in enumerate(rods, 1)} | {
+        f"X{i}": p[b] for i, (_, b) in enumerate(rods, 1)
+    }
     five = Linkage.read(
-        {"kind": "five_link", "name": "rods", "units": "mm", "axes": "ISO 8855", "side": "left", "vehicle": {"tyre_radius": 300},
-         "points": points | {"wheel_centre": p["wheel_centre"]}, "rack": {"points": ["P5"]}}
-    )  # fmt: skip
+        {
+            "kind": "five_link",
+            "name": "rods",
+            "units": "mm",
+            "axes": "ISO 8855",
+            "side": "left",
+            "vehicle": {"tyre_radius": 300},
+            "points": points | {"wheel_centre": p["wheel_centre"]},
+            "rack": {"points": ["P5"]},
+        }
+    )
     a, b = measure_wheel(five, 0.02, 0.005), measure_wheel(linkage("double_wishbone"), 0.02, 0.005)
     for name in ("camber", "toe", "half_track_change", "roll_centre_height"):
         assert a[name] == pytest.approx(b[name], abs=1e-9)
@@ -119,7 +153,9 @@ def test_signs_by_axes_and_side():
     )
     a, b = measure_wheel(left, 0.03, 0.01), measure_wheel(sae, 0.03, 0.01)
     c = measure_wheel(left.mirror(), 0.03, -0.01)
-    assert a["steer"][0] == pytest.approx(-b["steer"][0]) and a["steer"][0] == pytest.approx(-c["steer"][0])
+    assert a["steer"][0] == pytest.approx(-b["steer"][0]) and a["steer"][0] == pytest.approx(
+        -c["steer"][0]
+    )
     assert a["wheel_z"][0] == pytest.approx(-b["wheel_z"][0])
     same = (
         "camber",
@@ -154,7 +190,9 @@ def test_axle_in_roll():
     )  # the axle tilts with its wheels
     assert m["roll_centre_height"][0] == pytest.approx(p["roll_centre_height"][0], rel=1e-12)
     low, high = axle.points["upper_left_axle"], axle.points["upper_left_base"]
-    upper = low[2] + (high[2] - low[2]) * (0 - low[1]) / (high[1] - low[1])  # upper links meet the middle plane here
+    upper = low[2] + (high[2] - low[2]) * (0 - low[1]) / (
+        high[1] - low[1]
+    )  # upper links meet the middle plane here
     assert 0.3 < p["roll_centre_height"][0] < upper + 0.1
     assert m["anti_squat"][0] == pytest.approx(p["anti_squat"][0])
 
@@ -163,7 +201,10 @@ def test_axle_in_roll():
 def test_lines_of_the_picture_are_the_measures():
     m = measure_wheel(linkage("double_wishbone"), np.linspace(-0.02, 0.02, 3))
     shown = {axis.get_title(): axis for axis in draw_measures([m]).axes if axis.lines}
-    for name, title, factor in (("camber", "camber (deg)", 1.0), ("scrub_radius", "scrub radius (mm)", 1000.0)):
+    for name, title, factor in (
+        ("camber", "camber (deg)", 1.0),
+        ("scrub_radius", "scrub radius (mm)", 1000.0),
+    ):
         (line,) = shown[title].lines
         assert line.get_xdata() == pytest.approx([-20.0, 0.0, 20.0])
         assert line.get_ydata() == pytest.approx(factor * m[name], rel=1e-14)
@@ -171,18 +212,42 @@ def test_lines_of_the_picture_are_the_measures():
 
 def test_an_axle_without_a_wheel_centre_has_it_in_its_middle():
     points = {"wheel_left": (0.1, 0.7, 0.3), "wheel_right": (0.3, -0.5, 0.9)}
-    sheet = _with_axle_centre(HardPointData("axle", "solid_axle_four_link", "ISO 8855", "left", points))
+    sheet = _with_axle_centre(
+        HardPointData("axle", "solid_axle_four_link", "ISO 8855", "left", points)
+    )
     assert sheet.points["wheel_centre"] == pytest.approx((0.2, 0.1, 0.6))
 
 
 @pytest.mark.campaign
 def test_command(tmp_path, capsys):
-    assert main(["kinematics", "double_wishbone", "--travel=-40:40:5", "--mode", "all", "--csv", str(tmp_path / "k.csv"), "--plot",
-                 str(tmp_path / "k.png")]) == 0  # fmt: skip
+    assert (
+        main(
+            [
+                "kinematics",
+                "double_wishbone",
+                "--travel=-40:40:5",
+                "--mode",
+                "all",
+                "--csv",
+                str(tmp_path / "k.csv"),
+                "--plot",
+                str(tmp_path / "k.png"),
+            ]
+        )
+        == 0
+    )
     out = capsys.readouterr().out
-    assert "reachable travel -223.96 to 304.69 mm" in out and "opposite motion" in out and "anti-dive" in out
+    assert (
+        "reachable travel -223.96 to 304.69 mm" in out
+        and "opposite motion" in out
+        and "anti-dive" in out
+    )
     head, units, *rows = (tmp_path / "k_single.csv").read_text().splitlines()
-    assert head.split(",")[:3] == ["travel", "rack", "camber"] and units.split(",")[2] == "deg" and len(rows) == 5
+    assert (
+        head.split(",")[:3] == ["travel", "rack", "camber"]
+        and units.split(",")[2] == "deg"
+        and len(rows) == 5
+    )
     assert (tmp_path / "k.png").stat().st_size > 10000
     assert main(["kinematics", "double_wishbone", "--rack=-20:20:3", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
@@ -223,7 +288,9 @@ def test_usual_sweep_is_round_and_has_zero():
     assert default_travels(bc.vehicles.Car.read("passenger").linkage("front")) == pytest.approx(
         np.arange(-10, 11) / 100
     )
-    assert default_travels(linkage("double_wishbone")) == pytest.approx(np.arange(-8, 9) / 100)  # of its file
+    assert default_travels(linkage("double_wishbone")) == pytest.approx(
+        np.arange(-8, 9) / 100
+    )  # of its file
     pushrod = Linkage.read("formula_student")
     found = default_travels(pushrod)
     low, high = pushrod.range()
@@ -245,26 +312,55 @@ def test_one_name_for_a_measure(capsys):
         m = car.kinematics(axle, default_travels(car.linkage(axle)), mode="opposite")
         titles = [m.title(name) for name in m if not name.startswith("instant_axis")]
         assert len(set(titles)) == len(titles)
-        panels = [axis.get_title().partition(" (")[0] for axis in draw_measures([m]).axes if axis.get_title()]
+        panels = [
+            axis.get_title().partition(" (")[0]
+            for axis in draw_measures([m]).axes
+            if axis.get_title()
+        ]
         assert {*panels} < {*titles} and "track change" in panels and len(panels) > 10
-        assert main(["kinematics", "passenger", "--axle", axle, "--mode", "opposite", "--travel", "-20:20:3"]) == 0
+        assert (
+            main(
+                [
+                    "kinematics",
+                    "passenger",
+                    "--axle",
+                    axle,
+                    "--mode",
+                    "opposite",
+                    "--travel",
+                    "-20:20:3",
+                ]
+            )
+            == 0
+        )
         table = capsys.readouterr().out
         assert [p for p in panels if f"  {p}" not in table] == []
 
 
 def test_pictures_of_measures_and_loads():
-    """Lengths in mm over mm of travel, three to a row; forces of parts in kN, a panel for each case, two to a row."""
+    """Lengths in mm over mm of travel, three to a row; forces of parts in kN, a panel for each
+    case, two to a row."""
     sets = []
     for mode, sign in (("bump", 1.0), ("roll", -1.0)):
         m = Measures("axle", mode)
         m.add("travel", np.array([-0.01, 0.02]), "m", "")
-        for name, values, unit in (("camber", [1.0, 2.0], "deg"), ("scrub_radius", 0.03, "m"), ("toe", [np.nan, 1.0], "deg"),
-                                   ("caster", [5.0, 6.0], "deg"), ("anti_dive", [7.0, 8.0], "%")):  # fmt: skip
+        for name, values, unit in (
+            ("camber", [1.0, 2.0], "deg"),
+            ("scrub_radius", 0.03, "m"),
+            ("toe", [np.nan, 1.0], "deg"),
+            ("caster", [5.0, 6.0], "deg"),
+            ("anti_dive", [7.0, 8.0], "%"),
+        ):
             m.add(name, sign * np.array(values), unit, "")
         sets.append(m)
     figure = draw_measures(sets)
     *shown, fifth, sixth = figure.axes
-    titles = ["camber (deg)", "caster (deg)", "scrub radius (mm)", "anti dive (%)"]  # toe has no numbers everywhere
+    titles = [
+        "camber (deg)",
+        "caster (deg)",
+        "scrub radius (mm)",
+        "anti dive (%)",
+    ]  # toe has no numbers everywhere
     assert [a.get_title() for a in shown] == titles
     assert [[*line.get_ydata()] for line in shown[2].lines] == [[30, 30], [-30, -30]]
     assert [[*line.get_ydata()] for line in shown[0].lines] == [[1, 2], [-1, -2]]
@@ -280,20 +376,31 @@ def test_pictures_of_measures_and_loads():
         parts = {f"rod_{i}": SimpleNamespace(magnitude=x) for i, x in enumerate(sizes)}
         return SimpleNamespace(name=name, link_forces=SimpleNamespace(parts=parts))
 
-    table = LoadTable("axle", [case("braking", 2500.0, -800.0), case("turning", 10.0, 20.0), case("bump", 1.0, 2.0)])
+    table = LoadTable(
+        "axle",
+        [case("braking", 2500.0, -800.0), case("turning", 10.0, 20.0), case("bump", 1.0, 2.0)],
+    )
     axes = table.draw().axes
-    assert [[b.get_width() for b in a.patches] for a in axes[:3]] == [[2.5, -0.8], [0.01, 0.02], [0.001, 0.002]]
-    assert [[b.get_y() + b.get_height() / 2 for b in a.patches] for a in axes[:1]] == [pytest.approx([0, 1])]
+    assert [[b.get_width() for b in a.patches] for a in axes[:3]] == [
+        [2.5, -0.8],
+        [0.01, 0.02],
+        [0.001, 0.002],
+    ]
+    assert [[b.get_y() + b.get_height() / 2 for b in a.patches] for a in axes[:1]] == [
+        pytest.approx([0, 1])
+    ]
     assert [t.get_text() for t in axes[0].get_yticklabels()] == ["rod_0", "rod_1"]
-    assert [a.get_title() for a in axes] == ["braking", "turning", "bump", ""] and not axes[3].axison
+    assert [a.get_title() for a in axes] == ["braking", "turning", "bump", ""] and not axes[
+        3
+    ].axison
     assert [a.get_xlabel() for a in axes] == ["", "", "force (kN)", "force (kN)"]
 
 
 def test_vector_products_of_poses():
     a, b = np.random.default_rng(0).normal(size=(2, 4, 3))
-    assert cross_last_axis(a, b) == pytest.approx(np.cross(a, b)) and cross_last_axis(a, b[0]) == pytest.approx(
-        np.cross(a, b[0])
-    )
+    assert cross_last_axis(a, b) == pytest.approx(np.cross(a, b)) and cross_last_axis(
+        a, b[0]
+    ) == pytest.approx(np.cross(a, b[0]))
 
 
 def test_rounding_is_no_measure():

@@ -1,4 +1,5 @@
-"""A rack whose travel is given: by an input, by a formula over time, against a driven body and against what an observer on the rack sees."""
+"""A rack whose travel is given: by an input, by a formula over time, against a driven body and
+against what an observer on the rack sees."""
 
 import numpy as np
 import pytest
@@ -12,9 +13,12 @@ R, W = 0.012, 9.0  # m, rad/s
 
 
 def steered(kind, table=False):
-    """A corner on a body that turns and moves, arm with mass; the rack moves by R sin(W t), whoever moves it."""
+    """A corner on a body that turns and moves, arm with mass; the rack moves by R sin(W t), whoever
+    moves it."""
     s = bc.System("steered corner", units="mks", axes="ISO 8855")
-    body = s.add_body("body", translate=3, rotate=(1, 0.2, 0.3), mass=400, inertia=(60, 80, 90), cm=(0.1, 0, 0.5))
+    body = s.add_body(
+        "body", translate=3, rotate=(1, 0.2, 0.3), mass=400, inertia=(60, 80, 90), cm=(0.1, 0, 0.5)
+    )
     wheel = s.add_body("wheel", parent=body, mass=38, inertia=(0.9, 1.4, 0.9), cm=(0, 0.765, 0.3))
     chain = linkage("double_wishbone")
     rack = "r_0*sin(w_0*t)"
@@ -39,9 +43,12 @@ def steered(kind, table=False):
 @pytest.mark.campaign
 @pytest.mark.parametrize("table", [pytest.param(False, marks=pytest.mark.campaign), True])
 def test_a_given_rack_is_a_driven_one(table):
-    """The same accelerations and channels as with the rack as a body that a speed constraint drives; in C and in Python."""
+    """The same accelerations and channels as with the rack as a body that a speed constraint
+    drives; in C and in Python."""
     kinds = {"body": "python", "input": "c"} | ({} if table else {"formula": "python"})
-    sims = {k: steered(k, table).equations(optimise="none").compile(backend=b) for k, b in kinds.items()}
+    sims = {
+        k: steered(k, table).equations(optimise="none").compile(backend=b) for k, b in kinds.items()
+    }
     assert len(sims["input"].interface.coordinates) == 3
     inputs = {"r_in": bc.signals.sine(R, W / (2 * np.pi))}
     rng = np.random.default_rng(1)
@@ -67,10 +74,14 @@ def test_a_given_rack_is_a_driven_one(table):
 @pytest.mark.campaign
 @pytest.mark.parametrize("exact", [True, False])
 def test_all_points_on_the_rack_fall_sideways(exact):
-    """Five rods that all stand on the rack move with it as a whole: on it the wheel feels -r'' as gravity across, and nothing else."""
+    """Five rods that all stand on the rack move with it as a whole: on it the wheel feels -r'' as
+    gravity across, and nothing else."""
     data = sheet("five_link")
     data["rack"] = {"points": ["P1", "P2", "P3", "P4", "P5"], "axis": [0, 1, 0]}
-    data["struts"], data["attach"] = {}, {k: v for k, v in data.get("attach", {}).items() if k not in ("spring_base",)}
+    data["struts"], data["attach"] = (
+        {},
+        {k: v for k, v in data.get("attach", {}).items() if k not in ("spring_base",)},
+    )
     riding = Linkage.read(data)
     found = []
     for led in (True, False):
@@ -87,7 +98,11 @@ def test_all_points_on_the_rack_fall_sideways(exact):
         s.add_output("ay", "dot(dxdt(vel(wheel.cm)), [n2])", units="L/T**2")
         s.set_defaults(a=3.0, b=-8.0)
         s.set_units(a="L/T**2", b="L/T**3")
-        found.append(s.equations().compile(backend="c").simulate(t_end=0.06, step=0.001, initial={"u(wheel)": 0.3}))
+        found.append(
+            s.equations()
+            .compile(backend="c")
+            .simulate(t_end=0.06, step=0.001, initial={"u(wheel)": 0.3})
+        )
     a, b = found
     t = a.time
     tolerance = 1e-12 if exact else 1e-7
@@ -104,14 +119,18 @@ def test_check_of_a_rack_that_is_led(table):
     report = bc.check(steered("input" if table else "formula", table), states=2, backend="python")
     assert report.passed, str(report)
     lines = {line.name: line for line in report.lines}
-    assert "linear momentum" in lines and not lines["Jacobian of the rates against differences"].note
+    assert (
+        "linear momentum" in lines and not lines["Jacobian of the rates against differences"].note
+    )
 
 
 def test_a_rack_in_inches_and_its_units():
     """A rack travel without stated units is a length."""
     s = bc.System("corner", units="in-lb", axes="ISO 8855")
     wheel = s.add_body("wheel", mass=80, inertia=(0, 0, 0))
-    joint = s.add_linkage("front", linkage("double_wishbone"), carrier=wheel, rack=s.add_input("steer"))
+    joint = s.add_linkage(
+        "front", linkage("double_wishbone"), carrier=wheel, rack=s.add_input("steer")
+    )
     s.add_output("rack", f"dot(pos({joint.point('tie_base').name}), [n2])", units="L")
     eom = s.equations()
     assert eom.quantities.unit["steer"].text == "in"
@@ -126,7 +145,11 @@ def test_bad_racks():
         s.add_input("steer")
         wheel = s.add_body("wheel", mass=38, inertia=(0.9, 1.4, 0.9))
         chain = linkage("double_wishbone")
-        chain = chain.table(step=0.05, range=(-0.05, 0.05), rack=(-0.02, 0.02), rack_step=0.02) if data else chain
+        chain = (
+            chain.table(step=0.05, range=(-0.05, 0.05), rack=(-0.02, 0.02), rack_step=0.02)
+            if data
+            else chain
+        )
         s.add_linkage("front", chain, carrier=wheel, rack=rack)
         s.add_gravity()
         return s
@@ -136,7 +159,8 @@ def test_bad_racks():
     with pytest.raises(ModelError, match="neither a body of the system nor a formula"):
         made([1.0])
     with pytest.raises(
-        ModelError, match=r"rack: it depends on q\(wheel\); a rack that moves by itself is given as a body"
+        ModelError,
+        match=r"rack: it depends on q\(wheel\); a rack that moves by itself is given as a body",
     ):
         made("0.1*q(wheel)").equations()
     with pytest.raises(ModelError, match="rack"):
@@ -160,7 +184,9 @@ def test_a_loop_elsewhere_changes_nothing():
     for beside in (False, True):
         s = bc.System("corner", units="mks", axes="ISO 8855")
         body = s.add_body("body", rotate=3, mass=400, inertia=(60, 80, 90))
-        wheel = s.add_body("wheel", parent=body, mass=38, inertia=(0.9, 1.4, 0.9), cm=(0, 0.765, 0.3))
+        wheel = s.add_body(
+            "wheel", parent=body, mass=38, inertia=(0.9, 1.4, 0.9), cm=(0, 0.765, 0.3)
+        )
         s.add_linkage("front", linkage("double_wishbone"), base=body, carrier=wheel, rack="0.1*t")
         if beside:
             a = s.add_body("a", translate=1, mass=1)
@@ -168,6 +194,11 @@ def test_a_loop_elsewhere_changes_nothing():
             s.add_loop_joint("loop", between=(a.origin, b.origin), directions=[s.inertial[1]])
         sim = s.equations(optimise="none").compile(backend="python")
         start = sim.assemble({"q(wheel)": 0.01, "u(body)": 1.5, "u(wheel)": -0.7})
-        rates.append({x.name: v for x, v in zip(sim.interface.speeds, sim.derivatives(0.1, *start)[1], strict=True)})
+        rates.append(
+            {
+                x.name: v
+                for x, v in zip(sim.interface.speeds, sim.derivatives(0.1, *start)[1], strict=True)
+            }
+        )
     for name in rates[0]:
         assert rates[1][name] == pytest.approx(rates[0][name], rel=1e-10)

@@ -1,4 +1,5 @@
-"""Rotation vectors against SciPy and against differences, below and above the angle where series end."""
+"""Rotation vectors against SciPy and against differences, below and above the angle where series
+end."""
 
 import numpy as np
 import pytest
@@ -36,14 +37,19 @@ def test_rotations_of_their_vectors():
 
 
 def test_shapes_and_their_slopes():
-    """sin x/x, (1 - cos x)/x^2, (x - sin x)/x^3: series and closed forms meet at one, and have their slopes."""
+    """sin x/x, (1 - cos x)/x^2, (x - sin x)/x^3: series and closed forms meet at one, and have
+    their slopes."""
     x = np.array([0.5, 0.999, 1.0, 1.001, 2.0])
     a, b, c, db, dc = rotation_series(x * x)
     assert a == pytest.approx(np.sinc(x / np.pi), rel=1e-14)
     assert b == pytest.approx(2 * (np.sin(x / 2) / x) ** 2, rel=1e-14)
     assert c == pytest.approx((x - np.sin(x)) / x**3, rel=1e-12)
-    assert db == pytest.approx(central_difference(lambda h: rotation_series(x * x + h)[1], 1e-2), rel=1e-9)
-    assert dc == pytest.approx(central_difference(lambda h: rotation_series(x * x + h)[2], 1e-2), rel=1e-9)
+    assert db == pytest.approx(
+        central_difference(lambda h: rotation_series(x * x + h)[1], 1e-2), rel=1e-9
+    )
+    assert dc == pytest.approx(
+        central_difference(lambda h: rotation_series(x * x + h)[2], 1e-2), rel=1e-9
+    )
 
 
 def test_angular_velocity_and_acceleration_of_a_vector_that_moves():
@@ -53,11 +59,15 @@ def test_angular_velocity_and_acceleration_of_a_vector_that_moves():
         return P + h * DP + h * h / 2 * DDP
 
     turning = np.einsum(
-        "kij,klj->kil", central_difference(lambda h: rotation_matrix(at(h)), 1e-2), rotation_matrix(P)
+        "kij,klj->kil",
+        central_difference(lambda h: rotation_matrix(at(h)), 1e-2),
+        rotation_matrix(P),
     )  # R' R^T
     w = np.stack([turning[:, 2, 1], turning[:, 0, 2], turning[:, 1, 0]], -1)
     assert angular_velocity(P, DP) == pytest.approx(w, abs=1e-10)
     rate = central_difference(lambda h: angular_velocity(at(h), DP + h * DDP), 1e-2)
     assert angular_acceleration(P, DP, DDP) == pytest.approx(rate, abs=1e-9)
     assert vector_rate(P, angular_velocity(P, DP)) == pytest.approx(DP, rel=1e-12, abs=1e-14)
-    assert vector_acceleration(P, DP, angular_acceleration(P, DP, DDP)) == pytest.approx(DDP, rel=1e-11, abs=1e-13)
+    assert vector_acceleration(P, DP, angular_acceleration(P, DP, DDP)) == pytest.approx(
+        DDP, rel=1e-11, abs=1e-13
+    )

@@ -34,21 +34,30 @@ def five():
     return linkage("five_link")
 
 
-@pytest.mark.parametrize(("ends", "cases", "digits"), [((-0.2, 0.2), FULL, 5e-4), ((0.0, 0.1), SMOOTH, 6e-3)])
+@pytest.mark.parametrize(
+    ("ends", "cases", "digits"), [((-0.2, 0.2), FULL, 5e-4), ((0.0, 0.1), SMOOTH, 6e-3)]
+)
 def test_errors_are_the_recomputed_ones(five, ends, cases, digits):
     z = np.linspace(*ends, round((ends[1] - ends[0]) / 1e-3) + 1)
     exact = five.solve(z, links=())
     for (scheme, step), expected in cases.items():
-        found = pose_differences(five.table(step=step, range=ends, scheme=scheme, links=()).solve(z), exact)
+        found = pose_differences(
+            five.table(step=step, range=ends, scheme=scheme, links=()).solve(z), exact
+        )
         assert [found[m] for m in MEASURES] == pytest.approx(expected, rel=digits)
 
 
 @pytest.mark.parametrize(
     ("scheme", "orders"),
-    [("three-rotations", (4, 3, 3, 2, 2, 1)), ("cubic", (4, 4, 3, 3, 2, 2)), ("quintic", (6, 6, 5, 5, 4, 4))],
+    [
+        ("three-rotations", (4, 3, 3, 2, 2, 1)),
+        ("cubic", (4, 4, 3, 3, 2, 2)),
+        ("quintic", (6, 6, 5, 5, 4, 4)),
+    ],
 )
 def test_orders(five, scheme, orders):
-    """Steps of 10 and 5 mm on [0, 0.1] m. The three rotations do not commute, which costs their angle an order."""
+    """Steps of 10 and 5 mm on [0, 0.1] m. The three rotations do not commute, which costs their
+    angle an order."""
     errors = [
         five.table(step=h, range=(0.0, 0.1), scheme=scheme, links=()).compare(five, per_interval=16)
         for h in (0.01, 0.005)
@@ -62,19 +71,29 @@ def test_quintic_accelerations_are_continuous_and_cubic_ones_jump(five):
         table = five.table(step=0.01, range=(-0.2, 0.2), scheme=scheme, links=())
         piece = table.pieces["carrier"]
         inner = np.arange(1, len(table.travel) - 1)
-        left, right = piece.pose_at(inner - 1, np.ones(len(inner))), piece.pose_at(inner, np.zeros(len(inner)))
+        left, right = (
+            piece.pose_at(inner - 1, np.ones(len(inner))),
+            piece.pose_at(inner, np.zeros(len(inner))),
+        )
         jump = {name: np.linalg.norm(left[name] - right[name], axis=1).max() for name in left}
         assert jump["position"] < 1e-14 and jump["d"] < 1e-12 and jump["delta"] < 1e-11
         # the source promises a continuous acceleration; it jumps by 1.05684 1/m at z = -0.19 m
         assert low <= jump["dd"] < high
     nodes = five.table(step=0.01, range=(-0.2, 0.2), links=())
-    assert max(pose_differences(nodes.solve(nodes.travel), five.solve(nodes.travel, links=())).values()) < 1e-9
+    assert (
+        max(
+            pose_differences(nodes.solve(nodes.travel), five.solve(nodes.travel, links=())).values()
+        )
+        < 1e-9
+    )
 
 
 def test_single_rod():
-    """Houdek (2020), section 3.5.1: a rod of unit length, nodes every 0.3 rad: e = 2.106e-5, about h^4/384, rotation exact.
+    """Houdek (2020), section 3.5.1: a rod of unit length, nodes every 0.3 rad: e = 2.106e-5, about
+    h^4/384, rotation exact.
 
-    Here travel is the height of the rod's end, so the same accuracy is looked for by a table over the angle's sine."""
+    Here travel is the height of the rod's end, so the same accuracy is looked for by a table over
+    the angle's sine."""
     rod = Linkage.read(
         {
             "kind": "trailing_arm", "name": "rod", "units": "m", "axes": "ISO 8855", "side": "left",
@@ -94,9 +113,13 @@ def test_single_rod():
 
     check = np.arange(0, np.pi / 2, 0.01)
     i = np.minimum((check / 0.3).astype(int), 5)
-    found = Pose(check, **pose_polynomials(at(angles), 0.3, quintic=False).pose_at(i, check / 0.3 - i))
+    found = Pose(
+        check, **pose_polynomials(at(angles), 0.3, quintic=False).pose_at(i, check / 0.3 - i)
+    )
     exact = at(check)
-    assert np.linalg.norm(found.position - exact.position, axis=1).max() == pytest.approx(2.106e-5, rel=1e-3)
+    assert np.linalg.norm(found.position - exact.position, axis=1).max() == pytest.approx(
+        2.106e-5, rel=1e-3
+    )
     assert np.linalg.norm(found.d - exact.d, axis=1).max() == pytest.approx(2.157e-4, rel=1e-3)
     assert np.abs(found.rotation - exact.rotation).max() < 1e-14
     pose = rod.solve(np.sin(0.4))
@@ -109,7 +132,9 @@ def test_grid_is_chosen_for_an_accuracy(five):
         table = five.table(accuracy=accuracy, range=(-0.19, 0.2), links=())
         exact = table.compare(five, per_interval=7)
         assert max(exact["position"], exact["angle"]) < 1.1 * accuracy
-        coarse = five.table(step=2 * table.step, range=(-0.19, 0.2), links=()).compare(five, per_interval=7)
+        coarse = five.table(step=2 * table.step, range=(-0.19, 0.2), links=()).compare(
+            five, per_interval=7
+        )
         assert max(coarse["position"], coarse["angle"]) > accuracy
         assert table.errors["angle"] <= accuracy
 
@@ -124,25 +149,46 @@ def test_travel_and_rack_are_bicubic():
     assert orders == pytest.approx([4, 4, 3, 3, 2, 2], abs=0.5)
     z, r = table.travel[3], table.rack[2]
     a, b = table.solve(z, r), wishbone.solve(z, r)
-    for name in ("position", "rotation", "d", "delta", "d_rack", "delta_rack", "dd_mixed", "ddelta_mixed"):
+    for name in (
+        "position",
+        "rotation",
+        "d",
+        "delta",
+        "d_rack",
+        "delta_rack",
+        "dd_mixed",
+        "ddelta_mixed",
+    ):
         assert np.abs(getattr(a, name) - getattr(b, name)).max() < 1e-10, name
-    pose = wishbone.table(accuracy=1e-6, rack=(-0.01, 0.01), range=(-0.02, 0.02)).solve(0.013, 0.004)
+    pose = wishbone.table(accuracy=1e-6, rack=(-0.01, 0.01), range=(-0.02, 0.02)).solve(
+        0.013, 0.004
+    )
     exact = wishbone.solve(0.013, 0.004)
-    assert np.abs(pose.point("spring_arm").position - exact.point("spring_arm").position).max() < 2e-6
+    assert (
+        np.abs(pose.point("spring_arm").position - exact.point("spring_arm").position).max() < 2e-6
+    )
     assert np.abs(pose.point("tie_base").d_rack - [0, 1, 0]).max() < 1e-9
 
 
 def test_what_a_table_of_two_inputs_adds_to_accelerations():
-    """Terms in the squares of both rates and in their product, each with the second derivative that belongs to it."""
-    table = linkage("double_wishbone").table(step=0.02, rack=(0.0, 0.04), range=(-0.04, 0.04), links=())
+    """Terms in the squares of both rates and in their product, each with the second derivative that
+    belongs to it."""
+    table = linkage("double_wishbone").table(
+        step=0.02, rack=(0.0, 0.04), range=(-0.04, 0.04), links=()
+    )
     guide = TableGuide("corner", table, True, lambda part: None)
     at, rates, carrier = (0.013, 0.014), (0.7, -1.9), table.chain.carrier
-    q, u = ([Symbol(f"{x}{i}", kind) for i in range(2)] for x, kind in (("q", "coordinate"), ("u", "speed")))
+    q, u = (
+        [Symbol(f"{x}{i}", kind) for i in range(2)]
+        for x, kind in (("q", "coordinate"), ("u", "speed"))
+    )
     motion = guide.motion(carrier, q, u, ONE)
     values = dict(zip((*q, *u), (*at, *rates), strict=True))
     n = guide.numeric_motion(carrier, at, 1.0)
     for found, terms in ((motion.a, n["dd"]), (motion.alpha, n["ddelta"])):
-        expected = sum((1 if i == j else 2) * x * rates[i] * rates[j] for (i, j), x in terms.items())
+        expected = sum(
+            (1 if i == j else 2) * x * rates[i] * rates[j] for (i, j), x in terms.items()
+        )
         assert evaluate(found, values) == pytest.approx(list(expected), rel=1e-9)
     small = guide.numeric_motion(carrier, [1000 * x for x in at], 1000.0)  # in mm
     for name, power in (("d", 0), ("delta", 1)):
@@ -154,14 +200,18 @@ def test_what_a_table_of_two_inputs_adds_to_accelerations():
 
 def test_slopes_of_what_is_looked_up():
     """Of all values but second derivatives, by either input, against differences within a cell."""
-    table = linkage("double_wishbone").table(step=0.02, rack=(0.0, 0.04), range=(-0.04, 0.04), links=())
+    table = linkage("double_wishbone").table(
+        step=0.02, rack=(0.0, 0.04), range=(-0.04, 0.04), links=()
+    )
     carrier, at = table.chain.carrier, np.array([0.013, 0.014])
     guide = TableGuide("corner", table, True, lambda part: None)
     look_up = guide.routine(carrier).python
     args = [Symbol("z", "coordinate"), Symbol("r", "coordinate")]
     values = dict(zip(args, at, strict=True))
     for j in range(2):
-        expected = central_difference(lambda h, j=j: np.array(look_up(*(at + h * np.eye(2)[j]))), 5e-4)[:24]
+        expected = central_difference(
+            lambda h, j=j: np.array(look_up(*(at + h * np.eye(2)[j]))), 5e-4
+        )[:24]
         found = evaluate([guide._derivative_rule(carrier, i)(j, args) for i in range(24)], values)
         assert found == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
@@ -182,17 +232,27 @@ def test_formulas_of_a_cell_are_the_table(name, options, extend):
     part, two = table.chain.carrier, "rack" in options
     found = pose_lookup(table, part, extend)
     look_up = TableGuide("corner", table, two, lambda part: None, extend).routine(part).python
-    for at in ((-0.031, 0.003), (0.027, 0.036), *([(0.046, 0.045), (-0.047, 0.01)] if extend else [])):
+    for at in (
+        (-0.031, 0.003),
+        (0.027, 0.036),
+        *([(0.046, 0.045), (-0.047, 0.01)] if extend else []),
+    ):
         z = np.array(at[: 1 + two])
         lows, highs, steps = map(np.array, (found.lows, found.highs, found.steps))
         inside = np.clip(z, lows, highs)
         cell = np.minimum(((inside - lows) / steps).astype(int), np.array(found.cell_counts) - 1)
         row = found.rows[cell[0] * found.cell_counts[-1] + cell[1] if two else cell[0]]
         values = dict(zip(found.numbers, row, strict=True)) | dict(
-            zip((*found.places, *found.beyond, *found.inside),
-                (*(inside - lows - cell * steps), *((z - inside) if extend else ()), *((z == inside) if extend else ())),
-                strict=True)
-        )  # fmt: skip
+            zip(
+                (*found.places, *found.beyond, *found.inside),
+                (
+                    *(inside - lows - cell * steps),
+                    *((z - inside) if extend else ()),
+                    *((z == inside) if extend else ()),
+                ),
+                strict=True,
+            )
+        )
         assert evaluate(found.values, values) == pytest.approx(look_up(*z), rel=1e-9, abs=1e-9), at
 
 
@@ -211,13 +271,17 @@ def test_links_and_points_are_interpolated_too():
 def test_a_table_has_at_most_so_many_nodes(five, monkeypatch):
     monkeypatch.setattr("bellcrank.linkage.pose_table.MOST", 11)
     assert len(five.table(step=0.01, range=(-0.05, 0.05), links=()).travel) == 11
-    with pytest.raises(ModelError, match="a table of 12 nodes is too large; use a larger step or accuracy"):
+    with pytest.raises(
+        ModelError, match="a table of 12 nodes is too large; use a larger step or accuracy"
+    ):
         five.table(step=0.01, range=(-0.05, 0.06), links=())
 
 
 def test_outside_the_table(five):
     table = five.table(step=0.01, range=(-0.1, 0.1))
-    with pytest.raises(ModelError, match=r"travel 0\.12 lies outside its nodes, which go from -0\.1 to 0\.1"):
+    with pytest.raises(
+        ModelError, match=r"travel 0\.12 lies outside its nodes, which go from -0\.1 to 0\.1"
+    ):
         table.solve([0.0, 0.12])
     pose = table.solve([0.05, 0.12], extend=True)
     assert pose.extended.tolist() == [False, True]
@@ -226,10 +290,12 @@ def test_outside_the_table(five):
 
 
 @pytest.mark.parametrize(
-    "scheme", rarely(["quintic", "cubic", "three-rotations", "bicubic"], ["cubic", "three-rotations"])
+    "scheme",
+    rarely(["quintic", "cubic", "three-rotations", "bicubic"], ["cubic", "three-rotations"]),
 )
 def test_beyond_the_table_it_goes_on_straight(scheme, five):
-    """Position straight, attitude continuous, derivatives those of the pose itself, in Python and in C; outside one end or both."""
+    """Position straight, attitude continuous, derivatives those of the pose itself, in Python and
+    in C; outside one end or both."""
     if scheme == "bicubic":
         table = linkage("double_wishbone").table(step=0.02, range=(-0.04, 0.04), rack=(-0.02, 0.02))
         places = [(0.05, 0.013), (-0.012, -0.031), (0.055, 0.028), (-0.049, -0.03)]
@@ -243,16 +309,32 @@ def test_beyond_the_table_it_goes_on_straight(scheme, five):
     assert compiled.extended.all()
     assert max(pose_differences(pose, compiled).values()) < 1e-11
     h = 1e-4
-    names = [("d", "delta", "dd", "ddelta"), ("d_rack", "delta_rack", "dd_rack", "ddelta_rack")][: len(place)]
+    names = [("d", "delta", "dd", "ddelta"), ("d_rack", "delta_rack", "dd_rack", "ddelta_rack")][
+        : len(place)
+    ]
     for k, (d, delta, dd, ddelta) in enumerate(names):
-        low, high = (table.solve(*(place + h * s * np.eye(len(place))[k][:, None]), extend=True) for s in (-1, 1))
+        low, high = (
+            table.solve(*(place + h * s * np.eye(len(place))[k][:, None]), extend=True)
+            for s in (-1, 1)
+        )
         assert np.abs((high.position - low.position) / (2 * h) - getattr(pose, d)).max() < 1e-6
         turned = rotation_vector(high.rotation @ np.swapaxes(low.rotation, 1, 2)) / (2 * h)
         assert np.abs(turned - getattr(pose, delta)).max() < 1e-6
-        assert np.abs((getattr(high, d) - getattr(low, d)) / (2 * h) - getattr(pose, dd)).max() < 1e-4
-        assert np.abs((getattr(high, delta) - getattr(low, delta)) / (2 * h) - getattr(pose, ddelta)).max() < 1e-4
-    edges = [np.clip(x, g[0], g[-1]) for x, g in zip(place, (table.travel, table.rack), strict=False)]
-    near = table.solve(*(e + 1e-9 * np.sign(x - e) for x, e in zip(place, edges, strict=True)), extend=True)
+        assert (
+            np.abs((getattr(high, d) - getattr(low, d)) / (2 * h) - getattr(pose, dd)).max() < 1e-4
+        )
+        assert (
+            np.abs(
+                (getattr(high, delta) - getattr(low, delta)) / (2 * h) - getattr(pose, ddelta)
+            ).max()
+            < 1e-4
+        )
+    edges = [
+        np.clip(x, g[0], g[-1]) for x, g in zip(place, (table.travel, table.rack), strict=False)
+    ]
+    near = table.solve(
+        *(e + 1e-9 * np.sign(x - e) for x, e in zip(place, edges, strict=True)), extend=True
+    )
     inside = table.solve(*edges)
     assert np.abs(near.delta - inside.delta).max() < 1e-6 and np.abs(near.d - inside.d).max() < 1e-6
 
@@ -262,7 +344,9 @@ def test_files(five, tmp_path):
     again = Table.read(table.save(tmp_path / "five.json"))
     z = np.linspace(-0.1, 0.1, 17)
     assert max(pose_differences(table.solve(z), again.solve(z)).values()) == 0
-    assert np.abs(table.solve(z).point("X5").position - again.solve(z).point("X5").position).max() == 0
+    assert (
+        np.abs(table.solve(z).point("X5").position - again.solve(z).point("X5").position).max() == 0
+    )
     lines = table.save_transformations(tmp_path / "five.txt").read_text().splitlines()
     assert int(lines[0]) == 11 and len(lines) == 1 + 11 * 6
     T = np.array([[float(x) for x in line.split()] for line in lines[2:5]])
@@ -279,7 +363,11 @@ def test_files(five, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "rack"),
-    rarely([("double_wishbone", (-0.02, 0.03)), ("five_link", None)], [("five_link", None)], several=True),
+    rarely(
+        [("double_wishbone", (-0.02, 0.03)), ("five_link", None)],
+        [("five_link", None)],
+        several=True,
+    ),
 )
 def test_the_table_of_the_other_side_is_the_mirror_image(name, rack):
     one, grid = linkage(name), {"step": 0.03, "range": (-0.03, 0.06), "rack": rack}

@@ -1,4 +1,5 @@
-"""Every measure of a double wishbone against points found by another way: balls on circles, the carrier as a triangle of lengths."""
+"""Every measure of a double wishbone against points found by another way: balls on circles, the
+carrier as a triangle of lengths."""
 
 import numpy as np
 import pytest
@@ -39,13 +40,21 @@ class Points:
         a, b = self.p[f"{arm}_front"], self.p[f"{arm}_rear"]
         e = (b - a) / np.linalg.norm(b - a)
         r = point - a
-        return a + np.cos(angle) * r + np.sin(angle) * np.cross(e, r) + (1 - np.cos(angle)) * e * (e @ r)
+        return (
+            a
+            + np.cos(angle) * r
+            + np.sin(angle) * np.cross(e, r)
+            + (1 - np.cos(angle)) * e * (e @ r)
+        )
 
     def at(self, z, rack=0.0):
         """Balls, wheel centre, wheel axis, contact point, spring length."""
 
         def placed(x):
-            low, high = self.swung("lower", x[0], self.p["lower_ball"]), self.swung("upper", x[1], self.p["upper_ball"])
+            low, high = (
+                self.swung("lower", x[0], self.p["lower_ball"]),
+                self.swung("upper", x[1], self.p["upper_ball"]),
+            )
             R = self.frame(low, high, x[2:])
             return low, high, low + R @ self.centre, R @ self.axle
 
@@ -91,7 +100,8 @@ def rates(points, z, rack):
 
 
 @pytest.mark.parametrize(
-    ("z", "rack"), rarely([(0.0, 0.0), (0.04, 0.0), (-0.03, 0.012)], [(0.0, 0.0), (0.04, 0.0)], several=True)
+    ("z", "rack"),
+    rarely([(0.0, 0.0), (0.04, 0.0), (-0.03, 0.012)], [(0.0, 0.0), (0.04, 0.0)], several=True),
 )
 def test_measures_of_the_double_wishbone(z, rack, both):
     data, points, linkage = both
@@ -103,7 +113,9 @@ def test_measures_of_the_double_wishbone(z, rack, both):
     assert m["steer"][0] == pytest.approx(-m["toe"][0])
     k = high - low
     assert m["caster"][0] == pytest.approx(np.degrees(np.arctan2(-k[0], k[2])), abs=1e-7)
-    assert m["kingpin_inclination"][0] == pytest.approx(np.degrees(np.arctan2(-k[1], k[2])), abs=1e-7)
+    assert m["kingpin_inclination"][0] == pytest.approx(
+        np.degrees(np.arctan2(-k[1], k[2])), abs=1e-7
+    )
     ground = low + k * (contact[2] - low[2]) / k[2]
     ahead = np.array([axle[1], -axle[0]]) / np.hypot(*axle[:2])
     out = np.array([-ahead[1], ahead[0]])
@@ -125,7 +137,9 @@ def test_measures_of_the_double_wishbone(z, rack, both):
     assert m["spring_wheel_rate"][0] == pytest.approx(stiffness * ratio**2, rel=1e-6)
 
 
-@pytest.mark.parametrize(("mode", "other"), [("parallel", 0.03), ("opposite", -0.03), ("single", 0.0)])
+@pytest.mark.parametrize(
+    ("mode", "other"), [("parallel", 0.03), ("opposite", -0.03), ("single", 0.0)]
+)
 def test_track_and_roll_centre_of_the_axle(mode, other, both):
     _, points, linkage = both
     m = measure_wheel(linkage, 0.03, mode=mode)

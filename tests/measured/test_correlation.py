@@ -1,4 +1,5 @@
-"""Errors of a run compared with measurements: by hand, and what was put into a synthetic log comes out."""
+"""Errors of a run compared with measurements: by hand, and what was put into a synthetic log comes
+out."""
 
 import json
 
@@ -24,7 +25,9 @@ def chirp(t):
 
 def test_metrics_by_hand():
     found = bc.measured.compare(
-        run([0, 1, 2, 3, 4], y=[1, 2, 3, 4, 5]), run([0, 1, 2, 3, 4], y=[1, 2, 3, 4, 1]), max_delay=0
+        run([0, 1, 2, 3, 4], y=[1, 2, 3, 4, 5]),
+        run([0, 1, 2, 3, 4], y=[1, 2, 3, 4, 1]),
+        max_delay=0,
     )
     e = found["y"]
     assert e.rms == pytest.approx(np.sqrt(4**2 / 2 / 4))  # trapezoidal rule over 4 s
@@ -32,7 +35,9 @@ def test_metrics_by_hand():
     assert e.correlation == pytest.approx(np.corrcoef([1, 2, 3, 4, 5], [1, 2, 3, 4, 1])[0, 1])
     y, mean = np.array([1, 2, 3, 4, 1]), (0.5 + 2 + 3 + 4 + 0.5) / 4
     square = (y - mean) ** 2
-    assert e.r2 == pytest.approx(1 - e.rms**2 / ((square[0] / 2 + square[1:4].sum() + square[4] / 2) / 4))
+    assert e.r2 == pytest.approx(
+        1 - e.rms**2 / ((square[0] / 2 + square[1:4].sum() + square[4] / 2) / 4)
+    )
 
 
 def test_scale_offset_delay_and_unit_of_a_sensor_are_recovered():
@@ -55,17 +60,24 @@ def test_other_times_and_missing_overlap():
 
 
 def test_a_constant_has_errors_but_no_correlation():
-    e = bc.measured.compare(run([0, 1, 2, 3], y=[1, 1, 1, 1]), run([0, 1, 2, 3], y=[3, 3, 3, 3]))["y"]
+    e = bc.measured.compare(run([0, 1, 2, 3], y=[1, 1, 1, 1]), run([0, 1, 2, 3], y=[3, 3, 3, 3]))[
+        "y"
+    ]
     assert (e.rms, e.peak) == (2, 2) and np.isnan([e.r2, e.correlation, e.delay, e.gain]).all()
 
 
 def test_units_of_another_kind_and_unknown_channels():
-    a, b = run([0, 1, 2, 3], y=[0, 1, 2, 3]), run([0, 1, 2, 3], unit="kg", y=[0, 1, 2, 3], z=[0, 1, 2, 3])
+    a, b = (
+        run([0, 1, 2, 3], y=[0, 1, 2, 3]),
+        run([0, 1, 2, 3], unit="kg", y=[0, 1, 2, 3], z=[0, 1, 2, 3]),
+    )
     with pytest.raises(bc.RunError, match="'kg', which cannot be compared with 'm/s2'"):
         bc.measured.compare(a, b)
     with pytest.raises(bc.RunError, match="no channel 'z' in run"):
         bc.measured.compare(a, b, "z")
-    with pytest.raises(bc.RunError, match="channels=3 must be the name of a channel or a list of names"):
+    with pytest.raises(
+        bc.RunError, match="channels=3 must be the name of a channel or a list of names"
+    ):
         bc.measured.compare(a, a, 3)
     with pytest.raises(bc.RunError, match=r"max_delay=-1 must not be negative \(s\)"):
         bc.measured.compare(a, a, max_delay=-1)
@@ -75,9 +87,13 @@ def test_units_of_another_kind_and_unknown_channels():
 
 def test_page_table_and_json(tmp_path):
     t = np.arange(0, 5, 0.01)
-    found = bc.measured.compare(run(t, **{"<b>y": chirp(t)}), run(t, name="log & co", **{"<b>y": chirp(t) + 0.1}))
+    found = bc.measured.compare(
+        run(t, **{"<b>y": chirp(t)}), run(t, name="log & co", **{"<b>y": chirp(t) + 0.1})
+    )
     page = found.page(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "&lt;b&gt;y" in page and "<b>y" not in page and "log &amp; co" in page and "0.1" in page
-    assert "<b>y" in str(found) and json.loads(json.dumps(found.to_dict()))["<b>y"]["rms"] == pytest.approx(0.1)
+    assert "<b>y" in str(found) and json.loads(json.dumps(found.to_dict()))["<b>y"][
+        "rms"
+    ] == pytest.approx(0.1)
     found.plot(tmp_path / "picture.svg")
     assert (tmp_path / "picture.svg").stat().st_size > 5000

@@ -1,4 +1,5 @@
-"""Logs become channels: names, units, scale, offset, delay and time as the table says, from every format."""
+"""Logs become channels: names, units, scale, offset, delay and time as the table says, from every
+format."""
 
 from dataclasses import replace
 from importlib.util import find_spec
@@ -22,9 +23,14 @@ TABLE = {
 
 
 def recorded():
-    """Columns of which the table makes the true channels: recorded late, with the wrong sign, gain and zero."""
+    """Columns of which the table makes the true channels: recorded late, with the wrong sign, gain
+    and zero."""
     late = 4 * np.sin(3 * (TIME - 0.05)) / 9.80665
-    return {"Zeit": 1000 * TIME + 7000, "Acc Y": (late - 0.1) / -0.5, "SWA": np.radians(TRUE["steering_wheel"])}
+    return {
+        "Zeit": 1000 * TIME + 7000,
+        "Acc Y": (late - 0.1) / -0.5,
+        "SWA": np.radians(TRUE["steering_wheel"]),
+    }
 
 
 def lines(columns, between, units):
@@ -33,13 +39,18 @@ def lines(columns, between, units):
     return "\n".join([*text, *(between.join(repr(float(x)) for x in row) for row in rows)])
 
 
-@pytest.mark.parametrize("between, units, comma", [(",", None, False), (";", ["[ms]", "[g]", "[rad]"], True),
-                                                    ("\t", ["(ms)", "", "rad"], False)])  # fmt: skip
+@pytest.mark.parametrize(
+    "between, units, comma",
+    [(",", None, False), (";", ["[ms]", "[g]", "[rad]"], True), ("\t", ["(ms)", "", "rad"], False)],
+)
 def test_names_units_scale_offset_delay_and_time(tmp_path, between, units, comma):
     text = lines(recorded(), between, units)
     (tmp_path / "log.csv").write_text(text.replace(".", ",") if comma else text)
     log = bc.measured.read(tmp_path / "log.csv", TABLE)
-    assert log.time == pytest.approx(TIME, abs=1e-9) and log.units == {"ay": "g", "steering_wheel": "rad"}
+    assert log.time == pytest.approx(TIME, abs=1e-9) and log.units == {
+        "ay": "g",
+        "steering_wheel": "rad",
+    }
     known = log.time < TIME[-1] - 0.05  # then the last value is held
     assert 9.80665 * log["ay"][known] == pytest.approx(TRUE["ay"][known], abs=1e-6)
     assert np.degrees(log["steering_wheel"]) == pytest.approx(TRUE["steering_wheel"])
@@ -48,16 +59,23 @@ def test_names_units_scale_offset_delay_and_time(tmp_path, between, units, comma
 def test_a_table_in_a_file_with_a_part_of_the_log_and_other_steps(tmp_path):
     (tmp_path / "log.csv").write_text(lines(recorded(), ",", None))
     (tmp_path / "map.toml").write_text(
-        'start = 7.5\nend = 8.5\nstep = 0.02\ntime = {column = "Zeit", unit = "ms"}\n[channels]\nsteering_wheel = "SWA"\n'
+        "start = 7.5\nend = 8.5\nstep = 0.02\ntime = "
+        '{column = "Zeit", unit = "ms"}\n[channels]\nsteering_wheel = "SWA"\n'
     )
     log = bc.measured.read(tmp_path / "log.csv", tmp_path / "map.toml")
     assert log.time == pytest.approx(np.arange(51) * 0.02)
-    assert log["steering_wheel"] == pytest.approx(np.radians(30 * np.sin(3 * (0.5 + log.time))), abs=1e-4)
+    assert log["steering_wheel"] == pytest.approx(
+        np.radians(30 * np.sin(3 * (0.5 + log.time))), abs=1e-4
+    )
     assert log.units["steering_wheel"] == ""
-    assert bc.measured.read(tmp_path / "log.csv", tmp_path / "map.toml", start=8.0).time[-1] == pytest.approx(0.5)
+    assert bc.measured.read(tmp_path / "log.csv", tmp_path / "map.toml", start=8.0).time[
+        -1
+    ] == pytest.approx(0.5)
 
 
-def test_without_a_table_columns_keep_their_names_and_samples_without_a_number_are_bridged(tmp_path):
+def test_without_a_table_columns_keep_their_names_and_samples_without_a_number_are_bridged(
+    tmp_path,
+):
     (tmp_path / "log.csv").write_text("time [s],a [m]\n1,0\n2,nan\n3,4\n")
     log = bc.measured.read(tmp_path / "log.csv")
     assert log.time.tolist() == [0, 2] and log["a"].tolist() == [0, 4] and log.units == {"a": "m"}
@@ -66,7 +84,10 @@ def test_without_a_table_columns_keep_their_names_and_samples_without_a_number_a
 def test_a_long_gap_is_reported(tmp_path):
     rows = [f"{i / 100},{'nan' if 20 <= i < 60 else i}" for i in range(100)]
     (tmp_path / "log.csv").write_text("t,a\n" + "\n".join(rows))
-    with pytest.warns(bc.ModelWarning, match=r"column 'a' has no numbers between t = 0.19 and 0.6 s \(40 samples\)"):
+    with pytest.warns(
+        bc.ModelWarning,
+        match=r"column 'a' has no numbers between t = 0.19 and 0.6 s \(40 samples\)",
+    ):
         log = bc.measured.read(tmp_path / "log.csv")
     assert np.interp(0.4, log.time, log["a"]) == pytest.approx(40)
 
@@ -74,7 +95,10 @@ def test_a_long_gap_is_reported(tmp_path):
 def test_missing_rows_are_a_gap_and_a_slower_column_is_none(tmp_path, recwarn):
     every = [(i / 100, i) for i in range(100) if not 20 <= i < 60]
     (tmp_path / "rows.csv").write_text("t,a\n" + "\n".join(f"{t},{a}" for t, a in every))
-    with pytest.warns(bc.ModelWarning, match=r"column 'a' has no numbers between t = 0.19 and 0.6 s \(40 samples\)"):
+    with pytest.warns(
+        bc.ModelWarning,
+        match=r"column 'a' has no numbers between t = 0.19 and 0.6 s \(40 samples\)",
+    ):
         bc.measured.read(tmp_path / "rows.csv")
     recwarn.clear()
     (tmp_path / "slow.csv").write_text(
@@ -87,8 +111,16 @@ def test_missing_rows_are_a_gap_and_a_slower_column_is_none(tmp_path, recwarn):
 @pytest.mark.parametrize(
     "table, options, words",
     [
-        ({"channels": {"a": {"delay": 5}}}, {}, "channel 'a': delay = 5 s must be shorter than the 0.99 s of"),
-        ({"channels": {"a": {}}, "step": 5}, {}, "step=5 s must be positive and at most the 0.99 s"),
+        (
+            {"channels": {"a": {"delay": 5}}},
+            {},
+            "channel 'a': delay = 5 s must be shorter than the 0.99 s of",
+        ),
+        (
+            {"channels": {"a": {}}, "step": 5},
+            {},
+            "step=5 s must be positive and at most the 0.99 s",
+        ),
         (None, {"step": "a"}, r"read: step='a' must be a finite number \(s\)"),
         (None, {"start": "0"}, "read: start='0' must be a finite number"),
         (None, {"end": np.nan}, "read: end=nan must be a finite number"),
@@ -106,7 +138,9 @@ def test_matlab_files_of_other_programs(tmp_path):
     from scipy.io import savemat
 
     savemat(tmp_path / "log.mat", {"Time": TIME[:, None], "AccY": TRUE["ay"][:, None], "n": 3.0})
-    log = bc.measured.read(tmp_path / "log.mat", {"channels": {"ay": {"column": "AccY", "unit": "m/s2"}}})
+    log = bc.measured.read(
+        tmp_path / "log.mat", {"channels": {"ay": {"column": "AccY", "unit": "m/s2"}}}
+    )
     assert log["ay"] == pytest.approx(TRUE["ay"]) and log.time == pytest.approx(TIME)
 
 
@@ -122,7 +156,9 @@ def test_groups_of_an_mdf_file_with_rates_of_their_own(tmp_path):
     log = bc.measured.read(tmp_path / "log.mf4")
     inside = slow[-1] >= TIME
     assert log.time == pytest.approx(TIME[inside]) and log.units == {"ay": "g", "speed": "km/h"}
-    assert log["ay"] == pytest.approx(np.sin(log.time)) and log["speed"] == pytest.approx(np.cos(log.time), abs=4e-4)
+    assert log["ay"] == pytest.approx(np.sin(log.time)) and log["speed"] == pytest.approx(
+        np.cos(log.time), abs=4e-4
+    )
 
 
 def test_every_format_is_read_alike(tmp_path):
@@ -131,16 +167,28 @@ def test_every_format_is_read_alike(tmp_path):
     for ending in (".csv", ".erd", ".json", ".mat"):
         write_record(tmp_path / f"log{ending}", replace(made))
         log = bc.measured.read(tmp_path / f"log{ending}", table)
-        assert log["ay"] == pytest.approx(2 * TRUE["ay"], rel=1e-5) and log.units["ay"] == "m/s2", ending
+        assert log["ay"] == pytest.approx(2 * TRUE["ay"], rel=1e-5) and log.units["ay"] == "m/s2", (
+            ending
+        )
 
 
 def test_mistakes_of_a_table_are_reported_at_once():
-    wrong = {"chanels": {}, "channels": {"ay": {"colum": "x", "unit": "furlong", "delay": "late", "scale": 0}, "ax": 3}}
+    wrong = {
+        "chanels": {},
+        "channels": {"ay": {"colum": "x", "unit": "furlong", "delay": "late", "scale": 0}, "ax": 3},
+    }
     with pytest.raises(bc.ModelError) as error:
         bc.measured.read("log.csv", wrong)
     text = str(error.value)
     assert len(error.value.problems) == 6
-    for part in ("Did you mean 'channels'?", "Did you mean 'column'?", "furlong", "delay", "scale", "'ax'"):
+    for part in (
+        "Did you mean 'channels'?",
+        "Did you mean 'column'?",
+        "furlong",
+        "delay",
+        "scale",
+        "'ax'",
+    ):
         assert part in text
 
 

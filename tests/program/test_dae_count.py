@@ -27,7 +27,9 @@ class Tally(Counter):
 
     def count(self):
         # classic: divisions count as multiplications, comparisons and absolute values not at all
-        return OperationCount(self["add"], self["multiply"], self["divide"], self["function"], self.muldiv, 0)
+        return OperationCount(
+            self["add"], self["multiply"], self["divide"], self["function"], self.muldiv, 0
+        )
 
     @property
     def muldiv(self):
@@ -67,7 +69,8 @@ def test_dense_systems(n, m, rank):
 
 
 def test_systems_by_multipliers():
-    """M = L D L' with a zero below its diagonal; three rows, two of them independent, one of them short, one empty."""
+    """M = L D L' with a zero below its diagonal; three rows, two of them independent, one of them
+    short, one empty."""
     x, n, m, rank = ONE, 4, 3, 2
     first = [0, 0, 0, 1]
     M = [[x], [x, x], [x, x, x], [ZERO, x, x, x]]
@@ -144,13 +147,23 @@ def test_a_step_is_made_of_its_parts(model, regular):
         "stabilised": 4 * (once + 2 * correct + shift + 2 * n),
         "post": 4 * once + project,
         "projection": 4 * once + project,
-        "half-explicit": 4 * (system + closure + dense + _null_space_count(n, m, rank).total + 2 * 2 * (n + m)) + once,
+        "half-explicit": 4
+        * (system + closure + dense + _null_space_count(n, m, rank).total + 2 * 2 * (n + m))
+        + once,
     }
-    assert {dae: step_count(program, dae, False, "rk4", regular).total for dae in expected} == expected
-    assert step_count(program, "projection", True, "rk4", regular) == _sum(4, program.count, 1, program.per_step)
+    assert {
+        dae: step_count(program, dae, False, "rk4", regular).total for dae in expected
+    } == expected
+    assert step_count(program, "projection", True, "rk4", regular) == _sum(
+        4, program.count, 1, program.per_step
+    )
     # corrected before the step and at each rate
-    assert step_count(program, "minimal", True, "euler", regular) == _sum(2, program.count, 3, program.per_step)
+    assert step_count(program, "minimal", True, "euler", regular) == _sum(
+        2, program.count, 3, program.per_step
+    )
 
 
 def _sum(a, x, b, y):
-    return OperationCount(*(a * i + b * j for i, j in zip(vars(x).values(), vars(y).values(), strict=True)))
+    return OperationCount(
+        *(a * i + b * j for i, j in zip(vars(x).values(), vars(y).values(), strict=True))
+    )

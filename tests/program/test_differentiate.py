@@ -1,4 +1,5 @@
-"""Derivatives over shared intermediate results: all modes agree with each other, with term-wise rules and with closed forms."""
+"""Derivatives over shared intermediate results: all modes agree with each other, with term-wise
+rules and with closed forms."""
 
 import numpy as np
 import pytest
@@ -43,7 +44,9 @@ def shared():
 
 
 def values(rows, columns):
-    return np.array([[evaluate([row.get(j, ZERO)], AT)[0] for j in range(len(columns))] for row in rows])
+    return np.array(
+        [[evaluate([row.get(j, ZERO)], AT)[0] for j in range(len(columns))] for row in rows]
+    )
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -64,19 +67,28 @@ def test_forward_along_a_direction_is_the_jacobian_times_it():
 def test_reverse_is_the_transposed_jacobian_times_the_weights():
     weights = [Symbol(f"w{i}", "variable") for i in range(4)]
     numbers = [0.5, -2.0, 1.5, 3.0]
-    found = evaluate(reverse_gradient(shared(), weights, [X, Y, Z, A]), AT | dict(zip(weights, numbers, strict=True)))
+    found = evaluate(
+        reverse_gradient(shared(), weights, [X, Y, Z, A]),
+        AT | dict(zip(weights, numbers, strict=True)),
+    )
     J = values(total_slopes(shared(), [X, Y, Z, A]), [X, Y, Z, A])
     assert found == pytest.approx(np.array(numbers) @ J, rel=1e-13)
 
 
 def linear_system():
     """M y = r with two unknowns, solved in symbols, and results that use the solution."""
-    m11, m21, m22 = NamedSubexpression(2 + X * X), NamedSubexpression(sin(Y)), NamedSubexpression(3 + cos(Z))
+    m11, m21, m22 = (
+        NamedSubexpression(2 + X * X),
+        NamedSubexpression(sin(Y)),
+        NamedSubexpression(3 + cos(Z)),
+    )
     r1, r2 = NamedSubexpression(A * Y), NamedSubexpression(X * Z)
     ratio = NamedSubexpression(div(m21, m11))
     y2 = NamedSubexpression(div(r2 - ratio * r1, m22 - ratio * m21))
     y1 = NamedSubexpression(div(r1, m11) - ratio * y2)
-    linear = LinearSystem({(0, 0): m11, (1, 0): m21, (1, 1): m22}, {0: r1, 1: r2}, {0: y1, 1: y2}, (0, 1))
+    linear = LinearSystem(
+        {(0, 0): m11, (1, 0): m21, (1, 1): m22}, {0: r1, 1: r2}, {0: y1, 1: y2}, (0, 1)
+    )
     return [y1 * X + Z, y2 - y1, Y * y2], linear
 
 
@@ -84,7 +96,9 @@ def test_solutions_of_linear_systems_are_differentiated_implicitly():
     results, linear = linear_system()
     columns = [X, Y, Z, A]
     explicit = values(total_slopes(results, columns), columns)
-    assert values(total_slopes(results, columns, linear), columns) == pytest.approx(explicit, rel=1e-12)
+    assert values(total_slopes(results, columns, linear), columns) == pytest.approx(
+        explicit, rel=1e-12
+    )
     rates = dict(zip(columns, map(Number, (1, -2, 3, 4)), strict=True))
     assert evaluate(forward_derivatives(results, rates, linear), AT) == pytest.approx(
         explicit @ [1, -2, 3, 4], rel=1e-12
@@ -104,7 +118,9 @@ def test_a_branch_that_is_not_taken_does_no_harm():
 
 
 def test_what_cancels_is_no_entry():
-    rows = total_slopes([sin(X) ** 2 + cos(X) ** 2 * ONE + Y, NamedSubexpression(X + Y) - X], [X, Y])
+    rows = total_slopes(
+        [sin(X) ** 2 + cos(X) ** 2 * ONE + Y, NamedSubexpression(X + Y) - X], [X, Y]
+    )
     assert [sorted(r) for r in rows] == [[1], [1]]
 
 
@@ -122,7 +138,8 @@ def test_straight_tables_have_one_derivative_only():
 
 
 def test_forward_and_reverse_differ_in_cost_as_they_should():
-    """One source and many results is cheap forward, many sources and one result is cheap in reverse."""
+    """One source and many results is cheap forward, many sources and one result is cheap in
+    reverse."""
     from bellcrank.program.operation_count import count_operations
 
     symbols = [Symbol(f"s{i}", "coordinate") for i in range(12)]

@@ -1,4 +1,5 @@
-"""Common parts taken out of random networks: gains that are added up on the way are those counted from scratch."""
+"""Common parts taken out of random networks: gains that are added up on the way are those counted
+from scratch."""
 
 import random
 from itertools import combinations
@@ -20,16 +21,24 @@ def network(seed, sums=6, terms=9, symbols=7):
     draw, net = random.Random(seed), SumOfProductsNetwork()
     factors = [net.new_variable() for _ in range(symbols)]
     for _ in range(sums):
-        drawn = {tuple(sorted(draw.choices(factors, k=draw.randint(1, 4)))): draw.choice((1, -1)) for _ in range(terms)}
+        drawn = {
+            tuple(sorted(draw.choices(factors, k=draw.randint(1, 4)))): draw.choice((1, -1))
+            for _ in range(terms)
+        }
         net.sums[net.new_variable()] = [(sign, term) for term, sign in drawn.items()]
     x, y = factors[:2]
-    net.sums[net.new_variable()] = [(1, (x, x)), (1, (x, y)), (1, (y, y))]  # x*y is a place with either of the others
+    net.sums[net.new_variable()] = [
+        (1, (x, x)),
+        (1, (x, y)),
+        (1, (y, y)),
+    ]  # x*y is a place with either of the others
     net.results = list(net.sums)
     return net, factors
 
 
 def counted(kernel):
-    """Operations that a kernel saves, as defined: those of its places before, less those after, less its own."""
+    """Operations that a kernel saves, as defined: those of its places before, less those after,
+    less its own."""
 
     def products(*factors):
         return max(sum(map(len, factors)) - 1, 0)
@@ -44,7 +53,8 @@ def counted(kernel):
 
 
 def places(extractor):
-    """Kernels and pairs of all terms, by key: places of kernels with their common factors; terms of pairs."""
+    """Kernels and pairs of all terms, by key: places of kernels with their common factors; terms of
+    pairs."""
     terms, kernels, pairs = extractor.terms, {}, {}
     for listed in extractor.members.values():
         for t1, t2 in combinations(sorted(listed), 2):
@@ -84,7 +94,9 @@ class Checked(CommonPartExtractor):
 
 def value(net, v, known):
     if v not in known:
-        known[v] = sum(sign * product(value(net, f, known) for f in factors) for sign, factors in net.sums[v])
+        known[v] = sum(
+            sign * product(value(net, f, known) for f in factors) for sign, factors in net.sums[v]
+        )
     return known[v]
 
 
@@ -100,7 +112,9 @@ def test_gains_are_those_of_their_definition_and_values_stay(seed):
     net, factors = network(seed)
     before = net.copy()
     found = Checked(net)
-    assert any(isinstance(c, CommonSum) and c.doubled for own in found.of_term.values() for c in own)
+    assert any(
+        isinstance(c, CommonSum) and c.doubled for own in found.of_term.values() for c in own
+    )
     found.run()
     known = {f: 3 + 2 * i for i, f in enumerate(factors)}
     assert len(net.sums) > len(before.sums)

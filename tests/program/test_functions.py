@@ -1,4 +1,5 @@
-"""The functions of a program: every section is one of them, each stands for itself, and whoever asks for a routine's values sees all."""
+"""The functions of a program: every section is one of them, each stands for itself, and whoever
+asks for a routine's values sees all."""
 
 from dataclasses import fields
 
@@ -36,7 +37,9 @@ def test_functions_stand_for_themselves(name):
             assert own(statement_expressions(s)) <= known, f.name
             known.update(statement_targets(s))
         assert own(f.section.results) <= known
-        assert len(f.labels) == len(f.section.results if f.name != "constants" else f.section.statements)
+        assert len(f.labels) == len(
+            f.section.results if f.name != "constants" else f.section.statements
+        )
 
 
 def own(roots):
@@ -45,7 +48,9 @@ def own(roots):
 
 def test_runs_take_the_functions_of_their_equations():
     program = example("four_bar").program
-    minimal, multipliers = ({f.name for f in program.functions_of(x)} for x in ("minimal", "multipliers"))
+    minimal, multipliers = (
+        {f.name for f in program.functions_of(x)} for x in ("minimal", "multipliers")
+    )
     assert {"correct_q", "correct_u"} == minimal - multipliers and not multipliers - minimal
     assert {"constants", "derivatives", "outputs", "closure", "system"} <= minimal & multipliers
     assert minimal | multipliers == {*program.functions}
@@ -58,7 +63,13 @@ def test_a_value_that_the_echo_alone_uses_is_computed():
     s = bc.System("corner", units="mks")
     wheel = s.add_body("wheel", mass=38, inertia=0, cm=chain.points["wheel_centre"])
     s.add_linkage("c", chain.table(step=0.02, range=(-0.04, 0.04)), carrier=wheel, exact=False)
-    s.add_external("show", arguments=("dot(pos(wheel.origin), [n1])",), returns=("x",), when="echo", python=lambda x: x)
+    s.add_external(
+        "show",
+        arguments=("dot(pos(wheel.origin), [n1])",),
+        returns=("x",),
+        when="echo",
+        python=lambda x: x,
+    )
     eom = s.equations(optimise="none")
     found = [eom.compile(backend=b).echo(0.0, [0.02], [0.0])["x"] for b in ("python", "c")]
     assert abs(found[0]) > 1e-3 and found[1] == pytest.approx(found[0], rel=1e-12)

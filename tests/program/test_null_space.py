@@ -13,7 +13,12 @@ def lower(M):
 def system(n, m, seed):
     random = np.random.default_rng(seed)
     A = random.standard_normal((n, n))
-    return A @ A.T + np.eye(n), random.standard_normal(n), random.standard_normal((m, n)), random.standard_normal(m)
+    return (
+        A @ A.T + np.eye(n),
+        random.standard_normal(n),
+        random.standard_normal((m, n)),
+        random.standard_normal(m),
+    )
 
 
 def with_multipliers(M, f, J, gamma):
@@ -27,7 +32,14 @@ def rates(M, f, J, gamma, rank=None, columns=None, usual=1.0):
     m, n = J.shape
     scale = [1.0] * n if columns is None else columns
     return constrained_rates(
-        lower(M), f.tolist(), J.tolist(), gamma.tolist(), m if rank is None else rank, [1.0] * m, scale, usual
+        lower(M),
+        f.tolist(),
+        J.tolist(),
+        gamma.tolist(),
+        m if rank is None else rank,
+        [1.0] * m,
+        scale,
+        usual,
     )
 
 
@@ -43,7 +55,9 @@ def test_rows_that_follow_from_others_change_nothing():
     M, f, J, gamma = system(6, 3, 1)
     mix = np.random.default_rng(2).standard_normal((2, 3))
     more = np.vstack([mix @ J, J]), np.concatenate([mix @ gamma, gamma])
-    assert rates(M, f, *more, rank=3)[:-1] == pytest.approx(with_multipliers(M, f, J, gamma), rel=1e-9)
+    assert rates(M, f, *more, rank=3)[:-1] == pytest.approx(
+        with_multipliers(M, f, J, gamma), rel=1e-9
+    )
 
 
 def test_massless_speeds_do_no_harm():

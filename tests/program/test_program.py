@@ -45,7 +45,9 @@ def test_interpreter_and_python_agree(name):
     sim = simulation(eom)
     p = sim.parameter_values()
     known = interpreter.evaluate_constants(eom.program, p)
-    rates, values = interpreter.evaluate_derivatives(eom.program, known, 0.0, q, u, [0.01] * len(eom.inputs), stub(eom))
+    rates, values = interpreter.evaluate_derivatives(
+        eom.program, known, 0.0, q, u, [0.01] * len(eom.inputs), stub(eom)
+    )
     qdot, udot = sim.derivatives(0.0, q, u, inputs=inputs(eom, 0.01))
     size = max(abs(r) for r in rates)
     assert [*qdot, *udot] == pytest.approx(rates, rel=1e-12, abs=1e-12 * size)
@@ -72,7 +74,8 @@ def test_same_bytes_in_every_process():
         "import bellcrank as bc\n"
         "from bellcrank.codegen.python.source import python_source\n"
         "for name in {first!r}: bc.System.read({folder!r} + '/' + name + '.py').equations()\n"
-        "sys.stdout.write(python_source(bc.System.read({folder!r} + '/spacecraft_2.py').equations().program))\n"
+        "sys.stdout.write(python_source(bc.System.read({folder!r} + "
+        "'/spacecraft_2.py').equations().program))\n"
     )
     src = str(EXAMPLES.parent / "src")
     texts = []
@@ -80,14 +83,19 @@ def test_same_bytes_in_every_process():
         script = code.format(src=src, folder=str(EXAMPLES), first=first)
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         done = subprocess.run(
-            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+            [sys.executable, "-c", script],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         texts.append(done.stdout)
     assert texts[0] == texts[1] == python_source(example("spacecraft_2").program)
 
 
 def test_parameters_that_cancel_are_not_asked_for():
-    """hra, the height of the roll axis, and two moments of inertia drop out of the car (Sayers 1990, section 9.1)."""
+    """hra, the height of the roll axis, and two moments of inertia drop out of the car (Sayers
+    1990, section 9.1)."""
     names = {p.lower() for p in example("passenger_car").parameters}
     assert not names & {"hra", "nrbi11", "nrbi22", "nrbi12", "nrbi13", "nrbi23"}
     assert "iyy" in names

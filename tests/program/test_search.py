@@ -1,4 +1,5 @@
-"""The thorough search: fewer operations than one greedy extraction, the same values, the same result every time."""
+"""The thorough search: fewer operations than one greedy extraction, the same values, the same
+result every time."""
 
 import random
 
@@ -17,7 +18,9 @@ h, J, k, l = (Symbol(name) for name in "hJkl")
 
 
 def operations(roots, moves=200):
-    found = rebuild_expressions(anneal_network(extract_common_parts(build_network(roots)), moves, 0.5))
+    found = rebuild_expressions(
+        anneal_network(extract_common_parts(build_network(roots)), moves, 0.5)
+    )
     assert [e.fingerprint for e in found] == [e.fingerprint for e in roots]
     counted = count_operations(found)
     return counted.add, counted.multiply + counted.divide
@@ -29,9 +32,12 @@ def test_multiples_of_a_sum_are_taken_out_once():
 
 
 def test_a_multiple_never_divides_by_a_parameter_that_may_be_zero():
-    """h (k x + l y) does not give (k x + l y) through 1/h; over J, which divides already, both are at hand."""
+    """h (k x + l y) does not give (k x + l y) through 1/h; over J, which divides already, both are
+    at hand."""
     roots = [h * k * x + h * l * y, k * x + l * y]
-    found = rebuild_expressions(anneal_network(extract_common_parts(build_network(roots)), 200, 0.5))
+    found = rebuild_expressions(
+        anneal_network(extract_common_parts(build_network(roots)), 200, 0.5)
+    )
     assert "/h" not in "".join(map(str, found))
     assert operations([(k * x + l * y) / J, k * x + l * y]) == (1, 3)
 
@@ -47,7 +53,10 @@ def test_values_at_hand_are_found_by_identities():
 def test_moves_that_are_undone_leave_nothing_behind():
     chance = random.Random(1)
     search = OperationSearch(
-        extract_common_parts(build_network([x * y + x * z + q * y, x * y * q + z * q, (x + y) * (z + q)])), chance
+        extract_common_parts(
+            build_network([x * y + x * z + q * y, x * y * q + z * q, (x + y) * (z + q)])
+        ),
+        chance,
     )
     before = {v: sorted(terms) for v, terms in search.best_network().sums.items()}
     cost = search.cost
@@ -59,7 +68,8 @@ def test_moves_that_are_undone_leave_nothing_behind():
 
 
 def test_what_is_forgotten_is_found_again():
-    """Terms that are gone are forgotten after every move: the network stays whole, and worth the same."""
+    """Terms that are gone are forgotten after every move: the network stays whole, and worth the
+    same."""
     chance = random.Random(2)
     roots = [x * y + x * z + q * y, x * y * q + z * q, (x + y) * (z + q), k * x * x + h * x * y]
     search = OperationSearch(extract_common_parts(build_network(roots)), chance)
@@ -68,11 +78,15 @@ def test_what_is_forgotten_is_found_again():
         search.prune_caches()
         assert len(search.shapes) == len({shape for _, shape in search.terms.values()})
         assert search.operations[0] == search.cost == network_cost(search.best_network())
-        assert [e.fingerprint for e in rebuild_expressions(search.best_network())] == [e.fingerprint for e in roots]
+        assert [e.fingerprint for e in rebuild_expressions(search.best_network())] == [
+            e.fingerprint for e in roots
+        ]
 
 
 def test_of_networks_as_short_the_one_with_fewer_additions_is_preferred():
-    search = OperationSearch(extract_common_parts(build_network([x * y + z, x * y * q])), random.Random(0))
+    search = OperationSearch(
+        extract_common_parts(build_network([x * y + z, x * y * q])), random.Random(0)
+    )
     assert search.operations == (3, 1)
     assert 3 < search.energy < 4
 
@@ -85,5 +99,7 @@ def test_the_search_repeats_itself():
 
 @pytest.mark.parametrize("heat", [0, 0.5, 2])
 def test_heat_never_costs_operations(heat):
-    net = extract_common_parts(build_network([x * y + x * z + q * y, x * y * q + z * q, (x + y) * (z + q)]))
+    net = extract_common_parts(
+        build_network([x * y + x * z + q * y, x * y * q + z * q, (x + y) * (z + q)])
+    )
     assert network_cost(anneal_network(net, 100, heat)) <= network_cost(net)

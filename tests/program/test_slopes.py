@@ -1,4 +1,5 @@
-"""Derivatives of state derivatives as programs print them, against complex steps and differences of high order."""
+"""Derivatives of state derivatives as programs print them, against complex steps and differences of
+high order."""
 
 import numpy as np
 import pytest
@@ -31,7 +32,11 @@ def differences(sim, t, x, h=2e-3):
 
     steps = h * np.diag(np.maximum(1.0, np.abs(x)))
     return np.array(
-        [sum(w * (rates(x + k * e) - rates(x - k * e)) for k, w in enumerate(weights, 1)) / e.sum() for e in steps]
+        [
+            sum(w * (rates(x + k * e) - rates(x - k * e)) for k, w in enumerate(weights, 1))
+            / e.sum()
+            for e in steps
+        ]
     ).T
 
 
@@ -50,11 +55,18 @@ def with_rates(sim, states):
 def slopes(sim, t, x):
     p, c, w = given(sim)
     n = sim.loaded.n_q
-    return analytic_jacobian(sim.loaded.new_context().stiff_calls, (t, x[:n].tolist(), x[n:].tolist(), p, c, w))
+    return analytic_jacobian(
+        sim.loaded.new_context().stiff_calls, (t, x[:n].tolist(), x[n:].tolist(), p, c, w)
+    )
 
 
 @pytest.mark.parametrize(
-    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.campaign) for n in EXAMPLES if n != "demo"]
+    "name",
+    [
+        n if n in QUICK else pytest.param(n, marks=pytest.mark.campaign)
+        for n in EXAMPLES
+        if n != "demo"
+    ],
 )
 def test_slopes_of_every_example(name):
     eom = example(name)
@@ -62,8 +74,13 @@ def test_slopes_of_every_example(name):
     x = 0.3 * np.concatenate(random_state(eom, 4)) + np.asarray(sim.assemble())
     found = slopes(sim, 0.2, x)
     known = np.isfinite(found).all(axis=0)
-    assert known.all() == all(r.rule is not None and r.formulas is None for r in eom.program.externals)  # no linkage
-    if all(isinstance(s, AssignStatement) for s in eom.program.derivatives.statements) and name in QUICK:
+    assert known.all() == all(
+        r.rule is not None and r.formulas is None for r in eom.program.externals
+    )  # no linkage
+    if (
+        all(isinstance(s, AssignStatement) for s in eom.program.derivatives.statements)
+        and name in QUICK
+    ):
         p, _, w = given(sim)
         n = sim.loaded.n_q
         expected = jacobian(eom.program, p, x[:n], x[n:], w, t=0.2)[: len(x)]
@@ -72,14 +89,20 @@ def test_slopes_of_every_example(name):
 
 
 @pytest.mark.filterwarnings("ignore:model .* jumps where:bellcrank.ModelWarning")
-@pytest.mark.parametrize("seed", [6, *(pytest.param(n, marks=pytest.mark.campaign) for n in (26, 43, *range(30, 42)))])
+@pytest.mark.parametrize(
+    "seed", [6, *(pytest.param(n, marks=pytest.mark.campaign) for n in (26, 43, *range(30, 42)))]
+)
 def test_slopes_of_random_models(seed):
     """All joints, frames turned by any rotation, all unit systems, tables, states of one's own."""
     eom = machine(seed).equations()
     sim = eom.compile(backend="python")
-    x, expected = with_rates(sim, (np.concatenate(random_state(eom, n)) for n in range(seed, seed + 2000, 100)))
+    x, expected = with_rates(
+        sim, (np.concatenate(random_state(eom, n)) for n in range(seed, seed + 2000, 100))
+    )
     found = slopes(sim, 0.3, x)
-    near = [relative(a, b) for a, b in zip(found, expected, strict=True)]  # row by row: a kink lies within one
+    near = [
+        relative(a, b) for a, b in zip(found, expected, strict=True)
+    ]  # row by row: a kink lies within one
     assert np.median(near) < 1e-8 and max(near) < 1e-4
 
 
@@ -105,13 +128,19 @@ def test_states_that_act_through_a_routine_without_slopes_are_left_out():
 
 
 def test_where_a_slope_has_no_value_it_is_found_by_differences():
-    sim = pendulum("-k*sqrt(q(rod)**2 + u(rod)**2*tau**2)", k=3.0, tau=1.0).equations().compile(backend="python")
+    sim = (
+        pendulum("-k*sqrt(q(rod)**2 + u(rod)**2*tau**2)", k=3.0, tau=1.0)
+        .equations()
+        .compile(backend="python")
+    )
     assert not np.isfinite(slopes(sim, 0.0, np.zeros(2))).all()
     np.testing.assert_allclose(sim.rhs().jacobian(0.0, [0.0, 0.0]), [[0, 1], [0, 0]], atol=1e-5)
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", ["four_bar", pytest.param("suspension_car", marks=pytest.mark.campaign)])
+@pytest.mark.parametrize(
+    "name", ["four_bar", pytest.param("suspension_car", marks=pytest.mark.campaign)]
+)
 def test_compiled_slopes_are_those_of_python(name):
     sims = [system(name).equations().compile(backend=backend) for backend in ("c", "python")]
     x = np.concatenate(sims[0].assemble())

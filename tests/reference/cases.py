@@ -1,4 +1,5 @@
-"""What the reference tests share: the examples, the published numbers, and how closeness is measured."""
+"""What the reference tests share: the examples, the published numbers, and how closeness is
+measured."""
 
 import tomllib
 from functools import cache
@@ -28,7 +29,9 @@ def assert_close(got, expected, relative):
     assert got.shape == expected.shape
     scale = np.abs(expected).max(initial=0.0) or 1.0
     error = np.abs(got - expected).max(initial=0.0) / scale
-    assert error <= relative, f"differs by {error:.1e} of the largest magnitude\ngot      {got}\nexpected {expected}"
+    assert error <= relative, (
+        f"differs by {error:.1e} of the largest magnitude\ngot      {got}\nexpected {expected}"
+    )
 
 
 def sample(run, names, t):
@@ -39,20 +42,25 @@ def sample(run, names, t):
 
 
 def loop_residuals(sim, run, states=4):
-    """The largest residuals of positions and speeds in a run, found from the description alone: as fractions of a radian or of the
-    machine's size, and of the largest speed. For models in radians and consistent units."""
+    """The largest residuals of positions and speeds in a run, found from the description alone: as
+    fractions of a radian or of the machine's size, and of the largest speed. For models in radians
+    and consistent units."""
     eom = bc.Equations(sim.derived)
     values = ParameterValues()
     description = eom.analysis.mechanism.description
     for key, record in description.parameters.items():
         if record.value is not None:
             unit = eom.quantities.unit.get(key)
-            values[key] = float(record.value if unit is None else unit.to_equation_units(record.value))
+            values[key] = float(
+                record.value if unit is None else unit.to_equation_units(record.value)
+            )
     machine = ReferenceMechanism.from_description(description, values)
     q, u = ([x.name for x in listed] for listed in (eom.coordinates, eom.speeds))
     worst = np.zeros(2)
     for i in np.linspace(0, len(run) - 1, states).astype(int):
         state = [np.array([run[name][i] for name in names]) for names in (q, u)]
-        evaluation = ReferenceEvaluation(machine, u, lambda *_: [], float(run.time[i]), {}, freedoms=[])
+        evaluation = ReferenceEvaluation(
+            machine, u, lambda *_: [], float(run.time[i]), {}, freedoms=[]
+        )
         worst = np.maximum(worst, evaluation.closed.errors(*state))
     return worst

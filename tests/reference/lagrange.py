@@ -1,7 +1,9 @@
-"""Equations of motion by Lagrange's equations in numbers, from positions of bodies alone: nothing of Bellcrank enters.
+"""Equations of motion by Lagrange's equations in numbers, from positions of bodies alone: nothing
+of Bellcrank enters.
 
-Bodies are (mass, inertia about the mass centre, in body axes) with poses as functions of a minimal set of coordinates in
-closed form. First derivatives are complex steps; those of the mass matrix are differences of sixth order.
+Bodies are (mass, inertia about the mass centre, in body axes) with poses as functions of a minimal
+set of coordinates in closed form. First derivatives are complex steps; those of the mass matrix are
+differences of sixth order.
 """
 
 import numpy as np
@@ -20,8 +22,8 @@ def turned(axis, angle):
 
 
 class Lagrange:
-    """`poses(q)`: a list of (position of the mass centre, rotation), one for each of the `bodies`; `loads(q)`:
-    generalized forces besides gravity, which is along -z."""
+    """`poses(q)`: a list of (position of the mass centre, rotation), one for each of the `bodies`;
+    `loads(q)`: generalized forces besides gravity, which is along -z."""
 
     def __init__(self, bodies, poses, g=9.81, loads=None):
         self.bodies, self.poses, self.g = bodies, poses, g
@@ -48,17 +50,27 @@ class Lagrange:
         q, h = np.asarray(q, dtype=float), 5e-3
         slopes = []
         for unit in np.eye(len(q)):
-            pairs = ((c, self.mass_matrix(q + n * h * unit) - self.mass_matrix(q - n * h * unit)) for n, c in SIXTH)
+            pairs = (
+                (c, self.mass_matrix(q + n * h * unit) - self.mass_matrix(q - n * h * unit))
+                for n, c in SIXTH
+            )
             slopes.append(sum(c * change for c, change in pairs) / h)
         rate = sum(dM * x for dM, x in zip(slopes, qd, strict=True))
         own = np.array([qd @ dM @ qd / 2 for dM in slopes])
-        weight = sum(m * self.g * v[2] for (m, _), (v, _) in zip(self.bodies, self.jacobians(q), strict=True))
+        weight = sum(
+            m * self.g * v[2] for (m, _), (v, _) in zip(self.bodies, self.jacobians(q), strict=True)
+        )
         return np.linalg.solve(self.mass_matrix(q), self.loads(q) - weight - rate @ qd + own)
 
     def run(self, q, qd, times):
         n = len(q)
         found = solve_ivp(
             lambda _, y: np.concatenate([y[n:], self.accelerations(y[:n], y[n:])]),
-            (times[0], times[-1]), [*q, *qd], "DOP853", t_eval=times, rtol=1e-9, atol=1e-11,
-        )  # fmt: skip
+            (times[0], times[-1]),
+            [*q, *qd],
+            "DOP853",
+            t_eval=times,
+            rtol=1e-9,
+            atol=1e-11,
+        )
         return found.y[:n], found.y[n:]

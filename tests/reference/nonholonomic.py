@@ -1,7 +1,7 @@
 """Random nonholonomic systems on a plane whose constraint coefficients pass zero in regular motion.
 
-Every system is described twice: by slides along fixed axes, where no coefficient keeps from zero, and by body-fixed
-speeds, where constant ones can be eliminated. Both are one motion.
+Every system is described twice: by slides along fixed axes, where no coefficient keeps from zero,
+and by body-fixed speeds, where constant ones can be eliminated. Both are one motion.
 """
 
 import numpy as np
@@ -36,19 +36,41 @@ def system(kind, seed, fixed):
         s.add_constraint("dot(vel(b.origin), [b2])", label="blade")
         start[along] = ahead
     if kind == "trailer":
-        s.add_body("c", parent=b, rotate=3, joint_at=(-a, 0, 0), cm=(-0.5, 0, 0), mass=m / 2, inertia=(j, j, j))
+        s.add_body(
+            "c",
+            parent=b,
+            rotate=3,
+            joint_at=(-a, 0, 0),
+            cm=(-0.5, 0, 0),
+            mass=m / 2,
+            inertia=(j, j, j),
+        )
         s.add_point("axle", body="c", at=(-0.8, 0, 0))
         s.add_constraint("dot(vel(axle), [c2])", label="axle")
     if kind == "coin":
-        s.add_body("w", parent=b, rotate=2, joint_at=(0, 0, 0.3), mass=m, inertia=(m * 0.02, m * 0.04, m * 0.02))
+        s.add_body(
+            "w",
+            parent=b,
+            rotate=2,
+            joint_at=(0, 0, 0.3),
+            mass=m,
+            inertia=(m * 0.02, m * 0.04, m * 0.02),
+        )
         axes = ("n1", "n2") if seed % 2 else ("b1", "b2")
         for axis in axes:
-            s.add_constraint(f"dot(vel(w.origin) + cross(rot(w), -0.3*[n3]), [{axis}])", label=f"rolling along {axis}")
+            s.add_constraint(
+                f"dot(vel(w.origin) + cross(rot(w), -0.3*[n3]), [{axis}])",
+                label=f"rolling along {axis}",
+            )
         start["u(w)"] = ahead / 0.3
-    if kind == "ball":  # on a turntable; directions of the constraints turn with the body that carries the ball
+    if (
+        kind == "ball"
+    ):  # on a turntable; directions of the constraints turn with the body that carries the ball
         s.add_body("w", parent=b, rotate="euler-parameters", mass=m, inertia=(0.4 * m * 0.04,) * 3)
         for axis in (1, 2):
-            slip = f"vel(w.origin) + cross(rot(w), -0.2*[n3]) - {table!r}*cross([n3], pos(w.origin))"
+            slip = (
+                f"vel(w.origin) + cross(rot(w), -0.2*[n3]) - {table!r}*cross([n3], pos(w.origin))"
+            )
             s.add_constraint(f"dot({slip}, [b{axis}])", label=f"rolling {axis}")
         start.update({"u(w, 1)": 0.4, along: ahead})
         start[turn] = spin / 4

@@ -1,7 +1,9 @@
-"""Closed linkages drawn at random, and their accelerations by an independent solution with multipliers.
+"""Closed linkages drawn at random, and their accelerations by an independent solution with
+multipliers.
 
-Points and axes of a loop joint coincide in the reference configuration, so every linkage can be assembled. Bodies stand in frames of
-their own, given by rotation matrices, so that axes meant to be parallel are so but for the last digit.
+Points and axes of a loop joint coincide in the reference configuration, so every linkage can be
+assembled. Bodies stand in frames of their own, given by rotation matrices, so that axes meant to be
+parallel are so but for the last digit.
 """
 
 from dataclasses import dataclass
@@ -16,13 +18,28 @@ from bellcrank.verify.kane_residual import PartialVelocityMotions
 from bellcrank.verify.reference_constraints import ReferenceConstraints
 from bellcrank.verify.reference_evaluation import ReferenceEvaluation
 
-ROWS = {"spherical": 3, "revolute": 5, "prismatic": 5, "cylindrical": 4, "universal": 4, "planar": 3, "distance": 1}
-ABOUT = ("revolute", "cylindrical", "spherical", "distance", "directions")  # that close a planar linkage
+ROWS = {
+    "spherical": 3,
+    "revolute": 5,
+    "prismatic": 5,
+    "cylindrical": 4,
+    "universal": 4,
+    "planar": 3,
+    "distance": 1,
+}
+ABOUT = (
+    "revolute",
+    "cylindrical",
+    "spherical",
+    "distance",
+    "directions",
+)  # that close a planar linkage
 
 
 @dataclass(frozen=True)
 class Linkage:
-    """A system with what was drawn for it: `guess` is a rough start, `speeds` some speeds of it, `parameters` its points."""
+    """A system with what was drawn for it: `guess` is a rough start, `speeds` some speeds of it,
+    `parameters` its points."""
 
     system: bc.System
     kind: str
@@ -62,11 +79,20 @@ class Drawing:
         frame = {}
         if framed:
             C = A.T @ R
-            frame = {"rotation_axis": tuple(C[:, 2].tolist()), "reference_axis": tuple(C[:, 0].tolist())}
+            frame = {
+                "rotation_axis": tuple(C[:, 2].tolist()),
+                "reference_axis": tuple(C[:, 0].tolist()),
+            }
         made = self.s.add_body(
-            name, parent=parent, joint_at=self.coordinates(f"{name}at", A.T @ (at - self.p[parent])), mass=size,
-            cm=tuple(rng.uniform(-0.2, 0.2, 3).tolist()), inertia=inertia.tolist(), **frame, **joint,
-        )  # fmt: skip
+            name,
+            parent=parent,
+            joint_at=self.coordinates(f"{name}at", A.T @ (at - self.p[parent])),
+            mass=size,
+            cm=tuple(rng.uniform(-0.2, 0.2, 3).tolist()),
+            inertia=inertia.tolist(),
+            **frame,
+            **joint,
+        )
         self.R[name], self.p[name] = R if framed else A, at
         return made
 
@@ -83,10 +109,13 @@ class Drawing:
 
     def direction(self, body, v):
         """A vector of the ground as one of a body, in words."""
-        return " + ".join(f"({x!r})*[{body or 'n'}{i}]" for i, x in enumerate((self.R[body].T @ v).tolist(), 1))
+        return " + ".join(
+            f"({x!r})*[{body or 'n'}{i}]" for i, x in enumerate((self.R[body].T @ v).tolist(), 1)
+        )
 
     def close(self, joint, p, r, axes, label):
-        """Closes a loop between points of bodies that coincide nominally; `axes` are three directions of the ground."""
+        """Closes a loop between points of bodies that coincide nominally; `axes` are three
+        directions of the ground."""
         x, y, z = axes
         first, second = f"p_{label}", f"r_{label}"
         body, at = p
@@ -95,7 +124,9 @@ class Drawing:
         self.point(second, r, at + away)
         if joint == "directions":
             self.s.add_loop_joint(
-                label, between=(first, second), directions=tuple(self.direction(r, e) for e in (x, y))
+                label,
+                between=(first, second),
+                directions=tuple(self.direction(r, e) for e in (x, y)),
             )
         else:
             axis = None if joint in ("spherical", "distance") else self.direction(body, z)
@@ -108,10 +139,15 @@ def planar(rng, _):
     E = rotation(rng) if rng.random() < 0.8 else np.eye(3)
     n = int(rng.integers(3, 6))
     corners = np.array(
-        [np.exp(2j * np.pi * (i + rng.uniform(-0.2, 0.2)) / (n + 1)) * rng.uniform(0.6, 1.2) for i in range(n + 1)]
+        [
+            np.exp(2j * np.pi * (i + rng.uniform(-0.2, 0.2)) / (n + 1)) * rng.uniform(0.6, 1.2)
+            for i in range(n + 1)
+        ]
     )
     at = [E @ (z.real, z.imag, 0.0) for z in corners]
-    split = int(rng.integers(1, n))  # bodies before it hang on the first corner, the rest on the last
+    split = int(
+        rng.integers(1, n)
+    )  # bodies before it hang on the first corner, the rest on the last
     names = [f"b{i}" for i in range(n)]
     slide = int(rng.integers(0, n)) if rng.random() < 0.3 else -1
     guess, speeds = {}, {}
@@ -127,7 +163,13 @@ def planar(rng, _):
         joint = "revolute"
     d.close(joint, (previous, at[split]), other, E.T, "tie")
     if joint != "distance" and rng.random() < 0.3:  # the same once more, by other rows
-        d.close(str(rng.choice(("spherical", "cylindrical", "directions"))), (previous, at[split]), other, E.T, "again")
+        d.close(
+            str(rng.choice(("spherical", "cylindrical", "directions"))),
+            (previous, at[split]),
+            other,
+            E.T,
+            "again",
+        )
     speeds[f"u({names[0]})"] = float(rng.uniform(-0.4, 0.4))
     if n > 3 and slide != 0 and joint != "distance" and rng.random() < 0.3:
         d.s.add_constraint(f"q({names[0]}) - 0.2*sin(0.7*t)", label="drive")
@@ -172,7 +214,8 @@ def coupled(rng, _):
 
 
 def spatial(rng, where):
-    """A chain of hinges, slides, ball joints and free bodies in space, closed by any joint, with at least one degree of freedom.
+    """A chain of hinges, slides, ball joints and free bodies in space, closed by any joint, with at
+    least one degree of freedom.
 
     Its points are parameters, drawn by `where`.
     """
@@ -182,7 +225,9 @@ def spatial(rng, where):
     chain, left = [], -ROWS[joint]
     while left < 1:
         usable = [k for k in kinds if left + kinds[k] <= 3]
-        chain.append(str(rng.choice(usable, p=[kinds[k] / sum(kinds[x] for x in usable) for k in usable])))
+        chain.append(
+            str(rng.choice(usable, p=[kinds[k] / sum(kinds[x] for x in usable) for k in usable]))
+        )
         left += kinds[chain[-1]]
     parent, at, guess, speeds = None, np.zeros(3), {}, {}
     split = int(rng.integers(1, len(chain) + 1))
@@ -240,7 +285,8 @@ def linkage(kind, seed, variant=0):
 
 
 class Independent:
-    """The linkage in plain numbers, by `verify`: no more is shared with the equations than the description."""
+    """The linkage in plain numbers, by `verify`: no more is shared with the equations than the
+    description."""
 
     def __init__(self, linkage, eom):
         self.machine = ReferenceMechanism.from_description(
@@ -258,12 +304,15 @@ class Independent:
         return *closed.errors(q, u), closed.has_reference_orientation(e.machine.motion(q, u))
 
     def accelerations(self, t, q, u):
-        """M u' = f + J' lambda with J u' = gamma, by the null space of J; and how far the state is from a singular one."""
+        """M u' = f + J' lambda with J u' = gamma, by the null space of J; and how far the state is
+        from a singular one."""
         e = self._evaluation(t)
         closed = ReferenceConstraints(e.machine, e.mechanics_evaluator, 1.0)
         s = closed.jacobian(q)
         still = closed.residuals(e.machine.motion_with_rates(q, jets.Jet([u, np.zeros_like(u)])))
-        gamma = -np.array([_rate(x, 2 if holds else 1) for x, holds in zip(still, s.positions, strict=True)])
+        gamma = -np.array(
+            [_rate(x, 2 if holds else 1) for x, holds in zip(still, s.positions, strict=True)]
+        )
         partials = PartialVelocityMotions(e, q)
         M, f = partials.mass_matrix(), partials.power_residuals(e.motion(q, u, np.zeros_like(u)))
         J, gamma = s.J / s.sizes[:, None], gamma / s.sizes

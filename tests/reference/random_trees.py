@@ -1,8 +1,9 @@
 """Random trees of bodies, described twice: as a Bellcrank System and as a Pinocchio model.
 
-A tree is a list of `Link`s in depth-first order. In the Pinocchio model every coordinate of Bellcrank is a joint of its
-own (massless links between them), Euler parameters are a spherical joint after three slides. So the configurations are
-the same numbers, and Pinocchio's velocities follow from Bellcrank's qdot alone, whatever its speeds are.
+A tree is a list of `Link`s in depth-first order. In the Pinocchio model every coordinate of
+Bellcrank is a joint of its own (massless links between them), Euler parameters are a spherical
+joint after three slides. So the configurations are the same numbers, and Pinocchio's velocities
+follow from Bellcrank's qdot alone, whatever its speeds are.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ CYCLE = {1: (2, 3), 2: (3, 1), 3: (1, 2)}  # axis k: (i, j) that follow it
 
 @dataclass(frozen=True)
 class Link:
-    """One body and its joint. Vectors in the parent (`at`, `axis`, `reference`) or in the body (`cm`, `inertia`)."""
+    """One body and its joint. Vectors in the parent (`at`, `axis`, `reference`) or in the body
+    (`cm`, `inertia`)."""
 
     name: str
     parent: int | None  # index in the tree
@@ -26,7 +28,9 @@ class Link:
     at: np.ndarray
     axis: np.ndarray | int  # revolute, prismatic: direction, any length, or number of an axis
     body_axis: int  # revolute: the axis of the body that lies along `axis`
-    reference: np.ndarray | None  # revolute: where the next axis of the body points, about, at angle zero
+    reference: (
+        np.ndarray | None
+    )  # revolute: where the next axis of the body points, about, at angle zero
     sequence: tuple[int, int, int]  # free: axes of the three rotations
     mass: float
     cm: np.ndarray
@@ -34,7 +38,9 @@ class Link:
 
     @property
     def coordinates(self):
-        return {"revolute": 1, "prismatic": 1, "fixed": 0, "free": 6, "free-quaternion": 7}[self.kind]
+        return {"revolute": 1, "prismatic": 1, "fixed": 0, "free": 6, "free-quaternion": 7}[
+            self.kind
+        ]
 
     @property
     def speeds(self):
@@ -47,11 +53,14 @@ class Link:
 
     @property
     def R_nominal(self):
-        """R_AB of a revolute joint at angle zero: body axis k along `direction`, axis i near the reference."""
+        """R_AB of a revolute joint at angle zero: body axis k along `direction`, axis i near the
+        reference."""
         k, (i, j) = self.body_axis, CYCLE[self.body_axis]
         R_AB = np.empty((3, 3))
         R_AB[:, k - 1] = self.direction
-        b_j = np.cross(self.direction, np.eye(3)[i - 1] if self.reference is None else self.reference)
+        b_j = np.cross(
+            self.direction, np.eye(3)[i - 1] if self.reference is None else self.reference
+        )
         if (
             self.reference is None and np.linalg.norm(b_j) < 1e-9
         ):  # the default reference is the axis: the next one is taken
@@ -62,9 +71,13 @@ class Link:
 
 
 def random_tree(rng, bodies=None):
-    """Up to 15 bodies; zeros, axes of the frame and symmetric bodies are frequent enough to meet the special cases."""
+    """Up to 15 bodies; zeros, axes of the frame and symmetric bodies are frequent enough to meet
+    the special cases."""
     count = int(bodies or rng.integers(1, 16))
-    parents = [None if i == 0 or rng.random() < 0.1 else int(rng.integers(max(0, i - 4), i)) for i in range(count)]
+    parents = [
+        None if i == 0 or rng.random() < 0.1 else int(rng.integers(max(0, i - 4), i))
+        for i in range(count)
+    ]
     children = {p: [i for i in range(count) if parents[i] == p] for p in (None, *range(count))}
     order, stack = [], children[None][::-1]
     while stack:
@@ -95,8 +108,12 @@ def random_link(rng, index, parent):
         inertia=random_inertia(rng),
     )
     default = np.eye(3)[CYCLE[body_axis][0] - 1]
-    renamed = isinstance(axis, int) and axis != body_axis  # which axis comes next is then a matter of taste
-    if rng.random() < 0.3 or renamed or abs(default @ link.direction) > 0.95:  # or the default (nearly) parallel
+    renamed = (
+        isinstance(axis, int) and axis != body_axis
+    )  # which axis comes next is then a matter of taste
+    if (
+        rng.random() < 0.3 or renamed or abs(default @ link.direction) > 0.95
+    ):  # or the default (nearly) parallel
         across = np.cross(link.direction, direction(rng))
         while np.linalg.norm(across) < 0.05:  # small integers may hit the axis itself
             across = np.cross(link.direction, direction(rng))
@@ -123,7 +140,8 @@ def sparse(rng, size):
 
 
 def random_inertia(rng):
-    """About the mass centre; from a positive second moment, so the triangle inequality holds. Some bodies are round."""
+    """About the mass centre; from a positive second moment, so the triangle inequality holds. Some
+    bodies are round."""
     if rng.random() < 0.3:
         a, b = rng.uniform(0.01, 0.1, 2)
         return np.diag(np.roll([a + b, a + b, 2 * a], rng.integers(3)))
@@ -146,7 +164,11 @@ def random_state(rng, tree):
             else:
                 lock_at_zero = link.sequence[0] == link.sequence[2]
                 q.extend(
-                    (rng.uniform(-3, 3), rng.uniform(-1, 1) + (np.pi / 2 if lock_at_zero else 0), rng.uniform(-3, 3))
+                    (
+                        rng.uniform(-3, 3),
+                        rng.uniform(-1, 1) + (np.pi / 2 if lock_at_zero else 0),
+                        rng.uniform(-3, 3),
+                    )
                 )
         u.extend(rng.normal(size=link.speeds))
     return np.array(q), np.array(u)
@@ -158,7 +180,8 @@ def offsets(tree, what):
 
 
 def bellcrank_system(rng, tree, gravity):
-    """About half of the numbers are parameters with defaults. Outputs `<body> a1..a3`: acceleration of mass centres."""
+    """About half of the numbers are parameters with defaults. Outputs `<body> a1..a3`: acceleration
+    of mass centres."""
     s = bc.System("random tree", units="mks")
     defaults = {}
 
@@ -201,7 +224,9 @@ def bellcrank_system(rng, tree, gravity):
         for i in (1, 2, 3):
             s.add_output(f"{link.name} a{i}", f"dot(dxdt(vel({link.name}.cm)), [n{i}])")
     g = float(np.linalg.norm(gravity))
-    s.add_gravity(direction=" + ".join(f"({float(x)!r})*[n{i}]" for i, x in enumerate(gravity / g, start=1)))
+    s.add_gravity(
+        direction=" + ".join(f"({float(x)!r})*[n{i}]" for i, x in enumerate(gravity / g, start=1))
+    )
     s.set_defaults(g=g, **defaults)
     return s
 
@@ -216,7 +241,9 @@ class PinocchioTree:
         self.carrier = []  # per body: (joint, placement of the body in it)
         self.joints = []  # per body: its joints in order
         for link in tree:
-            joint, M_JA = (0, pin.SE3.Identity()) if link.parent is None else self.carrier[link.parent]
+            joint, M_JA = (
+                (0, pin.SE3.Identity()) if link.parent is None else self.carrier[link.parent]
+            )
             self._add(link, joint, M_JA * pin.SE3(np.eye(3), link.at))
         self.data = self.model.createData()
 
@@ -235,7 +262,9 @@ class PinocchioTree:
                 models = [pin.JointModelPrismaticUnaligned(unit[i]) for i in range(3)]
                 models += [pin.JointModelRevoluteUnaligned(unit[i - 1]) for i in link.sequence]
             case "free-quaternion":
-                models = [pin.JointModelPrismaticUnaligned(unit[i]) for i in range(3)] + [pin.JointModelSpherical()]
+                models = [pin.JointModelPrismaticUnaligned(unit[i]) for i in range(3)] + [
+                    pin.JointModelSpherical()
+                ]
         ids = []
         for i, model in enumerate(models):
             joint = self.model.addJoint(joint, model, placement, f"{link.name}.{i}")
@@ -243,7 +272,9 @@ class PinocchioTree:
             ids.append(joint)
         M_JB = placement * pin.SE3(R_end, np.zeros(3))
         self.model.appendBodyToJoint(joint, pin.Inertia(link.mass, link.cm, link.inertia), M_JB)
-        self.model.addFrame(pin.Frame(link.name, joint, M_JB * pin.SE3(np.eye(3), link.cm), pin.FrameType.OP_FRAME))
+        self.model.addFrame(
+            pin.Frame(link.name, joint, M_JB * pin.SE3(np.eye(3), link.cm), pin.FrameType.OP_FRAME)
+        )
         self.carrier.append((joint, M_JB))
         self.joints.append(ids)
 
@@ -273,10 +304,14 @@ class PinocchioTree:
     def mass_centre_acceleration(self, b):
         """In inertial axes."""
         frame = self.model.getFrameId(self.tree[b].name)
-        return pin.getFrameClassicalAcceleration(self.model, self.data, frame, pin.LOCAL_WORLD_ALIGNED).linear
+        return pin.getFrameClassicalAcceleration(
+            self.model, self.data, frame, pin.LOCAL_WORLD_ALIGNED
+        ).linear
 
     def angular(self, b):
         """Absolute angular velocity and acceleration on body axes."""
         frame = self.model.getFrameId(self.tree[b].name)
         velocity = pin.getFrameVelocity(self.model, self.data, frame, pin.LOCAL)
-        return velocity.angular, pin.getFrameAcceleration(self.model, self.data, frame, pin.LOCAL).angular
+        return velocity.angular, pin.getFrameAcceleration(
+            self.model, self.data, frame, pin.LOCAL
+        ).angular

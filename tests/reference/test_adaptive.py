@@ -14,7 +14,8 @@ from bellcrank.core.numeric.embedded import EMBEDDED
 
 MECHANISMS = run_path(str(Path(__file__).parents[2] / "benchmarks/mechanisms.py"))
 
-BETA = 15.81077119629904  # Andrews' squeezing mechanism at t = 0.03 s (Mazzia & Magherini 2008), itself off by 1e-9
+# Andrews' squeezing mechanism at t = 0.03 s (Mazzia & Magherini 2008), itself off by 1e-9
+BETA = 15.81077119629904
 METHODS = ("tsit5", "dop853", *(pytest.param(m, marks=pytest.mark.campaign) for m in STIFF))
 
 
@@ -32,7 +33,9 @@ def states(sim, run):
     ],
 )
 def test_published_angle_of_andrews_squeezer(method, rtol, limit):
-    run = compiled("andrews_squeezer").simulate(t_end=0.03, step=3e-4, method=method, rtol=rtol, atol=rtol / 100)
+    run = compiled("andrews_squeezer").simulate(
+        t_end=0.03, step=3e-4, method=method, rtol=rtol, atol=rtol / 100
+    )
     assert abs(run["q(k1)"][-1] - BETA) < limit
 
 
@@ -60,8 +63,9 @@ def test_rows_within_steps_are_as_good_as_their_ends(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_loops_are_closed_in_every_row_and_the_order_is_kept(method):
-    """A row within a step of radau5 lies on a polynomial of order 3, so that its error falls with the fourth power of
-    the step; at the end of a step, as of the run, it is of order 5. Those of the others are as good as their ends."""
+    """A row within a step of radau5 lies on a polynomial of order 3, so that its error falls with
+    the fourth power of the step; at the end of a step, as of the run, it is of order 5. Those of
+    the others are as good as their ends."""
     sim = compiled("four_bar")
     options = {"t_end": 1.0, "step": 0.01, "output_every": 1}
     exact = states(sim, sim.simulate(method="dop853", rtol=1e-13, atol=1e-15, **options))
@@ -107,7 +111,8 @@ def error(sim, run, exact):
 
 @pytest.mark.campaign
 def test_stiff_strut_swings_as_a_pendulum():
-    """A mass on a spring of 1e8 N/m: a fast mode along the rod of a pendulum, which turns with it."""
+    """A mass on a spring of 1e8 N/m: a fast mode along the rod of a pendulum, which turns with
+    it."""
     sim, exact = mechanism("strut")
     run = sim.simulate(method="radau5", rtol=1e-6, atol=1e-8)
     assert error(sim, run, exact) < 1e-4
@@ -121,13 +126,16 @@ def test_stiff_strut_swings_as_a_pendulum():
 
 @pytest.mark.campaign
 def test_flyball_governor():
-    """Problem A05 of the IFToMM library of benchmarks: explicit methods take 14,000 steps at any tolerance."""
+    """Problem A05 of the IFToMM library of benchmarks: explicit methods take 14,000 steps at any
+    tolerance."""
     sim, exact = mechanism("governor")
     run = sim.simulate(method="radau5", rtol=1e-8, atol=1e-10)
     off = np.abs(states(sim, run) - exact)
     assert off[:4].max() < 2e-9 and off[4:].max() < 1e-8
     assert run.settings["steps"] <= 2500 and run.settings["rates"] <= 20000
-    np.testing.assert_allclose(run["q(left)"], -run["q(right)"], atol=1e-12)  # its two sides are one another's image
+    np.testing.assert_allclose(
+        run["q(left)"], -run["q(right)"], atol=1e-12
+    )  # its two sides are one another's image
     auto = sim.simulate(method="auto", rtol=1e-6, atol=1e-8)
     assert auto.settings["steps"] <= 800 and auto.settings["went_over"] < 0.1
     assert np.abs(states(sim, auto) - exact).max() < 1e-6
@@ -135,12 +143,16 @@ def test_flyball_governor():
 
 @pytest.mark.campaign
 def test_wheel_that_leaves_the_road():
-    """A road that jumps at 0.5 s ends a segment; where the wheel lifts is left to the choice of steps."""
+    """A road that jumps at 0.5 s ends a segment; where the wheel lifts is left to the choice of
+    steps."""
     sim, exact = mechanism("hopping_quarter_car")
     run = sim.simulate(method="tsit5", rtol=1e-6, atol=1e-8)
     assert error(sim, run, exact) < 3e-5 and run.settings["rejected"] <= 40
     still = {"edge": bc.signals.pulse(start=1.7, width=1e-3, height=0.02), "waves": 0.0}
-    hit, fine = (sim.simulate(method=m, rtol=r, inputs=still) for m, r in (("tsit5", 1e-6), ("dop853", 1e-12)))
+    hit, fine = (
+        sim.simulate(method=m, rtol=r, inputs=still)
+        for m, r in (("tsit5", 1e-6), ("dop853", 1e-12))
+    )
     before = hit.time < 1.7
     kick = np.ptp(fine["u(wheel)"][~before])
     assert kick > 0.03 and np.abs(hit["u(wheel)"] - fine["u(wheel)"]).max() < 1e-4 * kick
@@ -152,7 +164,14 @@ def test_auto_finds_nothing_stiff_where_nothing_is():
     sims = [(compiled(name), t_end) for name, t_end in smooth.items()]
     for sim, t_end in (*sims, (mechanism("hopping_quarter_car")[0], 3.0)):
         for rtol in (1e-4, 1e-6, 1e-8):
-            run = sim.simulate(method="auto", t_end=t_end, step=t_end / 100, rtol=rtol, atol=rtol / 100, output_every=1)
+            run = sim.simulate(
+                method="auto",
+                t_end=t_end,
+                step=t_end / 100,
+                rtol=rtol,
+                atol=rtol / 100,
+                output_every=1,
+            )
             assert "jacobians" not in run.settings and "went_over" not in run.settings
 
 
@@ -160,17 +179,28 @@ def test_auto_finds_nothing_stiff_where_nothing_is():
 def test_auto_finds_nothing_stiff_in_a_car_on_a_rough_road():
     """Bends of the road hold the steps, not a fast mode; compliance would be one."""
     road = bc.vehicles.terrain.iso8608("C", seed=1, length=100.0)
-    car = bc.vehicles.Car.read("passenger").changed(front={"compliance": None}, rear={"compliance": None})
+    car = bc.vehicles.Car.read("passenger").changed(
+        front={"compliance": None}, rear={"compliance": None}
+    )
     sim = car.system(exact=False, terrain=road).equations().compile()
     for rtol in (1e-4, 1e-6):
         run = sim.simulate(
-            t_end=4.0, step=0.01, method="auto", rtol=rtol, inputs={"steer": bc.signals.step(at=1, height=5)}
+            t_end=4.0,
+            step=0.01,
+            method="auto",
+            rtol=rtol,
+            inputs={"steer": bc.signals.step(at=1, height=5)},
         )
-        assert run.ended == "finished" and "jacobians" not in run.settings and run.settings["steps"] > 300
+        assert (
+            run.ended == "finished"
+            and "jacobians" not in run.settings
+            and run.settings["steps"] > 300
+        )
 
 
 def differences(f, t, y, n_q):
-    """Derivatives of state derivatives by differences of fourth order; an angle counts as 1 rad, however far it has turned."""
+    """Derivatives of state derivatives by differences of fourth order; an angle counts as 1 rad,
+    however far it has turned."""
     sizes = np.where(np.arange(len(y)) < n_q, 0.5, np.maximum(np.abs(y), 0.1))
     columns = []
     for push in np.diag(1e-3 * sizes):
@@ -183,17 +213,24 @@ def differences(f, t, y, n_q):
 @pytest.mark.parametrize(
     ("name", "t_end"),
     [
-        ("double_pendulum", 10.0), ("andrews_squeezer", 0.03), ("four_bar", 1.0), ("stanford_arm_controlled", 10.0),
-        ("hopping_quarter_car", 3.0), ("governor", 10.0), ("strut", 5.0),
+        ("double_pendulum", 10.0),
+        ("andrews_squeezer", 0.03),
+        ("four_bar", 1.0),
+        ("stanford_arm_controlled", 10.0),
+        ("hopping_quarter_car", 3.0),
+        ("governor", 10.0),
+        ("strut", 5.0),
     ],
-)  # fmt: skip
+)
 def test_slopes_along_every_motion(name, t_end):
     sim = mechanism(name)[0] if name in MECHANISMS else compiled(name)
     run = sim.simulate(t_end=t_end, step=t_end / 10, output_every=1, method="auto", rtol=1e-6)
     f = sim.rhs()
     for t, y in zip(run.time, states(sim, run).T, strict=True):
         found = np.array(f.jacobian(t, y))
-        assert np.abs(found - differences(f, t, y, sim.loaded.n_q)).max() < 1e-8 * np.abs(found).max()
+        assert (
+            np.abs(found - differences(f, t, y, sim.loaded.n_q)).max() < 1e-8 * np.abs(found).max()
+        )
 
 
 @pytest.mark.campaign
@@ -203,10 +240,13 @@ def test_events_of_a_chaotic_motion_to_the_tolerance(method):
     options = {"t_end": 5.0, "step": 0.1, "output_every": 1, "initial": {"q(a)": 2.5, "q(b)": 1.0}}
     options["events"] = {"over": "q(a)", "fast": "u(b) > 2", "back": "u(a) < 0"}
     run, exact = (
-        sim.simulate(method=m, rtol=rtol, atol=rtol / 100, **options) for m, rtol in ((method, 1e-9), ("dop853", 1e-13))
+        sim.simulate(method=m, rtol=rtol, atol=rtol / 100, **options)
+        for m, rtol in ((method, 1e-9), ("dop853", 1e-13))
     )
     assert [e.name for e in run.events] == [e.name for e in exact.events] and len(exact.events) >= 5
-    np.testing.assert_allclose([e.time for e in run.events], [e.time for e in exact.events], atol=5e-8)
+    np.testing.assert_allclose(
+        [e.time for e in run.events], [e.time for e in exact.events], atol=5e-8
+    )
 
 
 @pytest.mark.campaign

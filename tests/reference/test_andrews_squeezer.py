@@ -1,6 +1,8 @@
-"""Andrews' squeezing mechanism at t = 0.03 s against the reference of the test set for initial value problem solvers.
+"""Andrews' squeezing mechanism at t = 0.03 s against the reference of the test set for initial
+value problem solvers.
 
-Mazzia & Magherini (2008), problem `andrews`: PSIDE with tolerances of 1e-14. beta, theta, gamma, phi, delta, Omega, epsilon; rates; second rates.
+Mazzia & Magherini (2008), problem `andrews`: PSIDE with tolerances of 1e-14. beta, theta, gamma,
+phi, delta, Omega, epsilon; rates; second rates.
 """
 
 import numpy as np
@@ -20,7 +22,10 @@ ACCELERATIONS = [
     -0.2463176316945196e5, 0.5185037701610329e5, 0.3241025686413781e6, 0.5667493645176213e6, 0.1674362929479361e5,
     -0.5667493645176222e6, 0.9826520791458422e4,
 ]  # fmt: skip
-START = [14222.4439199541138705911625887, -10666.8329399655854029433719415]  # second rates of beta and theta at t = 0
+START = [
+    14222.4439199541138705911625887,
+    -10666.8329399655854029433719415,
+]  # second rates of beta and theta at t = 0
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,5 @@
-"""Constraints that cannot be meant: each gets an error, or a warning, that names the place and says what is used or allowed."""
+"""Constraints that cannot be meant: each gets an error, or a warning, that names the place and says
+what is used or allowed."""
 
 import numpy as np
 import pytest
@@ -69,7 +70,9 @@ def driven_against_a_stop(s):
 
 
 def polygon_in_a_constraint(s):
-    s.add_constraint(s.expr("q(d)") - bc.table([0, 1, 2], [0, 0.3, 0.1], 1)(s.expr("t*w")), label="cam")
+    s.add_constraint(
+        s.expr("q(d)") - bc.table([0, 1, 2], [0, 0.3, 0.1], 1)(s.expr("t*w")), label="cam"
+    )
 
 
 def unknown_loop_joint(s):
@@ -110,7 +113,9 @@ CASES = [  # spoiler, patterns that the message must hold
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__ if isinstance(case, tuple) else None)
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: case[0].__name__ if isinstance(case, tuple) else None
+)
 def test_error_names_the_constraint(case):
     spoil, *patterns = case
     s = linkage()
@@ -150,7 +155,9 @@ def test_no_freedom_in_a_tree():
 def test_contradicting_positions_warn_and_say_what_is_used():
     sim = linkage().equations().compile(backend="python")
     q, _ = sim.assemble()
-    with pytest.warns(bc.ModelWarning, match=r"(?s)q\(b\).*contradict|contradict.*q\(b\)") as caught:
+    with pytest.warns(
+        bc.ModelWarning, match=r"(?s)q\(b\).*contradict|contradict.*q\(b\)"
+    ) as caught:
         used, _ = sim.assemble({"q(a)": 1.2, "q(b)": q[1] + 0.2, "q(c)": q[2]})
     assert used[0] == pytest.approx(1.2)
     assert f"{used[1]:.4g}"[:5] in str(caught[0].message)
@@ -162,7 +169,11 @@ def test_contradicting_speeds_warn_and_say_what_is_used():
         _, u = sim.assemble({"q(a)": 1.2, "u(a)": 1.0, "u(c)": 50.0})
     said = str(caught[0].message)
     names = [x.name for x in sim.interface.speeds]
-    changed = [name for name, value in (("u(a)", 1.0), ("u(c)", 50.0)) if abs(u[names.index(name)] - value) > 1e-6]
+    changed = [
+        name
+        for name, value in (("u(a)", 1.0), ("u(c)", 50.0))
+        if abs(u[names.index(name)] - value) > 1e-6
+    ]
     assert changed and all(name in said for name in changed)
 
 
@@ -187,7 +198,9 @@ def driven(constraint, units):
 def test_rough_input_of_a_constraint_is_refused(constraint, units, signal):
     """A drive that jumps, or whose speed does, has no acceleration."""
     sim = driven(constraint, units).equations().compile(backend="python")
-    with pytest.raises(bc.BellcrankError, match=r"(?s)\bz\b.*(smooth|differentiable|cubic|derivative|rate)"):
+    with pytest.raises(
+        bc.BellcrankError, match=r"(?s)\bz\b.*(smooth|differentiable|cubic|derivative|rate)"
+    ):
         sim.simulate(inputs={"z": ROUGH[signal]})
 
 

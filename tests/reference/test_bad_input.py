@@ -1,4 +1,5 @@
-"""A bad description gets an error that names the place, the value and what is allowed; all problems at once."""
+"""A bad description gets an error that names the place, the value and what is allowed; all problems
+at once."""
 
 import warnings
 
@@ -85,21 +86,42 @@ def scalar_for_vector(s, cart, rod):
 
 def parallel_axes(s, cart, rod):
     s.add_body(
-        "bob", parent=rod, rotate=1, rotation_axis=(1, 1, 0), reference_axis=(2, 2, 0), mass=1, inertia=(1, 1, 1)
+        "bob",
+        parent=rod,
+        rotate=1,
+        rotation_axis=(1, 1, 0),
+        reference_axis=(2, 2, 0),
+        mass=1,
+        inertia=(1, 1, 1),
     )
 
 
 def nearly_parallel_axes(s, cart, rod):
-    axis, reference = (1.0, -1.0, 2.0), (0.12247448713915891, -0.12247448713915891, 0.24494897427831783)
-    s.add_body("bob", parent=rod, rotate=3, rotation_axis=axis, reference_axis=reference, mass=1, inertia=(1, 1, 1))
+    axis, reference = (
+        (1.0, -1.0, 2.0),
+        (0.12247448713915891, -0.12247448713915891, 0.24494897427831783),
+    )
+    s.add_body(
+        "bob",
+        parent=rod,
+        rotate=3,
+        rotation_axis=axis,
+        reference_axis=reference,
+        mass=1,
+        inertia=(1, 1, 1),
+    )
 
 
 def small_euler_parameters(s, cart, rod):
-    s.add_body("bob", parent=rod, rotate="euler-parameters", small_angles=True, mass=1, inertia=(1, 1, 1))
+    s.add_body(
+        "bob", parent=rod, rotate="euler-parameters", small_angles=True, mass=1, inertia=(1, 1, 1)
+    )
 
 
 def acceleration_in_magnitude(s, cart, rod):
-    s.add_force("push", magnitude="3*dot(dxdt(vel(rod.cm)), [n1])", direction=cart[1], at=cart.origin)
+    s.add_force(
+        "push", magnitude="3*dot(dxdt(vel(rod.cm)), [n1])", direction=cart[1], at=cart.origin
+    )
 
 
 def nonlinear_constraint(s, cart, rod):
@@ -156,9 +178,22 @@ def test_error_names_the_problem(case):
 
 def test_all_problems_at_once():
     s, cart, rod = start()
-    for spoil in (unknown_parent, reserved_name, unknown_function, vector_for_scalar, small_euler_parameters):
+    for spoil in (
+        unknown_parent,
+        reserved_name,
+        unknown_function,
+        vector_for_scalar,
+        small_euler_parameters,
+    ):
         if spoil is small_euler_parameters:
-            s.add_body("bob2", parent=rod, rotate="euler-parameters", small_angles=True, mass=1, inertia=(1, 1, 1))
+            s.add_body(
+                "bob2",
+                parent=rod,
+                rotate="euler-parameters",
+                small_angles=True,
+                mass=1,
+                inertia=(1, 1, 1),
+            )
         else:
             spoil(s, cart, rod)
     with pytest.raises(bc.ModelError, match=r"spoiled.*5 problems") as caught:
@@ -182,7 +217,10 @@ def test_inertia_by_default_values_is_a_note(values, noted):
     s.add_body("bob", parent=rod, rotate=(1, 2, 3), mass=1, inertia=("ix", "iy", "2*iz"))
     s.set_defaults(ix=values[0], iy=values[1], iz=values[2] / 2, g=9.81)
     sim = s.equations().compile(backend="python")
-    told = "body 'bob': principal moments of inertia 1, 1, 3 violate the triangle inequality (no real body has them)"
+    told = (
+        "body 'bob': principal moments of inertia 1, 1, 3 violate the triangle inequality (no "
+        "real body has them)"
+    )
     assert (told in sim.notes) is noted
     assert any("triangle" in x for x in sim.notes) is noted
 
@@ -196,13 +234,17 @@ def test_one_moment_of_inertia_in_a_plane_is_usual():
 
 def test_missing_parameter_values_are_listed_together():
     s, cart, rod = start()
-    s.add_moment("drive", magnitude="-k*q(rod) - c*u(rod) + m0", direction=rod[3], on=rod, against=cart)
+    s.add_moment(
+        "drive", magnitude="-k*q(rod) - c*u(rod) + m0", direction=rod[3], on=rod, against=cart
+    )
     s.set_defaults(c=1)
     eom = s.equations()  # deriving needs no values
     with pytest.raises(bc.ModelError, match=r"(?s)\bk\b.*\bm0\b") as caught:
         eom.compile(backend="python").derivatives(0.0, [0, 0], [0, 0])
     assert "'c'" not in str(caught.value)
-    _, udot = eom.compile(backend="python").derivatives(0.0, [0, 0], [0, 0], parameters={"k": 1, "m0": 0})
+    _, udot = eom.compile(backend="python").derivatives(
+        0.0, [0, 0], [0, 0], parameters={"k": 1, "m0": 0}
+    )
     assert abs(udot).max() < 1e-14
 
 

@@ -1,4 +1,5 @@
-"""The cart of Sayers (1990), section 9.2: eight rolling constraints, two redundant, two degrees of freedom left."""
+"""The cart of Sayers (1990), section 9.2: eight rolling constraints, two redundant, two degrees of
+freedom left."""
 
 import numpy as np
 import pytest
@@ -13,7 +14,18 @@ CHECK = {  # independent evaluation of Kane's equations at one state
     "up": [1.745822448492184, 2.608045122103033],
     "M": [[38.29607931, -94.29341493], [-94.29341493, 1391.7604963]],
 }  # fmt: skip
-MIDPOINT_3_S = [14.4605, -0.0670218, -0.0212611, -1.44118e-05, 71.6805, 73.0369, 72.2716, 72.378, 9.66035, -4.20596e-05]
+MIDPOINT_3_S = [
+    14.4605,
+    -0.0670218,
+    -0.0212611,
+    -1.44118e-05,
+    71.6805,
+    73.0369,
+    72.2716,
+    72.378,
+    9.66035,
+    -4.20596e-05,
+]
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +36,24 @@ def cart():
 @pytest.mark.parametrize("solve", ["auto", "implicit"])
 def test_check_state(solve):
     qdot, udot = (
-        system("cart").equations(solve=solve).compile(backend="python").derivatives(0.0, CHECK["q"], CHECK["u"])
+        system("cart")
+        .equations(solve=solve)
+        .compile(backend="python")
+        .derivatives(0.0, CHECK["q"], CHECK["u"])
     )
     assert_close(qdot, CHECK["qp"], 1e-10)
     assert_close(udot, CHECK["up"], 1e-10)
 
 
 def test_speeds_are_removed_in_the_published_order(cart):
-    assert [c.speed.name for c in cart.constraints] == ["u(rrw)", "u(lrw)", "u(rfw)", "u(lfw)", "u(b, 3)", "u(f)"]
+    assert [c.speed.name for c in cart.constraints] == [
+        "u(rrw)",
+        "u(lrw)",
+        "u(rfw)",
+        "u(lfw)",
+        "u(b, 3)",
+        "u(f)",
+    ]
     assert [u.name for u in cart.speeds] == ["u(b, 1)", "u(b, 2)"]
     assert len(cart.notes) == 2 and all("ignored" in n for n in cart.notes)
 

@@ -12,8 +12,8 @@ SOLID = (0.4, 0.4, 0.4)
 
 
 def test_bennett_linkage():
-    """Bennett, Engineering 76 (1903), 777: tan(t1/2) tan(t2/2) = sin((b + a)/2) / sin((b - a)/2), one degree of freedom
-    with equations of loops that are redundant only where it is closed."""
+    """Bennett, Engineering 76 (1903), 777: tan(t1/2) tan(t2/2) = sin((b + a)/2) / sin((b - a)/2),
+    one degree of freedom with equations of loops that are redundant only where it is closed."""
     a, alpha, beta = 0.3, 0.6, 1.1
     b = a * np.sin(beta) / np.sin(alpha)
     s = bc.System("Bennett", units="mks")
@@ -29,7 +29,9 @@ def test_bennett_linkage():
     s.add_loop_joint("end", between=(p, g), directions=(n[1], n[2], n[3]))
     axis = f"({np.cos(alpha)!r}*[l33] - {np.sin(alpha)!r}*[l32])".replace("np.float64", "")
     s.add_constraint(f"dot({axis}, [n1])")
-    s.add_constraint(f"dot({axis}, {np.cos(beta)!r}*[n2] - {np.sin(beta)!r}*[n3])".replace("np.float64", ""))
+    s.add_constraint(
+        f"dot({axis}, {np.cos(beta)!r}*[n2] - {np.sin(beta)!r}*[n3])".replace("np.float64", "")
+    )
 
     ratio = np.sin((beta + alpha) / 2) / np.sin((beta - alpha) / 2)
     t1 = 1.0
@@ -46,16 +48,25 @@ def test_bennett_linkage():
 
 
 def test_rssr_linkage():
-    """Hartenberg and Denavit, Kinematic Synthesis of Linkages (1964), section 12: the rod length gives
-    A cos(phi) + B sin(phi) = C for the output angle."""
+    """Hartenberg and Denavit, Kinematic Synthesis of Linkages (1964), section 12: the rod length
+    gives A cos(phi) + B sin(phi) = C for the output angle."""
     r1, r2, rod, at = 0.1, 0.3, 0.6, np.array([0.4, 0.3, -0.1])
     s = bc.System("RSSR", units="mks")
     crank = s.add_body("crank", rotate=3, cm=(0.05, 0, 0), mass=1, inertia=(0.01,) * 3)
-    rocker = s.add_body("rocker", rotate=1, joint_at=tuple(map(float, at)), cm=(0, 0.1, 0), mass=2, inertia=(0.02,) * 3)
+    rocker = s.add_body(
+        "rocker",
+        rotate=1,
+        joint_at=tuple(map(float, at)),
+        cm=(0, 0.1, 0),
+        mass=2,
+        inertia=(0.02,) * 3,
+    )
     p, q = s.add_point("p", body=crank, at=(r1, 0, 0)), s.add_point("q", body=rocker, at=(0, r2, 0))
     s.add_loop_joint("loop", "distance", between=(p, q), length=rod)
     s.add_gravity(direction="-[n3]")
-    s.set_run(t_end=1.0, step=0.002, initial={"q(crank)": 0.2, "u(crank)": 8.0}, guess={"q(rocker)": 0.5})
+    s.set_run(
+        t_end=1.0, step=0.002, initial={"q(crank)": 0.2, "u(crank)": 8.0}, guess={"q(rocker)": 0.5}
+    )
     run = s.equations().compile(backend="python").simulate()
     theta = run["q(crank)"]
     assert np.ptp(theta) > 2
@@ -70,20 +81,24 @@ def test_rssr_linkage():
 
 @pytest.mark.parametrize("constraints", ["auto", "multipliers"])
 def test_ball_on_a_turntable(constraints):
-    """Weltner, American Journal of Physics 47 (1979), 984: a solid ball runs in a circle at 2/7 of the table's rate."""
+    """Weltner, American Journal of Physics 47 (1979), 984: a solid ball runs in a circle at 2/7 of
+    the table's rate."""
     s = bc.System("turntable", units="mks")
     s.add_body("b", translate=(1, 2), rotate="euler-parameters", mass=1, inertia=SOLID)
     s.add_constraint("dot(vel(b.origin), [n1]) - r*dot(rot(b), [n2]) + W*q(b, 2)")
     s.add_constraint("dot(vel(b.origin), [n2]) + r*dot(rot(b), [n1]) - W*q(b, 1)")
     s.set_defaults(W=3.5, r=1)
     sim = s.equations(constraints=constraints).compile(backend="python")
-    run = sim.simulate(t_end=3.0, step=0.005, initial={"q(b, 1)": 0.4, "u(b, 1)": 0.0, "u(b, 2)": 0.6})
+    run = sim.simulate(
+        t_end=3.0, step=0.005, initial={"q(b, 1)": 0.4, "u(b, 1)": 0.0, "u(b, 2)": 0.6}
+    )
     z = run["q(b, 1)"] + 1j * run["q(b, 2)"]
     assert z == pytest.approx(0.4 + 0.6 * (np.exp(1j * run.time) - 1), abs=1e-7)
 
 
 def test_ziegler_double_pendulum_under_a_follower_force():
-    """Ziegler, Ingenieur-Archiv 20 (1952), 49: masses 2m and m flutter from P = (7/2 - sqrt 2) k/l on."""
+    """Ziegler, Ingenieur-Archiv 20 (1952), 49: masses 2m and m flutter from P = (7/2 - sqrt 2) k/l
+    on."""
     s = bc.System("Ziegler", units="mks")
     a = s.add_body("a", rotate=3, cm=(1, 0, 0), mass=2, inertia=0)
     b = s.add_body("b", parent=a, rotate=3, joint_at=(1, 0, 0), cm=(1, 0, 0), mass=1, inertia=0)
@@ -104,8 +119,8 @@ def test_ziegler_double_pendulum_under_a_follower_force():
 
 @pytest.mark.parametrize("spin", [20.0, 60.0])
 def test_sleeping_top(spin):
-    """Goldstein, Classical Mechanics (1980), section 5-7: asleep where (C w)^2 > 4 A m g l; small motions about the
-    vertical follow A z'' - i C w z' - m g l z = 0."""
+    """Goldstein, Classical Mechanics (1980), section 5-7: asleep where (C w)^2 > 4 A m g l; small
+    motions about the vertical follow A z'' - i C w z' - m g l z = 0."""
     A, C, weight = 0.06, 0.02, 2 * 9.81 * 0.15
     s = bc.System("top", units="mks")
     outer = s.add_body("outer", rotate=1, mass=0, inertia=0)
@@ -121,24 +136,33 @@ def test_sleeping_top(spin):
     parts = np.linalg.solve(np.array([[1, 1], roots]), [1e-7, 0])
     expected = (parts[:, None] * np.exp(roots[:, None] * run.time)).sum(axis=0)
     size = np.abs(expected).max()
-    assert (run["q(outer)"] + 1j * run["q(inner)"]) / size == pytest.approx(expected / size, abs=1e-6)
+    assert (run["q(outer)"] + 1j * run["q(inner)"]) / size == pytest.approx(
+        expected / size, abs=1e-6
+    )
 
 
 def test_jeffcott_rotor():
-    """Jeffcott, Philosophical Magazine 37 (1919), 304: whirl of a disc with unbalance on an elastic shaft, driven at
-    constant speed below and above the critical one."""
+    """Jeffcott, Philosophical Magazine 37 (1919), 304: whirl of a disc with unbalance on an elastic
+    shaft, driven at constant speed below and above the critical one."""
     m, k, c, e = 2.0, 800.0, 4.0, 1e-3
     s = bc.System("Jeffcott", units="mks")
     shaft = s.add_body("s", translate=(1, 2), mass=0, inertia=0)
     s.add_body("d", parent=shaft, rotate=3, cm=(e, 0, 0), mass=m, inertia=(0.01, 0.01, 0.02))
     for i in (1, 2):
-        s.add_force(f"f{i}", magnitude=f"-k*q(s, {i}) - c*u(s, {i})", direction=f"[n{i}]", at=shaft.origin)
+        s.add_force(
+            f"f{i}", magnitude=f"-k*q(s, {i}) - c*u(s, {i})", direction=f"[n{i}]", at=shaft.origin
+        )
     s.add_constraint("q(d) - W*t", label="motor")
     s.set_defaults(k=k, c=c, W=1)
     sim = s.equations().compile(backend="python")
     for w in (12.0, 20.0, 35.0):
         R = e * w**2 / (k / m - w**2 + 1j * c * w / m)
-        start = {"q(s, 1)": R.real, "q(s, 2)": R.imag, "u(s, 1)": -w * R.imag, "u(s, 2)": w * R.real}
+        start = {
+            "q(s, 1)": R.real,
+            "q(s, 2)": R.imag,
+            "u(s, 1)": -w * R.imag,
+            "u(s, 2)": w * R.real,
+        }
         run = sim.simulate(t_end=1.0, step=0.001, parameters={"W": w}, initial=start)
         z = run["q(s, 1)"] + 1j * run["q(s, 2)"]
         assert z / abs(R) == pytest.approx(R / abs(R) * np.exp(1j * w * run.time), abs=1e-6)
@@ -146,8 +170,9 @@ def test_jeffcott_rotor():
 
 @pytest.mark.parametrize("constraints", ["auto", "multipliers"])
 def test_golf_ball_in_a_vertical_cylinder(constraints):
-    """Gualtieri et al., American Journal of Physics 74 (2006), 497: a solid ball that rolls around inside a vertical
-    cylinder does not fall out: its height oscillates at sqrt(2/7) of the rate at which it runs around."""
+    """Gualtieri et al., American Journal of Physics 74 (2006), 497: a solid ball that rolls around
+    inside a vertical cylinder does not fall out: its height oscillates at sqrt(2/7) of the rate at
+    which it runs around."""
     r, rho, rate = 0.02, 0.1, 12.0
     s = bc.System("golf ball", units="mks")
     arm = s.add_body("arm", rotate=3, mass=0, inertia=0)
@@ -159,7 +184,9 @@ def test_golf_ball_in_a_vertical_cylinder(constraints):
     s.set_defaults(g=9.81, r=r)
     sim = s.equations(constraints=constraints).compile(backend="python")
     # the ball turns against the arm: without this it would spin about the radial axis
-    run = sim.simulate(t_end=0.5, step=0.00025, initial={"u(arm)": rate, "u(ball, 1)": 0.0, "u(ball, 2)": 0.0})
+    run = sim.simulate(
+        t_end=0.5, step=0.00025, initial={"u(arm)": rate, "u(ball, 1)": 0.0, "u(ball, 2)": 0.0}
+    )
     assert run["q(arm)"] == pytest.approx(rate * run.time, abs=1e-7)
     height = -9.81 / (0.4 * rate**2) * (1 - np.cos(np.sqrt(2 / 7) * rate * run.time))
     assert run["q(ball, 1)"] == pytest.approx(height, abs=1e-7)
@@ -168,17 +195,22 @@ def test_golf_ball_in_a_vertical_cylinder(constraints):
 @pytest.mark.parametrize("constraints", ["auto", "multipliers"])
 @pytest.mark.parametrize("offset", [0.004, 1.5, 4.0])
 def test_klingel_motion_of_a_wheelset(constraints, offset):
-    """Klingel, Organ fuer die Fortschritte des Eisenbahnwesens 20 (1883), 113: wheels of conicity c roll on a wave of
-    length 2 pi sqrt(r b/c), whatever the speed. Both wheels roll here without slip; then psi'' = -k sin(psi) over the
-    distance s, k = c/(r b), is a pendulum: y = y0 cn(s sqrt k), of length 4 K(k y0^2/4)/sqrt k. Energy gives the speed.
+    """Klingel, Organ fuer die Fortschritte des Eisenbahnwesens 20 (1883), 113: wheels of conicity c
+    roll on a wave of length 2 pi sqrt(r b/c), whatever the speed. Both wheels roll here without
+    slip; then psi'' = -k sin(psi) over the distance s, k = c/(r b), is a pendulum: y = y0 cn(s sqrt
+    k), of length 4 K(k y0^2/4)/sqrt k. Energy gives the speed.
     """
     radius, half, cone, mass, spin, yaw = 0.46, 0.75, 0.05, 1200.0, 100.0, 700.0
     s = bc.System("wheelset", units="mks")
-    set_ = s.add_body("w", translate=(1, 2), rotate=3, mass=mass, inertia=(yaw / 2, yaw / 2, yaw - spin / 2))
+    set_ = s.add_body(
+        "w", translate=(1, 2), rotate=3, mass=mass, inertia=(yaw / 2, yaw / 2, yaw - spin / 2)
+    )
     s.add_body("axle", parent=set_, rotate=2, mass=0, inertia=(spin / 2, spin, spin / 2))
     for name, side in (("left", 1), ("right", -1)):
         s.add_point(name, body=set_, at=(0, side * half, 0))
-        s.add_constraint(f"dot(vel({name}), [w1]) - u(axle)*(r + ({side})*cone*q(w, 2))", label=f"{name} wheel")
+        s.add_constraint(
+            f"dot(vel({name}), [w1]) - u(axle)*(r + ({side})*cone*q(w, 2))", label=f"{name} wheel"
+        )
     s.add_constraint("dot(vel(w.origin), [w2])", label="flange")
     s.add_output("forward", "dot(vel(w.origin), [w1])")
     s.set_defaults(cone=cone, r=radius)
@@ -194,7 +226,9 @@ def test_klingel_motion_of_a_wheelset(constraints, offset):
         assert way[-1] > wave
         sn, cn, _, _ = ellipj(np.sqrt(k) * way, k * offset**2 / 4)
         assert run["q(w, 2)"] / offset == pytest.approx(cn, abs=1e-10)
-        assert np.sin(run["q(w, 3)"] / 2) == pytest.approx(-np.sqrt(k) * offset / 2 * sn, abs=1e-10 * max(offset, 1))
+        assert np.sin(run["q(w, 3)"] / 2) == pytest.approx(
+            -np.sqrt(k) * offset / 2 * sn, abs=1e-10 * max(offset, 1)
+        )
         heavy = mass + spin / radius**2 + yaw * k**2 * np.array([offset, *run["q(w, 2)"]]) ** 2
         assert run["forward"] == pytest.approx(v * np.sqrt(heavy[0] / heavy[1:]), rel=1e-10)
 
@@ -210,7 +244,11 @@ def test_caster_that_is_pulled_along_a_line(angle):
     s.add_constraint("dot(vel(contact), [c2])", label="wheel")
     s.add_constraint("u(x) - v", label="pull")
     s.set_defaults(v=v)
-    run = s.equations().compile(backend="python").simulate(t_end=2.0, step=0.001, initial={"q(c)": angle})
+    run = (
+        s.equations()
+        .compile(backend="python")
+        .simulate(t_end=2.0, step=0.001, initial={"q(c)": angle})
+    )
     expected = np.tan(angle / 2) * np.exp(-v / trail * run.time)
     assert np.tan(run["q(c)"] / 2) == pytest.approx(expected, rel=1e-9)
 
@@ -218,9 +256,9 @@ def test_caster_that_is_pulled_along_a_line(angle):
 @pytest.mark.parametrize("constraints", ["auto", "multipliers"])
 @pytest.mark.parametrize("radius_of_gyration", [0.10, 0.139, 0.143, 0.2])
 def test_shimmy_of_a_caster_on_an_elastic_pivot(radius_of_gyration, constraints):
-    """Pacejka, Tyre and Vehicle Dynamics (2012), chapter 6, with a rigid wheel: trail a, mass centre b behind the pivot,
-    whose lateral stiffness is k: (m (a - b)^2 + I) s^3 + m (a - b) v s^2 + k a^2 s + k a v = 0, stable at every speed
-    where b (a - b) > I/m."""
+    """Pacejka, Tyre and Vehicle Dynamics (2012), chapter 6, with a rigid wheel: trail a, mass
+    centre b behind the pivot, whose lateral stiffness is k: (m (a - b)^2 + I) s^3 + m (a - b) v s^2
+    + k a^2 s + k a v = 0, stable at every speed where b (a - b) > I/m."""
     a, b, m, k = 0.3, 0.2, 8.0, 4000.0
     inertia = m * radius_of_gyration**2
     s = bc.System("caster", units="mks")
@@ -241,9 +279,10 @@ def test_shimmy_of_a_caster_on_an_elastic_pivot(radius_of_gyration, constraints)
 
 
 def test_stewart_platform_driven_by_its_legs():
-    """Stewart, Proceedings of the Institution of Mechanical Engineers 180 (1965), 371: six lengths as functions of time
-    give the pose; the inverse kinematics of that pose, in closed form, gives the lengths back. Rates follow from
-    Jacobians, and the forces of the legs from Newton and Euler for the platform."""
+    """Stewart, Proceedings of the Institution of Mechanical Engineers 180 (1965), 371: six lengths
+    as functions of time give the pose; the inverse kinematics of that pose, in closed form, gives
+    the lengths back. Rates follow from Jacobians, and the forces of the legs from Newton and Euler
+    for the platform."""
     angles = np.radians([10, 110, 130, 230, 250, 350])
     tops = np.array([0.3 * np.cos(angles), 0.3 * np.sin(angles), 0 * angles]).T
     feet = np.radians([50, 70, 170, 190, 290, 310])
@@ -256,7 +295,10 @@ def test_stewart_platform_driven_by_its_legs():
         s.add_point(f"p{i}", body=x, at=tuple(map(float, tops[i])))
         s.add_point(f"g{i}", at=tuple(map(float, base[i])))
         d = f"pos(p{i}) - pos(g{i})"
-        s.add_constraint(f"dot({d}, {d}) - (l{i} + stroke*sin(rate*t + {i}) - stroke*sin({i}))**2", label=f"leg {i}")
+        s.add_constraint(
+            f"dot({d}, {d}) - (l{i} + stroke*sin(rate*t + {i}) - stroke*sin({i}))**2",
+            label=f"leg {i}",
+        )
     s.set_defaults(stroke=0.03, rate=3, g=9.81, **{f"l{i}": float(rest[i]) for i in range(6)})
     s.add_gravity(direction="-[n3]")
     s.add_outputs("reactions")
@@ -266,12 +308,18 @@ def test_stewart_platform_driven_by_its_legs():
     assert max(np.ptp(run[f"q(x, {i})"]) for i in (4, 5, 6)) > 0.02
     i = np.arange(6)
     for n in range(0, 101, 10):
-        R = turned(1, run["q(x, 4)"][n]) @ turned(2, run["q(x, 5)"][n]) @ turned(3, run["q(x, 6)"][n])
+        R = (
+            turned(1, run["q(x, 4)"][n])
+            @ turned(2, run["q(x, 5)"][n])
+            @ turned(3, run["q(x, 6)"][n])
+        )
         at = np.array([run[f"q(x, {j})"][n] for j in (1, 2, 3)])
         arms = tops @ R.T
         legs = arms + at - base
         lengths = np.linalg.norm(legs, axis=1)
-        assert lengths == pytest.approx(rest + 0.03 * (np.sin(3 * run.time[n] + i) - np.sin(i)), abs=1e-9)
+        assert lengths == pytest.approx(
+            rest + 0.03 * (np.sin(3 * run.time[n] + i) - np.sin(i)), abs=1e-9
+        )
         # l l' = d . (v + w x a), and once more for accelerations
         G = np.hstack([legs, np.cross(arms, legs)])
         rates, second = 0.09 * np.cos(3 * run.time[n] + i), -0.27 * np.sin(3 * run.time[n] + i)
@@ -280,7 +328,10 @@ def test_stewart_platform_driven_by_its_legs():
         assert [run[f"u(x, {j})"][n] for j in (4, 5, 6)] == pytest.approx(R.T @ w, abs=1e-8)
         moved = v + np.cross(w, arms)
         right = (
-            lengths * second + rates**2 - (moved**2).sum(axis=1) - (legs * np.cross(w, np.cross(w, arms))).sum(axis=1)
+            lengths * second
+            + rates**2
+            - (moved**2).sum(axis=1)
+            - (legs * np.cross(w, np.cross(w, arms))).sum(axis=1)
         )
         a, alpha = np.split(np.linalg.solve(G, right), 2)
         I = R @ np.diag(inertia) @ R.T
@@ -291,7 +342,8 @@ def test_stewart_platform_driven_by_its_legs():
 
 
 def delta_arm(x, azimuth, base, platform, upper, fore):
-    """Cosine and sine of the arm's angle below the horizontal, elbow outwards, for a platform at x; x may be complex."""
+    """Cosine and sine of the arm's angle below the horizontal, elbow outwards, for a platform at x;
+    x may be complex."""
     p = turned(3, -azimuth) @ x
     A, B = p[0] + platform - base, -p[2]
     C = (A * A + p[1] * p[1] + B * B + upper**2 - fore**2) / (2 * upper)
@@ -302,8 +354,9 @@ def delta_arm(x, azimuth, base, platform, upper, fore):
 
 @pytest.mark.parametrize("heading", [0.0, 0.7])
 def test_delta_robot(heading):
-    """Clavel, 18th International Symposium on Industrial Robots (1988), 91; the mass of forearms at their ends:
-    inverse kinematics in closed form, motion under constant motor torques by Lagrange's equations for the platform."""
+    """Clavel, 18th International Symposium on Industrial Robots (1988), 91; the mass of forearms at
+    their ends: inverse kinematics in closed form, motion under constant motor torques by Lagrange's
+    equations for the platform."""
     r_b, r_p, upper, fore = 0.2, 0.05, 0.2, 0.42
     m_p, m_a, m_f, J = 0.5, 0.3, 0.1, 0.002
     azimuths, torques = heading + 2 * np.pi / 3 * np.arange(3), np.array([-1.2, -0.8, -0.5])
@@ -318,7 +371,11 @@ def test_delta_robot(heading):
     start |= dict(zip(("u(p, 1)", "u(p, 2)", "u(p, 3)"), v0.tolist(), strict=True))
     for i, phi in enumerate(azimuths):
         c, sn = float(np.cos(phi)), float(np.sin(phi))
-        at = {"joint_at": (r_b * c, r_b * sn, 0.0), "rotation_axis": (-sn, c, 0.0), "reference_axis": (c, sn, 0.0)}
+        at = {
+            "joint_at": (r_b * c, r_b * sn, 0.0),
+            "rotation_axis": (-sn, c, 0.0),
+            "reference_axis": (c, sn, 0.0),
+        }
         arm = s.add_body(f"a{i}", rotate=3, cm=(cm, 0, 0), mass=m, inertia=(about,) * 3, **at)
         elbow = s.add_point(f"e{i}", body=arm, at=(upper, 0, 0))
         wrist = s.add_point(f"w{i}", body=platform, at=(r_p * c, r_p * sn, 0))
@@ -366,12 +423,17 @@ def test_delta_robot(heading):
     assert np.array([run[f"u(p, {i})"][::20] for i in (1, 2, 3)]) == pytest.approx(v, abs=1e-7)
 
 
-AGILE_LEGS = {1: (3, 2), 2: (1, 3), 3: (2, 1)}  # base axis: axis of the middle joint, axis of the platform
+AGILE_LEGS = {
+    1: (3, 2),
+    2: (1, 3),
+    3: (2, 1),
+}  # base axis: axis of the middle joint, axis of the platform
 
 
 def agile_eye_links(R):
-    """Orientations of inner and outer links of the legs, in closed form, for an orientation of the platform: the axis
-    of the middle joint turns about that of the base, and is square to that of the platform."""
+    """Orientations of inner and outer links of the legs, in closed form, for an orientation of the
+    platform: the axis of the middle joint turns about that of the base, and is square to that of
+    the platform."""
     found = []
     for base, (middle, top) in AGILE_LEGS.items():
         # at rest axes are those of the base; cosine and sine of the angle of the inner link
@@ -409,14 +471,17 @@ def agile_eye():
         inner = body(f"a{base}", "inner", rotate=base)
         body(f"b{base}", "outer", parent=inner, rotate=middle)
         for other in {1, 2, 3} - {top}:
-            s.add_constraint(f"dot([b{base}{top}], [p{other}])", label=f"axis of leg {base}, {other}")
+            s.add_constraint(
+                f"dot([b{base}{top}], [p{other}])", label=f"axis of leg {base}, {other}"
+            )
     return s
 
 
 def test_agile_eye():
-    """Gosselin and Hamel, IEEE International Conference on Robotics and Automation (1994), 1293: three legs with square
-    axes that meet in one point. Each motor angle is the arc tangent of two entries of the platform's rotation; its
-    motion under gravity is compared with Lagrange's equations for the platform."""
+    """Gosselin and Hamel, IEEE International Conference on Robotics and Automation (1994), 1293:
+    three legs with square axes that meet in one point. Each motor angle is the arc tangent of two
+    entries of the platform's rotation; its motion under gravity is compared with Lagrange's
+    equations for the platform."""
     s = agile_eye()
     s.add_gravity(direction="-[n3]")
     s.set_defaults(g=9.81)
@@ -436,7 +501,9 @@ def test_agile_eye():
 
     lagrange = Lagrange(bodies, poses)
     w = lagrange.jacobians(e0)[0][1] @ rates
-    start = {f"q(p, {i + 1})": float(e0[i]) for i in range(3)} | {f"u(p, {i + 1})": float(w[i]) for i in range(3)}
+    start = {f"q(p, {i + 1})": float(e0[i]) for i in range(3)} | {
+        f"u(p, {i + 1})": float(w[i]) for i in range(3)
+    }
     s.set_run(t_end=0.5, step=0.001, initial=start)
     eom = s.equations()
     assert len(eom.independent_speeds) == 3
@@ -460,7 +527,8 @@ def test_agile_eye():
 
 @pytest.mark.parametrize("driven", [1, 2, 3])
 def test_agile_eye_turns_about_the_axis_of_one_motor(driven):
-    """With the other two motors at zero it is decoupled: the platform turns about the driven axis by the motor angle."""
+    """With the other two motors at zero it is decoupled: the platform turns about the driven axis
+    by the motor angle."""
     s = agile_eye()
     for i in (1, 2, 3):
         s.add_constraint(f"q(a{i}) - W*t" if i == driven else f"q(a{i})", label=f"motor {i}")
@@ -468,5 +536,9 @@ def test_agile_eye_turns_about_the_axis_of_one_motor(driven):
     run = s.equations().compile(backend="python").simulate(t_end=0.8, step=0.01)
     assert run.ended == "finished"
     for i in (1, 2, 3):
-        assert run[f"q(p, {i})"] == pytest.approx(1.5 * run.time if i == driven else 0 * run.time, abs=1e-9)
-        assert run[f"u(p, {i})"] == pytest.approx(np.full(len(run), 1.5 if i == driven else 0.0), abs=1e-9)
+        assert run[f"q(p, {i})"] == pytest.approx(
+            1.5 * run.time if i == driven else 0 * run.time, abs=1e-9
+        )
+        assert run[f"u(p, {i})"] == pytest.approx(
+            np.full(len(run), 1.5 if i == driven else 0.0), abs=1e-9
+        )

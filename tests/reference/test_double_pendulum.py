@@ -1,4 +1,5 @@
-"""Double pendulum of Sweegers & Nederkoorn (1992), WFW 92-086: closed form and the published table D.1."""
+"""Double pendulum of Sweegers & Nederkoorn (1992), WFW 92-086: closed form and the published table
+D.1."""
 
 import numpy as np
 import pytest
@@ -21,7 +22,8 @@ DAMPED = [  # t, phi1, phi2, u1, u2; converged solution of the closed form
 
 
 def closed_form(phi, u, wda, wdab):
-    """Accelerations from the equations written out by hand (g = 9.81, la = lb = 1, masses 2 and 4)."""
+    """Accelerations from the equations written out by hand (g = 9.81, la = lb = 1, masses 2 and
+    4)."""
     a, b, d = 2.66667 + 2 + 16, 5.33333 + 4, 8.0
     c2, s2 = np.cos(phi[1]), np.sin(phi[1])
     lower = 4 * 9.81 * np.sin(phi[0] + phi[1])

@@ -37,7 +37,9 @@ def test_check_state(sim):
     qdot, udot = sim.derivatives(0.0, CHECK["q"], CHECK["u"])
     assert_close(qdot, CHECK["u"], 1e-12)
     assert udot[0] == pytest.approx(CHECK["up"], rel=1e-10)
-    assert sim.outputs(0.0, CHECK["q"], CHECK["u"])["pull"] == pytest.approx(CHECK["pull"], rel=1e-10)
+    assert sim.outputs(0.0, CHECK["q"], CHECK["u"])["pull"] == pytest.approx(
+        CHECK["pull"], rel=1e-10
+    )
 
 
 def test_loop_closes_from_the_given_angle(sim):
@@ -52,9 +54,12 @@ def test_published_speeds_are_dependent(sim):
     assert len(sim.interface.speeds) == 3
 
 
-@pytest.mark.parametrize(("start", "history"), [(-0.5, DISPLACED), (0.0, NOMINAL)], ids=["displaced", "nominal"])
+@pytest.mark.parametrize(
+    ("start", "history"), [(-0.5, DISPLACED), (0.0, NOMINAL)], ids=["displaced", "nominal"]
+)
 def test_history_of_the_midpoint_rule(sim, start, history):
-    """The published program closes the loop at every stage, this one after every step: a tenth of the error of the method."""
+    """The published program closes the loop at every stage, this one after every step: a tenth of
+    the error of the method."""
     run = sim.simulate(t_end=1.0, step=0.005, method="rk2", initial={"q(a)": start})
     for t, values in history.items():
         i = round(t / 0.005)
@@ -76,13 +81,17 @@ def test_loop_stays_closed(backend):
 
 def test_fourth_order_on_the_constraints(sim):
     reference = sim.simulate(t_end=0.4, step=0.00025, method="rk4")["q(a)"][-1]
-    errors = [abs(sim.simulate(t_end=0.4, step=h, method="rk4")["q(a)"][-1] - reference) for h in (0.008, 0.004, 0.002)]
+    errors = [
+        abs(sim.simulate(t_end=0.4, step=h, method="rk4")["q(a)"][-1] - reference)
+        for h in (0.008, 0.004, 0.002)
+    ]
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
     assert orders == pytest.approx([4, 4], abs=0.4)
 
 
 def test_operation_count(sim):
-    """Published: 81 / 141, the correction at every call included; here it is done once per step and enters at a quarter."""
+    """Published: 81 / 141, the correction at every call included; here it is done once per step and
+    enters at a quarter."""
     count = bc.Equations(sim.derived).operation_count()
     assert (count["add"], count["multiply"] + count["divide"], count["function"]) == (51, 89, 8)
     assert (count["classic"]["add"], count["classic"]["muldiv"]) == (63, 108)

@@ -1,4 +1,5 @@
-"""Runs of constrained examples obey what must hold for all of them: closed loops, energy, order of the method, redundant rows."""
+"""Runs of constrained examples obey what must hold for all of them: closed loops, energy, order of
+the method, redundant rows."""
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ def small(name):
     return compiled(name, **LOOPS.get(name, ({},))[0])
 
 
-@pytest.mark.parametrize("name", rarely(LOOPS, ("whipple_bicycle", "n_four_bar", "andrews_squeezer")))
+@pytest.mark.parametrize(
+    "name", rarely(LOOPS, ("whipple_bicycle", "n_four_bar", "andrews_squeezer"))
+)
 def test_loops_stay_closed(name):
     sim = small(name)
     run = sim.simulate(t_end=LOOPS[name][1], output_every=20)
@@ -29,12 +32,19 @@ def test_loops_stay_closed(name):
     assert loop_residuals(sim, run).max() < 1e-10
 
 
-@pytest.mark.parametrize(("name", "method"), [
-    ("four_bar", "DOP853"), pytest.param("four_bar", "Radau", marks=pytest.mark.campaign), ("four_bar", "LSODA"),
-    ("change_point_four_bar", "dop853"), ("change_point_four_bar", "radau5"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("four_bar", "DOP853"),
+        pytest.param("four_bar", "Radau", marks=pytest.mark.campaign),
+        ("four_bar", "LSODA"),
+        ("change_point_four_bar", "dop853"),
+        ("change_point_four_bar", "radau5"),
+    ],
+)
 def test_adaptive_methods_keep_loops_closed(name, method):
-    """The second passes a position where two branches cross; the fine fixed-step run stays on the same one."""
+    """The second passes a position where two branches cross; the fine fixed-step run stays on the
+    same one."""
     sim = small(name)
     fine = sim.simulate(t_end=2, step=5e-4, method="rk4")
     run = sim.simulate(t_end=2, step=0.05, method=method)
@@ -61,7 +71,8 @@ def test_energy_is_conserved_without_friction(name):
 
 
 def four_bar_energy(sim, run, k=10000.0):
-    """Kinetic energy, that of gravity and of the spring, from positions alone: speeds of B by its constraint and its angle."""
+    """Kinetic energy, that of gravity and of the spring, from positions alone: speeds of B by its
+    constraint and its angle."""
     x0 = np.hypot(0.5 - 0.3, 0.1 - 0.5)
     b = run["q(a)"] + run["q(b)"]
     px, py = 0.5 * np.cos(run["q(a)"]), 0.5 * np.sin(run["q(a)"])
@@ -129,7 +140,9 @@ def slider_crank(s):
 
 
 def whipple_bicycle(s):
-    s.add_constraint("dot(vel(fw.origin) + cross(rot(fw), r_f*direction(project([n3], [fork2]))), [n3])")
+    s.add_constraint(
+        "dot(vel(fw.origin) + cross(rot(fw), r_f*direction(project([n3], [fork2]))), [n3])"
+    )
 
 
 def andrews_squeezer(s):
@@ -161,10 +174,16 @@ def rolling_coin(s):
 
 
 REDUNDANT = [
-    slider_crank, cart, rolling_coin, change_point_four_bar,
-    *(pytest.param(add, marks=pytest.mark.campaign) for add in (four_bar, n_four_bar, whipple_bicycle, andrews_squeezer)),
+    slider_crank,
+    cart,
+    rolling_coin,
+    change_point_four_bar,
+    *(
+        pytest.param(add, marks=pytest.mark.campaign)
+        for add in (four_bar, n_four_bar, whipple_bicycle, andrews_squeezer)
+    ),
     *(pytest.param(add, marks=pytest.mark.campaign) for add in (sarrus_linkage, rolling_disc)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.campaign
@@ -178,8 +197,8 @@ def test_redundant_row_changes_nothing(add):
     assert len(eom.independent_speeds) == len(plain.derived.analysis.independent_speeds)
     assert len(eom.notes) > len(plain.derived.analysis.notes)
     t_end = {"andrews_squeezer": 0.01}.get(name, 0.4)
-    # a row that repeats others by factors that vary changes stages off the constraints and the speed that is
-    # independent, and with them the result by a fraction of the error of the method
+    # a row that repeats others by factors that vary changes stages off the constraints and the
+    # speed that is independent, and with them the result by a fraction of the error of the method
     settings = {"four_bar": {"step": 0.000625, "method": "rk4"}}.get(name, {})
     runs = [sim.simulate(t_end=t_end, **settings) for sim in (plain, eom.compile())]
     for state in (*eom.coordinates, *eom.speeds):

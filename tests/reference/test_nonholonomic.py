@@ -1,4 +1,5 @@
-"""Nonholonomic systems whose coefficients pass zero: closed forms, a description without such zeros, all ways to run."""
+"""Nonholonomic systems whose coefficients pass zero: closed forms, a description without such
+zeros, all ways to run."""
 
 from itertools import pairwise
 
@@ -13,7 +14,8 @@ PULL, SPIN = 4.0, 1.3
 
 
 def skate(fixed=True):
-    """On an incline: its path is a cycloid (Neimark & Fufaev, Dynamics of Nonholonomic Systems, 1972)."""
+    """On an incline: its path is a cycloid (Neimark & Fufaev, Dynamics of Nonholonomic Systems,
+    1972)."""
     s = bc.System("skate", units="mks")
     if fixed:
         x = s.add_body("x", translate=1, mass=0, inertia=0)
@@ -33,7 +35,10 @@ def skate(fixed=True):
 def error(time, x, y):
     """Distance from the cycloid."""
     angle, size = SPIN * np.asarray(time), PULL / (2 * SPIN**2)
-    return max(abs(x - size * np.sin(angle) ** 2).max(), abs(y - size * (angle - np.sin(2 * angle) / 2)).max())
+    return max(
+        abs(x - size * np.sin(angle) ** 2).max(),
+        abs(y - size * (angle - np.sin(2 * angle) / 2)).max(),
+    )
 
 
 def of(run):
@@ -45,23 +50,34 @@ SHARE = {True: 1 / 44, False: 1 / 450}
 
 
 @pytest.mark.parametrize("fixed", [True, False])
-@pytest.mark.parametrize("step", [RIGHT_ANGLE / 3, RIGHT_ANGLE / 4.5, RIGHT_ANGLE / 100, 0.01, 0.001])
+@pytest.mark.parametrize(
+    "step", [RIGHT_ANGLE / 3, RIGHT_ANGLE / 4.5, RIGHT_ANGLE / 100, 0.01, 0.001]
+)
 def test_skate_turns_through_right_angles(step, fixed):
-    """Also where a step or the middle of one hits the zero of a coefficient; errors are those of the method.
+    """Also where a step or the middle of one hits the zero of a coefficient; errors are those of
+    the method.
 
-    With heading w t the rest are quadratures of sines of 2 w t. Errors of rk4 in such a path grow by
-    size (w step)^4 for every radian turned, times 1/480 where the speed along the blade is a state (Simpson's rule for
-    that speed, 1/2880, and for the path), and times 1/45 where both fixed components are, which turn with the blade.
+    With heading w t the rest are quadratures of sines of 2 w t. Errors of rk4 in such a path grow
+    by size (w step)^4 for every radian turned, times 1/480 where the speed along the blade is a
+    state (Simpson's rule for that speed, 1/2880, and for the path), and times 1/45 where both fixed
+    components are, which turn with the blade.
     """
     steps = 60
-    run = skate(fixed).equations(optimise="none").compile(backend="python").simulate(t_end=steps * step, step=step)
+    run = (
+        skate(fixed)
+        .equations(optimise="none")
+        .compile(backend="python")
+        .simulate(t_end=steps * step, step=step)
+    )
     assert run.ended == "finished"
     turned, size = SPIN * step, PULL / (2 * SPIN**2)
     assert of(run) < max(1e-13, SHARE[fixed] * size * turned**4 * steps * turned)
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("method", ["rk4", "rk2", "tsit5", "dop853", "radau5", "rodas5p", "auto", "BDF", "LSODA"])
+@pytest.mark.parametrize(
+    "method", ["rk4", "rk2", "tsit5", "dop853", "radau5", "rodas5p", "auto", "BDF", "LSODA"]
+)
 @pytest.mark.parametrize("backend", ["c", "python"])
 def test_skate_with_every_kind_of_method(method, backend):
     sim = skate().equations().compile(backend=able(backend, method))
@@ -80,7 +96,12 @@ def test_skate_in_every_way_to_run():
     for backend in ("lanes", "cores"):
         spins = [SPIN] * 5
         many = sim.simulate_many(
-            n=5, t_end=300 * step, step=step, initial={"u(b)": spins}, channels=["px", "py"], backend=backend
+            n=5,
+            t_end=300 * step,
+            step=step,
+            initial={"u(b)": spins},
+            channels=["px", "py"],
+            backend=backend,
         )
         for i in range(5):
             assert error(many.time, np.asarray(many["px"])[i], np.asarray(many["py"])[i]) < 1e-8
@@ -102,7 +123,9 @@ def runs(kind, seed, steps, **settings):
             run = sim.simulate(t_end=2, step=step, output_every=round(0.1 / step))
             assert run.ended == "finished"
             found.append(np.array([run["r1"], run["r2"]]))
-        run = sim.simulate(t_end=2, step=0.1, output_every=1, method="dop853", rtol=1e-12, atol=1e-12)
+        run = sim.simulate(
+            t_end=2, step=0.1, output_every=1, method="dop853", rtol=1e-12, atol=1e-12
+        )
         found.append(np.array([run["r1"], run["r2"]]))
     return found[: len(found) // 2], found[len(found) // 2 :]
 
@@ -111,7 +134,8 @@ STEPS = (0.02, 0.01, 0.005, 0.0025)
 
 
 def compared(kind, seed, **settings):
-    """Both descriptions have one motion, and errors of fixed steps fall with the fourth power of the step."""
+    """Both descriptions have one motion, and errors of fixed steps fall with the fourth power of
+    the step."""
     ways = runs(kind, seed, STEPS, **settings)
     exact = ways[1][-1]
     assert abs(ways[0][-1] - exact).max() < 1e-8
@@ -131,6 +155,9 @@ def test_random_systems(kind, seed):
 
 @pytest.mark.parametrize("kind", ["trailer"])
 def test_a_random_system_of_these(kind):
-    sim = [system(kind, 3, fixed).equations(optimise="none").compile(backend="python") for fixed in (True, False)]
+    sim = [
+        system(kind, 3, fixed).equations(optimise="none").compile(backend="python")
+        for fixed in (True, False)
+    ]
     a, b = (s.simulate(t_end=1.5, step=0.01, output_every=10) for s in sim)
     assert max(abs(a[x] - b[x]).max() for x in ("r1", "r2")) < 1e-7

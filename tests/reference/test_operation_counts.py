@@ -1,4 +1,5 @@
-"""Operations of one evaluation of (qdot, udot) by the rule of Sayers (1990): exact figures, next to the published best."""
+"""Operations of one evaluation of (qdot, udot) by the rule of Sayers (1990): exact figures, next to
+the published best."""
 
 import numpy as np
 import pytest
@@ -58,5 +59,7 @@ def test_thorough_search_finds_no_more_than_the_default(name):
     thorough = system(name).equations(optimise="thorough")
     assert thorough.operation_count()["total"] <= example(name).operation_count()["total"]
     q, u = random_state(thorough)
-    found, expected = (eom.compile(backend="python").derivatives(0.0, q, u) for eom in (thorough, example(name)))
+    found, expected = (
+        eom.compile(backend="python").derivatives(0.0, q, u) for eom in (thorough, example(name))
+    )
     assert relative(np.concatenate(found), np.concatenate(expected)) < 1e-12

@@ -1,9 +1,10 @@
-"""Orders of all methods, at the ends of steps and within them, of a tree and of a closed loop, in C and without a compiler.
+"""Orders of all methods, at the ends of steps and within them, of a tree and of a closed loop, in C
+and without a compiler.
 
-The adaptive methods are given half the tolerance again and again: their errors fall with the number of
-steps to the power of the order. A row within a step is as good as its interpolant, whose error in a step is of one
-order more: that of radau5 is of order 3, so rows fall with the fourth power of the step, those of the others are as
-good as the ends.
+The adaptive methods are given half the tolerance again and again: their errors fall with the number
+of steps to the power of the order. A row within a step is as good as its interpolant, whose error
+in a step is of one order more: that of radau5 is of order 3, so rows fall with the fourth power of
+the step, those of the others are as good as the ends.
 """
 
 import numpy as np
@@ -48,9 +49,12 @@ def states(sim, run):
 
 
 def exact(model):
-    """Rows of the states, found with steps that leave rounding alone, and the largest value of each state."""
+    """Rows of the states, found with steps that leave rounding alone, and the largest value of each
+    state."""
     sim, t_end = compiled(model), MODELS[model]
-    run = sim.simulate(t_end=t_end, step=t_end / ROWS, output_every=1, method="dop853", rtol=1e-13, atol=1e-15)
+    run = sim.simulate(
+        t_end=t_end, step=t_end / ROWS, output_every=1, method="dop853", rtol=1e-13, atol=1e-15
+    )
     found = states(sim, run)
     return found, np.abs(found).max(axis=1, keepdims=True)
 
@@ -73,11 +77,20 @@ def test_every_method_has_its_order(model, backend, method):
         return
     found = []
     for rtol in 0.5 ** np.arange(17.0, 34.0, 1 if backend == "auto" else 2):
-        run = sim.simulate(t_end=t_end, step=t_end / ROWS, output_every=1, method=method, rtol=rtol, atol=rtol / 100)
+        run = sim.simulate(
+            t_end=t_end,
+            step=t_end / ROWS,
+            output_every=1,
+            method=method,
+            rtol=rtol,
+            atol=rtol / 100,
+        )
         assert model != "four_bar" or loop_residuals(sim, run, states=6).max() < 1e-12
         off = np.abs(states(sim, run) - right) / size
         assert off.max() < 10 * rtol
         found.append((run.settings["steps"], off[:, -1].max(), off.max()))
     steps, *errors = np.log(found).T
     orders = [-np.polyfit(steps, e, 1)[0] for e in errors]
-    assert all(fitted > order - NOISE for fitted, order in zip(orders, CHOOSING[method], strict=True)), orders
+    assert all(
+        fitted > order - NOISE for fitted, order in zip(orders, CHOOSING[method], strict=True)
+    ), orders

@@ -1,4 +1,5 @@
-"""Random trees: accelerations agree with Pinocchio (Carpentier et al. 2019), the forms of solution with each other."""
+"""Random trees: accelerations agree with Pinocchio (Carpentier et al. 2019), the forms of solution
+with each other."""
 
 import numpy as np
 import pytest
@@ -19,12 +20,14 @@ def tree_and_system(seed, bodies=None):
 
 
 def level(seed):
-    """The extraction pass is what takes time on dense random trees: every fourth goes through it."""
+    """The extraction pass is what takes time on dense random trees: every fourth goes through
+    it."""
     return "default" if seed % 4 == 0 else "none"
 
 
 def compare(seed, states=2, bodies=None):
-    """Everything that determines the motion: joint accelerations, mass centres, and the turning of free bodies."""
+    """Everything that determines the motion: joint accelerations, mass centres, and the turning of
+    free bodies."""
     rng, tree, gravity, system = tree_and_system(seed, bodies)
     sim = system.equations(optimise=level(seed)).compile(backend="python")
     peer = PinocchioTree(tree, gravity)
@@ -47,14 +50,19 @@ def compare(seed, states=2, bodies=None):
                 expected.extend(alpha)
             got.extend(outputs[f"{link.name} a{i}"] for i in (1, 2, 3))
             expected.extend(peer.mass_centre_acceleration(b))
-        assert_close([*got, GRAVITY], [*expected, GRAVITY], 1e-9)  # a tree at rest has no acceleration to compare with
+        assert_close(
+            [*got, GRAVITY], [*expected, GRAVITY], 1e-9
+        )  # a tree at rest has no acceleration to compare with
 
 
-# trees of this range whose derivation takes longest; larger ones and 300 more are in the campaign too
+# trees of this range whose derivation takes longest; larger ones and 300 more are in the campaign
+# too
 LONG = {*range(40)} - {1, 6, 14, 21}
 
 
-@pytest.mark.parametrize("seed", [pytest.param(s, marks=pytest.mark.campaign) if s in LONG else s for s in range(40)])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(s, marks=pytest.mark.campaign) if s in LONG else s for s in range(40)]
+)
 def test_random_tree(seed):
     compare(seed)
 
@@ -74,7 +82,9 @@ def test_large_tree(seed):
 def solutions_agree(seed):
     rng, tree, _, system = tree_and_system(seed)
     forms = ("explicit", "implicit", "order-n", "auto")
-    sims = [system.equations(solve=s, optimise=level(seed)).compile(backend="python") for s in forms]
+    sims = [
+        system.equations(solve=s, optimise=level(seed)).compile(backend="python") for s in forms
+    ]
     q, u = random_state(rng, tree)
     reference, *others = (sim.derivatives(0.0, q, u) for sim in sims)
     for qdot, udot in others:

@@ -1,5 +1,6 @@
-"""Closed linkages drawn at random against an independent solution with multipliers: planar and spatial ones, all loop joints,
-redundant rows, drives, bodies in frames of their own with rounding."""
+"""Closed linkages drawn at random against an independent solution with multipliers: planar and
+spatial ones, all loop joints, redundant rows, drives, bodies in frames of their own with
+rounding."""
 
 import warnings
 
@@ -15,20 +16,33 @@ QUICK = [
     pytest.param("spatial", 20, 31, marks=pytest.mark.campaign),
     ("spatial", 23, 7),
 ]
-LONG = {"planar": 90, "coupled": 10, "spatial": 50}  # eight variants of every spatial one: 500 linkages
+LONG = {
+    "planar": 90,
+    "coupled": 10,
+    "spatial": 50,
+}  # eight variants of every spatial one: 500 linkages
 
 
 def check_linkage(drawn, eom, sim, t_end, step):
-    """Assembled without flips, as many degrees of freedom as the rank leaves, accelerations to 1e-8, loops closed in a run."""
+    """Assembled without flips, as many degrees of freedom as the rank leaves, accelerations to
+    1e-8, loops closed in a run."""
     truth, parameters = Independent(drawn, eom), drawn.parameters
     every = round(t_end / step) if t_end < 1 else round(t_end / step) // 4
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bc.ModelWarning)  # that some values of the guess were changed
+        warnings.simplefilter(
+            "ignore", bc.ModelWarning
+        )  # that some values of the guess were changed
         run = sim.simulate(
-            initial=drawn.guess | drawn.speeds, t_end=t_end, step=step, output_every=every, parameters=parameters
+            initial=drawn.guess | drawn.speeds,
+            t_end=t_end,
+            step=step,
+            output_every=every,
+            parameters=parameters,
         )
     assert run.ended == "finished"
-    states = [np.column_stack([run[x.name] for x in listed]) for listed in (eom.coordinates, eom.speeds)]
+    states = [
+        np.column_stack([run[x.name] for x in listed]) for listed in (eom.coordinates, eom.speeds)
+    ]
     for t, q, u in zip(run.time, *states, strict=True):
         position, speed, upright = truth.errors(float(t), q, u)
         assert position < 1e-10 and speed < 1e-10 and upright

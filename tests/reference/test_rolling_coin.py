@@ -1,4 +1,5 @@
-"""The coin on an incline describes a cycloid across the slope (Neimark & Fufaev (1972), ch. II; closed form of a uniform disc)."""
+"""The coin on an incline describes a cycloid across the slope (Neimark & Fufaev (1972), ch. II;
+closed form of a uniform disc)."""
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ def test_centre_describes_a_cycloid(slope):
     run = compiled("rolling_coin", slope=slope).simulate()
     t, spin, pull = run.time, 4.0, 9.80665 * np.sin(np.radians(slope))
     assert run["x"] == pytest.approx(pull / (3 * spin**2) * np.sin(spin * t) ** 2, abs=1e-10)
-    assert run["y"] == pytest.approx(pull / (3 * spin) * (t - np.sin(2 * spin * t) / (2 * spin)), abs=1e-10)
+    assert run["y"] == pytest.approx(
+        pull / (3 * spin) * (t - np.sin(2 * spin * t) / (2 * spin)), abs=1e-10
+    )
 
 
 def test_coin_does_not_go_downhill():

@@ -1,4 +1,5 @@
-"""Rolling disc: the critical speed of upright rolling (Neimark & Fufaev (1972), ch. VI), and conserved energy."""
+"""Rolling disc: the critical speed of upright rolling (Neimark & Fufaev (1972), ch. VI), and
+conserved energy."""
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ def sim():
 
 
 def stiffness(sim, speed, h=1e-3):
-    """Square of the frequency of small nods about straight rolling, from fourth-order differences of our equations."""
+    """Square of the frequency of small nods about straight rolling, from fourth-order differences
+    of our equations."""
     n = len(sim.interface.coordinates)
     states = [s.name for s in (*sim.interface.coordinates, *sim.interface.speeds)]
     x = np.zeros(len(states))

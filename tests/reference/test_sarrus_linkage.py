@@ -1,4 +1,5 @@
-"""The Sarrus linkage moves as one equation for one angle says: platform on a straight line, redundant rows ignored."""
+"""The Sarrus linkage moves as one equation for one angle says: platform on a straight line,
+redundant rows ignored."""
 
 import numpy as np
 import pytest
@@ -14,12 +15,15 @@ G = 9.80665
 
 
 def acceleration(angle, rate):
-    """Lagrange's equation: plates at the angle and its opposite, platform at 2 l cos(angle) below the base."""
+    """Lagrange's equation: plates at the angle and its opposite, platform at 2 l cos(angle) below
+    the base."""
     s, c = np.sin(angle), np.cos(angle)
     upper, lower = M_PLATE * L**2 / 3, M_PLATE * L**2 * ((c**2 + 9 * s**2) / 4 + 1 / 12)
     mass = 2 * upper + 2 * lower + M_PLATFORM * (2 * L * s) ** 2
     slope = (8 * M_PLATE * L**2 + 8 * M_PLATFORM * L**2) * s * c  # of the mass
-    load = G * L * s * (4 * M_PLATE + 2 * M_PLATFORM) - 2 * L * s * K * (2 * L * c - FREE)  # slope of the potential
+    load = G * L * s * (4 * M_PLATE + 2 * M_PLATFORM) - 2 * L * s * K * (
+        2 * L * c - FREE
+    )  # slope of the potential
     return -(0.5 * slope * rate**2 + load) / mass
 
 
@@ -30,9 +34,14 @@ def run():
 
 def test_motion_of_one_angle(run):
     found = integrate.solve_ivp(
-        lambda t, y: [y[1], acceleration(*y)], (0, 2), [np.pi / 3, 0.0], t_eval=run.time, method="DOP853", rtol=1e-12,
+        lambda t, y: [y[1], acceleration(*y)],
+        (0, 2),
+        [np.pi / 3, 0.0],
+        t_eval=run.time,
+        method="DOP853",
+        rtol=1e-12,
         atol=1e-12,
-    )  # fmt: skip
+    )
     assert np.ptp(found.y[0]) > 0.3
     assert abs(run["q(a1)"] - found.y[0]).max() < 1e-8
     assert abs(run["height"] + 2 * L * np.cos(found.y[0])).max() < 1e-8

@@ -1,4 +1,5 @@
-"""One description of the passenger car, derived with and without small variables (Sayers 1990, section 9.1)."""
+"""One description of the passenger car, derived with and without small variables (Sayers 1990,
+section 9.1)."""
 
 from itertools import pairwise
 
@@ -42,7 +43,8 @@ def test_small_spacecraft_approaches_the_full_one():
     """Bus and boom small, clock and camera not; commands and thrusters held."""
     external = {"cmd": lambda t: (0.7, 0.8), "thrust": lambda t, axis, err, memory: 0.0}
     full, small = (
-        example(name).compile(backend="python", external=external) for name in ("spacecraft_1", "spacecraft_1_small")
+        example(name).compile(backend="python", external=external)
+        for name in ("spacecraft_1", "spacecraft_1_small")
     )
 
     def difference(scale):

@@ -1,4 +1,5 @@
-"""The benchmark bicycle in motion; tests/analysis/test_bicycle.py has its published eigenvalues and speeds."""
+"""The benchmark bicycle in motion; tests/analysis/test_bicycle.py has its published eigenvalues and
+speeds."""
 
 import numpy as np
 from cases import compiled, loop_residuals

@@ -1,12 +1,14 @@
-"""Seeds single faults into copies of the source, one at a time, and asks the quick tests about each.
+"""Seeds single faults into copies of the source, one at a time, and asks the quick tests about
+each.
 
     python -m tests.seeded base                     one run of the quick suite: seconds of tests, what they run, which fail
     python -m tests.seeded run --seed 14            100 faults spread over AREAS, each given to the tests that run what is
                                                     changed; continues where it was interrupted
     python -m tests.seeded run --count 20 --seed 3 --only dynamics --workers 16 --seconds 500
 
-A fault counts as caught when a test fails that passes without it, hangs, or can no longer be imported. A line of the
-report is written for each group of tests; the end says how many were drawn, caught and missed, and lists those missed.
+A fault counts as caught when a test fails that passes without it, hangs, or can no longer be
+imported. A line of the report is written for each group of tests; the end says how many were drawn,
+caught and missed, and lists those missed.
 """
 
 from __future__ import annotations
@@ -67,16 +69,24 @@ WORDS = {  # of tests that run a source in C or Fortran
 
 
 def chosen(count: int, seed: int, only: str | None) -> list[Change]:
-    """Faults spread evenly over areas, in each over files by their size. What changes no code is not drawn."""
+    """Faults spread evenly over areas, in each over files by their size. What changes no code is
+    not drawn."""
     random_ = random.Random(seed)
     areas = [only] if only else list(AREAS)
     listed: list[Change] = []
     for k, area in enumerate(areas):
         files = [
-            p for folder in AREAS[area] for p in sorted((ROOT / SOURCE / folder).rglob("*")) if p.suffix in ENDINGS
+            p
+            for folder in AREAS[area]
+            for p in sorted((ROOT / SOURCE / folder).rglob("*"))
+            if p.suffix in ENDINGS
         ]
         pool = [c for p in files for c in changes(ROOT, str(p.relative_to(ROOT)))]
-        order = (c for c in random_.sample(pool, len(pool)) if not same(c, (ROOT / c.file).read_text(encoding="utf-8")))
+        order = (
+            c
+            for c in random_.sample(pool, len(pool))
+            if not same(c, (ROOT / c.file).read_text(encoding="utf-8"))
+        )
         listed += islice(order, count // len(areas) + (k < count % len(areas)))
     return listed
 
@@ -86,20 +96,31 @@ def file_of(test: str) -> str:
 
 
 class Base:
-    """The tests without a fault: their seconds, those that fail, which are omitted, and what each runs."""
+    """The tests without a fault: their seconds, those that fail, which are omitted, and what each
+    runs."""
 
-    def __init__(self, seconds: dict[str, float], failing: list[str], ran: dict[str, list[int]]) -> None:
+    def __init__(
+        self, seconds: dict[str, float], failing: list[str], ran: dict[str, list[int]]
+    ) -> None:
         self.failing = failing
         self.seconds = seconds
-        self.ran = ran  # "dynamics/kane.py:Class.method": places of tests and files of tests in `names`
+        self.ran = (
+            ran  # "dynamics/kane.py:Class.method": places of tests and files of tests in `names`
+        )
 
     @cached_property
     def names(self) -> list[str]:
-        """Tests, and after them files of tests, which run something while they are collected, and "" for any file."""
+        """Tests, and after them files of tests, which run something while they are collected, and
+        "" for any file."""
         return [*self.seconds, *sorted({file_of(x) for x in self.seconds}), ""]
 
     @classmethod
-    def of(cls, notes: Iterable[dict[str, object]], ran: Iterable[tuple[str, list[str]]], failing: set[str]) -> Base:
+    def of(
+        cls,
+        notes: Iterable[dict[str, object]],
+        ran: Iterable[tuple[str, list[str]]],
+        failing: set[str],
+    ) -> Base:
         seconds: dict[str, float] = {}
         for note in notes:
             name = str(note["test"])
@@ -116,25 +137,36 @@ class Base:
         return base
 
     def running(self, change: Change) -> tuple[set[str], set[str]]:
-        """Tests that run what is changed, and others that may use what it left: of the same files, or all of them."""
+        """Tests that run what is changed, and others that may use what it left: of the same files,
+        or all of them."""
         path = str(Path(change.file).relative_to(SOURCE))
         template = any(folder in f"/{path}" for folder in ("/templates/", "/runtime/", "/kernel/"))
         inside = change.inside and not template
-        places = [f"{path}:{change.place}"] if inside else [x for x in self.ran if x.startswith(f"{path}:")]
+        places = (
+            [f"{path}:{change.place}"]
+            if inside
+            else [x for x in self.ran if x.startswith(f"{path}:")]
+        )
         found = {self.names[k] for place in places for k in self.ran.get(place, ())}
         own = {x for x in found if "::" in x}
         if "" in found or not (inside or template):  # a constant may be used anywhere
             return own, {*self.seconds} - own
         files = {file_of(x) for x in found}
         same_files = {x for x in self.seconds if file_of(x) in files}
-        return (same_files, set()) if template else (own, same_files - own)  # a template is read once, then kept
+        return (
+            (same_files, set()) if template else (own, same_files - own)
+        )  # a template is read once, then kept
 
     def ordered(self, change: Change) -> tuple[list[str], list[str]]:
-        """`running` in order: tests that speak of what is changed first, one of each kind, quick ones first."""
+        """`running` in order: tests that speak of what is changed first, one of each kind, quick
+        ones first."""
         path = Path(change.file).relative_to(SOURCE)
         room = TESTED_IN.get(path.parts[0], path.parts[0])
         if path.suffix == ".py":
-            words: tuple[str, ...] = (".".join(("bellcrank", *path.with_suffix("").parts)), change.place.split(".")[-1])
+            words: tuple[str, ...] = (
+                ".".join(("bellcrank", *path.with_suffix("").parts)),
+                change.place.split(".")[-1],
+            )
         else:
             words = next((w for stem, w in WORDS.items() if stem in path.stem), ("simulate",))
         own, others = self.running(change)
@@ -164,7 +196,10 @@ class Base:
             found[-1].append(test)
             left -= self.seconds[test] + 0.02
         files = [list(dict.fromkeys(map(file_of, group))) for group in found]
-        return [sorted(group, key=lambda x: order.index(file_of(x))) for group, order in zip(found, files)]
+        return [
+            sorted(group, key=lambda x: order.index(file_of(x)))
+            for group, order in zip(found, files)
+        ]
 
 
 class Copy:
@@ -175,34 +210,67 @@ class Copy:
         self.written = 10**9  # the time of the next text, s
         folder.mkdir()
         for part in ("src", "tests", "examples", "docs", "benchmarks", "website"):
-            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+            shutil.copytree(
+                ROOT / part,
+                folder / part,
+                ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"),
+            )
         for path in ROOT.iterdir():
             if path.is_file() and path.name != ".git":
                 shutil.copy(path, folder)
 
     def notes(
-        self, arguments: list[str], limit: float, tests: Iterable[str] = (), record: Path | None = None
+        self,
+        arguments: list[str],
+        limit: float,
+        tests: Iterable[str] = (),
+        record: Path | None = None,
     ) -> list[dict[str, object]] | None:
-        """What the tests said, all or those named, with compiled models made afresh; None if they hang."""
+        """What the tests said, all or those named, with compiled models made afresh; None if they
+        hang."""
         with tempfile.TemporaryDirectory() as folder:
-            cache, noted, chosen = Path(folder, "cache"), Path(folder, "notes"), Path(folder, "chosen")
+            cache, noted, chosen = (
+                Path(folder, "cache"),
+                Path(folder, "notes"),
+                Path(folder, "chosen"),
+            )
             cache.mkdir(mode=0o700)
             noted.touch()
             source = self.root / "src"
-            given = {"PYTHONPATH": str(source), "BELLCRANK_CACHE": str(cache), "TMPDIR": folder, NOTES: str(noted)}
+            given = {
+                "PYTHONPATH": str(source),
+                "BELLCRANK_CACHE": str(cache),
+                "TMPDIR": folder,
+                NOTES: str(noted),
+            }
             if tests:
                 chosen.write_text(json.dumps([*tests]), encoding="utf-8")
                 given[CHOSEN] = str(chosen)
             if record:
                 recorder = self.root / "tests/seeded/recorder"
-                given |= {"BELLCRANK_RECORD_TO": str(record), "BELLCRANK_RECORD_OF": str(self.root / SOURCE)}
+                given |= {
+                    "BELLCRANK_RECORD_TO": str(record),
+                    "BELLCRANK_RECORD_OF": str(self.root / SOURCE),
+                }
                 given["PYTHONPATH"] = os.pathsep.join([str(recorder), str(source)])
-            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.seeded.noted"]
+            command = [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "tests.seeded.noted",
+            ]
             process = subprocess.Popen(
-                [*command, "--tb=no", f"--basetemp={folder}/tests", *arguments], cwd=self.root,
-                env={**os.environ, **given}, start_new_session=True,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
+                [*command, "--tb=no", f"--basetemp={folder}/tests", *arguments],
+                cwd=self.root,
+                env={**os.environ, **given},
+                start_new_session=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             try:
                 code = process.wait(limit)
             except subprocess.TimeoutExpired:
@@ -212,7 +280,9 @@ class Copy:
                     os.killpg(process.pid, SIGKILL)
                 process.wait()
             found = [json.loads(line) for line in noted.read_text(encoding="utf-8").splitlines()]
-            if code not in (0, 1, 2, 5) and not any(x["failed"] for x in found):  # it cannot even begin
+            if code not in (0, 1, 2, 5) and not any(
+                x["failed"] for x in found
+            ):  # it cannot even begin
                 found.append({"test": f"pytest ends with {code}", "seconds": 0.0, "failed": True})
             return found
 
@@ -229,18 +299,26 @@ class Copy:
                 notes = self.notes(arguments, limit, tests)
             finally:
                 self._write(path, right)
-        return "hangs" if notes is None else next((str(x["test"]) for x in notes if x["failed"]), None)
+        return (
+            "hangs" if notes is None else next((str(x["test"]) for x in notes if x["failed"]), None)
+        )
 
     def _write(self, path: Path, text: str) -> None:
-        """Each text has a time of its own: Python compares whole seconds to know what it has translated."""
+        """Each text has a time of its own: Python compares whole seconds to know what it has
+        translated."""
         path.write_text(text, encoding="utf-8")
         self.written += 1
         os.utime(path, (self.written, self.written))
 
 
 def measured(tests: list[str], workers: int, until: float) -> Base:
-    """The base, by one process for each file of tests: what one file leaves in memory would hide what others run."""
-    files = [p for x in tests for p in ([ROOT / x] if x.endswith(".py") else (ROOT / x).rglob("test_*.py"))]
+    """The base, by one process for each file of tests: what one file leaves in memory would hide
+    what others run."""
+    files = [
+        p
+        for x in tests
+        for p in ([ROOT / x] if x.endswith(".py") else (ROOT / x).rglob("test_*.py"))
+    ]
     names = [str(p.relative_to(ROOT)) for p in sorted(files, key=lambda p: -p.stat().st_size)]
     with tempfile.TemporaryDirectory() as folder:
         copy, record = Copy(Path(folder, "tree")), Path(folder, "record")
@@ -254,16 +332,29 @@ def measured(tests: list[str], workers: int, until: float) -> Base:
 
         with ThreadPoolExecutor(workers) as pool:
             notes = [note for found in pool.map(one, names) for note in found]
-            slow = sorted({str(x["test"]) for x in notes if x["failed"]})  # with the recorder; perhaps not without
-            again = pool.map(lambda x: copy.notes([file_of(x)], until - time.monotonic(), [x]), slow)
-            failing = {name for name, found in zip(slow, again) if not found or any(x["failed"] for x in found)}
-        ran = [json.loads(line) for p in record.iterdir() for line in p.read_text(encoding="utf-8").splitlines()]
+            slow = sorted(
+                {str(x["test"]) for x in notes if x["failed"]}
+            )  # with the recorder; perhaps not without
+            again = pool.map(
+                lambda x: copy.notes([file_of(x)], until - time.monotonic(), [x]), slow
+            )
+            failing = {
+                name
+                for name, found in zip(slow, again)
+                if not found or any(x["failed"] for x in found)
+            }
+        ran = [
+            json.loads(line)
+            for p in record.iterdir()
+            for line in p.read_text(encoding="utf-8").splitlines()
+        ]
         return Base.of(notes, ((x["test"], x["ran"]) for x in ran), failing)
 
 
 @dataclass
 class Asked:
-    """A fault, what caught it, the tests that it has to meet (`Base.ordered`), and those that it has passed."""
+    """A fault, what caught it, the tests that it has to meet (`Base.ordered`), and those that it
+    has passed."""
 
     change: Change
     tests: tuple[list[str], list[str]]
@@ -286,7 +377,8 @@ class Draw:
                 known[what["fault"]].passed.update(what["passed"])
 
     def tasks(self) -> list[tuple[Asked, list[str]]]:
-        """Groups of tests for each fault: tests that run it and the first groups of all come first."""
+        """Groups of tests for each fault: tests that run it and the first groups of all come
+        first."""
         found = []
         for asked in self.faults:
             if asked.caught is None:
@@ -300,7 +392,9 @@ class Draw:
         with tempfile.TemporaryDirectory() as folder:
             copies = [Copy(Path(folder, str(k))) for k in range(workers)]
             with ThreadPoolExecutor(workers) as pool:
-                for done in [pool.submit(self.do, asked, tests, copies) for asked, tests in self.tasks()]:
+                for done in [
+                    pool.submit(self.do, asked, tests, copies) for asked, tests in self.tasks()
+                ]:
                     done.result()
 
     def do(self, asked: Asked, tests: list[str], copies: list[Copy]) -> None:
@@ -319,7 +413,11 @@ class Draw:
                     if limit == left:  # the time is over, no more is known
                         return
                     break
-                named = [x for x in tests if x == caught] or [x for x in tests if file_of(x) == caught] or tests
+                named = (
+                    [x for x in tests if x == caught]
+                    or [x for x in tests if file_of(x) == caught]
+                    or tests
+                )
                 if not copy.ask(named, limit, None):
                     break
                 caught, tests = None, [x for x in tests if x not in named]
@@ -331,14 +429,19 @@ class Draw:
             what = {"fault": str(asked.change), "caught": caught, "passed": [] if caught else tests}
             print("caught" if caught else "passed", asked.change, caught or _met(asked), flush=True)
             with self.report.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({**what, "seconds": round(time.monotonic() - began, 1)}) + "\n")
+                file.write(
+                    json.dumps({**what, "seconds": round(time.monotonic() - began, 1)}) + "\n"
+                )
 
     def summary(self) -> str:
-        """How many were drawn, caught and missed, and each that was missed, for a person to judge."""
+        """How many were drawn, caught and missed, and each that was missed, for a person to
+        judge."""
         missed = [x for x in self.faults if not x.caught]
         lines = [f"missed ({_met(x)}): {x.change}" for x in missed]
         caught, drawn = len(self.faults) - len(missed), len(self.faults)
-        lines.append(f"drawn {drawn}, caught {caught} ({100.0 * caught / drawn:.1f} %), missed {len(missed)}")
+        lines.append(
+            f"drawn {drawn}, caught {caught} ({100.0 * caught / drawn:.1f} %), missed {len(missed)}"
+        )
         return "\n".join(lines)
 
 
@@ -350,30 +453,43 @@ def _met(asked: Asked) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("job", choices=["base", "list", "run"])
     parser.add_argument("--base", type=Path, default=ROOT / "build/seeded_base.json")
     parser.add_argument("--report", type=Path, default=ROOT / "build/seeded_faults.jsonl")
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=list(AREAS))
-    parser.add_argument("--tests", nargs="+", default=["tests"], help="folders and files of tests, for the base")
+    parser.add_argument(
+        "--tests", nargs="+", default=["tests"], help="folders and files of tests, for the base"
+    )
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=1e7, help="ends by then, with what is known")
+    parser.add_argument(
+        "--seconds", type=float, default=1e7, help="ends by then, with what is known"
+    )
     given = parser.parse_args()
     until = time.monotonic() + given.seconds
     if given.job == "base":
         given.base.parent.mkdir(exist_ok=True)
         base = measured(given.tests, given.workers, until)
-        given.base.write_text(json.dumps({k: vars(base)[k] for k in ("seconds", "failing", "ran")}), encoding="utf-8")
-        print(f"{len(base.seconds)} tests, {sum(base.seconds.values()):.0f} s, {len(base.ran)} functions and templates")
+        given.base.write_text(
+            json.dumps({k: vars(base)[k] for k in ("seconds", "failing", "ran")}), encoding="utf-8"
+        )
+        print(
+            f"{len(base.seconds)} tests, {sum(base.seconds.values()):.0f} s, "
+            f"{len(base.ran)} functions and templates"
+        )
         print("\n".join(f"fails without a fault: {x}" for x in base.failing))
         return
     listed = chosen(given.count, given.seed, given.only)
     if given.job == "list":
         print("\n".join(map(str, listed)))
         return
-    draw = Draw(listed, Base(**json.loads(given.base.read_text(encoding="utf-8"))), given.report, until)
+    draw = Draw(
+        listed, Base(**json.loads(given.base.read_text(encoding="utf-8"))), given.report, until
+    )
     draw.ask_all(given.workers)
     print(draw.summary())
 

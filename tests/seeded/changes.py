@@ -1,7 +1,9 @@
-"""Single wrong changes of a source file, as slips of a hand: a sign, an index, a factor, two terms swapped, one off.
+"""Single wrong changes of a source file, as slips of a hand: a sign, an index, a factor, two terms
+swapped, one off.
 
-In: the text of a file. Out: every `Change` that could be made in it. Python is changed by its syntax tree, so that only
-code is touched; C and Fortran by words between blanks, outside of comments and strings.
+In: the text of a file. Out: every `Change` that could be made in it. Python is changed by its
+syntax tree, so that only code is touched; C and Fortran by words between blanks, outside of
+comments and strings.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ class Change:
         return text[: self.start] + self.new + text[self.end :]
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line} {self.place}: {self.kind}, {_short(self.old)} -> {_short(self.new)}"
+        return (
+            f"{self.file}:{self.line} {self.place}: {self.kind}, {_short(self.old)} -> "
+            f"{_short(self.new)}"
+        )
 
 
 def _short(text: str) -> str:
@@ -42,11 +47,45 @@ def _short(text: str) -> str:
 
 
 OPERATORS = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*")}
-COMMUTE = {"plus", "add", "times", "multiply", "mul", "dot", "zip", "minimum", "maximum", "hypot", "union", "same"}
-PLAIN = {"isinstance", "issubclass", "getattr", "hasattr", "min", "max", "replace"}  # a swap there is no slip
-EVEN = {"abs", "fabs", "norm", "cos", "isfinite", "isnan"}  # functions whose argument may have either sign
+COMMUTE = {
+    "plus",
+    "add",
+    "times",
+    "multiply",
+    "mul",
+    "dot",
+    "zip",
+    "minimum",
+    "maximum",
+    "hypot",
+    "union",
+    "same",
+}
+PLAIN = {
+    "isinstance",
+    "issubclass",
+    "getattr",
+    "hasattr",
+    "min",
+    "max",
+    "replace",
+}  # a swap there is no slip
+EVEN = {
+    "abs",
+    "fabs",
+    "norm",
+    "cos",
+    "isfinite",
+    "isnan",
+}  # functions whose argument may have either sign
 SAID = {"warn", "lru_cache", "default_rng"}  # what is said to a person, sizes of caches, seeds
-DRAWN = {"fontsize", "labelsize", "linewidth", "alpha", "dpi"}  # sizes of letters and lines in pictures
+DRAWN = {
+    "fontsize",
+    "labelsize",
+    "linewidth",
+    "alpha",
+    "dpi",
+}  # sizes of letters and lines in pictures
 
 
 class _Reader(ast.NodeVisitor):
@@ -75,7 +114,9 @@ class _Reader(ast.NodeVisitor):
         line = self.text.count("\n", 0, start) + 1
         if old != new:
             place = ".".join(self.scope) or "module"
-            self.found.append(Change(self.file, start, end, old, new, kind, place, line, self.functions > 0))
+            self.found.append(
+                Change(self.file, start, end, old, new, kind, place, line, self.functions > 0)
+            )
 
     def between(self, left: ast.expr, right: ast.expr, old: str, new: str, kind: str) -> None:
         """An operator that stands between two operands."""
@@ -118,13 +159,20 @@ class _Reader(ast.NodeVisitor):
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         pair = OPERATORS.get(type(node.op))
-        texts = any(isinstance(x, ast.JoinedStr | ast.List | ast.Tuple) or _is_text(x) for x in (node.left, node.right))
+        texts = any(
+            isinstance(x, ast.JoinedStr | ast.List | ast.Tuple) or _is_text(x)
+            for x in (node.left, node.right)
+        )
         if pair and not texts:
             self.between(node.left, node.right, *pair, "sign" if pair[0] in "+-" else "factor")
             if pair[0] == "/" or (pair[0] == "-" and node not in self.even):
                 (a, b), (c, d) = self.span(node.left), self.span(node.right)
                 self.note(a, d, f"({self.text[c:d]}){self.text[b:c]}({self.text[a:b]})", "swapped")
-        if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and node.right.value in (2, 4):
+        if (
+            isinstance(node.op, ast.Pow)
+            and isinstance(node.right, ast.Constant)
+            and node.right.value in (2, 4)
+        ):
             self.even.add(node.left)
         self.generic_visit(node)
 
@@ -136,7 +184,9 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        called = (
+            node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        )
         if called in SAID:
             return
         if called in EVEN:
@@ -144,7 +194,9 @@ class _Reader(ast.NodeVisitor):
         if len(node.args) == 2 and not any(isinstance(a, ast.Starred) for a in node.args):
             (a, b), (c, d) = self.span(node.args[0]), self.span(node.args[1])
             one, two = self.text[a:b], self.text[c:d]
-            if called.strip("_").rstrip("3") not in COMMUTE | PLAIN and not any(_is_text(x) for x in node.args):
+            if called.strip("_").rstrip("3") not in COMMUTE | PLAIN and not any(
+                _is_text(x) for x in node.args
+            ):
                 self.note(a, d, two + self.text[b:c] + one, "swapped")
         self.generic_visit(node)
 
@@ -154,14 +206,20 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Constant(self, node: ast.Constant) -> None:
         start, end = self.span(node)
-        if type(node.value) is int and node.value < 10:  # greater ones are limits of patience, not indices
+        if (
+            type(node.value) is int and node.value < 10
+        ):  # greater ones are limits of patience, not indices
             self.note(start, end, str(node.value + 1), "one off")
-        elif type(node.value) is float and node.value and "e-" not in self.text[start:end]:  # tolerances are no factors
+        elif (
+            type(node.value) is float and node.value and "e-" not in self.text[start:end]
+        ):  # tolerances are no factors
             self.note(start, end, f"({self.text[start:end]}*2)", "factor")
 
 
 def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
 
 
 def _of_python(file: str, text: str) -> list[Change]:
@@ -189,11 +247,22 @@ def _of_words(file: str, text: str) -> Iterator[Change]:
     if file.endswith(".f90"):
         hidden = r"![^\n]*|\"[^\"\n]*\"|'[^'\n]*'"
     blank = re.sub(hidden, lambda m: re.sub(r"\S", " ", m.group()), text, flags=re.S | re.M)
-    blank = re.sub(r"  +", lambda m: "\t" * len(m.group()), blank)  # so that blanks of comments are not operators'
+    blank = re.sub(
+        r"  +", lambda m: "\t" * len(m.group()), blank
+    )  # so that blanks of comments are not operators'
     for pattern, new, kind in WORDS:
         for m in re.finditer(pattern, blank):
             old = text[m.start() : m.end()]
-            yield Change(file, m.start(), m.end(), old, new, kind, Path(file).name, text.count("\n", 0, m.start()) + 1)
+            yield Change(
+                file,
+                m.start(),
+                m.end(),
+                old,
+                new,
+                kind,
+                Path(file).name,
+                text.count("\n", 0, m.start()) + 1,
+            )
 
 
 def same(change: Change, text: str) -> bool:
@@ -209,7 +278,9 @@ def same(change: Change, text: str) -> bool:
 def _code(text: str | CodeType) -> tuple[object, ...]:
     """Instructions, constants and names: all of a code but its positions in the text."""
     code = compile(text, "", "exec", optimize=2) if isinstance(text, str) else text
-    constants = [_code(x) if isinstance(x, CodeType) else (type(x), repr(x)) for x in code.co_consts]
+    constants = [
+        _code(x) if isinstance(x, CodeType) else (type(x), repr(x)) for x in code.co_consts
+    ]
     return code.co_code, constants, code.co_names, code.co_varnames
 
 

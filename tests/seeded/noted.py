@@ -1,7 +1,8 @@
-"""A plugin of pytest for seeded faults: it runs chosen tests in a given order and notes what they did.
+"""A plugin of pytest for seeded faults: it runs chosen tests in a given order and notes what they
+did.
 
-It writes a line of JSON for each test: its name, seconds, and whether it failed. With the recorder in the process, it
-says which test runs.
+It writes a line of JSON for each test: its name, seconds, and whether it failed. With the recorder
+in the process, it says which test runs.
 """
 
 import json
@@ -26,7 +27,12 @@ def pytest_collectstart(collector):
 
 def pytest_collection_modifyitems(items):
     if CHOSEN in os.environ:
-        order = {name: k for k, name in enumerate(json.loads(Path(os.environ[CHOSEN]).read_text(encoding="utf-8")))}
+        order = {
+            name: k
+            for k, name in enumerate(
+                json.loads(Path(os.environ[CHOSEN]).read_text(encoding="utf-8"))
+            )
+        }
         items[:] = sorted((x for x in items if x.nodeid in order), key=lambda x: order[x.nodeid])
 
 

@@ -1,4 +1,5 @@
-"""A model that leaves a mark whenever a run of it starts: the only witness of how often runs were really made."""
+"""A model that leaves a mark whenever a run of it starts: the only witness of how often runs were
+really made."""
 
 import os
 import time

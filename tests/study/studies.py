@@ -13,7 +13,10 @@ MASS = {
     "model": {"file": str(MARKED)},
     "run": {"backend": "python"},
     "grid": {"k": [1, 4, 9]},
-    "metrics": {"end": {"kind": "final", "of": "q(mass)"}, "fastest": {"kind": "peak", "of": "u(mass)"}},
+    "metrics": {
+        "end": {"kind": "final", "of": "q(mass)"},
+        "fastest": {"kind": "peak", "of": "u(mass)"},
+    },
 }
 
 

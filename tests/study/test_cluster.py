@@ -1,8 +1,9 @@
-"""Studies on real clusters of separate processes that are killed: nothing that was done is lost or done again.
+"""Studies on real clusters of separate processes that are killed: nothing that was done is lost or
+done again.
 
-Runs leave marks when they start (marked.py), so that repetitions are counted by the runs themselves. A run that had a
-record when something was killed must have exactly one mark for ever; a run that was under way may have one more for
-each process that died in it.
+Runs leave marks when they start (marked.py), so that repetitions are counted by the runs
+themselves. A run that had a record when something was killed must have exactly one mark for ever; a
+run that was under way may have one more for each process that died in it.
 """
 
 import os
@@ -22,7 +23,9 @@ from tests.processes import alive
 from tests.study.studies import end, mass, started, toml
 
 psutil = pytest.importorskip("psutil")
-needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="distributed is not installed")
+needs_dask = pytest.mark.skipif(
+    find_spec("distributed") is None, reason="distributed is not installed"
+)
 
 WAIT = 120  # s after which a test gives up
 
@@ -45,12 +48,28 @@ def lines(folder):
 
 def writers(folder):
     """The processes that made the runs that are kept."""
-    return {int(record["by"].rpartition(":")[2]) for record in RecordReader(folder).read_new().values() if record["by"]}
+    return {
+        int(record["by"].rpartition(":")[2])
+        for record in RecordReader(folder).read_new().values()
+        if record["by"]
+    }
 
 
 def start(file, folder, *options):
-    command = [sys.executable, "-m", "bellcrank", "study", file, "--out", folder, "--no-plots", *options]
-    return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "bellcrank",
+        "study",
+        file,
+        "--out",
+        folder,
+        "--no-plots",
+        *options,
+    ]
+    return subprocess.Popen(
+        list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
 
 
 def seen(folder, marks):
@@ -61,7 +80,8 @@ def seen(folder, marks):
 
 
 def check(folder, marks, count, at_kills, deaths):
-    """All runs are there and right, none is kept twice, and those that were kept at a kill were not started again after it."""
+    """All runs are there and right, none is kept twice, and those that were kept at a kill were not
+    started again after it."""
     found, times = kept(folder), started(marks)
     assert len(found) == lines(folder) == count
     assert all(r["metrics"]["end"] == pytest.approx(end(k), abs=1e-4) for k, r in found.items())
@@ -72,7 +92,8 @@ def check(folder, marks, count, at_kills, deaths):
 
 
 def kill_main(study, folder, *options, after):
-    """Starts a study, kills its main process with SIGKILL, and waits until its workers have ended too."""
+    """Starts a study, kills its main process with SIGKILL, and waits until its workers have ended
+    too."""
     process = start(study, folder, *options)
     until("runs", lambda: (folder / RECORDS).exists() and len(kept(folder)) >= after)
     assert process.poll() is None
@@ -113,21 +134,42 @@ def test_killed_main_process_then_killed_worker(tmp_path):
 
 @contextmanager
 def cluster(folder, workers):
-    """A Dask scheduler and workers, each a process started by Dask's own commands, without nannies."""
+    """A Dask scheduler and workers, each a process started by Dask's own commands, without
+    nannies."""
     running = []
 
     def dask(module, *options):
         command = [sys.executable, "-m", f"distributed.cli.{module}", *map(str, options)]
-        running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder))
+        running.append(
+            subprocess.Popen(
+                command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder
+            )
+        )
         return running[-1]
 
     where = folder / "scheduler.json"
     try:
         scheduler = dask(
-            "dask_scheduler", "--host", "127.0.0.1", "--port", 0, "--no-dashboard", "--scheduler-file", where
+            "dask_scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            0,
+            "--no-dashboard",
+            "--scheduler-file",
+            where,
         )
         until("the scheduler", where.exists)
-        options = ("--scheduler-file", where, "--no-nanny", "--nthreads", 1, "--host", "127.0.0.1", "--no-dashboard")
+        options = (
+            "--scheduler-file",
+            where,
+            "--no-nanny",
+            "--nthreads",
+            1,
+            "--host",
+            "127.0.0.1",
+            "--no-dashboard",
+        )
         yield scheduler, [dask("dask_worker", *options) for _ in range(workers)], dask, options
     finally:
         for process in running:
@@ -145,7 +187,10 @@ def address(folder):
 @pytest.mark.campaign
 def test_external_cluster_with_everything_killed_in_turn(tmp_path):
     count, marks, folder, file = 200, tmp_path / "marks", tmp_path / "r", tmp_path / "mass.toml"
-    file.write_text(toml(mass(marks, 0.05, grid={"k": [k + 0.25 for k in range(1, count + 1)]})), encoding="utf-8")
+    file.write_text(
+        toml(mass(marks, 0.05, grid={"k": [k + 0.25 for k in range(1, count + 1)]})),
+        encoding="utf-8",
+    )
     with cluster(tmp_path, 2) as (scheduler, workers, dask, options):
         process = start(file, folder, "--scheduler", address(tmp_path))
         until("runs", lambda: (folder / RECORDS).exists() and len(kept(folder)) >= 20)
@@ -175,7 +220,9 @@ def test_external_cluster_with_everything_killed_in_turn(tmp_path):
 def test_a_scheduler_without_workers(tmp_path):
     with (
         cluster(tmp_path, 0),
-        pytest.raises(bc.RunError, match="has had no workers for 2 s; start some with `dask worker`"),
+        pytest.raises(
+            bc.RunError, match="has had no workers for 2 s; start some with `dask worker`"
+        ),
     ):
         bc.Study.read(mass()).run(tmp_path / "r", scheduler=address(tmp_path), patience=2)
 
@@ -184,7 +231,9 @@ def test_a_scheduler_without_workers(tmp_path):
 def test_a_run_that_kills_its_workers_is_a_row(tmp_path):
     """k = 13 ends the process it runs in."""
     marks = tmp_path / "marks"
-    result = bc.Study.read(mass(marks, grid={"k": [k / 2 for k in range(20, 40)]})).run(tmp_path / "r", workers=2)
+    result = bc.Study.read(mass(marks, grid={"k": [k / 2 for k in range(20, 40)]})).run(
+        tmp_path / "r", workers=2
+    )
     (row,) = result.failed
     assert row.values == {"k": 13.0}
     assert "the worker processes that tried this run died in it" in row.ended
@@ -196,17 +245,25 @@ def test_a_run_that_kills_its_workers_is_a_row(tmp_path):
 @pytest.mark.campaign
 def test_workers_that_cannot_start(tmp_path, monkeypatch):
     monkeypatch.setattr("bellcrank.study.local_team.sys.executable", "/bin/false")
-    with pytest.raises(bc.RunError, match=r"11 worker processes died one after another \(exit code 1\)"):
+    with pytest.raises(
+        bc.RunError, match=r"11 worker processes died one after another \(exit code 1\)"
+    ):
         bc.Study.read(mass()).run(tmp_path / "r", workers=1)
 
 
 @pytest.mark.campaign
 def test_nobody_can_reach_the_processes_of_a_study(tmp_path):
-    """Nothing listens: a scheduler on the loopback interface ran whatever any user of the machine submitted."""
+    """Nothing listens: a scheduler on the loopback interface ran whatever any user of the machine
+    submitted."""
     process = start(_file(tmp_path), tmp_path / "r", "--workers", "2")
     until("runs", lambda: (tmp_path / "r" / RECORDS).exists() and len(kept(tmp_path / "r")) >= 3)
     family = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
-    reachable = [c for p in family for c in p.net_connections("all") if c.status == psutil.CONN_LISTEN or c.laddr]
+    reachable = [
+        c
+        for p in family
+        for c in p.net_connections("all")
+        if c.status == psutil.CONN_LISTEN or c.laddr
+    ]
     process.kill()
     process.communicate()
     assert len(family) >= 3
@@ -228,5 +285,8 @@ def test_interrupted_by_a_person(tmp_path):
 
 def _file(tmp_path):
     file = tmp_path / "mass.toml"
-    file.write_text(toml(mass(tmp_path / "marks", 0.05, grid={"k": [k + 0.25 for k in range(200)]})), encoding="utf-8")
+    file.write_text(
+        toml(mass(tmp_path / "marks", 0.05, grid={"k": [k + 0.25 for k in range(200)]})),
+        encoding="utf-8",
+    )
     return file

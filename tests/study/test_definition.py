@@ -7,7 +7,13 @@ import bellcrank as bc
 from bellcrank.simulation.many.sample_plans import SamplePlan
 from bellcrank.study.study_file import read_definition
 from bellcrank.study.study_parts import StudyPart
-from bellcrank.study.study_records import ModelSpec, OutputSpec, PlotSpec, StudyDefinition, TableSpec
+from bellcrank.study.study_records import (
+    ModelSpec,
+    OutputSpec,
+    PlotSpec,
+    StudyDefinition,
+    TableSpec,
+)
 from tests.study.studies import mass, toml
 
 
@@ -21,7 +27,11 @@ def test_every_problem_is_named_at_once():
     wrong = mass(
         grid={"k": [1, 2], "kk": [1], "q(mas)": [0.1], "run.backend": ["c"]},
         run={"backend": "python", "t_end": -1, "stepp": 0.1},
-        metrics={"a": {"kind": "rmss", "of": "q(mass)"}, "b": {"kind": "rms", "of": "q(masss)"}, "c": {"kind": "rms"}},
+        metrics={
+            "a": {"kind": "rmss", "of": "q(mass)"},
+            "b": {"kind": "rms", "of": "q(masss)"},
+            "c": {"kind": "rms"},
+        },
         initial={"u(mass)": "2*w"},
         inputs={"force": 1},
         tables=[{"value": "d", "rows": "m"}],
@@ -58,32 +68,68 @@ def test_every_problem_is_named_at_once():
         ({"grid": {"k": {"from": 0, "to": 2, "count": 3, "spacing": "log"}}}, "must be positive"),
         ({"grid": {"k": [1], "model.stiffness": [1]}}, "takes no argument 'stiffness'"),
         ({"samples": {"count": 3, "of": {"k": {"uniform": [2, 1]}}}}, "low below high"),
-        ({"samples": {"count": 3, "seed": 1, "of": {"k": {"gauss": [2, 1]}}}}, "not a distribution"),
-        ({"samples": {"count": 0, "seed": 1, "of": {"w": {"uniform": [1, 2]}}}}, "whole number of at least 1"),
-        ({"samples": {"count": 3, "seed": 1, "of": {"k": {"normal": [1, 2]}}}}, "both in grid and in samples"),
-        ({"tables": [{"value": "fastes", "rows": "k"}]}, "no metric 'fastes'. Did you mean 'fastest'? Metrics: end, fastest."),
+        (
+            {"samples": {"count": 3, "seed": 1, "of": {"k": {"gauss": [2, 1]}}}},
+            "not a distribution",
+        ),
+        (
+            {"samples": {"count": 0, "seed": 1, "of": {"w": {"uniform": [1, 2]}}}},
+            "whole number of at least 1",
+        ),
+        (
+            {"samples": {"count": 3, "seed": 1, "of": {"k": {"normal": [1, 2]}}}},
+            "both in grid and in samples",
+        ),
+        (
+            {"tables": [{"value": "fastes", "rows": "k"}]},
+            "no metric 'fastes'. Did you mean 'fastest'? Metrics: end, fastest.",
+        ),
         ({"metrics": {}}, "there is no metric"),
-        ({"metrics": {"a": {"kind": "max", "of": "q(mass)", "from": 9}}}, "lies after the end of the runs"),
+        (
+            {"metrics": {"a": {"kind": "max", "of": "q(mass)", "from": 9}}},
+            "lies after the end of the runs",
+        ),
         ({"metrics": {"a": {"kind": "max", "of": ["q(mass)", "u(mass)"]}}}, "different units"),
         ({"metrics": {"k": {"kind": "max", "of": "q(mass)"}}}, "needs another name"),
         ({"model": {}}, "either vehicle = or file = is needed"),
         ({"model": {"file": "nothing.py"}}, "no file nothing.py"),
-        ({"model": {"vehicle": "motorcicle"}}, "Did you mean 'motorcycle'? It is one of car, motorcycle"),
-        ({"model": {"vehicle": "motorcycle", "terrain": {"kind": "hil"}}}, "no terrain 'hil'. Did you mean 'hill'?"),
-        ({"model": {"vehicle": "motorcycle", "terrain": {"kind": "hill", "hight": 1}}}, "Did you mean 'height'?"),
-        ({"model": {"vehicle": "motorcycle", "terrain": {"kind": "iso8608"}}}, "missing a required"),
-        ({"model": {"vehicle": "motorcycle", "arguments": {"rim": -1}}}, "the mass must be positive"),
+        (
+            {"model": {"vehicle": "motorcicle"}},
+            "Did you mean 'motorcycle'? It is one of car, motorcycle",
+        ),
+        (
+            {"model": {"vehicle": "motorcycle", "terrain": {"kind": "hil"}}},
+            "no terrain 'hil'. Did you mean 'hill'?",
+        ),
+        (
+            {"model": {"vehicle": "motorcycle", "terrain": {"kind": "hill", "hight": 1}}},
+            "Did you mean 'height'?",
+        ),
+        (
+            {"model": {"vehicle": "motorcycle", "terrain": {"kind": "iso8608"}}},
+            "missing a required",
+        ),
+        (
+            {"model": {"vehicle": "motorcycle", "arguments": {"rim": -1}}},
+            "the mass must be positive",
+        ),
         ({"run": {"method": "rk5"}}, "method='rk5' is not known"),
         ({"run": {"dae": "magic"}}, "method='magic' is not known"),
         ({"run": {"backend": "cobol"}}, "backend = 'cobol' is not known"),
         ({"parameters": {"k": "2*("}}, "[parameters]: k:"),
         ({"outputs": {"e": "sqrt("}}, "output"),
-        ({"grid": {}, "parts": [{"name": "a", "grid": {"k": [1]}}, {"name": "b", "grid": {"k": [2]}}],
-          "plots": [{"file": "x.png", "value": "end", "x": "k"}]}, "part is missing; it is one of"),
+        (
+            {
+                "grid": {},
+                "parts": [{"name": "a", "grid": {"k": [1]}}, {"name": "b", "grid": {"k": [2]}}],
+                "plots": [{"file": "x.png", "value": "end", "x": "k"}],
+            },
+            "part is missing; it is one of",
+        ),
         ({"plots": [{"file": "../x.png", "value": "end", "x": "k"}]}, "without a folder"),
         ({"parts": [{"grid": {"k": [1]}}]}, "must stand in one of the [[parts]]"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_of_one_kind(change, sentence):
     assert sentence in "\n".join(problems(mass(**change)))
 
@@ -164,16 +210,32 @@ def test_all_that_a_file_may_say(tmp_path):
     assert wrong == []
     assert found == StudyDefinition(
         "all",
-        ModelSpec("motorcycle", None, {"rim": 2}, {"kind": "profile", "x": [0, 2], "h": [0.5, 0.25]}),
+        ModelSpec(
+            "motorcycle", None, {"rim": 2}, {"kind": "profile", "x": [0, 2], "h": [0.5, 0.25]}
+        ),
         {"y": OutputSpec("x + 1"), "z": OutputSpec("x", "N", "force")},
-        {"t_end": 3, "step": 0.5, "method": "rk4", "output_every": 2, "rtol": 1e-6, "atol": {"m": 1e-9}},
+        {
+            "t_end": 3,
+            "step": 0.5,
+            "method": "rk4",
+            "output_every": 2,
+            "rtol": 1e-6,
+            "atol": {"m": 1e-9},
+        },
         {"a": 1, "b": "2*a"},
         {"q(x)": 0.25},
-        {"f": 3, "g": "b", "h": {"step": {"at": 1, "height": "a"}}, "i": {"t": [0, 2], "value": [3, 5]}},
+        {
+            "f": 3,
+            "g": "b",
+            "h": {"step": {"at": 1, "height": "a"}},
+            "i": {"t": [0, 2], "value": [3, 5]},
+        },
         (
             StudyPart("1", {"a": [1, "soft"], "c": [1, pytest.approx(2), 4]}),
             StudyPart(
-                "drawn", {"c": [1, 2]}, SamplePlan(1, 0, "random", {"b": ("uniform", (2, 6)), "d": ("normal", (0, 1))})
+                "drawn",
+                {"c": [1, 2]},
+                SamplePlan(1, 0, "random", {"b": ("uniform", (2, 6)), "d": ("normal", (0, 1))}),
             ),
         ),
         {"m": bc.metrics.max("y"), "n": bc.metrics.sd(["y", "z"], start=1, end=2.5)},
@@ -187,7 +249,9 @@ def test_all_that_a_file_may_say(tmp_path):
     assert found.varied == ["a", "c", "b", "d"]
 
 
-@pytest.mark.parametrize(("count", "grid", "right"), [(500_000, 2, True), (500_000, 3, False), (333_334, 3, False)])
+@pytest.mark.parametrize(
+    ("count", "grid", "right"), [(500_000, 2, True), (500_000, 3, False), (333_334, 3, False)]
+)
 def test_a_study_has_a_million_runs_at_most(count, grid, right):
     samples = {"count": count, "seed": 1, "of": {"w": {"uniform": [1, 2]}}}
     _, wrong = read_definition(mass(grid={"k": list(range(grid))}, samples=samples))
@@ -197,23 +261,48 @@ def test_a_study_has_a_million_runs_at_most(count, grid, right):
 @pytest.mark.parametrize(
     ("change", "sentences"),
     [
-        ({"grid": {"k": {"from": 1, "to": 2, "count": 1}}}, ["[grid] k: count = 1 must be a whole number of at least 2."]),
-        ({"grid": {"k": {"from": -1, "to": 2, "count": 2, "spacing": "log"}}},
-         ["[grid] k: from and to must be positive with spacing = 'log'."]),
-        ({"grid": {"k": {"from": 1, "to": 0, "count": 2, "spacing": "log"}}},
-         ["[grid] k: from and to must be positive with spacing = 'log'."]),
-        ({"inputs": {"f": {"t": [1], "value": [1, float("inf")]}}},
-         ["[inputs] f: t must be a list of finite numbers.", "[inputs] f: value must be a list of finite numbers."]),
-        ({"metrics": {"a": {"kind": "max", "of": "x", "from": 2, "until": 2}}},
-         ["[metrics] a: from = 2 must lie before until = 2."]),
-        ({"run": {"t_end": 0, "step": float("inf")}},
-         ["[run]: t_end = 0 must be positive.", "[run]: step = inf must be a finite number."]),
-        ({"tables": [{}, {"value": 3, "rows": "k"}]},
-         ["[[tables]] 1: value and rows are missing.", "[[tables]] 2: value = 3 must be text."]),
-        ({"parts": [{"name": "1", "grid": {"k": [1]}}, {"name": "1", "grid": {"k": [2]}}], "grid": {}},
-         ["the study: grid must stand in one of the [[parts]], or there are no parts.",
-          "the study: the parts must have different names, given '1', '1'."]),
+        (
+            {"grid": {"k": {"from": 1, "to": 2, "count": 1}}},
+            ["[grid] k: count = 1 must be a whole number of at least 2."],
+        ),
+        (
+            {"grid": {"k": {"from": -1, "to": 2, "count": 2, "spacing": "log"}}},
+            ["[grid] k: from and to must be positive with spacing = 'log'."],
+        ),
+        (
+            {"grid": {"k": {"from": 1, "to": 0, "count": 2, "spacing": "log"}}},
+            ["[grid] k: from and to must be positive with spacing = 'log'."],
+        ),
+        (
+            {"inputs": {"f": {"t": [1], "value": [1, float("inf")]}}},
+            [
+                "[inputs] f: t must be a list of finite numbers.",
+                "[inputs] f: value must be a list of finite numbers.",
+            ],
+        ),
+        (
+            {"metrics": {"a": {"kind": "max", "of": "x", "from": 2, "until": 2}}},
+            ["[metrics] a: from = 2 must lie before until = 2."],
+        ),
+        (
+            {"run": {"t_end": 0, "step": float("inf")}},
+            ["[run]: t_end = 0 must be positive.", "[run]: step = inf must be a finite number."],
+        ),
+        (
+            {"tables": [{}, {"value": 3, "rows": "k"}]},
+            ["[[tables]] 1: value and rows are missing.", "[[tables]] 2: value = 3 must be text."],
+        ),
+        (
+            {
+                "parts": [{"name": "1", "grid": {"k": [1]}}, {"name": "1", "grid": {"k": [2]}}],
+                "grid": {},
+            },
+            [
+                "the study: grid must stand in one of the [[parts]], or there are no parts.",
+                "the study: the parts must have different names, given '1', '1'.",
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_where_a_file_is_wrong(change, sentences):
     assert read_definition(mass(**change))[1] == sentences

@@ -34,10 +34,21 @@ def study(grid, value, samples=None, **more):
     rows = []
     for given in product(*grid.values()):
         sd = value(*given)
-        rows.append(Row("", dict(zip(grid, given, strict=True)), {"sd": sd, "n": 2.0}, "finished" if sd else "stopped"))
+        rows.append(
+            Row(
+                "",
+                dict(zip(grid, given, strict=True)),
+                {"sd": sd, "n": 2.0},
+                "finished" if sd else "stopped",
+            )
+        )
     columns = {name: UNITS[name] for name in (*grid, "sd", "n")}
     return StudyResult(
-        definition, columns, tuple(rows), Path("folder"), **{"notes": (), "made": 1, "found": 2, "seconds": 3.0, **more}
+        definition,
+        columns,
+        tuple(rows),
+        Path("folder"),
+        **{"notes": (), "made": 1, "found": 2, "seconds": 3.0, **more},
     )
 
 
@@ -60,7 +71,11 @@ def test_a_map_has_the_best_of_each_pair_in_its_place():
         assert [t.get_text() for t in axis.get_xticklabels()] == ["1", "2", "3"]
         assert [t.get_text() for t in axis.get_yticklabels()] == ["10", "20"]
         assert (*axis.get_xticks(), *axis.get_yticks()) == (0, 1, 2, 0, 1)
-        assert (axis.get_xlabel(), axis.get_ylabel(), bar.get_ylabel()) == ("k (N/m)", "c", "sd (m/s²)")
+        assert (axis.get_xlabel(), axis.get_ylabel(), bar.get_ylabel()) == (
+            "k (N/m)",
+            "c",
+            "sd (m/s²)",
+        )
         told = {(t.get_position(), t.get_text(), t.get_color()) for t in axis.texts}
         middle = 25 + more
         assert told == {
@@ -75,16 +90,20 @@ def test_a_map_has_the_best_of_each_pair_in_its_place():
 
 def test_a_large_map_has_no_figures_and_turns_its_labels():
     figure = draw_plot(
-        study({"k": [*range(8)], "c": [*range(19)]}, lambda k, c: k + c + 1.0), PlotSpec("m.png", "sd", "k", "c")
+        study({"k": [*range(8)], "c": [*range(19)]}, lambda k, c: k + c + 1.0),
+        PlotSpec("m.png", "sd", "k", "c"),
     )
     assert not figure.axes[0].texts
     assert {t.get_rotation() for t in figure.axes[0].get_xticklabels()} == {0}
     figure = draw_plot(
-        study({"k": [*range(9)], "c": [*range(16)]}, lambda k, c: k + c + 1.0), PlotSpec("m.png", "sd", "k", "c")
+        study({"k": [*range(9)], "c": [*range(16)]}, lambda k, c: k + c + 1.0),
+        PlotSpec("m.png", "sd", "k", "c"),
     )
     assert len(figure.axes[0].texts) == 144
     assert {t.get_rotation() for t in figure.axes[0].get_xticklabels()} == {45}
-    nothing = draw_plot(study({"k": [1, 2], "c": [1, 2]}, lambda k, c: None), PlotSpec("m.png", "sd", "k", "c"))
+    nothing = draw_plot(
+        study({"k": [1, 2], "c": [1, 2]}, lambda k, c: None), PlotSpec("m.png", "sd", "k", "c")
+    )
     assert not nothing.axes[0].lines
 
 
@@ -98,10 +117,16 @@ def test_lines_over_one_name():
     assert twenty.get_ydata() == pytest.approx([np.nan, 21, 41], nan_ok=True)
     assert [line.get_label() for line in axis.lines] == ["c = 10", "c = 20"]
     assert [to_rgba(line.get_color()) for line in axis.lines] == [to_rgba("C0"), to_rgba("C1")]
-    assert (axis.get_xlabel(), axis.get_ylabel(), axis.get_title()) == ("k (N/m)", "sd (m/s²)", "made up, kind = b")
+    assert (axis.get_xlabel(), axis.get_ylabel(), axis.get_title()) == (
+        "k (N/m)",
+        "sd (m/s²)",
+        "made up, kind = b",
+    )
     (only,) = draw_plot(result, PlotSpec("l.png", "sd", "c", best="max", title="T")).axes[0].lines
     assert ([*only.get_xdata()], [*only.get_ydata()]) == ([10, 20], [31, 41])
-    assert draw_plot(result, PlotSpec("l.png", "n", "c")).axes[0].get_ylabel() == "n"  # a number without a unit
+    assert (
+        draw_plot(result, PlotSpec("l.png", "n", "c")).axes[0].get_ylabel() == "n"
+    )  # a number without a unit
     many = study({"k": [1, 2], "c": [*range(12)]}, lambda k, c: k + c)
     styles = [
         (line.get_linestyle(), line.get_color())
@@ -111,26 +136,48 @@ def test_lines_over_one_name():
 
 
 def test_plots_that_nobody_asked_for():
-    """A map over the first two names with several numbers, a line over the only one, points over each sampled one."""
+    """A map over the first two names with several numbers, a line over the only one, points over
+    each sampled one."""
 
     def axes(grid, samples=None):
-        return [(s.file, s.value, s.x, s.y) for s in default_plots(study(grid, lambda *_: 1.0, samples), ".svg")]
+        return [
+            (s.file, s.value, s.x, s.y)
+            for s in default_plots(study(grid, lambda *_: 1.0, samples), ".svg")
+        ]
 
     assert axes(GRID) == [("sd.svg", "sd", "c", "k"), ("n.svg", "n", "c", "k")]
-    assert axes({"k": [1], "c": [1, 2], "kind": ["a", "b"]}) == [("sd.svg", "sd", "c", None), ("n.svg", "n", "c", None)]
+    assert axes({"k": [1], "c": [1, 2], "kind": ["a", "b"]}) == [
+        ("sd.svg", "sd", "c", None),
+        ("n.svg", "n", "c", None),
+    ]
     assert axes({"kind": ["a", "b"]})[0] == ("sd.svg", "sd", "kind", None)
     drawn = SamplePlan(3, 0, "random", {"k": ("uniform", (0, 1)), "c": ("uniform", (0, 1))})
-    assert [x[:3] for x in axes({}, drawn)] == [(f"{m}_{x}.svg", m, x) for m in ("sd", "n") for x in ("k", "c")]
+    assert [x[:3] for x in axes({}, drawn)] == [
+        (f"{m}_{x}.svg", m, x) for m in ("sd", "n") for x in ("k", "c")
+    ]
     state = SamplePlan(3, 0, "random", {"q(mass, 1)": ("uniform", (0, 1))})
     assert axes({}, state)[0][:3] == ("sd_q_mass_1_.svg", "sd", "q(mass, 1)")
     result = study({"k": [1, 2, 3], "c": [20]}, wave, drawn)
     (points,) = draw_plot(result, PlotSpec("p.png", "sd", "k")).axes[0].lines
-    assert ([*points.get_xdata()], [*points.get_ydata()]) == ([1, 2], [20, 40])  # without the run that failed
+    assert ([*points.get_xdata()], [*points.get_ydata()]) == (
+        [1, 2],
+        [20, 40],
+    )  # without the run that failed
 
 
 def test_a_table_beside_published_values(tmp_path):
-    (tmp_path / "book.csv").write_text("# a book\nk,c,kind,sd\n1,10,,11\n2,20,,44\n", encoding="utf-8")
-    spec = TableSpec("", "sd", "k", "c", best="max", published_file=tmp_path / "book.csv", source="A. Uthor (1999)")
+    (tmp_path / "book.csv").write_text(
+        "# a book\nk,c,kind,sd\n1,10,,11\n2,20,,44\n", encoding="utf-8"
+    )
+    spec = TableSpec(
+        "",
+        "sd",
+        "k",
+        "c",
+        best="max",
+        published_file=tmp_path / "book.csv",
+        source="A. Uthor (1999)",
+    )
     found = make_pivot_table(study(GRID, wave).rows, spec, {"sd": "m/s^2"})
     assert found.title == "sd (m/s^2); next to it A. Uthor (1999)"
     assert found.lines() == [
@@ -142,7 +189,9 @@ def test_a_table_beside_published_values(tmp_path):
     assert found.as_dict()["values"] == [[31, None], [11, 21], [21, 41]]
     assert found.as_dict()["published"] == [[None, None], [11, None], [None, 44]]
     alone = make_pivot_table(
-        study(GRID, wave).rows, replace(spec, published_file=None, columns=None, where={"kind": "a"}), {}
+        study(GRID, wave).rows,
+        replace(spec, published_file=None, columns=None, where={"kind": "a"}),
+        {},
     )
     assert alone.title == "sd, kind = a"
     assert alone.lines() == [["k", "sd"], ["3", "30 (10)"], ["1", "20 (20)"], ["2", "40 (20)"]]
@@ -157,7 +206,10 @@ def test_a_result_in_a_notebook():
     assert "and 3 more rows" in page and "a note" in page
     assert page.count("<tr") == 31
     told = large.as_dict()
-    assert (told["runs"], told["seconds"]) == ({"rows": 33, "made": 1, "found": 2, "failed": 1}, 3.0)
+    assert (told["runs"], told["seconds"]) == (
+        {"rows": 33, "made": 1, "found": 2, "failed": 1},
+        3.0,
+    )
     assert large.best("sd").values["k"] == 0 and large.best("sd", "max").values["k"] == 32
     thirty = study({"k": [*range(30)], "c": [1]}, lambda k, c: 1.0)
     assert "more rows" not in thirty._repr_html_()
@@ -174,5 +226,7 @@ def test_a_table_has_the_best_of_every_row_and_column():
     assert (table.rows, table.columns, table.unit) == ((1, 2), (3, 4, 5), "N")
     assert [[c.value for c in line] for line in table.cells] == [[31, 41, 51], [32, 42, 52]]
     assert table.cells[0][0].best_at == {"c": 0}
-    (one,) = zip(*make_pivot_table(rows, TableSpec("t", "m", "a", best="max"), {}).cells, strict=True)
+    (one,) = zip(
+        *make_pivot_table(rows, TableSpec("t", "m", "a", best="max"), {}).cells, strict=True
+    )
     assert [c.value for c in one] == [151, 152]

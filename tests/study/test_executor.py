@@ -1,4 +1,5 @@
-"""Runs given out to a team, without processes: sizes of tasks, deaths of workers, what a cluster answers."""
+"""Runs given out to a team, without processes: sizes of tasks, deaths of workers, what a cluster
+answers."""
 
 import logging
 import sys
@@ -14,15 +15,27 @@ from bellcrank.study.store import RecordWriter, StudyStore
 
 
 class Team:
-    """Ends tasks in order. Workers die in runs that are `deadly`; a task comes to `most` runs, or is `lost`."""
+    """Ends tasks in order. Workers die in runs that are `deadly`; a task comes to `most` runs, or
+    is `lost`."""
 
     def __init__(self, store, threads=3, deadly=(), most=100, lost=()):
-        self.store, self.threads, self.deadly, self.most, self.lost = store, threads, deadly, most, lost
+        self.store, self.threads, self.deadly, self.most, self.lost = (
+            store,
+            threads,
+            deadly,
+            most,
+            lost,
+        )
         self.tasks = []
 
     def submit(self, task):
         job, runs, folder, token, seconds = task
-        assert (job["name"], folder, token, seconds) == ("study", str(self.store.folder), self.store.token, 1.0)
+        assert (job["name"], folder, token, seconds) == (
+            "study",
+            str(self.store.folder),
+            self.store.token,
+            1.0,
+        )
         self.tasks.append([key for key, _ in runs])
         return len(self.tasks) - 1
 
@@ -38,7 +51,15 @@ class Team:
                         writer.append(record)
                 yield task, TaskOutcome(worker_died=True)
                 return
-            records.append({"key": key, "metrics": {"x": 1.0}, "ended": "finished", "notes": [], "seconds": 0.1})
+            records.append(
+                {
+                    "key": key,
+                    "metrics": {"x": 1.0},
+                    "ended": "finished",
+                    "notes": [],
+                    "seconds": 0.1,
+                }
+            )
         yield task, TaskOutcome((False, records))
 
     def check_workers(self, progress):
@@ -50,7 +71,9 @@ def given_out(tmp_path, count, **options):
     told = []
     with StudyStore(tmp_path) as store:
         team = Team(store, **options)
-        StudyExecutor(team, JOB, store, told.append).run_all([(f"r{i}", {"k": i}) for i in range(count)])
+        StudyExecutor(team, JOB, store, told.append).run_all(
+            [(f"r{i}", {"k": i}) for i in range(count)]
+        )
         return team, told, store.records()
 
 
@@ -58,7 +81,8 @@ JOB = {"name": "study", "metrics": [["x", "final", ["q"], 0.0, None]], "run": {}
 
 
 def test_tasks_get_smaller_towards_the_end(tmp_path):
-    """Two for each thread are out; each takes half of its fraction of what is left, but no more than 64."""
+    """Two for each thread are out; each takes half of its fraction of what is left, but no more
+    than 64."""
     team, told, kept = given_out(tmp_path, 2000)
     sizes = list(map(len, team.tasks))
     assert sorted(r["key"] for r in told) == sorted(kept) == sorted(f"r{i}" for i in range(2000))
@@ -97,7 +121,8 @@ def test_a_task_that_was_lost_is_given_out_again(tmp_path):
 
 
 def test_a_run_in_which_workers_die_is_tried_alone_then_told(tmp_path):
-    """What its task had kept counts, and the others are given out again, next to nobody under suspicion."""
+    """What its task had kept counts, and the others are given out again, next to nobody under
+    suspicion."""
     team, told, kept = given_out(tmp_path, 12, threads=1, deadly=["r1"])
     assert team.tasks[0] == ["r0", "r1", "r2"]
     alone = team.tasks.index(["r1"])
@@ -107,7 +132,12 @@ def test_a_run_in_which_workers_die_is_tried_alone_then_told(tmp_path):
     assert sorted(r["key"] for r in told) == sorted(kept) == sorted(f"r{i}" for i in range(12))
     failed = kept["r1"]
     assert failed["ended"] == "the worker processes that tried this run died in it"
-    assert (failed["metrics"], failed["values"], failed["by"], failed["seconds"]) == ({"x": None}, {"k": 1}, "", 0.0)
+    assert (failed["metrics"], failed["values"], failed["by"], failed["seconds"]) == (
+        {"x": None},
+        {"k": 1},
+        "",
+        0.0,
+    )
 
 
 def test_a_team_is_looked_at_every_second(tmp_path, monkeypatch):
@@ -165,17 +195,21 @@ def test_what_a_task_of_a_cluster_brings(monkeypatch):
     class Killed(Exception):
         pass
 
-    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(KilledWorker=Killed))  # which takes long to import
+    monkeypatch.setitem(
+        sys.modules, "distributed", SimpleNamespace(KilledWorker=Killed)
+    )  # which takes long to import
     client = Client(1)
     team = DaskTeam(client, None)
     good = SimpleNamespace(status="finished", result=lambda timeout: (True, [timeout]))
     assert team._task_outcome(good) == TaskOutcome((True, [1.0]))
-    assert team._task_outcome(SimpleNamespace(status="error", exception=lambda timeout: Killed())) == TaskOutcome(
-        worker_died=True
-    )
+    assert team._task_outcome(
+        SimpleNamespace(status="error", exception=lambda timeout: Killed())
+    ) == TaskOutcome(worker_died=True)
     assert team._task_outcome(SimpleNamespace(status="lost")) == TaskOutcome()
     with pytest.raises(bc.RunError, match="a fault"):
-        team._task_outcome(SimpleNamespace(status="error", exception=lambda timeout: bc.RunError("a fault")))
+        team._task_outcome(
+            SimpleNamespace(status="error", exception=lambda timeout: bc.RunError("a fault"))
+        )
     client.status = "closed"
     with pytest.raises(bc.RunError, match="went away"):
         team._task_outcome(SimpleNamespace(status="cancelled"))

@@ -11,7 +11,9 @@ from bellcrank.study.study_formulas import FormulaValues, names_in_formula
 def test_formulas_are_computed():
     names = FormulaValues({"K": 4.0, "m": "k/4", "w": "sqrt(k/m)", "c": "2*zeta*m*w", "zeta": 0.5})
     assert (names["m"], names["w"], names["C"]) == (1.0, 2.0, 2.0)
-    assert names.number("-k**2 + pi*min(1, 2) - where(k > 3, 1, 0)", "x") == pytest.approx(math.pi - 17)
+    assert names.number("-k**2 + pi*min(1, 2) - where(k > 3, 1, 0)", "x") == pytest.approx(
+        math.pi - 17
+    )
     assert names_in_formula("2*a.b + sin(C)") == {"a.b", "C"}
 
 

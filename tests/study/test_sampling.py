@@ -6,7 +6,12 @@ import pytest
 from bellcrank.simulation.many.sample_plans import HOW, SamplePlan, draw_samples
 from bellcrank.study.study_parts import StudyPart
 
-OF = {"a": ("uniform", (2.0, 6.0)), "b": ("log-uniform", (0.01, 100.0)), "c": ("normal", (5.0, 2.0)), "d": ("integers", (1, 4))}  # fmt: skip
+OF = {
+    "a": ("uniform", (2.0, 6.0)),
+    "b": ("log-uniform", (0.01, 100.0)),
+    "c": ("normal", (5.0, 2.0)),
+    "d": ("integers", (1, 4)),
+}
 
 
 def column(samples, name):
@@ -27,13 +32,16 @@ def test_samples_follow_their_distributions(how):
 
 
 def test_a_latin_hypercube_has_one_sample_in_every_stratum():
-    """McKay, Beckman & Conover (1979): n samples, one in each of n equal strata of every variable."""
+    """McKay, Beckman & Conover (1979): n samples, one in each of n equal strata of every
+    variable."""
     a = column(SamplePlan(50, 3, "latin-hypercube", OF), "a")
     assert sorted(np.floor((a - 2) / 4 * 50).astype(int)) == list(range(50))
 
 
 def test_the_seed_decides():
-    first, same, other = (draw_samples(SamplePlan(5, seed, "latin-hypercube", OF)) for seed in (1, 1, 2))
+    first, same, other = (
+        draw_samples(SamplePlan(5, seed, "latin-hypercube", OF)) for seed in (1, 1, 2)
+    )
     assert first == same
     assert first != other
 

@@ -41,19 +41,27 @@ def test_rows_are_right(tmp_path):
 
 
 def test_metrics_as_objects(tmp_path):
-    asked = {"end": bc.metrics.final("q(mass)"), "high": bc.metrics.percentile("u(mass)", 97.5, start=0.1, end=0.4)}
+    asked = {
+        "end": bc.metrics.final("q(mass)"),
+        "high": bc.metrics.percentile("u(mass)", 97.5, start=0.1, end=0.4),
+    }
     words = {
         "end": {"kind": "final", "of": "q(mass)"},
         "high": {"kind": "percentile(97.5)", "of": "u(mass)", "from": 0.1, "until": 0.4},
     }
-    objects, tables = (run(mass(metrics=x), tmp_path / name) for name, x in (("a", asked), ("b", words)))
+    objects, tables = (
+        run(mass(metrics=x), tmp_path / name) for name, x in (("a", asked), ("b", words))
+    )
     assert list(objects.table()) == list(tables.table()) and objects.units == tables.units
     assert objects["end"] == pytest.approx([end(1), end(4), end(9)], abs=1e-6)
 
 
 def test_worker_processes_give_the_rows_of_this_process(tmp_path):
     study = bc.Study.read(mass(grid={"k": [1, -4, 9]}, metrics={"end": MASS["metrics"]["end"]}))
-    inside, workers = study.run(tmp_path / "inside", in_process=True), study.run(tmp_path / "workers", workers=1)
+    inside, workers = (
+        study.run(tmp_path / "inside", in_process=True),
+        study.run(tmp_path / "workers", workers=1),
+    )
     assert list(workers.table()) == list(inside.table())
     assert (workers.made, workers.found, len(workers.failed)) == (3, 0, len(inside.failed))
 
@@ -91,7 +99,10 @@ def test_a_changed_study_says_what_changed(tmp_path):
     assert (changed.made, changed.found) == (3, 0)
     assert changed["end"] == pytest.approx([math.cos(0.25 * w) for w in (1, 2, 3)], abs=1e-6)
     assert "run.t_end: nothing is now 0.25" in changed.notes[0]
-    assert "3 kept runs belong to another form of the study and are left aside; 0 of 3 can be used" in changed.notes[1]
+    assert (
+        "3 kept runs belong to another form of the study and are left aside; 0 of 3 can be used"
+        in changed.notes[1]
+    )
     back = run(mass(marks), tmp_path)
     assert (back.made, back.found) == (0, 3)
 
@@ -110,8 +121,13 @@ def test_a_changed_model_file_changes_the_study(tmp_path):
 
 def test_a_run_that_fails_is_a_row(tmp_path):
     """k = 1e9 is far past what the step can follow; a formula divides by zero for k = 1."""
-    study = mass(grid={"k": [1, 2, 1e9]}, parameters={"w": "1/(k - 1)"}, initial={"u(mass)": "w - w"})
-    result = run({**study, "run": {"backend": "python", "method": "euler", "t_end": 20, "step": 0.05}}, tmp_path)
+    study = mass(
+        grid={"k": [1, 2, 1e9]}, parameters={"w": "1/(k - 1)"}, initial={"u(mass)": "w - w"}
+    )
+    result = run(
+        {**study, "run": {"backend": "python", "method": "euler", "t_end": 20, "step": 0.05}},
+        tmp_path,
+    )
     first, second, third = result.rows
     assert "w: 1/(k - 1) is nan, not a finite number" in first.ended
     assert second.finished
@@ -120,7 +136,9 @@ def test_a_run_that_fails_is_a_row(tmp_path):
     assert np.isnan(result["end"][[0, 2]]).all()
     assert (
         run(
-            study | {"run": {"backend": "python", "method": "euler", "t_end": 20, "step": 0.05}}, tmp_path, retry=True
+            study | {"run": {"backend": "python", "method": "euler", "t_end": 20, "step": 0.05}},
+            tmp_path,
+            retry=True,
         ).made
         == 2
     )
@@ -137,7 +155,8 @@ def test_runs_that_failed_are_made_again_if_asked(tmp_path):
 
 
 def test_values_go_where_they_belong(tmp_path):
-    """Initial values, settings of the run, arguments of the model, and names that only formulas use."""
+    """Initial values, settings of the run, arguments of the model, and names that only formulas
+    use."""
     study = mass(
         grid={"q(mass)": [1, 2], "run.t_end": [0.25, 0.5], "model.pause": [0, 0.0001], "w": [2, 3]},
         parameters={"k": "w**2"},
@@ -146,7 +165,9 @@ def test_values_go_where_they_belong(tmp_path):
     assert len(result) == 16
     for row in result.rows:
         v = row.values
-        assert row.metrics["end"] == pytest.approx(v["q(mass)"] * math.cos(v["w"] * v["run.t_end"]), abs=1e-6)
+        assert row.metrics["end"] == pytest.approx(
+            v["q(mass)"] * math.cos(v["w"] * v["run.t_end"]), abs=1e-6
+        )
     assert result.units["q(mass)"] == "m"
 
 
@@ -161,22 +182,41 @@ def test_equal_runs_of_different_parts_are_made_once(tmp_path):
     result = run(study, tmp_path)
     assert [row.part for row in result.rows] == ["a", "a", "b", "b"]
     assert result["end"] == pytest.approx([end(1), end(4), end(4), 2 * end(4)], abs=1e-6)
-    assert result.made == 4  # the initial value 1 of the model and that of the study are not known to be one
+    assert (
+        result.made == 4
+    )  # the initial value 1 of the model and that of the study are not known to be one
     assert started(marks) == {1: 1, 4: 3}
     assert result.heads == ["part", "k", "q(mass)", "end", "fastest", "ended"]
-    assert [row[:3] for row in result.table()] == [["a", 1, None], ["a", 4, None], ["b", None, 1], ["b", None, 2]]
+    assert [row[:3] for row in result.table()] == [
+        ["a", 1, None],
+        ["a", 4, None],
+        ["b", None, 1],
+        ["b", None, 2],
+    ]
 
 
 def test_tables_of_the_best_beside_published_values(tmp_path):
-    (tmp_path / "book.csv").write_text("# of a book\nk,q(mass),end\n1,2,1.7\n4,3,1.6\n", encoding="utf-8")
+    (tmp_path / "book.csv").write_text(
+        "# of a book\nk,q(mass),end\n1,2,1.7\n4,3,1.6\n", encoding="utf-8"
+    )
     study = mass(
         grid={"k": [1, 4], "q(mass)": [3, 2]},
-        tables=[{"value": "end", "rows": "k", "best": "min", "beside": "book.csv", "source": "a book"}],
+        tables=[
+            {"value": "end", "rows": "k", "best": "min", "beside": "book.csv", "source": "a book"}
+        ],
     )
     (table,) = bc.Study.read(study, folder=tmp_path).run(tmp_path / "r", in_process=True).tables()
     (one,), (four,) = table.cells
-    assert (one.value, one.best_at, one.published) == (pytest.approx(2 * end(1)), {"q(mass)": 2}, 1.7)
-    assert (four.value, four.published, four.published_at) == (pytest.approx(2 * end(4)), 1.6, {"q(mass)": 3})
+    assert (one.value, one.best_at, one.published) == (
+        pytest.approx(2 * end(1)),
+        {"q(mass)": 2},
+        1.7,
+    )
+    assert (four.value, four.published, four.published_at) == (
+        pytest.approx(2 * end(4)),
+        1.6,
+        {"q(mass)": 3},
+    )
     assert table.lines()[1] == ["1", "1.755 (2) | 1.7 (2)"]
 
 
@@ -185,7 +225,9 @@ def test_files_hold_names_and_units(tmp_path):
     import pyarrow.parquet as parquet
 
     result = run(mass(grid={"k": [1, 4], "run.method": ["rk4", "rk2"]}), tmp_path)
-    head, units, *rows = csv.reader(result.save(tmp_path / "t.csv").read_text(encoding="utf-8").splitlines())
+    head, units, *rows = csv.reader(
+        result.save(tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()
+    )
     assert head == ["k", "run.method", "end", "fastest", "ended"]
     assert units == ["N/m", "", "m", "m/s", ""]
     assert float(rows[0][2]) == result["end"][0]
@@ -216,16 +258,23 @@ def test_pictures(tmp_path):
 
 def test_a_study_waits_half_a_minute_for_processes_of_an_earlier_start(tmp_path, monkeypatch):
     now, answers = [5.0], []
-    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + 100 * s))
+    clock = SimpleNamespace(
+        monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + 100 * s)
+    )
     with StudyStore(tmp_path), RecordWriter(tmp_path) as writer:
         writer.append({"key": "a"})
     monkeypatch.setattr("bellcrank.study.store.time", clock)
-    monkeypatch.setattr("bellcrank.study.store._try_lock", lambda stream, wait=False: answers.pop(0))
+    monkeypatch.setattr(
+        "bellcrank.study.store._try_lock", lambda stream, wait=False: answers.pop(0)
+    )
     answers[:] = [True, *[False] * 6, True]  # the folder, then the file: 30 s later
     with StudyStore(tmp_path):
         assert now == [pytest.approx(35)]
     answers[:] = [True, *[False] * 9]
-    with pytest.raises(bc.RunError, match="a process of an earlier start still writes"), StudyStore(tmp_path):
+    with (
+        pytest.raises(bc.RunError, match="a process of an earlier start still writes"),
+        StudyStore(tmp_path),
+    ):
         pass
     assert now == [pytest.approx(35 + 35)]
 
@@ -250,7 +299,9 @@ def test_workers_that_do_not_share_the_folder_send_their_results(tmp_path):
 
         def submit(self, task):
             job, runs, _, token, seconds = task
-            self.answers[len(self.answers)] = do_task(job, runs, str(tmp_path / "nowhere"), token, seconds)
+            self.answers[len(self.answers)] = do_task(
+                job, runs, str(tmp_path / "nowhere"), token, seconds
+            )
             return len(self.answers) - 1
 
         def finished_tasks(self, tasks):
@@ -274,7 +325,8 @@ def test_workers_that_do_not_share_the_folder_send_their_results(tmp_path):
 
 
 def test_vehicles_on_terrains_that_vary(tmp_path):
-    """The same as without a study: vehicle and terrain of bc, run by simulate(), measured by hand."""
+    """The same as without a study: vehicle and terrain of bc, run by simulate(), measured by
+    hand."""
     study = {
         "name": "roads",
         "model": {
@@ -285,17 +337,33 @@ def test_vehicles_on_terrains_that_vary(tmp_path):
         "run": {"backend": "python", "t_end": 0.05, "step": 0.005},
         "parameters": {"g": 9.81},
         "initial": {"u(frame)": "v"},
-        "grid": {"terrain.seed": [1, 2], "terrain.road": ["E"], "v": [12.0], "model.rim": [1.5, -1]},
-        "metrics": {"load": {"kind": "max", "of": "rear.tyre_load"}, "x": {"kind": "final", "of": "q(frame)"}},
+        "grid": {
+            "terrain.seed": [1, 2],
+            "terrain.road": ["E"],
+            "v": [12.0],
+            "model.rim": [1.5, -1],
+        },
+        "metrics": {
+            "load": {"kind": "max", "of": "rear.tyre_load"},
+            "x": {"kind": "final", "of": "q(frame)"},
+        },
     }
     result = run(study, tmp_path)
     for row in result.rows:
         if row.values["model.rim"] < 0:
             assert "the mass must be positive" in row.ended
             continue
-        ground = bc.vehicles.terrain.iso8608("E", seed=row.values["terrain.seed"], length=40, spacing=0.5)
-        sim = bc.vehicles.motorcycle(model=1, rim=1.5, terrain=ground).equations().compile(backend="python")
-        direct = sim.simulate(t_end=0.05, step=0.005, parameters={"g": 9.81}, initial={"u(frame)": 12.0})
+        ground = bc.vehicles.terrain.iso8608(
+            "E", seed=row.values["terrain.seed"], length=40, spacing=0.5
+        )
+        sim = (
+            bc.vehicles.motorcycle(model=1, rim=1.5, terrain=ground)
+            .equations()
+            .compile(backend="python")
+        )
+        direct = sim.simulate(
+            t_end=0.05, step=0.005, parameters={"g": 9.81}, initial={"u(frame)": 12.0}
+        )
         assert row.metrics["load"] == direct["rear.tyre_load"].max()
         assert row.metrics["x"] == direct["q(frame)"][-1]
     assert len({row.metrics["load"] for row in result.rows if row.finished}) == 2
@@ -305,15 +373,23 @@ def test_inputs_and_added_channels(tmp_path):
     """A force of size f from 0.1 s on, on a mass of 1 kg: x = f (t - 0.1)^2/2."""
     model = tmp_path / "pushed.py"
     model.write_text(
-        "import bellcrank as bc\n\ndef model():\n    s = bc.System('pushed')\n    b = s.add_body('b', translate=1, mass=1, inertia=0)\n"
-        "    s.add_input('push', units='F')\n    s.add_force('f', magnitude='push', direction=s.inertial[1], at=b.origin)\n    return s\n",
+        "import bellcrank as bc\n\ndef model():\n    s = bc.System('pushed')\n    b = "
+        "s.add_body('b', translate=1, mass=1, inertia=0)\n"
+        "    s.add_input('push', units='F')\n    s.add_force('f', magnitude='push', "
+        "direction=s.inertial[1], at=b.origin)\n    return s\n",
         encoding="utf-8",
     )
     study = {
         "model": {"file": "pushed.py"},
         "run": {"backend": "python", "t_end": 0.5, "step": 0.01},
         "inputs": {"push": {"step": {"at": 0.1, "height": "f"}}},
-        "outputs": {"acc": {"formula": "dot(dxdt(vel(b.origin)), [n1])", "units": "L/T**2", "label": "acceleration"}},
+        "outputs": {
+            "acc": {
+                "formula": "dot(dxdt(vel(b.origin)), [n1])",
+                "units": "L/T**2",
+                "label": "acceleration",
+            }
+        },
         "grid": {"f": [2, 3]},
         "metrics": {"x": {"kind": "final", "of": "q(b)"}, "a": {"kind": "max", "of": "acc"}},
     }
@@ -384,12 +460,32 @@ def test_workers_look_for_modules_elsewhere(tmp_path, monkeypatch):
 
 @pytest.mark.campaign
 def test_nothing_is_imported_from_the_working_directory(tmp_path):
-    """Workers took any module of the folder in which a study was started for one of Python's; nothing but data is
-    there, wherever the study comes from."""
-    for name in ("asyncio", "pickle", "json", "queue", "threading", "site", "sitecustomize", "distributed", "numpy"):
+    """Workers took any module of the folder in which a study was started for one of Python's;
+    nothing but data is there, wherever the study comes from."""
+    for name in (
+        "asyncio",
+        "pickle",
+        "json",
+        "queue",
+        "threading",
+        "site",
+        "sitecustomize",
+        "distributed",
+        "numpy",
+    ):
         (tmp_path / f"{name}.py").write_text(PLANTED, encoding="utf-8")
     (tmp_path / "s.toml").write_text(toml(mass()), encoding="utf-8")
-    command = [sys.executable, "-P", "-m", "bellcrank", "study", "s.toml", "--workers", "1", "--no-plots"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "bellcrank",
+        "study",
+        "s.toml",
+        "--workers",
+        "1",
+        "--no-plots",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "executed").exists()
@@ -420,7 +516,15 @@ def test_command(tmp_path, capsys):
     file.write_text(toml(mass(grid={"k": [1, 4, -1e9]})), encoding="utf-8")
     assert command(file, "--check") == 0
     assert capsys.readouterr().out == "mass: 3 runs of marked.py, nothing wrong\n"
-    options = ("--out", tmp_path / "r", "--in-process", "--table", tmp_path / "rows.parquet", "--format", "svg")
+    options = (
+        "--out",
+        tmp_path / "r",
+        "--in-process",
+        "--table",
+        tmp_path / "rows.parquet",
+        "--format",
+        "svg",
+    )
     assert command(file, *options) == 0
     out = capsys.readouterr().out
     assert "3 made, 0 found" in out
@@ -434,13 +538,23 @@ def test_command(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        ({"metrics": {"a": {"kind": "comfort", "of": "q(mass)"}}}, (), "the metric 'comfort' is not known"),
-        ({"grid": {"stiffness": [1]}}, (), "no parameter 'stiffness', and no formula uses it. Parameters: k."),
+        (
+            {"metrics": {"a": {"kind": "comfort", "of": "q(mass)"}}},
+            (),
+            "the metric 'comfort' is not known",
+        ),
+        (
+            {"grid": {"stiffness": [1]}},
+            (),
+            "no parameter 'stiffness', and no formula uses it. Parameters: k.",
+        ),
         ({}, ("--table", "x.xls"), "ends in .csv or .parquet or .json"),
         ({}, ("--in-process", "--workers", "2"), "takes neither a scheduler nor workers"),
     ],
 )
-def test_mistakes_are_told_without_traceback(tmp_path, capsys, monkeypatch, change, options, message):
+def test_mistakes_are_told_without_traceback(
+    tmp_path, capsys, monkeypatch, change, options, message
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.toml").write_text(toml(mass(**change)), encoding="utf-8")
     assert command("s.toml", *options) == 1
@@ -472,7 +586,9 @@ worker_process.main()
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_worker_that_ends_while_it_compiles_leaves_nothing(tmp_path):
     """The study that started it was interrupted or killed: its pipe is closed."""
-    worker = subprocess.Popen([sys.executable, "-c", COMPILING], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    worker = subprocess.Popen(
+        [sys.executable, "-c", COMPILING], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )
     pickle.dump((str(tmp_path),), worker.stdin)
     worker.stdin.flush()
     while not (tmp_path / "begun").exists():
@@ -489,7 +605,8 @@ def test_no_process_is_left():
 
 @needs_compiler
 def test_runs_at_once_are_those_one_by_one(tmp_path, monkeypatch):
-    """Records to the bit, with notes: of runs that finish, are doubtful, stop, or cannot begin, with several settings."""
+    """Records to the bit, with notes: of runs that finish, are doubtful, stop, or cannot begin,
+    with several settings."""
     study = {
         "name": "cars",
         "model": {"file": str(FOLDER / "quarter_car.py")},
@@ -497,7 +614,12 @@ def test_runs_at_once_are_those_one_by_one(tmp_path, monkeypatch):
         "parameters": {"w": "1/(k - 5e3)"},
         "initial": {"u(body)": "w - w"},
         "inputs": {"z_road": {"step": {"at": "delay", "height": 0.02}}},
-        "grid": {"k": [1e4, 5e3, 2e4], "c": [1000, 3e5, -1e9], "delay": [0.0, 0.0305], "run.t_end": [0.2, 0.1]},
+        "grid": {
+            "k": [1e4, 5e3, 2e4],
+            "c": [1000, 3e5, -1e9],
+            "delay": [0.0, 0.0305],
+            "run.t_end": [0.2, 0.1],
+        },
         "metrics": {"az": {"kind": "wk", "of": "az"}, "z": {"kind": "peak", "of": "q(body)"}},
     }
     at_once = []
@@ -520,7 +642,9 @@ def test_runs_at_once_are_those_one_by_one(tmp_path, monkeypatch):
     some, alone = (RecordReader(tmp_path / name).read_new() for name in ("some", "alone"))
     assert len(some) == 36
     for key, record in alone.items():
-        assert all(some[key][name] == record[name] for name in ("values", "metrics", "ended", "notes"))
+        assert all(
+            some[key][name] == record[name] for name in ("values", "metrics", "ended", "notes")
+        )
     told = {r["ended"].split(":")[0].split(" at ")[0] for r in alone.values()}
     assert {"finished", "stopped"} <= told
     assert any(r["notes"] for r in alone.values() if r["ended"] == "finished")
@@ -555,14 +679,24 @@ def test_a_worker_keeps_its_pipes_for_itself(tmp_path):
 
 def test_a_shipped_example_is_a_model_anywhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    plan = {"name": "far", "model": {"file": "examples/quarter_car.py"}, "run": {"t_end": 0.02, "step": 0.001},
-            "grid": {"k": [16800, 20000]}, "metrics": {"top": {"kind": "max", "of": "travel"}}}  # fmt: skip
+    plan = {
+        "name": "far",
+        "model": {"file": "examples/quarter_car.py"},
+        "run": {"t_end": 0.02, "step": 0.001},
+        "grid": {"k": [16800, 20000]},
+        "metrics": {"top": {"kind": "max", "of": "travel"}},
+    }
     result = bc.Study.read(plan).run("far", in_process=True)
     assert len(result.rows) == 2 and not result.failed
 
 
 def test_a_result_shows_why_the_first_run_failed(tmp_path):
-    plan = {"name": "far", "model": {"file": "examples/quarter_car.py"}, "run": {"t_end": 0.02, "step": 0.001},
-            "grid": {"k": [16800, -1e300]}, "metrics": {"top": {"kind": "max", "of": "travel"}}}  # fmt: skip
+    plan = {
+        "name": "far",
+        "model": {"file": "examples/quarter_car.py"},
+        "run": {"t_end": 0.02, "step": 0.001},
+        "grid": {"k": [16800, -1e300]},
+        "metrics": {"top": {"kind": "max", "of": "travel"}},
+    }
     shown = repr(bc.Study.read(plan).run(tmp_path / "far", in_process=True))
     assert shown.startswith("StudyResult('far': 2 rows, 1 failed, the first: ")

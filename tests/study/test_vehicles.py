@@ -25,7 +25,9 @@ def definition(vehicle, arguments, **more):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(("vehicle", "arguments"), [("car", CAR), ("truck", {**TRUCK, "speed": 10.0})])
+@pytest.mark.parametrize(
+    ("vehicle", "arguments"), [("car", CAR), ("truck", {**TRUCK, "speed": 10.0})]
+)
 def test_a_study_drives_a_vehicle(tmp_path, vehicle, arguments):
     study = definition(vehicle, arguments, grid={"model.speed": [8.0, 12.0]})
     study["run"].pop("backend")
@@ -36,23 +38,37 @@ def test_a_study_drives_a_vehicle(tmp_path, vehicle, arguments):
 
 @pytest.mark.campaign
 def test_a_study_of_a_car_is_that_car(tmp_path):
-    """The model built from a file is the one built by Python; one run of a gliding car on a hill."""
+    """The model built from a file is the one built by Python; one run of a gliding car on a
+    hill."""
     study = {
         "name": "s",
-        "model": {"vehicle": "car", "arguments": {"mass": 1000}, "terrain": {"kind": "hill", "height": 0.3}},
+        "model": {
+            "vehicle": "car",
+            "arguments": {"mass": 1000},
+            "terrain": {"kind": "hill", "height": 0.3},
+        },
         "run": {"t_end": 0.004, "step": 0.001},
         "grid": {"track": [1.4]},
         "metrics": {"z": {"kind": "final", "of": "q(chassis, 3)"}},
     }
     found = bc.Study.read(study).run(tmp_path / "out", in_process=True)["z"]
-    car = bc.vehicles.car(mass=1000, terrain=bc.vehicles.terrain.hill(height=0.3)).equations().compile()
-    assert found == [car.simulate(t_end=0.004, step=0.001, parameters={"track": 1.4})["q(chassis, 3)"][-1]]
+    car = (
+        bc.vehicles.car(mass=1000, terrain=bc.vehicles.terrain.hill(height=0.3))
+        .equations()
+        .compile()
+    )
+    assert found == [
+        car.simulate(t_end=0.004, step=0.001, parameters={"track": 1.4})["q(chassis, 3)"][-1]
+    ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({"sped": 3}, r"sped=3 is not known. Did you mean 'speed'\? It takes front, rear, track, mass"),
+        (
+            {"sped": 3},
+            r"sped=3 is not known. Did you mean 'speed'\? It takes front, rear, track, mass",
+        ),
         ({"axles": [1, -1]}, r"axles=\[1, -1\] is not known"),
         ({"speed": 3}, "without slip tyres glide"),
         ({"slip": 60e3}, r"slip = 60000.0 must be a table such as"),

@@ -1,4 +1,5 @@
-"""Thirteen typical mistakes of a user's script, one on each marked line: `mypy --strict` reports every one."""
+"""Thirteen typical mistakes of a user's script, one on each marked line: `mypy --strict` reports
+every one."""
 
 import bellcrank as bc
 

@@ -23,9 +23,20 @@ def test_the_correct_script_runs(capsys):
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """What mypy says of the scripts, by a clean environment with the wheel, to which NumPy and its like are lent."""
+    """What mypy says of the scripts, by a clean environment with the wheel, to which NumPy and its
+    like are lent."""
     folder = tmp_path_factory.mktemp("user")
-    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    wheel = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--wheel-dir",
+        str(folder),
+        str(ROOT),
+    ]
     built = subprocess.run(wheel, capture_output=True, text=True)
     if built.returncode and "setuptools" in built.stderr:
         pytest.skip("setuptools cannot be had to build the wheel")
@@ -33,17 +44,32 @@ def report(tmp_path_factory):
     venv.create(folder / "environment", with_pip=False)
     python = next((folder / "environment").glob("[bS]*/python*"))
     ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    site = Path(subprocess.run([python, "-c", ask], capture_output=True, text=True, check=True).stdout.strip())
+    site = Path(
+        subprocess.run(
+            [python, "-c", ask], capture_output=True, text=True, check=True
+        ).stdout.strip()
+    )
     with zipfile.ZipFile(*folder.glob("*.whl")) as archive:
         archive.extractall(site)
     lent = {str(Path(p).resolve()) for p in sys.path if p.endswith("site-packages")}
     (site / "lent.pth").write_text("\n".join(lent), encoding="utf-8")
     found = {}
     for script in ("correct.py", "mistakes.py"):
-        (folder / script).write_text((FOLDER / script).read_text(encoding="utf-8"), encoding="utf-8")
-        options = ["--strict", "--python-executable", str(python), "--cache-dir", str(folder / "cache")]
+        (folder / script).write_text(
+            (FOLDER / script).read_text(encoding="utf-8"), encoding="utf-8"
+        )
+        options = [
+            "--strict",
+            "--python-executable",
+            str(python),
+            "--cache-dir",
+            str(folder / "cache"),
+        ]
         checked = subprocess.run(
-            [sys.executable, "-m", "mypy", *options, script], cwd=folder, capture_output=True, text=True
+            [sys.executable, "-m", "mypy", *options, script],
+            cwd=folder,
+            capture_output=True,
+            text=True,
         )
         found[script] = checked.stdout + checked.stderr
     return found

@@ -1,7 +1,9 @@
-"""What an engineer computes of a car on a sheet of paper, from masses, springs, tyres and the slopes of its hard points.
+"""What an engineer computes of a car on a sheet of paper, from masses, springs, tyres and the
+slopes of its hard points.
 
-No equation of motion of Bellcrank is used: only the data of the car, where it stands, and how its linkages move for a
-small travel as drawn. All is linear, in small motions about the position at rest.
+No equation of motion of Bellcrank is used: only the data of the car, where it stands, and how its
+linkages move for a small travel as drawn. All is linear, in small motions about the position at
+rest.
 """
 
 from dataclasses import dataclass
@@ -10,7 +12,11 @@ import numpy as np
 
 import bellcrank as bc
 from bellcrank.vehicles.cars.design.car_data import GRAVITY
-from bellcrank.vehicles.cars.statics.static_equilibrium import corner_state, rack_centre, spring_and_stop_force
+from bellcrank.vehicles.cars.statics.static_equilibrium import (
+    corner_state,
+    rack_centre,
+    spring_and_stop_force,
+)
 from bellcrank.vehicles.tyres.steady_tyre import ARRAYS
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -28,16 +34,26 @@ def car_with(kind, **rear):
     """The passenger car with another rear axle, its driver in the middle."""
     solid = kind != BEAM
     given = {
-        "at": [-2.7, 0, 0], "toe": 0, "camber": 0,
-        "carrier": {"mass": AXLE_MASS if solid else ARM_MASS, "inertia": [12, 0.9, 12] if solid else [0.4, 0.5, 0.3]},
-        "anti_roll_bar": None, "compliance": None, "spring": {"stiffness": 40},
+        "at": [-2.7, 0, 0],
+        "toe": 0,
+        "camber": 0,
+        "carrier": {
+            "mass": AXLE_MASS if solid else ARM_MASS,
+            "inertia": [12, 0.9, 12] if solid else [0.4, 0.5, 0.3],
+        },
+        "anti_roll_bar": None,
+        "compliance": None,
+        "spring": {"stiffness": 40},
         "links": {"lower_left": {"mass": f"{ROD_MASS} kg"}} if solid else None,
         "twist_stiffness": None if solid else "90 N-m/deg",
-    }  # fmt: skip
+    }
     if kind == "panhard_axle":
         given["links"]["panhard"] = {"mass": f"{LINK_MASS} kg"}
     passenger = bc.vehicles.Car.read("passenger")
-    sections = {**passenger.given, "loads": {"driver": {"mass": "75 kg", "at": ["-1.35 m", "0 m", "0.6 m"]}}}
+    sections = {
+        **passenger.given,
+        "loads": {"driver": {"mass": "75 kg", "at": ["-1.35 m", "0 m", "0.6 m"]}},
+    }
     axle = {k: v for k, v in {**sections["rear"], **given, **rear}.items() if v is not None}
     axle["spring"] = {**sections["rear"]["spring"], **axle["spring"]}
     axle["carrier"] = {**sections["rear"]["carrier"], **axle["carrier"]}
@@ -87,7 +103,8 @@ def wheel(car, name, i):
         track = 2 * (axle.pose(0.0).position[1] + record.at[1])
         bar = 2 * record.anti_roll_bar.stiffness / track**2
     tyre = -(
-        corner_state(axle, 1, 0.0, at.height + h, UP).load - corner_state(axle, 1, 0.0, at.height - h, UP).load
+        corner_state(axle, 1, 0.0, at.height + h, UP).load
+        - corner_state(axle, 1, 0.0, at.height - h, UP).load
     ) / (2 * h)
     masses = [
         (m, at.height + place[2], slope, second(lambda c, k=k: c.masses[k].by[0][2]))
@@ -96,21 +113,35 @@ def wheel(car, name, i):
     pose = axle.pose(at.travel[i])
     found = axle.tyre.forces(at.load[i], 0.0, 0.0)
     return Wheel(
-        float(now.contact[0]), float(now.contact[1]), at.load[i], tyre, spring, bar, now.contact_partial,
-        second(lambda c: c.slope[2]), pose.delta, pose.d, at.height + float(now.centre[2]), record.wheel.spin_inertia,
-        masses, np.array(record.carrier.inertia) + (record.wheel.cross_inertia or record.wheel.spin_inertia / 2),
-        float(found.trail), -float(axle.tyre.forces(at.load[i], 0.0, 0.0, 1e-3).Mx - found.Mx) / 1e-3, float(found.My),
-    )  # fmt: skip
+        float(now.contact[0]),
+        float(now.contact[1]),
+        at.load[i],
+        tyre,
+        spring,
+        bar,
+        now.contact_partial,
+        second(lambda c: c.slope[2]),
+        pose.delta,
+        pose.d,
+        at.height + float(now.centre[2]),
+        record.wheel.spin_inertia,
+        masses,
+        np.array(record.carrier.inertia)
+        + (record.wheel.cross_inertia or record.wheel.spin_inertia / 2),
+        float(found.trail),
+        -float(axle.tyre.forces(at.load[i], 0.0, 0.0, 1e-3).Mx - found.Mx) / 1e-3,
+        float(found.My),
+    )
 
 
 # ---- braking
 
 
 def loads_of_braking(car, a, moment, drag=0.0, drag_height=0.0, lift=(0.0, 0.0)):
-    """Loads of the axles of a car that slows down by `a` with a braking moment, without drive. Unknown are heave and
-    pitch (nose down) of the body and the travels; known are virtual work of each travel, the sum of the loads, and
-    their moment. Next to m a h act the wheels, which stop turning, rolling resistance, and the weight of the body, which
-    leans forward."""
+    """Loads of the axles of a car that slows down by `a` with a braking moment, without drive.
+    Unknown are heave and pitch (nose down) of the body and the travels; known are virtual work of
+    each travel, the sum of the loads, and their moment. Next to m a h act the wheels, which stop
+    turning, rolling resistance, and the weight of the body, which leans forward."""
     w, at, sprung, g = wheels(car), car.stand, car.data.sprung, GRAVITY
     rack, share = car.data.sections.steering.rack_mass, car.data.sections.brakes.front_share
     A, r = np.zeros((4, 4)), np.zeros(4)  # z, pitch, travels
@@ -126,13 +157,19 @@ def loads_of_braking(car, a, moment, drag=0.0, drag_height=0.0, lift=(0.0, 0.0))
         A[i] = load * x.contact[2]
         A[i, 1] += -x.N * x.contact[0] + sum(m * g * v[0] for m, _, v, _ in x.masses)
         A[i, 2 + i] += x.N * x.bends - x.spring - sum(m * g * bends for m, _, _, bends in x.masses)
-        r[i] = -Fx * x.contact[0] - (x.rolls + turns) * x.turns[1] - sum(m * a * v[0] for m, _, v, _ in x.masses)
+        r[i] = (
+            -Fx * x.contact[0]
+            - (x.rolls + turns) * x.turns[1]
+            - sum(m * a * v[0] for m, _, v, _ in x.masses)
+        )
         A[2] += 2 * load
         r[2] -= lift[i]
         A[3] += 2 * load * x.x
         A[3, 1] += 2 * x.N * x.R - sum(2 * m * g * h for m, h, _, _ in x.masses)
         A[3, 2 + i] += 2 * x.N * x.centre[0] - sum(2 * m * g * v[0] for m, _, v, _ in x.masses)
-        r[3] += sum(2 * m * h * a for m, h, _, _ in x.masses) + 2 * turns + 2 * x.rolls - lift[i] * x.x
+        r[3] += (
+            sum(2 * m * h * a for m, h, _, _ in x.masses) + 2 * turns + 2 * x.rolls - lift[i] * x.x
+        )
     high = at.height + sprung.cg[2]
     A[3, 1] -= (sprung.mass * high + rack * w["front"].R) * g
     r[3] += (sprung.mass * high + rack * w["front"].R) * a - drag * drag_height
@@ -151,7 +188,8 @@ def rolling_radius(car, name, load=None):
 
 @dataclass(frozen=True)
 class Turn:
-    """Per lateral acceleration, to the left: roll (rad), travel of the right wheels up, load moved to them."""
+    """Per lateral acceleration, to the left: roll (rad), travel of the right wheels up, load moved
+    to them."""
 
     roll: float
     travel: dict
@@ -159,9 +197,10 @@ class Turn:
 
 
 def steady_turn(car):
-    """Three unknowns, roll of the body and a travel of each axle (right wheels up, left ones down), and three
-    equations: virtual work of each travel, moments of the whole car about its track. Next to m a h act the wheels, which
-    turn about y as the car turns about z, and the tyres, which resist to lean."""
+    """Three unknowns, roll of the body and a travel of each axle (right wheels up, left ones down),
+    and three equations: virtual work of each travel, moments of the whole car about its track. Next
+    to m a h act the wheels, which turn about y as the car turns about z, and the tyres, which
+    resist to lean."""
     w, at, sprung = wheels(car), car.stand, car.data.sprung
     names = ("front", "rear")
     base = w["front"].x - w["rear"].x
@@ -177,7 +216,9 @@ def steady_turn(car):
         gyro = x.spin / rolling_radius(car, name)
         tx = x.turns[0]
         # roll: load of the tyres, and the weight's part across
-        A[i, 0] = 2 * x.tyre * x.b * cz - 2 * x.N * cy + sum(2 * m * g * v[1] for m, _, v, _ in x.masses)
+        A[i, 0] = (
+            2 * x.tyre * x.b * cz - 2 * x.N * cy + sum(2 * m * g * v[1] for m, _, v, _ in x.masses)
+        )
         A[i, 1 + i] = -2 * x.tyre * cz**2 + 2 * x.N * x.bends - 2 * x.spring - 2 * x.bar
         A[i, 1 + i] -= sum(2 * m * g * bends for m, _, _, bends in x.masses)
         r[i] = side[name] * cy - sum(2 * m * v[1] for m, _, v, _ in x.masses) + 2 * gyro * tx
@@ -186,9 +227,16 @@ def steady_turn(car):
         A[2, 0] += 2 * x.leans
         A[2, 1 + i] -= 2 * x.leans * tx
         # the whole car: loads, less what the weights add by leaning and the inertia
-        share = (sprung.cg[0] - w["rear"].x) / base if name == "front" else 1 - (sprung.cg[0] - w["rear"].x) / base
+        share = (
+            (sprung.cg[0] - w["rear"].x) / base
+            if name == "front"
+            else 1 - (sprung.cg[0] - w["rear"].x) / base
+        )
         A[2, 0] += 2 * x.b * x.tyre * x.b - sum(2 * m * g * h for m, h, _, _ in x.masses)
-        A[2, 1 + i] += -2 * x.b * x.tyre * cz + (sprung.mass * share + 2 * sum(m for m, *_ in x.masses)) * g * cy
+        A[2, 1 + i] += (
+            -2 * x.b * x.tyre * cz
+            + (sprung.mass * share + 2 * sum(m for m, *_ in x.masses)) * g * cy
+        )
         A[2, 1 + i] -= sum(2 * m * g * v[1] for m, _, v, _ in x.masses)
         r[2] += sum(2 * m * h for m, h, _, _ in x.masses) + 2 * gyro
     high = at.height + sprung.cg[2]
@@ -204,16 +252,24 @@ def steady_turn(car):
 
 
 def symmetric_rates(car, v):
-    """Eigenvalues of motions in which both sides do the same, without dampers, of a car that rolls ahead at v. Freedoms
-    are the way ahead, heave and pitch (nose down, about the origin of x on the ground), travels, and spins of wheels.
-    Tyres slip: e, which makes the force C/sigma e, grows by the speed of slip less v/sigma e. They slip along as wheels
-    spin, the more as their rolling radius shrinks under load, and across as travel moves the contact and steers."""
+    """Eigenvalues of motions in which both sides do the same, without dampers, of a car that rolls
+    ahead at v. Freedoms are the way ahead, heave and pitch (nose down, about the origin of x on the
+    ground), travels, and spins of wheels. Tyres slip: e, which makes the force C/sigma e, grows by
+    the speed of slip less v/sigma e. They slip along as wheels spin, the more as their rolling
+    radius shrinks under load, and across as travel moves the contact and steers."""
     w, at, sprung, g = wheels(car), car.stand, car.data.sprung, GRAVITY
     n, rack, high = 7, car.data.sections.steering.rack_mass, at.height + sprung.cg[2]
     M, K, slips = np.zeros((n, n)), np.zeros((n, n)), []
 
     def row(x=0.0, z=0.0, pitch=0.0, **corner):
-        return np.array([x, z, pitch, *(corner.get(k, 0.0) for k in ("front", "rear", "spin_front", "spin_rear"))])
+        return np.array(
+            [
+                x,
+                z,
+                pitch,
+                *(corner.get(k, 0.0) for k in ("front", "rear", "spin_front", "spin_rear")),
+            ]
+        )
 
     def add(A, m, r):
         A += m * np.outer(r, r)
@@ -231,7 +287,9 @@ def symmetric_rates(car, v):
             K[3 + i, 3 + i] += 2 * m * g * bends
             K[2, 2] -= 2 * m * g * h
             K[[2, 3 + i], [3 + i, 2]] -= 2 * m * g * slope[0]
-        carried = x.inertia - np.array([0.0, x.spin / 2, 0.0])  # the wheel turns freely about its axis
+        carried = x.inertia - np.array(
+            [0.0, x.spin / 2, 0.0]
+        )  # the wheel turns freely about its axis
         for inertia, turns in [(carried, x.turns), *links(car, name, i)]:
             for axis in range(3):
                 add(M, 2 * inertia[axis], row(pitch=float(axis == 1), **{name: turns[axis]}))
@@ -244,27 +302,47 @@ def symmetric_rates(car, v):
         tyre, rolling = car.data.axle(name).tyre, rolling_radius(car, name)
         found = tyre.forces(x.N, 0.0, 0.0)
         ahead = row(x=1, pitch=x.R, **{name: x.centre[0]})
-        shrinks = x.tyre * (rolling_radius(car, name, x.N + 1) - rolling)  # m of radius per m of deflection
+        shrinks = x.tyre * (
+            rolling_radius(car, name, x.N + 1) - rolling
+        )  # m of radius per m of deflection
         slips += [
-            (ahead - row(**{f"spin_{name}": rolling}), ahead - row(**{f"spin_{name}": x.R}), -shrinks / rolling * press,
-             2 * found.Kxk, found.sigma_x),
-            (row(**{name: x.contact[1]}), row(**{name: x.contact[1]}), row(**{name: x.turns[2]}),
-             2 * abs(found.Kya), found.sigma_y),
-        ]  # fmt: skip
+            (
+                ahead - row(**{f"spin_{name}": rolling}),
+                ahead - row(**{f"spin_{name}": x.R}),
+                -shrinks / rolling * press,
+                2 * found.Kxk,
+                found.sigma_x,
+            ),
+            (
+                row(**{name: x.contact[1]}),
+                row(**{name: x.contact[1]}),
+                row(**{name: x.turns[2]}),
+                2 * abs(found.Kya),
+                found.sigma_y,
+            ),
+        ]
     return rates_of(M, K, np.zeros((n, n)), slips, v)
 
 
 def opposite_rates(car, v):
-    """Eigenvalues of motions in which both sides do the opposite, without dampers, of a car that rolls ahead at v with
-    a stiff steering. Freedoms are the way aside, yaw and roll about the origin of x on the ground, travels, and spins
-    of wheels, those of the left side. Wheels that turn keep their spin; tyres slip as in `symmetric_rates`, push across
-    behind their middles and as they lean, and resist to lean."""
+    """Eigenvalues of motions in which both sides do the opposite, without dampers, of a car that
+    rolls ahead at v with a stiff steering. Freedoms are the way aside, yaw and roll about the
+    origin of x on the ground, travels, and spins of wheels, those of the left side. Wheels that
+    turn keep their spin; tyres slip as in `symmetric_rates`, push across behind their middles and
+    as they lean, and resist to lean."""
     w, at, sprung, g = wheels(car), car.stand, car.data.sprung, GRAVITY
     n, rack, where = 7, car.data.sections.steering.rack_mass, rack_centre(car.data)
     M, K, G, slips = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)), []
 
     def row(y=0.0, yaw=0.0, roll=0.0, **corner):
-        return np.array([y, yaw, roll, *(corner.get(k, 0.0) for k in ("front", "rear", "spin_front", "spin_rear"))])
+        return np.array(
+            [
+                y,
+                yaw,
+                roll,
+                *(corner.get(k, 0.0) for k in ("front", "rear", "spin_front", "spin_rear")),
+            ]
+        )
 
     def add(A, m, r):
         A += m * np.outer(r, r)
@@ -282,7 +360,9 @@ def opposite_rates(car, v):
             K[3 + i, 3 + i] += 2 * m * g * bends
             K[2, 2] -= 2 * m * g * h
             K[[2, 3 + i], [3 + i, 2]] += 2 * m * g * slope[1]
-        carried = x.inertia - np.array([0.0, x.spin / 2, 0.0])  # the wheel turns freely about its axis
+        carried = x.inertia - np.array(
+            [0.0, x.spin / 2, 0.0]
+        )  # the wheel turns freely about its axis
         for inertia, turned in [(carried, x.turns), *links(car, name, i)]:
             for axis, way in enumerate(turns):
                 add(M, 2 * inertia[axis], way + row(**{name: turned[axis]}))
@@ -300,18 +380,26 @@ def opposite_rates(car, v):
         pushes = across - x.trail * steers
         K -= 2 * np.outer(across, leans) * float(leant.Fy - found.Fy) / 1e-3
         ahead = row(yaw=-x.b, **{name: x.centre[0]})
-        shrinks = x.tyre * (rolling_radius(car, name, x.N + 1) - rolling)  # m of radius per m of deflection
+        shrinks = x.tyre * (
+            rolling_radius(car, name, x.N + 1) - rolling
+        )  # m of radius per m of deflection
         slips += [
-            (ahead - row(**{f"spin_{name}": rolling}), ahead - row(**{f"spin_{name}": x.R}), -shrinks / rolling * press,
-             2 * found.Kxk, found.sigma_x),
+            (
+                ahead - row(**{f"spin_{name}": rolling}),
+                ahead - row(**{f"spin_{name}": x.R}),
+                -shrinks / rolling * press,
+                2 * found.Kxk,
+                found.sigma_x,
+            ),
             (across, pushes, steers, 2 * abs(found.Kya), found.sigma_y),
-        ]  # fmt: skip
+        ]
     return rates_of(M, K, G, slips, v)
 
 
 def roll_frequency(car):
-    """Of the usual formula, rad/s: (k - m g h)/(I + m h^2), h the height of the body's mass centre over the roll axis,
-    k the roll stiffness of springs and bars in series with that of the tyres."""
+    """Of the usual formula, rad/s: (k - m g h)/(I + m h^2), h the height of the body's mass centre
+    over the roll axis, k the roll stiffness of springs and bars in series with that of the
+    tyres."""
     f, w, sprung, g = car.metrics, wheels(car), car.data.sprung, GRAVITY
     behind = (sprung.cg[0] - w["rear"].x) / (w["front"].x - w["rear"].x)
     axis = behind * f["roll_centre_front"] + (1 - behind) * f["roll_centre_rear"]
@@ -323,7 +411,8 @@ def roll_frequency(car):
 
 
 def rates_of(M, K, G, slips, v):
-    """Eigenvalues of degrees of freedom with masses, stiffnesses, gyroscopic terms and tyres that slip."""
+    """Eigenvalues of degrees of freedom with masses, stiffnesses, gyroscopic terms and tyres that
+    slip."""
     n = len(M)
     A = np.zeros((2 * n + len(slips), 2 * n + len(slips)))
     A[:n, n : 2 * n], A[n : 2 * n, :n], A[n : 2 * n, n : 2 * n] = (
@@ -341,7 +430,9 @@ def links(car, name, i):
     """Inertia and turn per travel of the links of a corner that have masses."""
     axle = car.data.axle(name)
     pose = axle.pose(car.stand.travel[2 * i])
-    return [(p.inertia or (0, 0, 0), pose.link[k].delta) for k, p in (axle.record.links or {}).items()]
+    return [
+        (p.inertia or (0, 0, 0), pose.link[k].delta) for k, p in (axle.record.links or {}).items()
+    ]
 
 
 def places(car, i):

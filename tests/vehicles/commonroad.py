@@ -1,16 +1,19 @@
-"""A car of hard points with the numbers of vehicle 2 of commonroad-vehicle-models, a model of 29 states without any.
+"""A car of hard points with the numbers of vehicle 2 of commonroad-vehicle-models, a model of 29
+states without any.
 
     pip install commonroad-vehicle-models
     python -m tests.vehicles.commonroad    # drives the peer and writes commonroad.json anew, its parameters included
 
-The axles of the peer roll about an axis on the ground, and wheels lean in proportion to travel: here double wishbones
-whose lines meet on the ground, as far inwards as that asks for, and steering axes upright through the contact. Its tyre
-is a Magic Formula without dependence on load, and turns over with the sign of the lean: its side force at zero slip
-jumps there by 2 (PVY1 + PKY1 PHY1), a fifth of the load. `matched` drives the peer without these shifts and without
-those along, which a tyre that is mirrored for the other side does not have.
+The axles of the peer roll about an axis on the ground, and wheels lean in proportion to travel:
+here double wishbones whose lines meet on the ground, as far inwards as that asks for, and steering
+axes upright through the contact. Its tyre is a Magic Formula without dependence on load, and turns
+over with the sign of the lean: its side force at zero slip jumps there by 2 (PVY1 + PKY1 PHY1), a
+fifth of the load. `matched` drives the peer without these shifts and without those along, which a
+tyre that is mirrored for the other side does not have.
 
-Not matched: the peer joins axles and body by springs across (175 kN/m), lets the moments of brakes and drive act on the
-wheels alone, has no gyroscopic moments, turns both front wheels by one angle, and has no relaxation of its tyres.
+Not matched: the peer joins axles and body by springs across (175 kN/m), lets the moments of brakes
+and drive act on the wheels alone, has no gyroscopic moments, turns both front wheels by one angle,
+and has no relaxation of its tyres.
 """
 
 import inspect
@@ -42,8 +45,9 @@ def known():
 
 
 def matched(p):
-    """The same where both cars are alike: tyres without shifts, wheels that stay upright as the body rolls and hardly
-    keep their spin, and one mass centre of the whole car and the body, about which the peer takes moments."""
+    """The same where both cars are alike: tyres without shifts, wheels that stay upright as the
+    body rolls and hardly keep their spin, and one mass centre of the whole car and the body, about
+    which the peer takes moments."""
     for name in SHIFTS:
         setattr(p.tire, name, 0.0)
     p.D_f, p.D_r = -2 / p.T_f, -2 / p.T_r
@@ -65,7 +69,12 @@ def make_car(p, folder):
     sections = {
         "name": "vehicle 2",
         "units": ["kg", "m", "kg-m2", "N/m", "N-s/m", "N-m/rad", "N-m", "s"],
-        "steering": {"rack_per_turn": 0.12, "stiffness": 20000.0, "rack_mass": rack, "damping_time": 0.001},
+        "steering": {
+            "rack_per_turn": 0.12,
+            "stiffness": 20000.0,
+            "rack_mass": rack,
+            "damping_time": 0.001,
+        },
         "brakes": {"front_share": p.T_sb},
         "drive": {"driven": "rear"},
     }
@@ -92,7 +101,8 @@ def make_car(p, folder):
 
 
 def wishbones(half, radius, away, steered):
-    """Arms along lines through a point on the ground, `away` inwards of the wheel; the tie rod on one of them, too."""
+    """Arms along lines through a point on the ground, `away` inwards of the wheel; the tie rod on
+    one of them, too."""
     meet, inner = half - away, half - 0.35
 
     def on(x, y, z):  # a point at y on the line from (half, z) to the meeting point
@@ -101,33 +111,70 @@ def wishbones(half, radius, away, steered):
     low, high = radius - 0.12, radius + 0.16
     points = {
         "wheel_centre": [0, half, radius],
-        "lower_ball": [0, half, low], "lower_front": on(0.15, inner, low), "lower_rear": on(-0.15, inner, low),
-        "upper_ball": [0, half, high], "upper_front": on(0.15, inner, high), "upper_rear": on(-0.15, inner, high),
-        "tie_carrier": [-0.15, half, low], "tie_base": on(-0.15, inner, low),
-        "spring_base": [0, half, 2.0], "spring_wheel": [0, half, 0],
-    }  # fmt: skip
+        "lower_ball": [0, half, low],
+        "lower_front": on(0.15, inner, low),
+        "lower_rear": on(-0.15, inner, low),
+        "upper_ball": [0, half, high],
+        "upper_front": on(0.15, inner, high),
+        "upper_rear": on(-0.15, inner, high),
+        "tie_carrier": [-0.15, half, low],
+        "tie_base": on(-0.15, inner, low),
+        "spring_base": [0, half, 2.0],
+        "spring_wheel": [0, half, 0],
+    }
     found = {
-        "kind": "double_wishbone", "units": "m", "axes": "ISO 8855", "side": "left", "points": points,
-        "attach": {"spring_wheel": "carrier"}, "struts": {"spring": {"between": ["spring_base", "spring_wheel"]}},
-    }  # fmt: skip
+        "kind": "double_wishbone",
+        "units": "m",
+        "axes": "ISO 8855",
+        "side": "left",
+        "points": points,
+        "attach": {"spring_wheel": "carrier"},
+        "struts": {"spring": {"between": ["spring_base", "spring_wheel"]}},
+    }
     return {**found, "rack": {"points": ["tie_base"]}} if steered else found
 
 
 def tir(p):
-    """The tyre of the peer, with the relaxation length of a hand's breadth. The peer counts lean in other axes than the
-    formula: camber thrust has its sign here, too."""
+    """The tyre of the peer, with the relaxation length of a hand's breadth. The peer counts lean in
+    other axes than the formula: camber thrust has its sign here, too."""
     t = p.tire
     numbers = {
-        "FNOMIN": NOMINAL, "VERTICAL_STIFFNESS": p.K_zt, "UNLOADED_RADIUS": p.R_w, "DREFF": 0, "BREFF": 0, "FREFF": 0,
-        "PCX1": t.p_cx1, "PDX1": t.p_dx1, "PEX1": t.p_ex1, "PKX1": t.p_kx1, "RBX1": t.r_bx1, "RBX2": t.r_bx2,
-        "RCX1": t.r_cx1, "REX1": t.r_ex1, "PCY1": t.p_cy1, "PDY1": t.p_dy1, "PDY3": t.p_dy3, "PEY1": t.p_ey1,
-        "PKY1": t.p_ky1 * STEEP / 2, "PKY2": STEEP, "PHY3": -t.p_hy3, "PVY3": -t.p_vy3,
-        "RBY1": t.r_by1, "RBY2": t.r_by2, "RCY1": t.r_cy1, "REY1": t.r_ey1, "QSX3": p.K_lt * NOMINAL / p.R_w,
-        "PTX1": 0.2, "PTY1": 0.2, "PTY2": 1.0,
-    }  # fmt: skip
+        "FNOMIN": NOMINAL,
+        "VERTICAL_STIFFNESS": p.K_zt,
+        "UNLOADED_RADIUS": p.R_w,
+        "DREFF": 0,
+        "BREFF": 0,
+        "FREFF": 0,
+        "PCX1": t.p_cx1,
+        "PDX1": t.p_dx1,
+        "PEX1": t.p_ex1,
+        "PKX1": t.p_kx1,
+        "RBX1": t.r_bx1,
+        "RBX2": t.r_bx2,
+        "RCX1": t.r_cx1,
+        "REX1": t.r_ex1,
+        "PCY1": t.p_cy1,
+        "PDY1": t.p_dy1,
+        "PDY3": t.p_dy3,
+        "PEY1": t.p_ey1,
+        "PKY1": t.p_ky1 * STEEP / 2,
+        "PKY2": STEEP,
+        "PHY3": -t.p_hy3,
+        "PVY3": -t.p_vy3,
+        "RBY1": t.r_by1,
+        "RBY2": t.r_by2,
+        "RCY1": t.r_cy1,
+        "REY1": t.r_ey1,
+        "QSX3": p.K_lt * NOMINAL / p.R_w,
+        "PTX1": 0.2,
+        "PTY1": 0.2,
+        "PTY2": 1.0,
+    }
     listed = "\n".join(f"{key} = {value!r}" for key, value in numbers.items())
     units = "[UNITS]\nLENGTH = 'meter'\nFORCE = 'newton'\nANGLE = 'radians'\n"
-    model = "[MODEL]\nPROPERTY_FILE_FORMAT = 'PAC2002'\nFITTYP = 6\nTYRESIDE = 'LEFT'\nLONGVL = 16.7\n"
+    model = (
+        "[MODEL]\nPROPERTY_FILE_FORMAT = 'PAC2002'\nFITTYP = 6\nTYRESIDE = 'LEFT'\nLONGVL = 16.7\n"
+    )
     return f"{units}{model}[VERTICAL]\n{listed}\n"
 
 
@@ -141,19 +188,31 @@ def step(car, sim, every=0.001):
     wheel = math.degrees(STEP) * car.metrics["steering_ratio"]
     turn = bc.signals.sampled([0, 0.5, 0.5 + STEP / 0.4, 99], [0, 0, wheel, wheel])
     free = {"k_speed": 0.0, "i_speed": 0.0}
-    run = sim.simulate(t_end=5.0, step=every, inputs={"steer": turn, "speed_set": V}, parameters=free)
+    run = sim.simulate(
+        t_end=5.0, step=every, inputs={"steer": turn, "speed_set": V}, parameters=free
+    )
     assert run.ended == "finished", run.ended
     yaw, roll, speed = np.radians(run["yaw_rate"]), np.radians(run["roll"]), run["speed"]
-    return {n: at(TIMES, run.time, x) for n, x in (("yaw_rate", yaw), ("roll", roll), ("speed", speed))}
+    return {
+        n: at(TIMES, run.time, x) for n, x in (("yaw_rate", yaw), ("roll", roll), ("speed", speed))
+    }
 
 
 def slow_ramp(car, sim, every=0.001):
     """Road-wheel angle and roll outwards at lateral accelerations of SLOPES, the speed held."""
     rate = math.degrees(RAMP) * car.metrics["steering_ratio"]
-    run = sim.simulate(t_end=12.5, step=every, inputs={"steer": bc.signals.ramp(0.0, rate, 99.0), "speed_set": V},
-                       parameters={"k_speed": 5.0})  # fmt: skip
+    run = sim.simulate(
+        t_end=12.5,
+        step=every,
+        inputs={"steer": bc.signals.ramp(0.0, rate, 99.0), "speed_set": V},
+        parameters={"k_speed": 5.0},
+    )
     assert run.ended == "finished", run.ended
-    ay, angle, roll = np.radians(run["yaw_rate"]) * run["speed"], np.radians(run["steer_angle"]), run["roll"]
+    ay, angle, roll = (
+        np.radians(run["yaw_rate"]) * run["speed"],
+        np.radians(run["steer_angle"]),
+        run["roll"],
+    )
     return {"angle": at(SLOPES, ay, angle), "roll": at(SLOPES, ay, np.radians(roll))}
 
 
@@ -165,14 +224,18 @@ def at(where, x, y):
 
 
 def rates_of_peer(repaired):
-    """The peer's function. The side slip of its tyres is that of the body's mass centre, above the roll axis;
+    """The peer's function. The side slip of its tyres is that of the body's mass centre, above the
+    roll axis;
     `repaired` takes the velocities of the axles, which it has as states."""
     from vehiclemodels import vehicle_dynamics_mb as module
 
     if not repaired:
         return module.vehicle_dynamics_mb
     text = inspect.getsource(module)
-    for old, new in (("x[10] + p.a*x[5] - x[14]", "x[15] - x[14]"), ("x[10] - p.b*x[5] - x[19]", "x[20] - x[19]")):
+    for old, new in (
+        ("x[10] + p.a*x[5] - x[14]", "x[15] - x[14]"),
+        ("x[10] - p.b*x[5] - x[19]", "x[20] - x[19]"),
+    ):
         assert text.count(old) == 2
         text = text.replace(old, new)
     found = {}
@@ -186,21 +249,34 @@ def peer(rates, p, inputs, t_end, times):
 
     start = init_mb([0, 0, 0, V, 0, 0, 0], p)
     return solve_ivp(
-        lambda t, x: rates(list(x), inputs(t, x), p), (0, t_end), start, "LSODA", times, rtol=1e-7,
-        atol=1e-9, max_step=0.02,
-    ).y  # fmt: skip
+        lambda t, x: rates(list(x), inputs(t, x), p),
+        (0, t_end),
+        start,
+        "LSODA",
+        times,
+        rtol=1e-7,
+        atol=1e-9,
+        max_step=0.02,
+    ).y
 
 
 def responses_of_peer(p, repaired=False):
     rates = rates_of_peer(repaired)
     ends = 0.5 + STEP / 0.4
     y = peer(rates, p, lambda t, x: [0.4 if 0.5 <= t < ends else 0.0, 0.0], 5.0, np.array(TIMES))
-    steps = {"yaw_rate": list(map(float, y[5])), "roll": list(map(float, -y[6])), "speed": list(map(float, y[3]))}
+    steps = {
+        "yaw_rate": list(map(float, y[5])),
+        "roll": list(map(float, -y[6])),
+        "speed": list(map(float, y[3])),
+    }
     times = np.linspace(0, 12.5, 1251)
     y = peer(rates, p, lambda t, x: [RAMP, 5 * (V - x[3])], times[-1], times)
     return {
         "step": steps,
-        "slow_ramp": {"angle": at(SLOPES, y[5] * y[3], y[2]), "roll": at(SLOPES, y[5] * y[3], -y[6])},
+        "slow_ramp": {
+            "angle": at(SLOPES, y[5] * y[3], y[2]),
+            "roll": at(SLOPES, y[5] * y[3], -y[6]),
+        },
     }
 
 

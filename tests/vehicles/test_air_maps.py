@@ -1,4 +1,5 @@
-"""Aerodynamic maps over ride heights and flow angle: forces by hand, heights, and values that cannot be."""
+"""Aerodynamic maps over ride heights and flow angle: forces by hand, heights, and values that
+cannot be."""
 
 import math
 
@@ -39,7 +40,9 @@ def bilinear(rows, front, rear):
     a = min(max((front - FRONT[i]) / (FRONT[i + 1] - FRONT[i]), 0.0), 1.0)
     b = min(max((rear - REAR[0]) / (REAR[1] - REAR[0]), 0.0), 1.0)
     z = np.array(rows)
-    return (1 - a) * ((1 - b) * z[i, 0] + b * z[i, 1]) + a * ((1 - b) * z[i + 1, 0] + b * z[i + 1, 1])
+    return (1 - a) * ((1 - b) * z[i, 0] + b * z[i, 1]) + a * (
+        (1 - b) * z[i + 1, 0] + b * z[i + 1, 1]
+    )
 
 
 @pytest.mark.campaign
@@ -48,11 +51,16 @@ def test_forces_over_ride_heights_and_flow_angle():
     sim = car.system(speed=50).equations().compile()
     calm = sim.simulate(t_end=4, step=0.001, output_every=20)
     heights = [1000 * calm[f"{axle}.ride_height"] for axle in ("front", "rear")]
-    assert heights[0][0] == pytest.approx(1000 * (car.stand.height + 0.15), abs=0.6)  # level, so by hand
+    assert heights[0][0] == pytest.approx(
+        1000 * (car.stand.height + 0.15), abs=0.6
+    )  # level, so by hand
     assert heights[0][0] - heights[0][-1] > 5  # pressed down, which the map sees
     ahead = calm["ground_speed"]
     for name, key in (("front.lift_force", "lift_front"), ("rear.lift_force", "lift_rear")):
-        expected = [bilinear(RIDE[key], f, r) * RHO / 2 * AREA * v**2 for f, r, v in zip(*heights, ahead, strict=True)]
+        expected = [
+            bilinear(RIDE[key], f, r) * RHO / 2 * AREA * v**2
+            for f, r, v in zip(*heights, ahead, strict=True)
+        ]
         assert calm[name] == pytest.approx(np.array(expected), rel=1e-3)  # V along the car
     load = sum(calm[f"{c}.tyre_load"][-1] for c in ("fl", "fr", "rl", "rr"))
     lift = calm["front.lift_force"][-1] + calm["rear.lift_force"][-1]
@@ -72,7 +80,9 @@ def test_forces_over_ride_heights_and_flow_angle():
     other = sim.simulate(t_end=0.002, step=0.001, inputs={"wind": wind})
     assert other["side_force"][0] == pytest.approx(side, rel=2e-4)
     assert other["air_angle"][0] == pytest.approx(-angle, rel=1e-4)
-    far = sim.simulate(t_end=0.002, step=0.001, inputs={"wind": -30.0})  # past the last angle, 31 deg
+    far = sim.simulate(
+        t_end=0.002, step=0.001, inputs={"wind": -30.0}
+    )  # past the last angle, 31 deg
     assert far["side_force"][0] == pytest.approx(-0.8 * RHO / 2 * AREA * (50**2 + 30**2), rel=2e-4)
 
 
@@ -93,25 +103,76 @@ def test_a_map_that_is_constant_is_the_coefficient():
 @pytest.mark.parametrize(
     ("air", "message"),
     [
-        ({}, r"aerodynamics\.drag is missing: the drag coefficient, here or as aerodynamics\.ride\.drag"),
-        ({"drag": 0.3, "ride": RIDE}, r"aerodynamics\.drag and aerodynamics\.ride\.drag are both given"),
-        ({"ride": {**RIDE, "drag": [[0.5, 0.6]]}}, r"ride\.drag has 1 rows of 2 numbers; it must have 3 rows"),
-        ({"ride": {**RIDE, "drag": [[0.5, 0.6], [0.5]]}}, r"ride\.drag must be a list of rows of numbers, all of one length"),
+        (
+            {},
+            r"aerodynamics\.drag is missing: the drag coefficient, here or as "
+            r"aerodynamics\.ride\.drag",
+        ),
+        (
+            {"drag": 0.3, "ride": RIDE},
+            r"aerodynamics\.drag and aerodynamics\.ride\.drag are both given",
+        ),
+        (
+            {"ride": {**RIDE, "drag": [[0.5, 0.6]]}},
+            r"ride\.drag has 1 rows of 2 numbers; it must have 3 rows",
+        ),
+        (
+            {"ride": {**RIDE, "drag": [[0.5, 0.6], [0.5]]}},
+            r"ride\.drag must be a list of rows of numbers, all of one length",
+        ),
         ({"ride": {**RIDE, "drag": []}}, r"ride\.drag must be a list of rows"),
         ({"ride": {**RIDE, "drag": [["a", "b"]]}}, r"ride\.drag must be a list of rows"),
-        ({"ride": {**RIDE, "drag": [[True, 0.6], [0.5, 0.6]]}}, r"ride\.drag must be a list of rows"),
-        ({"ride": {**RIDE, "drag": [[0.5, -0.6], [0.5, 0.6], [0.7, 0.8]]}}, r"ride\.drag = -0\.6 must not be negative"),
-        ({"ride": {**RIDE, "front": ["200 mm", "150 mm", "100 mm"]}}, r"ride\.front must be .* increasing heights.*\[200\.0, 150\.0, 100\.0\] mm"),
-        ({"ride": {**RIDE, "front": ["100 N", "150 N", "200 N"]}}, r"ride\.front = '100 N' must be in a unit such as m"),
-        ({"ride": {**RIDE, "lift_frnt": [[1.0]]}}, r"'lift_frnt' is not known\. Did you mean 'lift_front'"),
-        ({"drag": 0.3, "ride": {k: v for k, v in RIDE.items() if k not in ("drag", "lift_front", "lift_rear")}}, r"ride has no map: drag, lift_front, lift_rear"),
-        ({"drag": 0.3, "side": 2.0, "flow": FLOW}, r"aerodynamics\.side and aerodynamics\.flow\.side are both given"),
-        ({"drag": 0.3, "flow": {"side": [["5 deg", 0.1], ["10 deg", 0.4]]}}, r"flow\.side: angles must begin at 0 .* given 5 to 10 deg"),
-        ({"drag": 0.3, "flow": {"side": [["0 deg", 0.1], ["10 deg", 0.4]]}}, r"flow\.side: the coefficient at angle 0 must be 0, given 0\.1"),
-        ({"drag": 0.3, "flow": {"drag": [["0 deg", 0.3], ["10 deg", 0.4]]}}, r"flow\.drag: the factor at angle 0 must be 1, given 0\.3"),
-        ({"drag": 0.3, "flow": {"side": [[0, 0.0], [10, 0.4]]}}, r"flow\.side = 0: its unit is not stated"),
+        (
+            {"ride": {**RIDE, "drag": [[True, 0.6], [0.5, 0.6]]}},
+            r"ride\.drag must be a list of rows",
+        ),
+        (
+            {"ride": {**RIDE, "drag": [[0.5, -0.6], [0.5, 0.6], [0.7, 0.8]]}},
+            r"ride\.drag = -0\.6 must not be negative",
+        ),
+        (
+            {"ride": {**RIDE, "front": ["200 mm", "150 mm", "100 mm"]}},
+            r"ride\.front must be .* increasing heights.*\[200\.0, 150\.0, 100\.0\] mm",
+        ),
+        (
+            {"ride": {**RIDE, "front": ["100 N", "150 N", "200 N"]}},
+            r"ride\.front = '100 N' must be in a unit such as m",
+        ),
+        (
+            {"ride": {**RIDE, "lift_frnt": [[1.0]]}},
+            r"'lift_frnt' is not known\. Did you mean 'lift_front'",
+        ),
+        (
+            {
+                "drag": 0.3,
+                "ride": {
+                    k: v for k, v in RIDE.items() if k not in ("drag", "lift_front", "lift_rear")
+                },
+            },
+            r"ride has no map: drag, lift_front, lift_rear",
+        ),
+        (
+            {"drag": 0.3, "side": 2.0, "flow": FLOW},
+            r"aerodynamics\.side and aerodynamics\.flow\.side are both given",
+        ),
+        (
+            {"drag": 0.3, "flow": {"side": [["5 deg", 0.1], ["10 deg", 0.4]]}},
+            r"flow\.side: angles must begin at 0 .* given 5 to 10 deg",
+        ),
+        (
+            {"drag": 0.3, "flow": {"side": [["0 deg", 0.1], ["10 deg", 0.4]]}},
+            r"flow\.side: the coefficient at angle 0 must be 0, given 0\.1",
+        ),
+        (
+            {"drag": 0.3, "flow": {"drag": [["0 deg", 0.3], ["10 deg", 0.4]]}},
+            r"flow\.drag: the factor at angle 0 must be 1, given 0\.3",
+        ),
+        (
+            {"drag": 0.3, "flow": {"side": [[0, 0.0], [10, 0.4]]}},
+            r"flow\.side = 0: its unit is not stated",
+        ),
     ],
-)  # fmt: skip
+)
 def test_maps_that_cannot_be(air, message):
     with pytest.raises(ModelError, match=message):
         car_with(**air)
@@ -120,5 +181,7 @@ def test_maps_that_cannot_be(air, message):
 def test_heights_outside_of_the_map_are_reported():
     low = {**RIDE, "front": ["10 mm", "15 mm", "20 mm"]}
     remarks = car_with(ride=low).check()
-    assert any("front ride height is" in r and "outside of its map, 10 to 20 mm" in r for r in remarks)
+    assert any(
+        "front ride height is" in r and "outside of its map, 10 to 20 mm" in r for r in remarks
+    )
     assert not any("ride height" in r for r in car_with(ride=RIDE).check())

@@ -23,7 +23,9 @@ def ratio(law, elastic, what="force_fraction"):
 @pytest.mark.parametrize("angle", FORCES)
 def test_force_over_slip_is_the_published_one(angle):
     elastic = C * math.tan(angle)
-    assert elastic * ratio(bc.vehicles.tyres.Brush(C), elastic) == pytest.approx(FORCES[angle], rel=1e-10)
+    assert elastic * ratio(bc.vehicles.tyres.Brush(C), elastic) == pytest.approx(
+        FORCES[angle], rel=1e-10
+    )
 
 
 @pytest.mark.campaign
@@ -31,7 +33,10 @@ def test_work_is_that_of_the_force_on_the_way_to_rest():
     law, most = bc.vehicles.tyres.Brush(C), MU * LOAD
     q = np.linspace(0, 5 * most, 401)[1:]
     force = q * [ratio(law, x) for x in q]
-    done = np.concatenate([[0], np.cumsum((force[1:] + force[:-1]) / 2 * np.diff(q))]) + q[0] * force[0] / 2
+    done = (
+        np.concatenate([[0], np.cumsum((force[1:] + force[:-1]) / 2 * np.diff(q))])
+        + q[0] * force[0] / 2
+    )
     assert q**2 * [ratio(law, x, "work") for x in q] == pytest.approx(done, abs=1e-5 * done[-1])
 
 
@@ -42,7 +47,14 @@ def block():
     body = s.add_point_mass("b", mass=M)
     s.add_gravity()
     law = bc.vehicles.tyres.Brush(30e3, 30e3, friction=0.8)
-    s.add_contact("t", at=body, radius=RIM, terrain=bc.vehicles.terrain.flat(), tyre=bc.Tyre(K, 3000, law), wheel=body)
+    s.add_contact(
+        "t",
+        at=body,
+        radius=RIM,
+        terrain=bc.vehicles.terrain.flat(),
+        tyre=bc.Tyre(K, 3000, law),
+        wheel=body,
+    )
     s.set_run(t_end=1, step=0.001, initial={"q(b, 3)": RIM - M * G / K})
     s.add_outputs("energy")
     return s.equations().compile()

@@ -1,4 +1,5 @@
-"""Cars as files: what they say, what is rejected, how they stand, and suspensions next to published tables.
+"""Cars as files: what they say, what is rejected, how they stand, and suspensions next to published
+tables.
 
 No equations are derived here; that is done in test_car_runs.py.
 """
@@ -30,7 +31,8 @@ SEDAN = {  # Project Chrono, commit 7689fbc0, data/vehicle/sedan: front double w
     "tie_base": (-0.200, 0.420, -0.120), "tie_carrier": (-0.150, 0.770, -0.120),
     "wheel_centre": (0.0, 0.7979, -0.1199),
 }  # fmt: skip
-# travel, camber, toe (deg), x and y of the wheel centre: Newton's method apart from Bellcrank, residual 1e-16 m
+# travel, camber, toe (deg), x and y of the wheel centre: Newton's method apart from Bellcrank,
+# residual 1e-16 m
 KINEMATICS = {
     "sedan": (
         (-0.05, 0.799689, 2.278588, 0.0000478, -0.0092951), (-0.025, 0.441506, 1.013024, 0.0001155, -0.0034597),
@@ -48,7 +50,10 @@ RACK = {  # rack to the left; camber, toe of the left wheel
     "hmmwv": ((0.01, -0.167446, 4.119479), (0.03, -0.319261, 12.522935)),
 }
 MAP = [["0 rpm", "100 N-m"], ["6000 rpm", "100 N-m"]]
-AXIS = {"sedan": (5.37670543, 10.00797980), "hmmwv": (2.92247267, 12.03599220)}  # caster, kingpin inclination
+AXIS = {
+    "sedan": (5.37670543, 10.00797980),
+    "hmmwv": (2.92247267, 12.03599220),
+}  # caster, kingpin inclination
 
 
 @pytest.fixture(scope="module")
@@ -66,12 +71,19 @@ def test_kinematics_of_published_suspensions(name, hmmwv):
     if name == "hmmwv":
         linkage = hmmwv.data.front.linkage
     else:
-        statements = {"units": "m", "axes": "ISO 8855", "side": "left", "rack": {"points": ["tie_base"]}}
+        statements = {
+            "units": "m",
+            "axes": "ISO 8855",
+            "side": "left",
+            "rack": {"points": ["tie_base"]},
+        }
         linkage = Linkage.read({"kind": "double_wishbone", "points": SEDAN, **statements})
     rows = np.array(KINEMATICS[name])
     m = measure_wheel(linkage, rows[:, 0])
     start = linkage.points["wheel_centre"]
-    found = np.column_stack([m["camber"], m["toe"], m["wheel_x"] - start[0], m["wheel_y"] - start[1]])
+    found = np.column_stack(
+        [m["camber"], m["toe"], m["wheel_x"] - start[0], m["wheel_y"] - start[1]]
+    )
     assert np.abs(found[:, :2] - rows[:, 1:3]).max() < 6e-7
     assert np.abs(found[:, 2:] - rows[:, 3:]).max() < 6e-8
     at = np.array(RACK[name])
@@ -88,7 +100,9 @@ def test_masses_add_up(hmmwv):
 def resisting(axle, load, up, travel=0.0, side=1):
     """Moment of the tyre of a wheel, on the left for side = 1."""
     toe, camber = axle.record.toe, axle.record.camber
-    axis = np.array([math.sin(toe) * math.cos(camber), math.cos(toe) * math.cos(camber), -math.sin(camber)])
+    axis = np.array(
+        [math.sin(toe) * math.cos(camber), math.cos(toe) * math.cos(camber), -math.sin(camber)]
+    )
     axis = axle.pose(travel).rotation @ axis * (side, 1, side)
     along = np.cross(axis, up)
     return axle.tyre.forces(load, 0.0, 0.0, math.asin(axis @ up)).Mx * along / np.linalg.norm(along)
@@ -96,19 +110,27 @@ def resisting(axle, load, up, travel=0.0, side=1):
 
 @pytest.mark.parametrize("name", rarely(["passenger", "hmmwv"], ["passenger"]))
 def test_loads_at_rest_are_those_of_the_lever(name, request):
-    """Weights over the wheelbase, whatever springs and linkages do between. Tyres that lean resist about the line on
-    which their wheel rolls, with toe a little across the car."""
+    """Weights over the wheelbase, whatever springs and linkages do between. Tyres that lean resist
+    about the line on which their wheel rolls, with toe a little across the car."""
     car = request.getfixturevalue(name)
     car = hand.symmetric(car) if "driver" in (car.given.get("loads") or {}) else car
     at = car.stand
     up = np.array([-math.sin(at.pitch), 0.0, math.cos(at.pitch)])
     ahead = np.array([math.cos(at.pitch), 0.0, math.sin(at.pitch)])
-    front, rear, centre = (float(p @ ahead) for p in (at.contact_points[0], at.contact_points[2], at.mass_centre))
+    front, rear, centre = (
+        float(p @ ahead) for p in (at.contact_points[0], at.contact_points[2], at.mass_centre)
+    )
     weight = at.mass * GRAVITY
     assert sum(at.wheel_load) == pytest.approx(weight, rel=1e-9)
-    tipped = 2 * sum(resisting(car.data.axle(a), at.wheel_load[i], up)[1] for a, i in (("front", 0), ("rear", 2)))
-    assert sum(at.wheel_load[:2]) == pytest.approx((weight * (centre - rear) + tipped) / (front - rear), rel=1e-9)
-    assert at.contact_points @ up + at.height == pytest.approx(np.zeros(4), abs=1e-12)  # on the ground
+    tipped = 2 * sum(
+        resisting(car.data.axle(a), at.wheel_load[i], up)[1] for a, i in (("front", 0), ("rear", 2))
+    )
+    assert sum(at.wheel_load[:2]) == pytest.approx(
+        (weight * (centre - rear) + tipped) / (front - rear), rel=1e-9
+    )
+    assert at.contact_points @ up + at.height == pytest.approx(
+        np.zeros(4), abs=1e-12
+    )  # on the ground
     assert at.travel == pytest.approx((0, 0, 0, 0), abs=1e-9)  # as drawn
 
 
@@ -121,7 +143,9 @@ def test_a_load_beside_the_middle_makes_the_car_lean(passenger):
     up = math.cos(at.pitch) * level - np.array([math.sin(at.pitch), 0.0, 0.0])
     ahead = np.cross(across, up)
     corners = zip(("front", "front", "rear", "rear"), at.load, at.travel, (1, -1, 1, -1))
-    leaning = sum(float(resisting(car.data.axle(a), f, up, z, side) @ ahead) for a, f, z, side in corners)
+    leaning = sum(
+        float(resisting(car.data.axle(a), f, up, z, side) @ ahead) for a, f, z, side in corners
+    )
     moment = sum(f * float(p @ across) for f, p in zip(at.load, at.contact)) + leaning
     assert moment == pytest.approx(at.mass * GRAVITY * float(at.centre @ across), rel=1e-6)
     assert moment > 75 * GRAVITY * 0.4 and at.roll < 0  # more, as its left side goes down
@@ -132,8 +156,8 @@ def test_a_load_beside_the_middle_makes_the_car_lean(passenger):
 
 @pytest.mark.campaign
 def test_a_car_is_drawn_as_large_as_it_is(passenger):
-    """Its shell has the length, width and height of the file and arches about the wheels; tyres are as wide as their
-    size says."""
+    """Its shell has the length, width and height of the file and arches about the wheels; tyres are
+    as wide as their size says."""
     eom = passenger.system().equations(optimise="none").derived
     m = initial_pose(load_for_picture(eom.analysis, eom.interface, eom.program))
     body = passenger.data.sections.body
@@ -142,7 +166,9 @@ def test_a_car_is_drawn_as_large_as_it_is(passenger):
     low, high = points.min(axis=0), points.max(axis=0)
     assert (high - low)[:2] == pytest.approx([body.length, body.width], rel=1e-3)
     tyres = [i for i in m.scene.items if i.kind == "tyre"]
-    assert len(tyres) == 4 and {round(i.size[1], 3) for i in tyres} == {passenger.data.front.tyre.width}
+    assert len(tyres) == 4 and {round(i.size[1], 3) for i in tyres} == {
+        passenger.data.front.tyre.width
+    }
     assert high[2] + tyres[0].size[0] == pytest.approx(body.height, rel=0.01)
     places = m.scene.mark_positions(m.poses[0])
     chassis = m.poses[0, 0, :3] + np.array(m.scene.marks[shell[0].marks[0]].position)
@@ -154,37 +180,59 @@ def test_a_car_is_drawn_as_large_as_it_is(passenger):
 
 @pytest.mark.campaign
 def test_a_free_length_says_where_the_car_stands(passenger):
-    given = {name: {"spring": {"free_length": f"{length!r} m"}} for name, length in passenger.stand.free_length.items()}
+    given = {
+        name: {"spring": {"free_length": f"{length!r} m"}}
+        for name, length in passenger.stand.free_length.items()
+    }
     same = passenger.changed(**given)
     assert same.stand.travel == pytest.approx(passenger.stand.travel, abs=1e-8)
-    lower = passenger.changed(front={"spring": {"free_length": f"{passenger.stand.free_length['front'] - 0.01!r} m"}})
+    lower = passenger.changed(
+        front={"spring": {"free_length": f"{passenger.stand.free_length['front'] - 0.01!r} m"}}
+    )
     assert lower.stand.travel[0] > 0.005 and lower.stand.pitch > passenger.stand.pitch
 
 
 @pytest.mark.campaign
 def test_units_are_stated_and_all_the_same(passenger):
     other = passenger.changed(
-        body={"units": ["tonne", "mm", "kg-m2"], "mass": 1.22, "cg": [-1200, 0, 560], "width": 1750, "length": 4400},
+        body={
+            "units": ["tonne", "mm", "kg-m2"],
+            "mass": 1.22,
+            "cg": [-1200, 0, 560],
+            "width": 1750,
+            "length": 4400,
+        },
         front={"toe": "0.0008726646259971648 rad", "spring": {"stiffness": "42000 N/m"}},
     )
     assert other.stand.load == pytest.approx(passenger.stand.load, rel=1e-9)
-    assert other.stand.free_length["front"] == pytest.approx(passenger.stand.free_length["front"], rel=1e-12)
+    assert other.stand.free_length["front"] == pytest.approx(
+        passenger.stand.free_length["front"], rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"front": {"spring": {"stifness": 3}}}, "front.spring: 'stifness' is not known. Did you mean 'stiffness'?"),
+        (
+            {"front": {"spring": {"stifness": 3}}},
+            "front.spring: 'stifness' is not known. Did you mean 'stiffness'?",
+        ),
         ({"frnt": {}}, "'frnt' is not known. Did you mean 'front'?"),
         ({"front": {"toe": "3 N"}}, "front.toe = '3 N' must be in a unit such as deg"),
         ({"front": {"toe": "3"}}, "front.toe: '3' is neither a number nor a number with its unit"),
         ({"front": {"toe": "3 grad"}}, "no unit is named 'grad'"),
         ({"body": {"units": ["kg", "kg-m2"]}}, "body.cg = -1.2: its unit is not stated"),
-        ({"body": {"units": ["kg", "m", "mm", "kg-m2"]}}, "two units of one kind, the second is 'mm'"),
+        (
+            {"body": {"units": ["kg", "m", "mm", "kg-m2"]}},
+            "two units of one kind, the second is 'mm'",
+        ),
         ({"body": {"mass": 0}}, "body.mass = 0 must be positive"),
         ({"body": {"mass": "nan kg"}}, "body.mass"),
         ({"body": {"cg": [1, 2]}}, "body.cg must be three numbers"),
-        ({"body": {"inertia": [1, -1, 1]}}, "body.inertia = [1.0, -1.0, 1.0] must be three positive moments"),
+        (
+            {"body": {"inertia": [1, -1, 1]}},
+            "body.inertia = [1.0, -1.0, 1.0] must be three positive moments",
+        ),
         ({"body": None}, "body is missing: sprung mass"),
         ({"drive": {"driven": "both"}}, "it is one of 'front', 'rear', 'all'"),
         ({"brakes": {"front_share": 1.2}}, "brakes.front_share = 1.2 must lie between 0 and 1"),
@@ -192,28 +240,67 @@ def test_units_are_stated_and_all_the_same(passenger):
         ({"rear": {"tyre": {"file": "none.tir"}}}, "give one of file (a .tir file), size or model"),
         ({"rear": {"tyre": {"size": None, "file": "none.tir"}}}, "none.tir: No such file"),
         ({"rear": {"tyre": {"size": "205"}}}, "is no tyre size"),
-        ({"rear": {"tyre": {"pressure": "2 bar"}}}, "rear.tyre.pressure has no meaning for a tyre by size"),
+        (
+            {"rear": {"tyre": {"pressure": "2 bar"}}},
+            "rear.tyre.pressure has no meaning for a tyre by size",
+        ),
         ({"rear": {"tyre": {"size": None, "model": "fiala"}}}, "rear.tyre.c_slip is missing"),
-        ({"rear": {"links": {"rod_6": {"mass": "1 kg"}}}}, "no link 'rod_6'. Did you mean 'rod_5'?"),
+        (
+            {"rear": {"links": {"rod_6": {"mass": "1 kg"}}}},
+            "no link 'rod_6'. Did you mean 'rod_5'?",
+        ),
         ({"rear": {"spring": {"strut": "sprung"}}}, "no strut 'sprung'. Did you mean 'spring'?"),
         ({"rear": {"spring": {"strut": "P1, spring_rd"}}}, "Did you mean 'spring_rod'?"),
-        ({"rear": {"damper": {"rebound": "1 N s/m"}}}, "give one of coefficient, compression and rebound, or table"),
+        (
+            {"rear": {"damper": {"rebound": "1 N s/m"}}},
+            "give one of coefficient, compression and rebound, or table",
+        ),
         ({"rear": {"anti_roll_bar": {"at": "rod"}}}, "no hard point is called 'rod'"),
         ({"front": {"suspension": {"shipped": "trailing_arm"}}}, "front.suspension has no rack"),
-        ({"front": {"suspension": {"shipped": "double"}}}, "no hard-point file 'double' comes with Bellcrank"),
-        ({"front": {"spring": {"table": [["0 m", "0 N"], ["1 m", "1 N"]]}}}, "front.spring: give one of stiffness, table and air"),
+        (
+            {"front": {"suspension": {"shipped": "double"}}},
+            "no hard-point file 'double' comes with Bellcrank",
+        ),
+        (
+            {"front": {"spring": {"table": [["0 m", "0 N"], ["1 m", "1 N"]]}}},
+            "front.spring: give one of stiffness, table and air",
+        ),
         ({"front": {"spring": 3}}, "front.spring must be a section"),
-        ({"rear": {"differential": {"kind": "lock"}}}, "it is one of 'open', 'limited-slip', 'locked'"),
-        ({"rear": {"differential": {"kind": "locked", "lock": 0.3}}}, "are those of kind = 'limited-slip'"),
-        ({"front": {"differential": {"kind": "locked"}}}, "the front axle is not driven (drive.driven = 'rear')"),
-        ({"drive": {"gears": [3.0, 2.0]}}, "drive.gears needs drive.map, the motor torque over its speed"),
+        (
+            {"rear": {"differential": {"kind": "lock"}}},
+            "it is one of 'open', 'limited-slip', 'locked'",
+        ),
+        (
+            {"rear": {"differential": {"kind": "locked", "lock": 0.3}}},
+            "are those of kind = 'limited-slip'",
+        ),
+        (
+            {"front": {"differential": {"kind": "locked"}}},
+            "the front axle is not driven (drive.driven = 'rear')",
+        ),
+        (
+            {"drive": {"gears": [3.0, 2.0]}},
+            "drive.gears needs drive.map, the motor torque over its speed",
+        ),
         ({"drive": {"gears": 3}}, "drive.gears must be a list of numbers"),
-        ({"drive": {"map": MAP, "gears": [1.0, 2.0]}}, "drive.gears: the ratios must fall from the first gear"),
-        ({"drive": {"map": [["0 rpm", "1 N-m"], ["9 rpm", "-1 N-m"]]}}, "speeds and torques must not be negative"),
-        ({"drive": {"map": MAP, "efficiency": 1.2}}, "drive.efficiency = 1.2 must lie between 0 and 1"),
-        ({"rear": {"suspension": {"shipped": "five_link", "units": "m"}}}, "'shipped', whose units cannot be changed"),
+        (
+            {"drive": {"map": MAP, "gears": [1.0, 2.0]}},
+            "drive.gears: the ratios must fall from the first gear",
+        ),
+        (
+            {"drive": {"map": [["0 rpm", "1 N-m"], ["9 rpm", "-1 N-m"]]}},
+            "speeds and torques must not be negative",
+        ),
+        (
+            {"drive": {"map": MAP, "efficiency": 1.2}},
+            "drive.efficiency = 1.2 must lie between 0 and 1",
+        ),
+        (
+            {"rear": {"suspension": {"shipped": "five_link", "units": "m"}}},
+            "'shipped', whose units cannot be changed",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_is_told_in_a_sentence(passenger, change, words):
     with pytest.raises(bc.ModelError) as told:
         passenger.changed(**change)
@@ -222,8 +309,13 @@ def test_what_cannot_be_is_told_in_a_sentence(passenger, change, words):
 
 @pytest.mark.campaign
 def test_springs_that_do_not_hold(passenger):
-    soft = passenger.changed(front={"spring": {"stiffness": "4 N/mm", "free_length": "0.47 m"}, "bump_stop": None})
-    said = r"the springs do not hold the car: .* free_length 470 mm each front spring pushes 38.48 N where the car is drawn"
+    soft = passenger.changed(
+        front={"spring": {"stiffness": "4 N/mm", "free_length": "0.47 m"}, "bump_stop": None}
+    )
+    said = (
+        r"the springs do not hold the car: .* free_length 470 mm each front spring pushes 38.48 "
+        r"N where the car is drawn"
+    )
     with pytest.raises(bc.ModelError, match=said):
         soft.stand  # noqa: B018
 
@@ -236,10 +328,16 @@ def test_a_tyre_that_is_too_small_is_unusual(passenger):
 
 
 def test_what_is_unusual_is_named_with_numbers(passenger):
-    front = {"spring": {"stiffness": "600 N/mm"}, "camber": -9, "carrier": {"inertia": [0.5, 0.1, 0.2]}}
+    front = {
+        "spring": {"stiffness": "600 N/mm"},
+        "camber": -9,
+        "carrier": {"inertia": [0.5, 0.1, 0.2]},
+    }
     odd = passenger.changed(front=front, body={"cg": [-1.2, 0, 1.4]})
     told = "\n".join(odd.check())
-    assert "front.carrier.inertia = [0.5, 0.1, 0.2] kg m2: one exceeds the sum of the others." in told
+    assert (
+        "front.carrier.inertia = [0.5, 0.1, 0.2] kg m2: one exceeds the sum of the others." in told
+    )
     assert "front.spring.stiffness = 6e+05 N/m: stiffness; usual is 8000 N/m to 5e+05 N/m" in told
     assert "front.camber = -9 deg: camber as built, top outwards positive; usual is" in told
     assert "height of the mass centre above the ground (cg_height) is" in told
@@ -253,17 +351,24 @@ def test_a_shipped_car_is_usual_and_a_lowered_one_is_not(passenger):
 
 
 def test_figures_of_the_linkage(passenger):
-    """Wheel rate and roll centre next to those of the measures of suspensions, which know nothing of the car."""
+    """Wheel rate and roll centre next to those of the measures of suspensions, which know nothing
+    of the car."""
     passenger = hand.symmetric(passenger)
     found = passenger.metrics
     left = passenger.data.front.linkage
     ratio = measure_wheel(left, 0.0)["spring_ratio"][0]
     k, h = 42000.0, 1e-4
-    bend = (measure_wheel(left, h)["spring_ratio"][0] - measure_wheel(left, -h)["spring_ratio"][0]) / (2 * h)
+    bend = (
+        measure_wheel(left, h)["spring_ratio"][0] - measure_wheel(left, -h)["spring_ratio"][0]
+    ) / (2 * h)
     length = np.linalg.norm(np.subtract(left.points["spring_base"], left.points["spring_arm"]))
     F = k * (passenger.stand.free_length["front"] - length)
-    assert found["wheel_rate_front"] == pytest.approx((k * ratio**2 + F * np.sign(ratio) * bend) / 1000, rel=1e-3)
-    assert found["roll_centre_front"] == pytest.approx(measure_wheel(left, 0.0)["roll_centre_height"][0], abs=0.004)
+    assert found["wheel_rate_front"] == pytest.approx(
+        (k * ratio**2 + F * np.sign(ratio) * bend) / 1000, rel=1e-3
+    )
+    assert found["roll_centre_front"] == pytest.approx(
+        measure_wheel(left, 0.0)["roll_centre_height"][0], abs=0.004
+    )
     assert found["steering_ratio"] == pytest.approx(
         360 / 50 / (measure_wheel(left, 0, 1e-5)["steer"][0] / -1e-5 / 1000), rel=1e-3
     )
@@ -285,7 +390,10 @@ def test_the_template_is_the_car_it_starts_from(tmp_path, capsys, passenger):
     listed = capsys.readouterr().out
     assert "front.anti_roll_bar.stiffness" in listed and "front.suspension.attach" in listed
     assert "tie_base" in listed and "tierod_inner" in listed
-    path.write_text(path.read_text(encoding="utf-8").replace("stiffness = 42 ", "stifness = 42 "), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("stiffness = 42 ", "stifness = 42 "),
+        encoding="utf-8",
+    )
     assert main(["car", "check", str(path)]) == 1
     assert "Did you mean 'stiffness'?" in capsys.readouterr().err
 
@@ -307,12 +415,17 @@ def test_the_car_in_other_axes(axes, passenger):
         axle = other[name]
         axle["at"] = turned(axle["at"])
         del axle["suspension"]["axes"]  # those of the car
-        axle["suspension"]["points"] = {n: turned(p) for n, p in axle["suspension"]["points"].items()}
+        axle["suspension"]["points"] = {
+            n: turned(p) for n, p in axle["suspension"]["points"].items()
+        }
         if "rack" in axle["suspension"]:
             axle["suspension"]["rack"] = {"points": ["tie_base"]}
     other["front"]["links"]["lower_arm"]["cg"] = turned(other["front"]["links"]["lower_arm"]["cg"])
     car = bc.vehicles.Car(**other)
-    assert dict(car.metrics) == dict(expected.metrics) and car.stand.wheel_load == expected.stand.wheel_load
+    assert (
+        dict(car.metrics) == dict(expected.metrics)
+        and car.stand.wheel_load == expected.stand.wheel_load
+    )
     assert (car.data.sprung.inertia == expected.data.sprung.inertia).all()
     assert car.data.front.record.links == expected.data.front.record.links
 
@@ -320,20 +433,26 @@ def test_the_car_in_other_axes(axes, passenger):
 def test_points_over_shipped_ones(passenger):
     """A point is changed with its own units, or in those of the file."""
     old = passenger.data.front.linkage.points["tie_base"]
-    changed = passenger.changed(front={"suspension": {"points": {"tie_base": ["-122 mm", 345, "0.236 m"]}}})
+    changed = passenger.changed(
+        front={"suspension": {"points": {"tie_base": ["-122 mm", 345, "0.236 m"]}}}
+    )
     assert changed.data.front.linkage.points["tie_base"] == (-0.122, *old[1:])
-    with pytest.raises(ModelError, match=r"hard point 'tierod_inner' is not one of .* Did you mean 'tie_base'"):
+    with pytest.raises(
+        ModelError, match=r"hard point 'tierod_inner' is not one of .* Did you mean 'tie_base'"
+    ):
         passenger.changed(front={"suspension": {"points": {"tierod_inner": [0, 0, 0]}}})
     with pytest.raises(ModelError, match="points must be a table of names"):
         passenger.changed(front={"suspension": {"points": [1, 2, 3]}})
 
 
 def test_a_rod_of_another_length_over_shipped_points(passenger):
-    """A tie rod behind the wheel centres that is longer by 1 mm pushes the rear of the wheel outwards: toe-in, by about
-    that over the steering arm."""
+    """A tie rod behind the wheel centres that is longer by 1 mm pushes the rear of the wheel
+    outwards: toe-in, by about that over the steering arm."""
     points = passenger.linkage("front").points
     long = math.dist(points["tie_base"], points["tie_carrier"])
-    changed = passenger.changed(front={"suspension": {"lengths": {"tie_rod": f"{1000 * long + 1} mm"}}})
+    changed = passenger.changed(
+        front={"suspension": {"lengths": {"tie_rod": f"{1000 * long + 1} mm"}}}
+    )
     toe = [car.kinematics("front", 0.0)["toe"][0] for car in (passenger, changed)]
     arm = abs(points["tie_carrier"][0] - points["lower_ball"][0])
     assert toe[1] - toe[0] == pytest.approx(math.degrees(0.001 / arm), rel=0.1)
@@ -351,7 +470,9 @@ def test_manoeuvres_are_listed_and_mistakes_named(capsys):
     assert main(["drive", "passenger", "iso3888-1", "--set", "driver=3"]) == 1
     assert "iso3888-1: driver=3 must be a word; macadam, point" in capsys.readouterr().err
     assert main(["drive", "pasenger", "braking"]) == 1
-    assert "no file or car is called 'pasenger'. Did you mean 'passenger'?" in capsys.readouterr().err
+    assert (
+        "no file or car is called 'pasenger'. Did you mean 'passenger'?" in capsys.readouterr().err
+    )
     assert main(["drive", "passenger", "braking", "--speed", "-3"]) == 1
     assert "speed=-3.0 must be a positive number" in capsys.readouterr().err
 
@@ -360,7 +481,8 @@ def test_files_that_change_a_car_take_keys_and_sections_away(tmp_path):
     """As None does in Python: air in place of the leaves of the van, and no anti-roll bar."""
     path = tmp_path / "air.toml"
     path.write_text(
-        'car = "van"\nrear.anti_roll_bar = "none"\n[rear.spring]\nstiffness = "none"\nfriction = "none"\n'
+        'car = "van"\nrear.anti_roll_bar = "none"\n[rear.spring]\nstiffness = '
+        '"none"\nfriction = "none"\n'
         'friction_travel = "none"\nair = { area = "180 cm2", volume = "9000 cm3" }\n'
     )
     air = {"area": "180 cm2", "volume": "9000 cm3"}
@@ -377,7 +499,9 @@ def test_files_that_change_a_car_take_keys_and_sections_away(tmp_path):
 def test_files_that_name_each_other_are_reported(tmp_path):
     (tmp_path / "a.toml").write_text('car = "b.toml"')
     (tmp_path / "b.toml").write_text('car = "a.toml"')
-    with pytest.raises(bc.ModelError, match=r"the files b.toml, a.toml name each other in a circle"):
+    with pytest.raises(
+        bc.ModelError, match=r"the files b.toml, a.toml name each other in a circle"
+    ):
         bc.vehicles.Car.read(tmp_path / "a.toml")
 
 
@@ -385,7 +509,9 @@ def test_wrong_arguments_are_named():
     car = bc.vehicles.Car.read("passenger")
     with pytest.raises(bc.ModelError, match="system: speed='3' must be a finite number"):
         car.system(speed="3")
-    with pytest.raises(bc.ModelError, match="with_parameters: k_front='stiff' must be a finite number"):
+    with pytest.raises(
+        bc.ModelError, match="with_parameters: k_front='stiff' must be a finite number"
+    ):
         car.with_parameters({"k_front": "stiff"})
     with pytest.raises(bc.ModelError, match="'folder' is no section"):
         car.changed(folder="elsewhere")
@@ -409,7 +535,8 @@ def test_a_path_through_points():
 
 
 def test_gains_of_the_driver():
-    """MacAdam's driver on the car it assumes: what it sees ahead, it reaches with the steering angle held."""
+    """MacAdam's driver on the car it assumes: what it sees ahead, it reaches with the steering
+    angle held."""
     from bellcrank.vehicles.cars.control.driver import preview_gains
 
     A, B = np.array([[-5.0, -18.0], [0.3, -5.5]]), np.array([70.0, 45.0])
@@ -437,7 +564,10 @@ def test_other_springs_bars_and_stops_leave_the_derived_model_as_it_is(passenger
         },
         rear={"spring": {"stiffness": "48 N/mm", "free_length": "395 mm", "perch": "3 mm"}},
     )
-    assert abs(other.stand.pitch - passenger.stand.pitch) > 1e-3 and abs(other.stand.roll - passenger.stand.roll) > 1e-4
+    assert (
+        abs(other.stand.pitch - passenger.stand.pitch) > 1e-3
+        and abs(other.stand.roll - passenger.stand.roll) > 1e-4
+    )
     driver = bc.vehicles.manoeuvres.Driver(
         bc.vehicles.manoeuvres.lane_change([(0, 0), (30, 3.5), (60, 3.5), (90, 0)]), circles=True
     )
@@ -450,7 +580,14 @@ def test_other_springs_bars_and_stops_leave_the_derived_model_as_it_is(passenger
 @pytest.mark.campaign
 def test_kinematics_of_a_car(capsys, passenger, tmp_path):
     """Of both axles, if none is named."""
-    given = ["kinematics", "passenger", "--travel=-20:20:3", "--json", "--csv", str(tmp_path / "k.csv")]
+    given = [
+        "kinematics",
+        "passenger",
+        "--travel=-20:20:3",
+        "--json",
+        "--csv",
+        str(tmp_path / "k.csv"),
+    ]
     assert main(given) == 0
     found = json.loads(capsys.readouterr().out)
     front, rear = (found[axle]["modes"]["parallel"] for axle in ("front", "rear"))
@@ -465,7 +602,9 @@ def test_kinematics_of_a_car(capsys, passenger, tmp_path):
 @pytest.mark.parametrize("name", bc.vehicles.car_names())
 def test_cars_that_come_with_bellcrank_are_usual(name):
     told = bc.vehicles.Car.read(name).check()
-    assert [s for s in told if "not measured" not in s and "linear metrics" not in s] == []  # of tyres by size
+    assert [
+        s for s in told if "not measured" not in s and "linear metrics" not in s
+    ] == []  # of tyres by size
 
 
 @pytest.mark.campaign

@@ -1,4 +1,5 @@
-"""Solid axles and twist beams in cars: statics, rates and loads next to geometry by hand; models next to statics."""
+"""Solid axles and twist beams in cars: statics, rates and loads next to geometry by hand; models
+next to statics."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -21,7 +22,10 @@ from bellcrank.vehicles.cars.statics.static_equilibrium import (
 )
 from tests.vehicles.car_by_hand import ARM_MASS, AXLE_MASS, BEAM, LINK_MASS, ROD_MASS, car_with
 
-LONG = [pytest.param(kind, marks=pytest.mark.campaign) for kind in ("solid_axle", "watt_axle", "a_arm_axle")]
+LONG = [
+    pytest.param(kind, marks=pytest.mark.campaign)
+    for kind in ("solid_axle", "watt_axle", "a_arm_axle")
+]
 
 
 @pytest.fixture(scope="module", params=["panhard_axle", BEAM, *LONG])
@@ -34,7 +38,9 @@ def level(car):
     """The car at its drawn position, level, its wheel centres 0.3 m above the ground."""
     z = car.data.rear.linkage.points[car.data.rear.linkage.chain.hub][2]
     free = {n: 1.0 for n in ("front", "rear")}
-    return replace(car.stand, height=0.3 - z, pitch=0.0, roll=0.0, travel=(0.0,) * 4, free_length=free)
+    return replace(
+        car.stand, height=0.3 - z, pitch=0.0, roll=0.0, travel=(0.0,) * 4, free_length=free
+    )
 
 
 def at(linkage, name):
@@ -48,7 +54,8 @@ def mass_on_linkage(kind):
 
 
 def test_loads_carry_the_weight_of_every_part_once(car):
-    """Also a rod that is given for the left side and counts on both, and a part that both wheels share."""
+    """Also a rod that is given for the left side and counts on both, and a part that both wheels
+    share."""
     sections, kind = car.data.sections, car.data.rear.linkage.name
     front, rear = sections.front, sections.rear
     unsprung = mass_on_linkage(kind) + 2 * (
@@ -58,14 +65,18 @@ def test_loads_carry_the_weight_of_every_part_once(car):
     assert car.stand.mass == pytest.approx(mass, rel=1e-12)
     assert sum(car.stand.wheel_load) == pytest.approx(mass * GRAVITY, rel=1e-9)
     up = vertical_in_body_axes(car.stand.pitch, car.stand.roll)
-    of_loads = sum(f * np.cross(p, up) for f, p in zip(car.stand.wheel_load, car.stand.contact_points, strict=True))
+    of_loads = sum(
+        f * np.cross(p, up)
+        for f, p in zip(car.stand.wheel_load, car.stand.contact_points, strict=True)
+    )
     assert of_loads == pytest.approx(
         mass * GRAVITY * np.cross(car.stand.mass_centre, up), abs=1.0
     )  # N m: inclined tyres add some
 
 
 def test_roll_centre_and_roll_steer_are_those_of_the_linkage(car, level):
-    """The linkage's own are compared with lines through instant centres in tests/linkage/test_axles.py."""
+    """The linkage's own are compared with lines through instant centres in
+    tests/linkage/test_axles.py."""
     rear = car.data.rear
     chain = rear.linkage.chain
     alone = bc.linkage.Linkage(replace(chain, vehicle={**chain.vehicle, "tyre_radius": 0.3}))
@@ -82,14 +93,17 @@ def test_a_arm_axle_rolls_about_the_line_through_its_ball():
     linkage = car.data.rear.linkage
     a, b = at(linkage, "lower_left_base"), at(linkage, "lower_left_axle")
     ball, far = at(linkage, "arm_axle"), b + (b - a) * b[1] / (a[1] - b[1])
-    height = ball[2] - (far[2] - ball[2]) / (far[0] - ball[0]) * (ball[0] - at(linkage, "wheel_left")[0])
+    height = ball[2] - (far[2] - ball[2]) / (far[0] - ball[0]) * (
+        ball[0] - at(linkage, "wheel_left")[0]
+    )
     z = at(linkage, "wheel_left")[2]
     stand = replace(car.stand, height=0.3 - z, pitch=0.0, roll=0.0, travel=(0.0,) * 4)
     assert roll_centre(car.data.rear, stand) == pytest.approx(height + 0.3 - z, rel=1e-9)
 
 
 def test_springs_of_a_solid_axle_hold_roll_by_the_square_of_their_distance():
-    """Vertical springs without preload, inside of the wheels: in heave at their full rate, in roll by (s/b)^2."""
+    """Vertical springs without preload, inside of the wheels: in heave at their full rate, in roll
+    by (s/b)^2."""
     car = car_with("watt_axle", bump_stop=None, rebound_stop=None)
     rear = car.data.rear
     ends = [at(rear.linkage, p) for p in rear.spring]
@@ -102,8 +116,8 @@ def test_springs_of_a_solid_axle_hold_roll_by_the_square_of_their_distance():
 
 
 def test_cross_beam_holds_roll_by_the_square_of_its_twist():
-    """An arm that turns by w for unit travel, about the line from its pivot to the shear centre, twists the beam by 2 w
-    across: k (2 w b)^2 over the roll angle at a half track b."""
+    """An arm that turns by w for unit travel, about the line from its pivot to the shear centre,
+    twists the beam by 2 w across: k (2 w b)^2 over the roll angle at a half track b."""
     car = car_with(BEAM)
     linkage = car.data.rear.linkage
     axis = at(linkage, "shear_centre") - at(linkage, "pivot_left")
@@ -129,7 +143,8 @@ def test_roll_stiffness_on_the_rig_is_that_of_the_metrics(car):
 
 @pytest.mark.campaign
 def test_loads_of_an_axle_are_those_of_statics(car):
-    """At rest its springs carry what virtual work over both travels found; a Panhard rod divides them unevenly."""
+    """At rest its springs carry what virtual work over both travels found; a Panhard rod divides
+    them unevenly."""
     table = car.loads("rear")
     rest, bend = table["rest"], table["cornering 0.8 g"]
     force = static_spring_state(car.data.rear, car.stand)[1]
@@ -140,7 +155,8 @@ def test_loads_of_an_axle_are_those_of_statics(car):
 
 @pytest.mark.campaign
 def test_forces_on_an_axle_in_a_bend_balance(car):
-    """Tyres, rods, springs, weight and inertia of all that moves, next to what the table has at the ends on the body."""
+    """Tyres, rods, springs, weight and inertia of all that moves, next to what the table has at the
+    ends on the body."""
     rear = car.data.rear
     (case,) = car.loads("rear", {"bend": {"cornering": 0.8}}).cases
     total = np.zeros(3)
@@ -154,7 +170,8 @@ def test_forces_on_an_axle_in_a_bend_balance(car):
 
 
 def on_the_axle(chain, spring, name):
-    """1 for a part whose force on what moves comes from the body, -1 where the table has its opposite, else 0."""
+    """1 for a part whose force on what moves comes from the body, -1 where the table has its
+    opposite, else 0."""
     rods = {r.name: r for r in chain.rods}
     if name.startswith("spring"):  # on the first end of a strut
         return -1.0 if chain.points[spring[0]].body == BASE else 1.0
@@ -174,11 +191,19 @@ def on_the_axle(chain, spring, name):
     ("kind", "rear", "said"),
     [
         (BEAM, {"twist_stiffness": None}, "rear.twist_stiffness is missing"),
-        ("watt_axle", {"twist_stiffness": "1 N-m/deg"}, "twist_stiffness belongs to a twist beam; this is a solid_axle_watt"),
+        (
+            "watt_axle",
+            {"twist_stiffness": "1 N-m/deg"},
+            "twist_stiffness belongs to a twist beam; this is a solid_axle_watt",
+        ),
         ("watt_axle", {"at": [-2.7, 0.1, 0]}, "rear.at: its y must be 0"),
-        ("watt_axle", {"spring": {"strut": "upper_base, upper_axle"}}, "has no counterpart on the right"),
+        (
+            "watt_axle",
+            {"spring": {"strut": "upper_base, upper_axle"}},
+            "has no counterpart on the right",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_an_axle_cannot_have_is_reported(kind, rear, said):
     with pytest.raises(ModelError, match=said):
         car_with(kind, **rear)
@@ -195,14 +220,21 @@ def test_front_wheels_on_a_solid_axle_cannot_be_steered():
 @pytest.fixture(scope="module")
 def de_dion():
     tube = {"mass": "38 kg", "inertia": ["6 kg-m2", "0.6 kg-m2", "6 kg-m2"]}
-    return car_with("de_dion", carrier=tube, links=None).changed(drive={"driven": "rear", "reaction": "body"})
+    return car_with("de_dion", carrier=tube, links=None).changed(
+        drive={"driven": "rear", "reaction": "body"}
+    )
 
 
 def side_view_centre(linkage):
     """x and z where the lines of lower and upper rods meet in side view."""
-    lines = [(at(linkage, f"{n}_base")[::2], at(linkage, f"{n}_axle")[::2]) for n in ("lower_left", "upper")]
+    lines = [
+        (at(linkage, f"{n}_base")[::2], at(linkage, f"{n}_axle")[::2])
+        for n in ("lower_left", "upper")
+    ]
     rows = [[-(b - a)[1], (b - a)[0]] for a, b in lines]
-    return np.linalg.solve(rows, [row @ a for row, (a, _) in zip(np.array(rows), lines, strict=True)])
+    return np.linalg.solve(
+        rows, [row @ a for row, (a, _) in zip(np.array(rows), lines, strict=True)]
+    )
 
 
 def slope_to(linkage, place):
@@ -212,7 +244,8 @@ def slope_to(linkage, place):
 
 
 def test_a_de_dion_axle_stays_upright_in_heave_and_follows_its_tube_in_roll(de_dion):
-    """Camber in roll is the inclination of the line through the wheel centres; the Watt linkage steers by 0.0001 deg."""
+    """Camber in roll is the inclination of the line through the wheel centres; the Watt linkage
+    steers by 0.0001 deg."""
     z = np.array([-0.06, -0.03, 0.0, 0.03, 0.06])
     heave, roll = (de_dion.kinematics("rear", z, mode=mode) for mode in ("parallel", "opposite"))
     for name in ("toe", "camber"):
@@ -228,8 +261,8 @@ def test_a_de_dion_axle_stays_upright_in_heave_and_follows_its_tube_in_roll(de_d
 
 
 def test_anti_squat_of_a_de_dion_axle_is_that_of_its_wheel_centres(de_dion):
-    """Torque on the body: the line from the wheel centre to the side-view instant centre; on the axle: from the
-    contact. Lift while braking by the same rule, with brakes inboard or outboard."""
+    """Torque on the body: the line from the wheel centre to the side-view instant centre; on the
+    axle: from the contact. Lift while braking by the same rule, with brakes inboard or outboard."""
     linkage = de_dion.data.rear.linkage
     centre = at(linkage, "wheel_left")
     ground = centre - [0, 0, de_dion.stand.height + centre[2] + de_dion.data.rear.record.at[2]]
@@ -245,16 +278,23 @@ def test_anti_squat_of_a_de_dion_axle_is_that_of_its_wheel_centres(de_dion):
 
 
 def test_springs_of_a_de_dion_axle_feel_drive_by_the_path_of_its_wheel_centres(de_dion):
-    """Virtual work at a given travel: a driving force relieves the springs by its slope, as torque acts on the body or
-    on the axle."""
+    """Virtual work at a given travel: a driving force relieves the springs by its slope, as torque
+    acts on the body or on the axle."""
     linkage = de_dion.data.rear.linkage
     push, found = 1500.0, {}
     for torque in ("body", "carrier"):
-        cases = {name: {"fx": f"{fx} N", "fz": "3000 N", "torque": torque, "travel": "0 m"}
-                 for name, fx in (("rolls", 0.0), ("drives", push))}  # fmt: skip
+        cases = {
+            name: {"fx": f"{fx} N", "fz": "3000 N", "torque": torque, "travel": "0 m"}
+            for name, fx in (("rolls", 0.0), ("drives", push))
+        }
         table = de_dion.loads("rear", cases)
-        found[torque] = table["rolls"]["spring_left"].magnitude - table["drives"]["spring_left"].magnitude
-    rise = -np.diff(linkage.solve(np.array([-1e-4, 1e-4])).point("spring_left").position, axis=0)[0] / 2e-4
+        found[torque] = (
+            table["rolls"]["spring_left"].magnitude - table["drives"]["spring_left"].magnitude
+        )
+    rise = (
+        -np.diff(linkage.solve(np.array([-1e-4, 1e-4])).point("spring_left").position, axis=0)[0]
+        / 2e-4
+    )
     line = at(linkage, "spring_left_base") - at(linkage, "spring_left")
     ratio = -rise @ line / np.linalg.norm(line)
     contact = de_dion.stand.contact_points[2] - de_dion.data.rear.record.at
@@ -265,16 +305,20 @@ def test_springs_of_a_de_dion_axle_feel_drive_by_the_path_of_its_wheel_centres(d
 
 def test_inboard_brakes_do_not_twist_the_carrier(de_dion):
     with pytest.raises(ModelError, match=r"rear.compliance.toe_by_brake_torque: inboard brakes"):
-        de_dion.changed(brakes={"inboard": "rear"}, rear={"compliance": {"toe_by_brake_torque": "1e-5 rad/N-m"}})
+        de_dion.changed(
+            brakes={"inboard": "rear"}, rear={"compliance": {"toe_by_brake_torque": "1e-5 rad/N-m"}}
+        )
     with pytest.raises(ModelError, match=r"brakes.inboard"):
         de_dion.changed(brakes={"inboard": "back"})
 
 
 @pytest.mark.campaign
 def test_a_de_dion_axle_drives_and_brakes_as_by_hand(de_dion):
-    """The compiled car in steady acceleration and braking: springs carry load less unsprung weight, less the
-    longitudinal force times the slope of the wheel centres' path."""
-    car = de_dion.changed(brakes={"inboard": "rear"}, rear={"bump_stop": None, "rebound_stop": None})
+    """The compiled car in steady acceleration and braking: springs carry load less unsprung weight,
+    less the longitudinal force times the slope of the wheel centres' path."""
+    car = de_dion.changed(
+        brakes={"inboard": "rear"}, rear={"bump_stop": None, "rebound_stop": None}
+    )
     sim = car.system(speed=20.0).equations().compile()
     rear = car.data.rear
     own = (rear.record.carrier.mass + 2 * rear.record.wheel.mass) * GRAVITY
@@ -283,7 +327,9 @@ def test_a_de_dion_axle_drives_and_brakes_as_by_hand(de_dion):
         z = run["rl.travel"][-1]
         m = car.kinematics("rear", z)
         slope = m["anti_squat"][0] / 100 * car.metrics["cg_height"] / car.metrics["wheelbase"]
-        load, along = (sum(run[f"{w}.{k}"][-1] for w in ("rl", "rr")) for k in ("tyre_load", "tyre.fx"))
+        load, along = (
+            sum(run[f"{w}.{k}"][-1] for w in ("rl", "rr")) for k in ("tyre_load", "tyre.fx")
+        )
         springs = sum(run[f"{w}.spring_force"][-1] for w in ("rl", "rr")) * m["spring_ratio"][0]
         assert springs == pytest.approx(load - own - along * slope, rel=0.01)
 
@@ -303,8 +349,8 @@ def sim(van):
 
 @pytest.mark.campaign
 def test_the_van_stands_still_where_statics_found_it(van, sim):
-    """Virtual work over travels, and the equations of motion, with a driver on the left. Compliance moves the front
-    wheels by 0.2 um as tyres resist their inclination."""
+    """Virtual work over travels, and the equations of motion, with a driver on the left. Compliance
+    moves the front wheels by 0.2 um as tyres resist their inclination."""
     run = sim.simulate(t_end=0.5)
     assert van.stand.roll < -1e-3
     for name, travel, load in zip(CORNERS, van.stand.travel, van.stand.load, strict=True):
@@ -323,9 +369,10 @@ def test_cars_stand_still_where_statics_found_them(kind):
 
 @pytest.mark.campaign
 def test_wheel_hop_and_tramp_of_the_van_by_hand(van):
-    """Natural frequencies on tyres without lateral forces, without dampers and friction of the leaves. Hop: body in
-    heave and pitch, both axles. Tramp: the axle rolls about its roll centre under a body at rest; its wheels carry the
-    weight at the height of their centres, which takes stiffness away."""
+    """Natural frequencies on tyres without lateral forces, without dampers and friction of the
+    leaves. Hop: body in heave and pitch, both axles. Tramp: the axle rolls about its roll centre
+    under a body at rest; its wheels carry the weight at the height of their centres, which takes
+    stiffness away."""
     tyre = {
         "size": None, "model": "fiala", "units": ["N", "N/rad", "m", "N/mm", "N-s/m"], "c_slip": 10, "c_alpha": 10,
         "umax": 0.9, "umin": 0.8, "width": 0.235, "radius": 0.356, "vertical_stiffness": 495, "vertical_damping": 0,
@@ -336,7 +383,10 @@ def test_wheel_hop_and_tramp_of_the_van_by_hand(van):
     car = van.changed(loads={"driver": None}, front=plain, rear={**plain, "spring": dry})
     sim = car.system(speed=20).equations().compile()
     modes = sim.linearize(at="start", parameters={"c_front": 0.0, "c_rear": 0.0}).modes
-    hop, tramp = (max(modes, key=lambda m, i=i: m.participation[m.states.index(f"u(rear.axle, {i})")]) for i in (1, 2))
+    hop, tramp = (
+        max(modes, key=lambda m, i=i: m.participation[m.states.index(f"u(rear.axle, {i})")])
+        for i in (1, 2)
+    )
     front, rear, body = car.data.sections.front, car.data.sections.rear, car.data.sprung
     assert hop.damping == pytest.approx(0, abs=1e-4) and tramp.damping == pytest.approx(0, abs=1e-4)
 
@@ -347,27 +397,38 @@ def test_wheel_hop_and_tramp_of_the_van_by_hand(van):
     k_front = 1e3 * car.metrics["wheel_rate_front"]
     K = np.zeros((4, 4))
     for k, stretch in (
-        (k_front, [1, ahead, -1, 0]), (k_leaf, [1, ahead + car.metrics["wheelbase"], 0, -1]),
-        (k_tyre, [0, 0, 1, 0]), (k_tyre, [0, 0, 0, 1]),
-    ):  # fmt: skip
+        (k_front, [1, ahead, -1, 0]),
+        (k_leaf, [1, ahead + car.metrics["wheelbase"], 0, -1]),
+        (k_tyre, [0, 0, 1, 0]),
+        (k_tyre, [0, 0, 0, 1]),
+    ):
         K += 2 * k * np.outer(stretch, stretch)
-    found = np.sqrt(eigh(K, np.diag([body.mass, body.inertia[1, 1], 2 * corner, axle]), eigvals_only=True))
+    found = np.sqrt(
+        eigh(K, np.diag([body.mass, body.inertia[1, 1], 2 * corner, axle]), eigvals_only=True)
+    )
     assert hop.natural_frequency == pytest.approx(found[2] / (2 * np.pi), rel=2e-3)
 
     points = car.data.rear.linkage.points
     _, half, low = points["wheel_left"]
     seat, high = points["spring_left"][1], points["leaf_centre"][2]
-    across = 2 * rear.wheel.mass * half**2 + rear.wheel.spin_inertia  # twice half of it, about a diameter
+    across = (
+        2 * rear.wheel.mass * half**2 + rear.wheel.spin_inertia
+    )  # twice half of it, about a diameter
     inertia = rear.carrier.inertia[0] + across + axle * (high - low) ** 2
     weight = sum(car.stand.load[2:]) * low
     stiffness = 2 * k_tyre * half**2 + 2 * k_leaf * seat**2 + rear.anti_roll_bar.stiffness - weight
-    assert tramp.natural_frequency == pytest.approx(np.sqrt(stiffness / inertia) / (2 * np.pi), rel=5e-3)
+    assert tramp.natural_frequency == pytest.approx(
+        np.sqrt(stiffness / inertia) / (2 * np.pi), rel=5e-3
+    )
 
 
 @pytest.mark.campaign
 def test_friction_of_leaves_turns_round_exponentially_over_the_deflection(van, sim):
-    """Fancher and others (1980): F = +-F0 + (F1 -+ F0) exp(-|x - x1|/b) from every reversal (x1, F1)."""
-    run = sim.simulate(t_end=2.0, initial={"u(chassis, 3)": 0.4, "u(chassis, 6)": 0.3}, step=0.0005, output_every=1)
+    """Fancher and others (1980): F = +-F0 + (F1 -+ F0) exp(-|x - x1|/b) from every reversal (x1,
+    F1)."""
+    run = sim.simulate(
+        t_end=2.0, initial={"u(chassis, 3)": 0.4, "u(chassis, 6)": 0.3}, step=0.0005, output_every=1
+    )
     spring = van.data.sections.rear.spring
     f = run["rl.leaves"]
     x = (run["rl.spring_force"] - f) / spring.stiffness  # the stops are far

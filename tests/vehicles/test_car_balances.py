@@ -1,4 +1,5 @@
-"""The whole car over a manoeuvre: loads, momentum and energy next to what the road does to it; the written program."""
+"""The whole car over a manoeuvre: loads, momentum and energy next to what the road does to it; the
+written program."""
 
 import math
 
@@ -13,7 +14,10 @@ from tests.vehicles.car_by_hand import car_with
 
 pytestmark = pytest.mark.campaign
 
-INPUTS = {"steer": bc.signals.step(0.5, 40.0), "brake": bc.signals.ramp(1.5, 1500.0, 3.0)}  # a step, then the brakes
+INPUTS = {
+    "steer": bc.signals.step(0.5, 40.0),
+    "brake": bc.signals.ramp(1.5, 1500.0, 3.0),
+}  # a step, then the brakes
 NO_AIR = {"c_drag": 0.0, "c_side": 0.0, "c_yaw": 0.0, "c_lift_front": 0.0, "c_lift_rear": 0.0}
 
 
@@ -54,7 +58,8 @@ def vectors(run, name):
 
 
 def of_the_road(run, c):
-    """Force, moment about the wheel's centre, both of the tyre of a corner, and the power of both."""
+    """Force, moment about the wheel's centre, both of the tyre of a corner, and the power of
+    both."""
     axis, up = vectors(run, f"{c}.axis"), np.array([0.0, 0.0, 1.0])
     ahead = np.cross(axis, up)
     ahead /= np.linalg.norm(ahead, axis=1)[:, None]
@@ -66,7 +71,9 @@ def of_the_road(run, c):
         + run[f"{c}.tyre.{k}z"][:, None] * up
         for k in "fm"
     )
-    lever = down * (run[f"{c}.at3"] / -down[:, 2])[:, None]  # to the ground, in the plane of the wheel
+    lever = (
+        down * (run[f"{c}.at3"] / -down[:, 2])[:, None]
+    )  # to the ground, in the plane of the wheel
     M = M + np.cross(lever, F)
     return F, M, (F * vectors(run, f"{c}.v")).sum(1) + (M * vectors(run, f"{c}.turns")).sum(1)
 
@@ -76,14 +83,20 @@ def summed(y, t):
 
 
 def test_momentum_is_that_of_the_road(car, run):
-    """Sum of the loads and the weight, and the forces along and across, against the momentum of all masses."""
+    """Sum of the loads and the weight, and the forces along and across, against the momentum of all
+    masses."""
     assert run["ay"].max() > 4 and run["ax"].min() < -3
     F = sum(of_the_road(run, c)[0] for c in CORNERS)
     F[:, 2] -= car.stand.mass * GRAVITY
     p = vectors(run, "p")
     for i in range(3):
-        assert p[:, i] - p[0, i] == pytest.approx(summed(F[:, i], run.time), abs=1e-4 * np.abs(p - p[0]).max())
-    M = sum(of_the_road(run, c)[1] + np.cross(vectors(run, f"{c}.at"), of_the_road(run, c)[0]) for c in CORNERS)
+        assert p[:, i] - p[0, i] == pytest.approx(
+            summed(F[:, i], run.time), abs=1e-4 * np.abs(p - p[0]).max()
+        )
+    M = sum(
+        of_the_road(run, c)[1] + np.cross(vectors(run, f"{c}.at"), of_the_road(run, c)[0])
+        for c in CORNERS
+    )
     h = run["h3"] - run["h3"][0]
     assert h == pytest.approx(summed(M[:, 2], run.time), abs=1e-4 * np.abs(h).max())
 
@@ -97,16 +110,21 @@ def test_loads_carry_the_weight_less_the_lift(car, sim):
 
 
 def test_energy_is_what_springs_keep_and_dampers_and_road_take(car, run):
-    """Kinetic energy and that of gravity change by the power of tyres, springs, dampers, bars, brakes and steering."""
+    """Kinetic energy and that of gravity change by the power of tyres, springs, dampers, bars,
+    brakes and steering."""
     power = sum(of_the_road(run, c)[2] for c in CORNERS)
     for c in CORNERS:
-        power = power - (run[f"{c}.spring_force"] + run[f"{c}.damper_force"]) * run[f"{c}.damper_speed"]
+        power = (
+            power - (run[f"{c}.spring_force"] + run[f"{c}.damper_force"]) * run[f"{c}.damper_speed"]
+        )
         power = power - run[f"{c}.held"] * run[f"u({c}.wheel)"]
     steering = car.data.sections.steering
     pinion = steering.rack_per_turn / (2 * math.pi)
     sign = np.sign(run["q(rack)"][-1]) * np.sign(run["steering_wheel"][-1])
     push = steering.stiffness * (np.radians(run["steering_wheel"]) - sign * run["q(rack)"] / pinion)
-    push = (1 + steering.assist) * (push - steering.damping_time * steering.stiffness * sign * run["u(rack)"] / pinion)
+    push = (1 + steering.assist) * (
+        push - steering.damping_time * steering.stiffness * sign * run["u(rack)"] / pinion
+    )
     power = power + push * sign * run["u(rack)"] / pinion
     kept = sum(run[f"{a}.bar_force"] ** 2 / (2 * car.stand.bar[a]) for a in ("front", "rear"))
     if car.data.rear.record.twist_stiffness:
@@ -120,7 +138,9 @@ def test_energy_is_what_springs_keep_and_dampers_and_road_take(car, run):
 def test_the_written_program_is_the_run(eom, sim, tmp_path):
     """A step of the steering wheel, then the brakes: the C program and the run, all channels."""
     reference = sim.simulate(t_end=3.0, inputs=INPUTS)
-    run = build(eom, "c", tmp_path).run(tmp_path / "run", "stopt 3", "steer step 0.5 40 0", "brake ramp 1.5 1500 3")
+    run = build(eom, "c", tmp_path).run(
+        tmp_path / "run", "stopt 3", "steer step 0.5 40 0", "brake ramp 1.5 1500 3"
+    )
     assert reference["ay"].max() > 4 and reference["ax"].min() < -3
     assert set(run) == set(reference)
     assert max(relative(run[name], reference[name]) for name in run) < 1e-9

@@ -1,4 +1,5 @@
-"""Cars with additional bodies, states and controllers: in models, manoeuvres, steady states and modes."""
+"""Cars with additional bodies, states and controllers: in models, manoeuvres, steady states and
+modes."""
 
 import importlib.util
 from pathlib import Path
@@ -24,7 +25,9 @@ def example():
 
 def odometer(system, car):
     """A state that nothing depends on, and the torque of one wheel from a controller."""
-    system.add_state("distance", rate="dot(vel(chassis.cm), [chassis1])", units="L", label="distance")
+    system.add_state(
+        "distance", rate="dot(vel(chassis.cm), [chassis1])", units="L", label="distance"
+    )
     system.control("fl.drive_torque", "0*F_test")
     system.add_parameter("F_test", 1.0, units="F*L")
 
@@ -54,7 +57,9 @@ def test_functions_extend_every_model(car, extended, system):
 
 
 def test_what_cannot_be_controlled_is_named(car, extended, system):
-    with pytest.raises(ModelError, match=r"no torque of a wheel is called 'fl.brake_torqe'.*fl.brake_torque"):
+    with pytest.raises(
+        ModelError, match=r"no torque of a wheel is called 'fl.brake_torqe'.*fl.brake_torque"
+    ):
         system.control("fl.brake_torqe", "0")
     with pytest.raises(ModelError, match=r"'fl.drive_torque' is given by a controller already"):
         system.control("fl.drive_torque", "0")
@@ -79,7 +84,10 @@ def test_models_changed_by_hand_and_classes_that_cannot_be_called_are_refused(ex
         def system(self, **options):
             return None
 
-    for kind, words in ((Short, r"Short.system\(\) cannot be called by manoeuvres.*\*\*options"), (Other, "NoneType")):
+    for kind, words in (
+        (Short, r"Short.system\(\) cannot be called by manoeuvres.*\*\*options"),
+        (Other, "NoneType"),
+    ):
         with pytest.raises(ModelError, match=words):
             manoeuvre_system(kind(folder=car.folder, **car.given), Driver(), None)
 
@@ -102,7 +110,8 @@ def test_classes_with_their_own_system_are_driven(car):
 
 @pytest.mark.campaign
 def test_wheel_torques_as_inputs(car):
-    """Torques of single wheels act like those of pedals, and turn the car when they differ from side to side."""
+    """Torques of single wheels act like those of pedals, and turn the car when they differ from
+    side to side."""
     sim = car.system(speed=20).equations().compile()
     pedal = sim.simulate(t_end=1, inputs={"brake": 1000.0, "drive": 200.0})
     share = car.data.sections.brakes.front_share
@@ -122,12 +131,15 @@ def test_wheel_torques_as_inputs(car):
 
 @pytest.mark.campaign
 def test_car_with_a_trailer_and_an_esc():
-    """The example: steady starts, the load on the hitch, snaking that is less damped the faster it goes, and an ESC
-    that keeps the car from spinning in a sine with dwell."""
+    """The example: steady starts, the load on the hitch, snaking that is less damped the faster it
+    goes, and an ESC that keeps the car from spinning in a sine with dwell."""
     module = example()
     car = module.car_with_trailer()
     compiled = compile_car(car)
-    for start in (compiled.straight_running_state(80 / 3.6), compiled.steady_turn_state(20.0, 0.01)):
+    for start in (
+        compiled.straight_running_state(80 / 3.6),
+        compiled.steady_turn_state(20.0, 0.01),
+    ):
         run = compiled.simulate(2.0, start, {"speed_set": 20.0}, {"k_speed": 0.0})
         assert np.ptp(run["yaw_rate"]) < 1e-6 and np.ptp(run["hitch_angle"]) < 1e-6
         wheels = run["trailer.left.tyre_load"] + run["trailer.right.tyre_load"]

@@ -1,4 +1,5 @@
-"""Handling figures are those of the linear model: exact derivatives of the whole car, with the driver in the middle and on the left."""
+"""Handling figures are those of the linear model: exact derivatives of the whole car, with the
+driver in the middle and on the left."""
 
 import math
 import re
@@ -15,8 +16,18 @@ from tests.vehicles.car_by_hand import symmetric
 
 V = 80 / 3.6
 LEFT = {"loads": {"driver": {"mass": "90 kg", "at": ["-1.35 m", "0.37 m", "0.60 m"]}}}
-DIGRESSIVE = {"table": [["-1 m/s", "-1900 N"], ["-0.05 m/s", "-250 N"], ["0 m/s", "0 N"], ["0.05 m/s", "150 N"],
-                        ["1 m/s", "900 N"]], "coefficient": None, "compression": None, "rebound": None}  # fmt: skip
+DIGRESSIVE = {
+    "table": [
+        ["-1 m/s", "-1900 N"],
+        ["-0.05 m/s", "-250 N"],
+        ["0 m/s", "0 N"],
+        ["0.05 m/s", "150 N"],
+        ["1 m/s", "900 N"],
+    ],
+    "coefficient": None,
+    "compression": None,
+    "rebound": None,
+}
 
 
 def steady_gains(sim, speed):
@@ -24,14 +35,19 @@ def steady_gains(sim, speed):
     at = sim.equilibrium(free=["drive", "steer"], targets={"yaw_rate": 0, "speed": speed})
     names = ["ay", "yaw_rate", "roll", "side_slip", "u(chassis, 1)"]
     m = sim.linearize(at=at, wrt=["steer", "drive"], outputs=names).essential()
-    A, B = np.block([[m.A, m.B[:, 1:]], [m.C[4:], m.D[4:, 1:]]]), np.concatenate([m.B[:, 0], m.D[4:, 0]])
+    A, B = (
+        np.block([[m.A, m.B[:, 1:]], [m.C[4:], m.D[4:, 1:]]]),
+        np.concatenate([m.B[:, 0], m.D[4:, 0]]),
+    )
     x = np.linalg.solve(A, -B)
     y = m.C @ x[:-1] + m.D[:, 0] + m.D[:, 1] * x[-1]
     return dict(zip(names, y, strict=True))
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("shape", [symmetric, lambda car: car.changed(**LEFT)], ids=["symmetric", "driver on the left"])
+@pytest.mark.parametrize(
+    "shape", [symmetric, lambda car: car.changed(**LEFT)], ids=["symmetric", "driver on the left"]
+)
 def test_figures_are_those_of_the_exact_linear_model(shape):
     car = shape(bc.vehicles.Car.read("passenger"))
     sim = car.system(speed=V).equations().compile()
@@ -52,27 +68,39 @@ def test_figures_are_those_of_the_exact_linear_model(shape):
     assert around[0] == pytest.approx(around[2], rel=5e-4)  # the middle of the peak
     for name, value in exact.items():
         if name != "u(chassis, 1)":
-            assert LinearCar(compile_car(car)).gains(V)[name] == pytest.approx(value, rel=1e-4), name
+            assert LinearCar(compile_car(car)).gains(V)[name] == pytest.approx(value, rel=1e-4), (
+                name
+            )
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", ["passenger", "electric"])
 def test_the_command_shows_the_figures_of_the_linear_model(name, capsys):
-    """As printed, with their digits; understeer and roll gradient also by exact derivatives of the model itself."""
+    """As printed, with their digits; understeer and roll gradient also by exact derivatives of the
+    model itself."""
     assert main(["car", "check", name]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     shown = {
-        words[0]: float(words[1]) for words in lines if len(words) > 2 and re.fullmatch(r"-?\d[\d.e+-]*", words[1])
+        words[0]: float(words[1])
+        for words in lines
+        if len(words) > 2 and re.fullmatch(r"-?\d[\d.e+-]*", words[1])
     }
     car = bc.vehicles.Car.read(name)
     linear = bc.vehicles.manoeuvres.handling(car)
-    assert {"understeer", "roll_gradient", "characteristic_speed", "cornering_front", "cornering_rear"} <= {*linear}
+    assert {
+        "understeer",
+        "roll_gradient",
+        "characteristic_speed",
+        "cornering_front",
+        "cornering_rear",
+    } <= {*linear}
     for figure in linear:
         assert shown[figure] == pytest.approx(linear[figure], rel=5e-3), figure
     sim = car.system(speed=V).equations().compile()
     low, high = (steady_gains(sim, f * V) for f in (0.95, 1.05))
     steer = [
-        (f * V) ** 2 * math.radians(1) / shown["steering_ratio"] / at["ay"] for f, at in ((0.95, low), (1.05, high))
+        (f * V) ** 2 * math.radians(1) / shown["steering_ratio"] / at["ay"]
+        for f, at in ((0.95, low), (1.05, high))
     ]
     K = math.degrees((steer[1] - steer[0]) / (1.05**2 - 0.95**2) / V**2) * GRAVITY
     assert shown["understeer"] == pytest.approx(K, rel=5e-3)
@@ -88,7 +116,12 @@ def test_tyres_of_both_sides_count():
         loads={"driver": {"mass": "90 kg", "at": ["-1.35 m", "-0.37 m", "0.60 m"]}}
     )
     assert left.stand.wheel_load[0] > 1.02 * left.stand.wheel_load[1]
-    for name in ("cornering_tyres_front", "cornering_tyres_rear", "wheel_rate_front", "wheel_rate_rear"):
+    for name in (
+        "cornering_tyres_front",
+        "cornering_tyres_rear",
+        "wheel_rate_front",
+        "wheel_rate_rear",
+    ):
         assert left.metrics[name] == pytest.approx(right.metrics[name], rel=1e-9)
         tyre, i = left.data.front.tyre, 0 if name.endswith("front") else 2
         if name.startswith("cornering"):
@@ -103,9 +136,19 @@ def test_damping_is_taken_where_the_body_moves():
     car = symmetric(bc.vehicles.Car.read("passenger"))
     table = car.changed(front={"damper": DIGRESSIVE})
     v = 0.1 * _ratio(car)
-    secant = (np.interp(v, [0.05, 1], [150, 900]) - np.interp(-v, [-1, -0.05], [-1900, -250])) / (2 * v)
-    plain = car.changed(front={"damper": {"table": None, "compression": None, "rebound": None,
-                                          "coefficient": f"{secant} N-s/m"}})  # fmt: skip
+    secant = (np.interp(v, [0.05, 1], [150, 900]) - np.interp(-v, [-1, -0.05], [-1900, -250])) / (
+        2 * v
+    )
+    plain = car.changed(
+        front={
+            "damper": {
+                "table": None,
+                "compression": None,
+                "rebound": None,
+                "coefficient": f"{secant} N-s/m",
+            }
+        }
+    )
     assert table.metrics["damping_front"] == pytest.approx(plain.metrics["damping_front"], rel=1e-9)
 
 

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.vehicles.cars.statics.static_equilibrium import pitched_road_axes, spin_axis, spring_and_stop_force
+from bellcrank.vehicles.cars.statics.static_equilibrium import (
+    pitched_road_axes,
+    spin_axis,
+    spring_and_stop_force,
+)
 from tests.models import rarely
 from tests.vehicles import car_by_hand as hand
 
@@ -20,7 +24,11 @@ def car():
 def seen(car, axle, i):
     """Height (m), toe and camber (deg) at an axle of a car that stands."""
     s = car.stand
-    axis = pitched_road_axes(s.pitch) @ axle.pose(s.travel[i]).rotation @ spin_axis(axle.record.toe, axle.record.camber)
+    axis = (
+        pitched_road_axes(s.pitch)
+        @ axle.pose(s.travel[i]).rotation
+        @ spin_axis(axle.record.toe, axle.record.camber)
+    )
     x = axle.linkage.points["wheel_centre"][0] + axle.record.at[0]
     angles = math.degrees(math.atan2(axis[0], axis[1])), math.degrees(-math.asin(axis[2]))
     return s.height - x * math.sin(s.pitch), *angles
@@ -28,7 +36,9 @@ def seen(car, axle, i):
 
 @pytest.mark.campaign
 def test_a_car_stands_as_it_was_asked_to(car):
-    low = car.setup(height_front="-10 mm", height_rear="15 mm", toe_front="0.15 deg", camber_front="-1.2 deg")
+    low = car.setup(
+        height_front="-10 mm", height_rear="15 mm", toe_front="0.15 deg", camber_front="-1.2 deg"
+    )
     assert seen(low, low.data.front, 0) == pytest.approx((-0.010, 0.15, -1.2), abs=1e-6)
     assert seen(low, low.data.rear, 2)[0] == pytest.approx(0.015, abs=1e-6)
     assert low.data.rear.record.toe == pytest.approx(car.data.rear.record.toe, abs=1e-4)
@@ -37,22 +47,30 @@ def test_a_car_stands_as_it_was_asked_to(car):
 
 @pytest.mark.campaign
 def test_a_truck_with_three_axles_stands_as_it_was_asked_to():
-    """Its third axle keeps its part of the load of the rear axle, and all wheels carry the weight."""
+    """Its third axle keeps its part of the load of the rear axle, and all wheels carry the
+    weight."""
     truck = bc.vehicles.Car.read("truck")
-    low = truck.setup(height_front="-20 mm", height_rear="5 mm", toe_front="0.15 deg", camber_front="-0.5 deg")
-    assert seen(low, low.data.front, 0) == pytest.approx((-0.020, 0.15, -0.5), abs=3e-3)  # deg; it rolls by 0.016 deg
+    low = truck.setup(
+        height_front="-20 mm", height_rear="5 mm", toe_front="0.15 deg", camber_front="-0.5 deg"
+    )
+    assert seen(low, low.data.front, 0) == pytest.approx(
+        (-0.020, 0.15, -0.5), abs=3e-3
+    )  # deg; it rolls by 0.016 deg
     heights = [seen(low, axle, i)[0] for axle, i in ((low.data.front, 0), (low.data.rear, 2))]
     assert heights == pytest.approx([-0.020, 0.005], abs=1e-6)
     rear, other = sum(low.stand.wheel_load[2:]), sum(low.stand.added.load.values())
     assert other / rear == pytest.approx(low.data.added_axles[0].car_axle_keys.load_ratio, rel=1e-5)
     assert sum(low.stand.wheel_load) + other == pytest.approx(low.stand.mass * 9.80665, rel=1e-9)
-    with pytest.raises(bc.ModelError, match=r"cross_weight cannot be asked of a car with more axles .*heights, toe"):
+    with pytest.raises(
+        bc.ModelError, match=r"cross_weight cannot be asked of a car with more axles .*heights, toe"
+    ):
         truck.setup(cross_weight=0.51)
 
 
 @pytest.mark.campaign
 def test_a_tractor_is_set_up_with_its_trailer():
-    """Its springs are set for the level trailer; that pitches a little where the tractor is set lower."""
+    """Its springs are set for the level trailer; that pitches a little where the tractor is set
+    lower."""
     low = bc.vehicles.Car.read("semi_trailer").setup(height_front="-10 mm", height_rear="-30 mm")
     heights = [seen(low, axle, i)[0] for axle, i in ((low.data.front, 0), (low.data.rear, 2))]
     assert heights == pytest.approx([-0.010, -0.030], abs=5e-4)
@@ -63,7 +81,9 @@ def test_the_seats_of_springs_shift_load_between_the_diagonals(car):
     crossed = car.setup(load_fl="4100 N")
     stand = crossed.stand
     assert stand.load[0] == pytest.approx(4100, abs=1e-3)
-    assert stand.roll == pytest.approx(0, abs=1e-9) and stand.height == pytest.approx(car.stand.height, abs=1e-6)
+    assert stand.roll == pytest.approx(0, abs=1e-9) and stand.height == pytest.approx(
+        car.stand.height, abs=1e-6
+    )
     assert crossed.data.front.record.spring.perch > 0 > crossed.data.rear.record.spring.perch
 
 
@@ -71,7 +91,10 @@ def test_the_seats_of_springs_shift_load_between_the_diagonals(car):
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"load_fl": "4000 N", "load_fr": "5000 N"}, r"load_fr = 5000 N cannot be reached together with load_fl"),
+        (
+            {"load_fl": "4000 N", "load_fr": "5000 N"},
+            r"load_fr = 5000 N cannot be reached together with load_fl",
+        ),
         ({"cross_weight": 0.97}, "setup cannot be reached"),
         (
             {"height_front": "-400 mm"},
@@ -98,7 +121,9 @@ def test_loads_at_rest_are_those_of_springs_that_hold_the_car(car):
     assert found["rest"]["spring"].magnitude == pytest.approx(law, rel=1e-8)
     with pytest.raises(bc.ModelError, match=r"load case 'rack': the suspension has no rack"):
         car.loads("rear", {"rack": {"fz": "3 kN", "rack": "10 mm"}})
-    with pytest.raises(bc.ModelError, match=r"load case 'drop': .*springs and stops do not hold the wheel"):
+    with pytest.raises(
+        bc.ModelError, match=r"load case 'drop': .*springs and stops do not hold the wheel"
+    ):
         car.loads("front", {"drop": {"fz": "400 kN"}})
 
 
@@ -113,34 +138,48 @@ def test_loads_of_a_model_of_the_car_at_rest(car):
 
 @pytest.mark.parametrize("axle", ["front", "rear"])
 def test_wheel_loads_of_kinematics_are_those_at_the_ground(car, axle):
-    """On a rig at the travels of the car at rest: the loads of statics, unsprung weight included."""
+    """On a rig at the travels of the car at rest: the loads of statics, unsprung weight
+    included."""
     i = 0 if axle == "front" else 2
     m = car.kinematics(axle, [car.stand.travel[i]])
-    assert m["wheel_load"][0] == pytest.approx(car.stand.wheel_load[i], rel=2e-3)  # there the body is pitched
+    assert m["wheel_load"][0] == pytest.approx(
+        car.stand.wheel_load[i], rel=2e-3
+    )  # there the body is pitched
     assert m["wheel_load"][0] > m["suspension_load"][0] + 300
 
 
 @pytest.mark.parametrize("axle", rarely(["front", "rear"], ["rear"]))
 def test_rates_of_an_axle(car, axle):
     h = 1e-4
-    both, apart = (car.kinematics(axle, [-h, 0.0, h], mode=mode) for mode in ("parallel", "opposite"))
-    assert both["vertical_wheel_rate"][1] == pytest.approx(1000 * car.metrics[f"wheel_rate_{axle}"], rel=1e-6)
+    both, apart = (
+        car.kinematics(axle, [-h, 0.0, h], mode=mode) for mode in ("parallel", "opposite")
+    )
+    assert both["vertical_wheel_rate"][1] == pytest.approx(
+        1000 * car.metrics[f"wheel_rate_{axle}"], rel=1e-6
+    )
     for m in (both, apart):
         slope = (m["suspension_load"][2] - m["suspension_load"][0]) / (2 * h)
         assert m["vertical_wheel_rate"][1] == pytest.approx(slope, rel=1e-6)
-    # springs: the figure has the track on the ground, the measure that of the wheel centres; the bar is given
+    # springs: the figure has the track on the ground, the measure that of the wheel centres; the
+    # bar is given
     fitted = getattr(car.data, axle)
     centres = 2 * (fitted.linkage.points["wheel_centre"][1] + fitted.record.at[1])
     bar = np.radians(fitted.record.anti_roll_bar.stiffness)
-    springs = (car.metrics[f"roll_stiffness_{axle}"] - bar) * (centres / car.metrics[f"track_{axle}"]) ** 2
+    springs = (car.metrics[f"roll_stiffness_{axle}"] - bar) * (
+        centres / car.metrics[f"track_{axle}"]
+    ) ** 2
     assert apart["roll_stiffness"][1] == pytest.approx(springs + bar, rel=1e-6)
 
 
 @pytest.mark.campaign
 def test_a_held_steering_wheel_gives_by_its_column(car):
-    """Aligning moments on both wheels move the rack on the springs of column and assistance; compliance adds to it."""
+    """Aligning moments on both wheels move the rack on the springs of column and assistance;
+    compliance adds to it."""
     gives, car = car, car.changed(front={"compliance": None})
-    more = gives.kinematics("front", 0.0)["aligning_steer"] - car.kinematics("front", 0.0)["aligning_steer"]
+    more = (
+        gives.kinematics("front", 0.0)["aligning_steer"]
+        - car.kinematics("front", 0.0)["aligning_steer"]
+    )
     assert more == pytest.approx(1.0, rel=1e-9)  # deg per 100 N m, by the file
     given = car.data.sections.steering
     m = car.kinematics("front", 0.0)
@@ -168,7 +207,8 @@ def test_load_cases_by_command(capsys, tmp_path):
 
 @pytest.mark.campaign
 def test_a_bar_by_its_rate_at_the_drop_links_is_the_bar_by_its_roll_stiffness(car):
-    """The rate of one bar, given to another car, makes the same car; it acts at the hard point `at`."""
+    """The rate of one bar, given to another car, makes the same car; it acts at the hard point
+    `at`."""
     for at in ("wheel_centre", "lower_ball"):
         first = car.changed(front={"anti_roll_bar": {"stiffness": "400 N-m/deg", "at": at}})
         rate = first.stand.bar["front"]

@@ -1,4 +1,5 @@
-"""Step steer and slow ramp next to commonroad-vehicle-models: what agrees, and what its simplifications change."""
+"""Step steer and slow ramp next to commonroad-vehicle-models: what agrees, and what its
+simplifications change."""
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ def off(mine, theirs, name):
 
 
 def test_where_both_cars_are_alike(tmp_path):
-    """Parameters matched. The step is compared with the peer whose tyres slip with their axles, too: only then do yaw
-    and roll agree from the beginning."""
+    """Parameters matched. The step is compared with the peer whose tyres slip with their axles,
+    too: only then do yaw and roll agree from the beginning."""
     p, known = peer.known()
     car = peer.make_car(peer.matched(p), tmp_path)
     sim, every = peer.compiled(car), 0.00025  # s, for wheels with little inertia
@@ -27,7 +28,9 @@ def test_where_both_cars_are_alike(tmp_path):
     assert off(turn, known["repaired"]["step"], "yaw_rate").max() < 0.015
     assert off(turn, known["repaired"]["step"], "roll").max() < 0.04
     assert off(turn, known["repaired"]["step"], "speed").max() < 1e-3
-    assert off(turn, known["matched"]["step"], "roll").max() > 0.2  # by the slip of the body's mass centre
+    assert (
+        off(turn, known["matched"]["step"], "roll").max() > 0.2
+    )  # by the slip of the body's mass centre
 
 
 def test_with_the_parameters_as_they_are(tmp_path):

@@ -1,4 +1,5 @@
-"""Enveloping: the path of a wheel on the effective road, against cams that are set on the road point by point."""
+"""Enveloping: the path of a wheel on the effective road, against cams that are set on the road
+point by point."""
 
 from pathlib import Path
 
@@ -28,14 +29,18 @@ def cam(road_x, road_h, x, ellipse, exponent):
     """Height of one cam whose middle is at x, over all points of a road."""
     u = np.abs(road_x - x) / ellipse[0]
     under = u <= 1
-    return (road_h[under] + ellipse[1] * (1 - u[under] ** exponent) ** (1 / exponent)).max() - ellipse[1]
+    return (
+        road_h[under] + ellipse[1] * (1 - u[under] ** exponent) ** (1 / exponent)
+    ).max() - ellipse[1]
 
 
 def points(ground, first, last, step=2e-4):
     """Dense points of a road, with its walls."""
     x = np.arange(first, last, step)
     walls = [(np.full(50, at), np.linspace(b, a, 50)) for at, b, a in ground.jumps]
-    return np.concatenate([x, *(w[0] for w in walls)]), np.concatenate([ground.height(x), *(w[1] for w in walls)])
+    return np.concatenate([x, *(w[0] for w in walls)]), np.concatenate(
+        [ground.height(x), *(w[1] for w in walls)]
+    )
 
 
 ROADS = {
@@ -58,7 +63,9 @@ SHAPES = {
 @pytest.mark.parametrize("name", ROADS)
 def test_wheel_on_the_effective_road_rises_as_both_cams(name, shape):
     ground, (base, ellipse, exponent) = ROADS[name](), SHAPES[shape]
-    smooth = bc.vehicles.terrain.enveloped(ground, RADIUS, SUNK, base=base, ellipse=ellipse, exponent=exponent)
+    smooth = bc.vehicles.terrain.enveloped(
+        ground, RADIUS, SUNK, base=base, ellipse=ellipse, exponent=exponent
+    )
     road = points(ground, -1.5, 3.0)
     x = np.linspace(-0.5, 1.2, 41)
     both = [[cam(*road, s + way * base / 2, ellipse, exponent) for s in x] for way in (-1, 1)]
@@ -70,9 +77,12 @@ def test_wheel_on_the_effective_road_rises_as_both_cams(name, shape):
 
 
 def test_basic_curve_of_a_step_is_an_arc_of_the_ellipse():
-    """With one cam the wheel begins to rise at a (1 - (1 - h/b)^c)^(1/c) before the step, along the ellipse."""
+    """With one cam the wheel begins to rise at a (1 - (1 - h/b)^c)^(1/c) before the step, along the
+    ellipse."""
     a, b = 0.3, 0.28
-    smooth = bc.vehicles.terrain.enveloped(ROADS["kerb"](), RADIUS, SUNK, base=0.0, ellipse=(a, b), exponent=2.0)
+    smooth = bc.vehicles.terrain.enveloped(
+        ROADS["kerb"](), RADIUS, SUNK, base=0.0, ellipse=(a, b), exponent=2.0
+    )
     length = a * np.sqrt(1 - (1 - 0.06 / b) ** 2)
     before = path(smooth, np.array([-length - 0.01, -length + 0.01]))
     assert before[0] == pytest.approx(0.0, abs=1e-9)
@@ -81,11 +91,14 @@ def test_basic_curve_of_a_step_is_an_arc_of_the_ellipse():
     assert path(smooth, x) == pytest.approx(0.06 - b * (1 - np.sqrt(1 - (x / a) ** 2)), abs=1e-4)
     inclined = -(b / a) * (x / a) / np.sqrt(1 - (x / a) ** 2)
     near = [smooth.nearest(s, z + ROLLS) for s, z in zip(x, path(smooth, x), strict=True)]
-    assert [-n.normal_x / n.normal_z for n in near] == pytest.approx(inclined, abs=1e-2)  # a sample of the wheel
+    assert [-n.normal_x / n.normal_z for n in near] == pytest.approx(
+        inclined, abs=1e-2
+    )  # a sample of the wheel
 
 
 def test_work_of_a_constant_load_is_that_of_the_step():
-    """The horizontal force of a load F is F tan(inclination): its work over a step of height h is F h."""
+    """The horizontal force of a load F is F tan(inclination): its work over a step of height h is F
+    h."""
     smooth = bc.vehicles.terrain.enveloped(ROADS["kerb"](), RADIUS, SUNK)
     x = np.linspace(-0.3, 0.1, 161)
     near = [smooth.nearest(s, z + ROLLS) for s, z in zip(x, path(smooth, x), strict=True)]
@@ -94,7 +107,8 @@ def test_work_of_a_constant_load_is_that_of_the_step():
 
 
 def test_long_waves_remain_to_second_order():
-    """Of waves with one amplitude, the difference to the road falls with the square of the length, or a little more."""
+    """Of waves with one amplitude, the difference to the road falls with the square of the length,
+    or a little more."""
     most = []
     for length in (4.0, 8.0):
         x = np.linspace(0, 3 * length, 121)
@@ -117,16 +131,21 @@ def test_straight_ground_and_what_belongs_to_it_remain():
     slow = bc.vehicles.terrain.profile([0, 1, 2], [0, 0.1, 0.3])
     assert smooth.height(far) == pytest.approx(road.height(far), abs=1e-12)
     away = np.array([-50.0, -2.0, 4.0, 80.0])
-    assert bc.vehicles.terrain.enveloped(slow, RADIUS, SUNK).height(away) == pytest.approx(slow.height(away), abs=1e-12)
+    assert bc.vehicles.terrain.enveloped(slow, RADIUS, SUNK).height(away) == pytest.approx(
+        slow.height(away), abs=1e-12
+    )
 
 
-@pytest.mark.parametrize(("given", "words"), [
-    ({"radius": -1, "deflection": 0}, "must be positive"),
-    ({"radius": 0.3, "deflection": 0.3}, "deflection from 0 to below the radius"),
-    ({"radius": 0.3, "deflection": 0.02, "exponent": 0.5}, "exponent at least 1"),
-    ({"radius": 0.3, "deflection": 0.02, "ellipse": (0.3, 0.0)}, "half axes must be positive"),
-    ({"radius": 0.3, "deflection": 0.02, "base": float("nan")}, "finite numbers"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"radius": -1, "deflection": 0}, "must be positive"),
+        ({"radius": 0.3, "deflection": 0.3}, "deflection from 0 to below the radius"),
+        ({"radius": 0.3, "deflection": 0.02, "exponent": 0.5}, "exponent at least 1"),
+        ({"radius": 0.3, "deflection": 0.02, "ellipse": (0.3, 0.0)}, "half axes must be positive"),
+        ({"radius": 0.3, "deflection": 0.02, "base": float("nan")}, "finite numbers"),
+    ],
+)
 def test_cams_that_are_none_are_rejected(given, words):
     with pytest.raises(bc.ModelError, match=words):
         bc.vehicles.terrain.enveloped(ROADS["kerb"](), **given)
@@ -136,9 +155,13 @@ def test_ground_that_cannot_be_enveloped_is_rejected():
     with pytest.raises(bc.ModelError, match="curved without end"):
         bc.vehicles.terrain.enveloped(bc.vehicles.terrain.cosine(0.02, 6.0), RADIUS, SUNK)
     with pytest.raises(bc.ModelError, match="profiles along x"):
-        bc.vehicles.terrain.enveloped(bc.vehicles.terrain.grid([0, 1], [0, 1], [[0, 0], [0, 1]]), RADIUS, SUNK)
+        bc.vehicles.terrain.enveloped(
+            bc.vehicles.terrain.grid([0, 1], [0, 1], [[0, 0], [0, 1]]), RADIUS, SUNK
+        )
     with pytest.raises(bc.ModelError, match="envelop a part of it"):
-        bc.vehicles.terrain.enveloped(bc.vehicles.terrain.profile([0, 1, 1e6], [0, 0.1, 0]), RADIUS, SUNK)
+        bc.vehicles.terrain.enveloped(
+            bc.vehicles.terrain.profile([0, 1, 1e6], [0, 0.1, 0]), RADIUS, SUNK
+        )
 
 
 # ---- of cars
@@ -174,7 +197,9 @@ def test_cams_of_a_file_are_those_of_its_keys():
     radius = tyre["UNLOADED_RADIUS"]
     assert (found.length, found.height, found.exponent) == (1.471 * radius, 0.9622 * radius, 1.5174)
     n = load / (tyre["VERTICAL_STIFFNESS"] * radius)
-    assert found.base == pytest.approx(0.8335 * 2 * radius * (0.733 * n + 0.671 * np.sqrt(n)), rel=0.02)
+    assert found.base == pytest.approx(
+        0.8335 * 2 * radius * (0.733 * n + 0.671 * np.sqrt(n)), rel=0.02
+    )
     assert found.radius == pytest.approx(tyre.forces(load, 0.0, 0.0).Rl, rel=0.01)
 
 
@@ -185,7 +210,8 @@ def test_tyres_touch_at_a_point_unless_asked():
     assert effective_road(off.data.front, 4000.0, road) is road
     assert effective_road(passenger().data.front, 4000.0, road) is not road
     assert effective_road(passenger().data.front, 4000.0, road).pieces is (
-        effective_road(passenger().data.front, 4000.0, road.lifted_by("h", "v")).pieces)  # fmt: skip
+        effective_road(passenger().data.front, 4000.0, road.lifted_by("h", "v")).pieces
+    )
 
 
 def test_ground_over_x_and_y_is_touched_at_a_point_with_a_warning():
@@ -194,13 +220,25 @@ def test_ground_over_x_and_y_is_touched_at_a_point_with_a_warning():
         assert effective_road(passenger().data.front, 4000.0, ground) is ground
 
 
-@pytest.mark.parametrize(("given", "words"), [
-    ({"enveloping": {"ellipse": ["0.3 m"]}}, "front.tyre.enveloping.ellipse = .* two half axes"),
-    ({"enveloping": {"exponent": 0.5}}, "front.tyre.enveloping.exponent = 0.5 must be at least 1"),
-    ({"enveloping": {"base": "-0.1 m"}}, "front.tyre.enveloping.base"),
-    ({"enveloping": {"length": "0.1 m"}}, "'length' is not known. Keys: base, ellipse, exponent"),
-    ({"enveloping": "yes"}, "front.tyre.enveloping must be a section"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            {"enveloping": {"ellipse": ["0.3 m"]}},
+            "front.tyre.enveloping.ellipse = .* two half axes",
+        ),
+        (
+            {"enveloping": {"exponent": 0.5}},
+            "front.tyre.enveloping.exponent = 0.5 must be at least 1",
+        ),
+        ({"enveloping": {"base": "-0.1 m"}}, "front.tyre.enveloping.base"),
+        (
+            {"enveloping": {"length": "0.1 m"}},
+            "'length' is not known. Keys: base, ellipse, exponent",
+        ),
+        ({"enveloping": "yes"}, "front.tyre.enveloping must be a section"),
+    ],
+)
 def test_cams_of_a_file_that_are_none_are_rejected(given, words):
     with pytest.raises(bc.ModelError, match=words):
         bc.vehicles.Car.read("passenger").changed(front={"tyre": given})
@@ -223,7 +261,9 @@ def test_kerb_presses_less_on_tyres_that_envelop_it():
     assert "one point" in kerbs[0].notes[0]
     assert "cams" in kerbs[1].notes[0]
     rides = [bc.vehicles.manoeuvres.run(car, "ride") for car in (point, both)]
-    assert rides[1].metrics["az_weighted"] == pytest.approx(rides[0].metrics["az_weighted"], rel=0.01)
+    assert rides[1].metrics["az_weighted"] == pytest.approx(
+        rides[0].metrics["az_weighted"], rel=0.01
+    )
 
 
 @pytest.mark.campaign
@@ -232,7 +272,10 @@ def test_loads_at_a_kerb_converge_with_the_step():
     car = car.changed(front={"tyre": {"enveloping": True}}, rear={"tyre": {"enveloping": True}})
     system = car.system(speed=5.0, terrain=bc.vehicles.terrain.profile([3, 3, 40], [0, 0.06, 0.06]))
     sim = system.equations().compile()
-    peaks = [sim.simulate(t_end=2.0, step=step, output_every=1)["fl.tyre_load"].max() for step in (2e-3, 5e-4, 1.25e-4)]
+    peaks = [
+        sim.simulate(t_end=2.0, step=step, output_every=1)["fl.tyre_load"].max()
+        for step in (2e-3, 5e-4, 1.25e-4)
+    ]
     assert peaks[0] == pytest.approx(peaks[2], rel=5e-3)
     assert peaks[1] == pytest.approx(peaks[2], rel=5e-4)
 
@@ -244,7 +287,9 @@ def test_wheels_of_trailers_envelop_too():
     peaks = []
     for given in (False, True):
         own = car.changed(trailers={trailer: {"axles": {axle: {"tyre": {"enveloping": given}}}}})
-        system = own.system(speed=5.0, terrain=bc.vehicles.terrain.profile([3, 3, 40], [0, 0.06, 0.06]))
+        system = own.system(
+            speed=5.0, terrain=bc.vehicles.terrain.profile([3, 3, 40], [0, 0.06, 0.06])
+        )
         run = system.equations().compile().simulate(t_end=3.0, step=1e-3)
         peaks.append((run["fl.tyre_load"].max(), run[f"{trailer}.{axle}_l.tyre_load"].max()))
     assert peaks[1][0] == pytest.approx(peaks[0][0], rel=1e-3)
@@ -252,7 +297,8 @@ def test_wheels_of_trailers_envelop_too():
 
 
 def test_wheel_without_damping_keeps_its_energy_over_the_effective_road():
-    """The force of the contact on the effective road has a potential: over a step and a hole nothing is lost."""
+    """The force of the contact on the effective road has a potential: over a step and a hole
+    nothing is lost."""
     ground = bc.vehicles.terrain.profile([2, 2, 4, 4, 4.3, 4.3], [0, 0.06, 0.06, 0.0, 0.0, 0.06])
     s = bc.System("wheel", axes="ISO 8855")
     hub = s.add_point_mass("hub", translate=(1, 3), mass=20)

@@ -1,4 +1,5 @@
-"""Design of experiments: set-ups by parameters against cars of their own; effects of polynomials that are known."""
+"""Design of experiments: set-ups by parameters against cars of their own; effects of polynomials
+that are known."""
 
 import json
 
@@ -10,14 +11,19 @@ from bellcrank.cli.main import main
 from bellcrank.core.errors import ModelError
 from bellcrank.vehicles.manoeuvres.design_of_experiments import Experiment, Factor, setup_matrix
 
-VARY = {"front.spring.stiffness": "40:60:2 N/mm", "front.anti_roll_bar.stiffness": "300:600:2 N-m/deg"}
+VARY = {
+    "front.spring.stiffness": "40:60:2 N/mm",
+    "front.anti_roll_bar.stiffness": "300:600:2 N-m/deg",
+}
 
 
 def known_surface(setups, factors):
     """An experiment whose metric is a polynomial."""
     a, b = setups.T
     y = 3 + 2 * a - 0.5 * b + 0.25 * a * b + 0.1 * b**2
-    return Experiment("car", "test", factors, setups, {"y": y, "flat": 0 * y}, {"y": "m", "flat": "-"}, {})
+    return Experiment(
+        "car", "test", factors, setups, {"y": y, "flat": 0 * y}, {"y": "m", "flat": "-"}, {}
+    )
 
 
 def test_effects_and_response_surface_of_a_polynomial():
@@ -27,7 +33,9 @@ def test_effects_and_response_surface_of_a_polynomial():
     surface = found.surface("y")
     assert surface.r2 == pytest.approx(1.0, abs=1e-12)
     a, b = 1.3, 4.2
-    assert surface({"p.a": a, "p.b": b}) == pytest.approx(3 + 2 * a - 0.5 * b + 0.25 * a * b + 0.1 * b**2, rel=1e-12)
+    assert surface({"p.a": a, "p.b": b}) == pytest.approx(
+        3 + 2 * a - 0.5 * b + 0.25 * a * b + 0.1 * b**2, rel=1e-12
+    )
     effects = found.effects("y")
     assert effects["p.a"] == pytest.approx(2 * (2 + 0.25), rel=1e-12)  # the mean of b is 1
     assert found.varying == ["y"]
@@ -78,7 +86,9 @@ def test_set_ups_by_parameters_are_cars_of_their_own():
     car = bc.vehicles.Car.read("passenger")
     found = bc.vehicles.manoeuvres.experiment(car, "iso3888-1", VARY, cores=1)
     assert found.shared and not found.failures
-    own = car.changed(front={"spring": {"stiffness": "60 N/mm"}, "anti_roll_bar": {"stiffness": "300 N-m/deg"}})
+    own = car.changed(
+        front={"spring": {"stiffness": "60 N/mm"}, "anti_roll_bar": {"stiffness": "300 N-m/deg"}}
+    )
     result = bc.vehicles.manoeuvres.run(own, "iso3888-1")
     (row,) = np.flatnonzero((found.setups == [60, 300]).all(axis=1))
     for name in ("roll_max", "ay_max", "steering_wheel_max", "clearance"):
@@ -91,26 +101,49 @@ def test_set_ups_by_parameters_are_cars_of_their_own():
 def test_all_cores_give_the_same_and_the_command_prints_it(tmp_path, capsys):
     vary = [word for key, values in VARY.items() for word in ("--vary", f"{key}={values}")]
     page, one = tmp_path / "page.html", ["drive", "passenger", "iso3888-1", *vary]
-    assert main([*one, "--cores", "2", "--out", str(tmp_path), "--report", str(page), "--sort", "roll_max"]) == 0
+    assert (
+        main(
+            [
+                *one,
+                "--cores",
+                "2",
+                "--out",
+                str(tmp_path),
+                "--report",
+                str(page),
+                "--sort",
+                "roll_max",
+            ]
+        )
+        == 0
+    )
     out = capsys.readouterr().out
     assert "4 set-ups by one model" in out and "sorted by roll_max" in out
     assert (
-        page.read_text().count("<tr>") > 4 and len((tmp_path / "iso3888-1_set-ups.csv").read_text().splitlines()) == 6
+        page.read_text().count("<tr>") > 4
+        and len((tmp_path / "iso3888-1_set-ups.csv").read_text().splitlines()) == 6
     )
     assert main([*one, "--cores", "2", "--sort", "rol_max"]) == 1
     shown = capsys.readouterr()
-    assert "4 set-ups by one model" in shown.out and "no metric 'rol_max'. Did you mean 'roll_max'?" in shown.err
+    assert (
+        "4 set-ups by one model" in shown.out
+        and "no metric 'rol_max'. Did you mean 'roll_max'?" in shown.err
+    )
     assert main([*one, "--cores", "1", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     rows = np.loadtxt(tmp_path / "iso3888-1_set-ups.csv", delimiter=",", skiprows=2)
     names = (tmp_path / "iso3888-1_set-ups.csv").read_text().splitlines()[0].split(",")
-    np.testing.assert_allclose(rows[:, names.index("roll_max")], figures["metrics"]["roll_max"], rtol=1e-12)
+    np.testing.assert_allclose(
+        rows[:, names.index("roll_max")], figures["metrics"]["roll_max"], rtol=1e-12
+    )
 
 
 @pytest.mark.campaign
 def test_masses_need_cars_of_their_own():
     car = bc.vehicles.Car.read("passenger")
-    found = bc.vehicles.manoeuvres.experiment(car, "iso3888-1", {"body.mass": "1200:1300:2 kg"}, cores=1)
+    found = bc.vehicles.manoeuvres.experiment(
+        car, "iso3888-1", {"body.mass": "1200:1300:2 kg"}, cores=1
+    )
     assert not found.shared
     result = bc.vehicles.manoeuvres.run(car.changed(body={"mass": "1300 kg"}), "iso3888-1")
     assert found["roll_max"][1] == pytest.approx(result["roll_max"], rel=1e-12)
@@ -124,7 +157,14 @@ def test_a_dask_cluster_gives_the_same(capsys):
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
     ) as cluster:
-        words = ["drive", "passenger", "iso7401-step", "--vary", "front.spring.stiffness=45:60:2 N/mm", "--json"]
+        words = [
+            "drive",
+            "passenger",
+            "iso7401-step",
+            "--vary",
+            "front.spring.stiffness=45:60:2 N/mm",
+            "--json",
+        ]
         assert main([*words, "--cluster", cluster.scheduler_address]) == 0
         there = json.loads(capsys.readouterr().out)
     here = bc.vehicles.manoeuvres.experiment("passenger", "iso7401-step", vary, cores=1)
@@ -136,7 +176,20 @@ def test_a_dask_cluster_gives_the_same(capsys):
 
 @pytest.mark.campaign
 def test_the_command_reports_a_cluster_that_does_not_answer(capsys):
-    assert main(["drive", "passenger", "kerb", "--vary", "front.toe=0:1:2 deg", "--cluster", "tcp://127.0.0.1:1"]) != 0
+    assert (
+        main(
+            [
+                "drive",
+                "passenger",
+                "kerb",
+                "--vary",
+                "front.toe=0:1:2 deg",
+                "--cluster",
+                "tcp://127.0.0.1:1",
+            ]
+        )
+        != 0
+    )
     assert "no Dask scheduler answers" in capsys.readouterr().err
 
 

@@ -22,7 +22,10 @@ TYRE = {
 @pytest.fixture(scope="module")
 def car():
     return bc.vehicles.Car.read("passenger").changed(
-        front={"tyre": TYRE}, rear={"tyre": TYRE}, aerodynamics={"drag": 0.0}, loads={"driver": None}
+        front={"tyre": TYRE},
+        rear={"tyre": TYRE},
+        aerodynamics={"drag": 0.0},
+        loads={"driver": None},
     )
 
 
@@ -35,19 +38,29 @@ def test_the_friction_of_the_course_jumps_on_both_sides():
 
 def test_the_longest_time_of_a_locked_wheel():
     t = np.arange(0, 2, 0.01)
-    slip = np.where(((t > 0.295) & (t < 0.595)) | ((t > 0.695) & (t < 0.795)) | (t > 1.5), -0.9, -0.1)
+    slip = np.where(
+        ((t > 0.295) & (t < 0.595)) | ((t > 0.695) & (t < 0.795)) | (t > 1.5), -0.9, -0.1
+    )
     run = Run("", t, {"k": slip, "ground_speed": 20 - 11 * t}, {}, {}, "")
     assert _longest_lock_time(run, "k", 0.0) == pytest.approx(0.30)
-    assert _longest_lock_time(run, "k", 0.5) == pytest.approx(0.10)  # 0.51 to 0.59; afterwards slower than 15 km/h
+    assert _longest_lock_time(run, "k", 0.5) == pytest.approx(
+        0.10
+    )  # 0.51 to 0.59; afterwards slower than 15 km/h
     assert _longest_lock_time(run, "k", 1.0) == 0.0
 
 
 @pytest.mark.campaign
 def test_locked_wheels_decelerate_by_the_friction_of_the_road(car):
-    """a = mu g on both roads; the axles pass one after another, by their distance over the speed."""
-    result = bc.vehicles.manoeuvres.run(car, "mu-jump", high=HIGH, low=LOW, onto_high=60.0, onto_low=70.0)
+    """a = mu g on both roads; the axles pass one after another, by their distance over the
+    speed."""
+    result = bc.vehicles.manoeuvres.run(
+        car, "mu-jump", high=HIGH, low=LOW, onto_high=60.0, onto_low=70.0
+    )
     wheelbase = car.metrics["wheelbase"]
-    for way, mu, other, speed in (("onto_high", LOW, HIGH, 60 / 3.6), ("onto_low", HIGH, LOW, 70 / 3.6)):
+    for way, mu, other, speed in (
+        ("onto_high", LOW, HIGH, 60 / 3.6),
+        ("onto_low", HIGH, LOW, 70 / 3.6),
+    ):
         before, after = GRAVITY * SLIDES * mu, GRAVITY * SLIDES * other
         assert result[f"{way}_before"] == pytest.approx(before, rel=0.02)
         assert result[f"{way}_after"] == pytest.approx(after, rel=0.02)
@@ -58,7 +71,9 @@ def test_locked_wheels_decelerate_by_the_friction_of_the_road(car):
         run = result.runs[way.replace("_", " ") + " friction"]
         first = np.interp(0, -(run["ground_speed"] - speed), run.time)
         contact = run["x"] + car.stand.contact[0, 0] - car.data.sprung.cg[0]
-        assert np.interp(first, run.time, contact) == pytest.approx(ONTO_HIGH if other == HIGH else ONTO_LOW, abs=0.1)
+        assert np.interp(first, run.time, contact) == pytest.approx(
+            ONTO_HIGH if other == HIGH else ONTO_LOW, abs=0.1
+        )
     assert result["onto_high_rise"] == pytest.approx(result["onto_high_passage"], abs=0.1)
     assert not result.passed and result["onto_low_locked"] > 3
     assert "no anti-lock system" in result.notes
@@ -66,8 +81,11 @@ def test_locked_wheels_decelerate_by_the_friction_of_the_road(car):
 
 @pytest.mark.campaign
 def test_an_anti_lock_system_uses_the_friction_of_both_roads(car):
-    """Between the friction of sliding and the peak; no wheel locks, and the deceleration rises at once."""
-    result = bc.vehicles.manoeuvres.run(car.changed(brakes={"abs": {}}), "mu-jump", high=HIGH, low=LOW)
+    """Between the friction of sliding and the peak; no wheel locks, and the deceleration rises at
+    once."""
+    result = bc.vehicles.manoeuvres.run(
+        car.changed(brakes={"abs": {}}), "mu-jump", high=HIGH, low=LOW
+    )
     assert result.passed and result["onto_low_locked"] == 0
     for way, before, after in (("onto_high", LOW, HIGH), ("onto_low", HIGH, LOW)):
         for when, mu in (("before", before), ("after", after)):
@@ -83,7 +101,9 @@ def test_brakes_below_the_friction_of_both_roads_do_not_notice_a_jump(car):
         car.stand.mass,
         0.0,
     )
-    for i, load in enumerate(car.stand.load):  # a wheel that is braked by T pushes with T over its loaded radius
+    for i, load in enumerate(
+        car.stand.load
+    ):  # a wheel that is braked by T pushes with T over its loaded radius
         axle, part = (car.data.front, share / 2) if i < 2 else (car.data.rear, (1 - share) / 2)
         found = axle.tyre.forces(load, 0.0, 0.0)
         force += part * torque / float(found.Rl)
@@ -105,15 +125,24 @@ def test_all_axles_of_vehicles_meet_the_jump(name):
     """The last axle lies behind the first by the length between axles; wheels of trailers count."""
     vehicle = bc.vehicles.Car.read(name).changed(brakes={"abs": {}})
     caravan = name == "caravan"  # whose overrun brakes have no anti-lock system
-    result = bc.vehicles.manoeuvres.run(vehicle, "mu-jump", **({"onto_low": 40.0} if caravan else {}))
+    result = bc.vehicles.manoeuvres.run(
+        vehicle, "mu-jump", **({"onto_low": 40.0} if caravan else {})
+    )
     run = result.runs["onto high friction"]
     axle = vehicle.data.simple_axles[-1]
-    behind = run["x"] + vehicle.stand.contact_points[0, 0] - vehicle.data.sprung.cg[0] - run[f"{axle.full_name}_x"]
+    behind = (
+        run["x"]
+        + vehicle.stand.contact_points[0, 0]
+        - vehicle.data.sprung.cg[0]
+        - run[f"{axle.full_name}_x"]
+    )
     v = 50 / 3.6
     assert behind[0] / v < result["onto_high_passage"] < 1.5 * behind[0] / v
     assert result["onto_high_after"] > 2 * result["onto_high_before"]
     assert (result["onto_high_locked"] > 0.5) == caravan
-    note = {"truck": "with its anti-lock system",
-            "semi_trailer": "with the anti-lock system of the car, semi",
-            "caravan": "with the anti-lock system of the car; none on caravan"}[name]  # fmt: skip
+    note = {
+        "truck": "with its anti-lock system",
+        "semi_trailer": "with the anti-lock system of the car, semi",
+        "caravan": "with the anti-lock system of the car; none on caravan",
+    }[name]
     assert note in result.notes

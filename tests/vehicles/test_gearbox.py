@@ -1,4 +1,5 @@
-"""Gears, clutch and rotor of a motor: shifts without thrust, drag that vanishes at rest, braking by physics alone."""
+"""Gears, clutch and rotor of a motor: shifts without thrust, drag that vanishes at rest, braking by
+physics alone."""
 
 import numpy as np
 import pytest
@@ -27,7 +28,8 @@ def compiled(car):
 
 
 def test_gears_follow_speed_and_load(car, compiled):
-    """The highest gears at cruise; all of them one after the other under full load, without a push."""
+    """The highest gears at cruise; all of them one after the other under full load, without a
+    push."""
     taken = [compiled.settled(v / 3.6)["driveline.gear"] for v in (10, 30, 50, 80, 130)]
     assert taken == sorted(taken) and taken[0] == 1 and taken[-1] == 5
     run = bc.vehicles.manoeuvres.run(car, "acceleration").run
@@ -42,15 +44,21 @@ def test_the_motor_does_not_drive_the_car_backwards(compiled):
     """Engine braking ends at rest; only the reverse gear drives backwards."""
     run = compiled.drive(40.0, compiled.settled(2.0), {"drive": -100.0}, THROTTLE_CLOSED)
     assert run["speed"].min() > -0.01 and abs(run["speed"][-1]) < 1e-5
-    back = compiled.drive(5.0, compiled.settled(0.0), {"drive": -500.0}, THROTTLE_CLOSED | {"gear_held": -1.0})
+    back = compiled.drive(
+        5.0, compiled.settled(0.0), {"drive": -500.0}, THROTTLE_CLOSED | {"gear_held": -1.0}
+    )
     assert back["speed"][-1] < -1 and back["gear"][-1] == -1 and abs(back["understeer"][-1]) < 5
 
 
 @pytest.mark.parametrize(("brake", "closed"), [(600.0, True), (3000.0, False)])
 def test_the_rotor_takes_part_in_braking_while_the_clutch_is_closed(compiled, brake, closed):
-    """Loss of speed with and without rotor inertia: by its kinetic energy alone, and none with an open clutch."""
+    """Loss of speed with and without rotor inertia: by its kinetic energy alone, and none with an
+    open clutch."""
     start = compiled.settled(25.0)
-    inputs = {"brake": bc.signals.sampled([0, 0.2, 100], [0, brake, brake]), "drive": compiled.throttle_release(start)}
+    inputs = {
+        "brake": bc.signals.sampled([0, 0.2, 100], [0, brake, brake]),
+        "drive": compiled.throttle_release(start),
+    }
     heavy, light = (
         compiled.drive(2.0, start, inputs, {**THROTTLE_FIXED, "i_motor": inertia, "gear_held": 3.0})
         for inertia in (J, 1e-6)
@@ -68,20 +76,33 @@ def test_the_rotor_takes_part_in_braking_while_the_clutch_is_closed(compiled, br
 
 
 def test_the_rotor_does_not_lengthen_a_stop(compiled):
-    """From 100 km/h without air: one stopping distance with and without rotor inertia, as the clutch opens, and all
-    kinetic energy of the car is work of the tyres' forces."""
+    """From 100 km/h without air: one stopping distance with and without rotor inertia, as the
+    clutch opens, and all kinetic energy of the car is work of the tyres' forces."""
     start = compiled.settled(100 / 3.6)
-    inputs = {"brake": bc.signals.sampled([0, 0.2, 100], [0, 2500, 2500]), "drive": compiled.throttle_release(start)}
+    inputs = {
+        "brake": bc.signals.sampled([0, 0.2, 100], [0, 2500, 2500]),
+        "drive": compiled.throttle_release(start),
+    }
     heavy, light = (
         compiled.drive(
-            20.0, start, inputs, {**THROTTLE_FIXED, "i_motor": inertia, "area": 1e-9}, until="ground_speed < 0.1"
+            20.0,
+            start,
+            inputs,
+            {**THROTTLE_FIXED, "i_motor": inertia, "area": 1e-9},
+            until="ground_speed < 0.1",
         )
         for inertia in (J, 1e-6)
     )
     for run in (heavy, light):
-        work = -np.trapezoid(sum(run[f"{c}.tyre.fx"] for c in CORNERS) * run["ground_speed"], run.time)
-        assert work == pytest.approx(compiled.at_rest.mass * run["ground_speed"][0] ** 2 / 2, rel=0.01)
-    assert heavy["x"][-1] - heavy["x"][0] == pytest.approx(light["x"][-1] - light["x"][0], rel=0.005)
+        work = -np.trapezoid(
+            sum(run[f"{c}.tyre.fx"] for c in CORNERS) * run["ground_speed"], run.time
+        )
+        assert work == pytest.approx(
+            compiled.at_rest.mass * run["ground_speed"][0] ** 2 / 2, rel=0.01
+        )
+    assert heavy["x"][-1] - heavy["x"][0] == pytest.approx(
+        light["x"][-1] - light["x"][0], rel=0.005
+    )
 
 
 def test_handling_tests_hold_their_gear(car):

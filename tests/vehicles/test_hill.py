@@ -18,8 +18,9 @@ TYRE = {  # whose forces are known
 @pytest.mark.campaign
 @pytest.mark.parametrize("resistance", [0.0, 0.012])
 def test_roll_back_is_that_of_a_mass(resistance):
-    """Brakes released at once, drive torque at once after a delay: a mass on the slope with rolling resistance, which
-    grows with the speed up to some 0.1 m/s. Below 1 m/s a tyre transmits torque at its rolling radius."""
+    """Brakes released at once, drive torque at once after a delay: a mass on the slope with rolling
+    resistance, which grows with the speed up to some 0.1 m/s. Below 1 m/s a tyre transmits torque
+    at its rolling radius."""
     tyre = {**TYRE, "rolling_resistance": resistance}
     car = bc.vehicles.Car.read("passenger").changed(front={"tyre": tyre}, rear={"tyre": tyre})
     delay, torque, grade = 0.5, 1200.0, 0.15

@@ -1,4 +1,5 @@
-"""Laps: quasi-steady speed against closed forms, the car driven at it, and courses that cannot be."""
+"""Laps: quasi-steady speed against closed forms, the car driven at it, and courses that cannot
+be."""
 
 import math
 
@@ -14,7 +15,8 @@ Circuit = bc.vehicles.manoeuvres.Circuit
 def ring(n, radius, last=None, swap=()):
     """Points of a circle of n steps, the first `last` of them, two interchanged, as a file."""
     points = [
-        (radius * math.cos(2 * math.pi * i / n), radius * math.sin(2 * math.pi * i / n)) for i in range(last or n)
+        (radius * math.cos(2 * math.pi * i / n), radius * math.sin(2 * math.pi * i / n))
+        for i in range(last or n)
     ]
     if swap:
         i, j = swap
@@ -23,14 +25,16 @@ def ring(n, radius, last=None, swap=()):
 
 
 def oval_by_hand(straight, radius, ay, drive, braking):
-    """Lap time and top speed of a point mass: half circles at the limit, straights with full drive, then brakes."""
+    """Lap time and top speed of a point mass: half circles at the limit, straights with full drive,
+    then brakes."""
     corner = math.sqrt(ay * radius)
     top = math.sqrt(corner**2 + 2 * straight * drive * braking / (drive + braking))
     return 2 * math.pi * radius / corner + 2 * (top - corner) * (1 / drive + 1 / braking), top
 
 
 @pytest.mark.parametrize(
-    ("straight", "radius", "limits"), [(200, 50, (9, 4, 8)), (600, 80, (14, 7, 15)), (60, 20, (6, 2, 9))]
+    ("straight", "radius", "limits"),
+    [(200, 50, (9, 4, 8)), (600, 80, (14, 7, 15)), (60, 20, (6, 2, 9))],
 )
 def test_oval_equals_the_closed_form(straight, radius, limits):
     ay, drive, braking = limits
@@ -48,7 +52,9 @@ def test_circle_with_downforce():
     angle = np.linspace(0, 2 * np.pi, 400, endpoint=False)
     circle = Circuit.through(radius * np.cos(angle), radius * np.sin(angle))
     assert circle.length == pytest.approx(2 * math.pi * radius, rel=1e-6)
-    lap = circle.fastest(ay=list(zip(v, mu * (9.80665 + k * v**2), strict=True)), drive=5, braking=9)
+    lap = circle.fastest(
+        ay=list(zip(v, mu * (9.80665 + k * v**2), strict=True)), drive=5, braking=9
+    )
     expected = math.sqrt(mu * 9.80665 * radius / (1 - mu * k * radius))
     assert lap.speed == pytest.approx(np.full(len(lap.speed), expected), rel=2e-4)
 
@@ -75,7 +81,9 @@ def test_a_lap_is_the_same_in_the_other_direction_without_drive_and_brakes_that_
 
 def test_course_from_a_file(tmp_path):
     club = Circuit.shipped("club")
-    rows = "".join(f"{x / 1000!r},{y / 1000!r}\n" for x, y in zip(club.x[::8], club.y[::8], strict=True))
+    rows = "".join(
+        f"{x / 1000!r},{y / 1000!r}\n" for x, y in zip(club.x[::8], club.y[::8], strict=True)
+    )
     path = tmp_path / "own.csv"
     path.write_text("x [km],y [km]\n" + rows)
     own = Circuit.read(path)
@@ -89,14 +97,24 @@ def test_course_from_a_file(tmp_path):
         ("a,b\n0,0\n1,0\n", "needs columns 'x' and 'y' in m; it has a, b"),
         ("x,y\n0,0\n1,0\n2,0\n", "at least 8 points, given 3"),
         ("x [s],y [m]\n0,0\n1,0\n", "column 'x' is in 's'; a course may be in m, km, mm"),
-        ("x,y\n" + "".join(f"{10 * i},0\n" for i in range(12)), "not closed: its last point lies 110 m from the first"),
-        ("x,y\n" + "0,0\n0,0\n" + "".join(f"{i},{i * i}\n" for i in range(1, 10)), "points 1 and 2 of the course lie"),
-        (ring(24, 60e3), r"course is 3759\d\d m long; allowed are 20 m to 100 km. Are the points in m\?"),
+        (
+            "x,y\n" + "".join(f"{10 * i},0\n" for i in range(12)),
+            "not closed: its last point lies 110 m from the first",
+        ),
+        (
+            "x,y\n" + "0,0\n0,0\n" + "".join(f"{i},{i * i}\n" for i in range(1, 10)),
+            "points 1 and 2 of the course lie",
+        ),
+        (
+            ring(24, 60e3),
+            r"course is 3759\d\d m long; allowed are 20 m to 100 km. Are the points in m\?",
+        ),
         (ring(24, 0.06), r"course is 0\.3759\d* m long; allowed are 20 m"),
         (ring(60, 60, 50), "not closed: its last point lies 65.* m from the first"),
         (
             ring(60, 60, 63),
-            "turns back by 1.* deg between its last point and the first: its end overlaps its beginning",
+            "turns back by 1.* deg between its last point and the first: its end overlaps "
+            "its beginning",
         ),
         (
             ring(24, 60, swap=(5, 6)),
@@ -151,7 +169,10 @@ def test_settings_that_no_lap_has():
     for settings, message in (
         ({"sectors": 2.5}, "sectors=2.5 must be a whole number from 1 to 100"),
         ({"sectors": 200.0}, "sectors=200 must be a whole number"),
-        ({"width": 1.2}, r"width=1\.2 m of the course must be more than the track of passenger car, 1\.5\d+ m"),
+        (
+            {"width": 1.2},
+            r"width=1\.2 m of the course must be more than the track of passenger car, 1\.5\d+ m",
+        ),
         ({"track": "missing.csv"}, "missing.csv"),
         ({"driver": "me"}, "me"),
     ):
@@ -160,7 +181,8 @@ def test_settings_that_no_lap_has():
 
 
 def test_trailing_axles_cut_in():
-    """On a circle, an axle whose middle runs inside of the line is that much farther from it, plus half its track."""
+    """On a circle, an axle whose middle runs inside of the line is that much farther from it, plus
+    half its track."""
     from types import SimpleNamespace
 
     from bellcrank.vehicles.manoeuvres.laps import _max_wheel_deviations
@@ -171,22 +193,33 @@ def test_trailing_axles_cut_in():
     t = np.linspace(0.1, 6.0, 50)  # angle of the car along the circle
     contact = np.array([[1.0, 0.8, 0], [1.0, -0.8, 0], [-1.0, 0.9, 0], [-1.0, -0.9, 0]])
     axle = SimpleNamespace(
-        parameter_suffix="box_axle", full_name="box.axle", record=SimpleNamespace(at=(-6.0, 1.1, 0.0))
+        parameter_suffix="box_axle",
+        full_name="box.axle",
+        record=SimpleNamespace(at=(-6.0, 1.1, 0.0)),
     )
     data = SimpleNamespace(sprung=SimpleNamespace(cg=np.zeros(3)), simple_axles=(axle,))
     car = SimpleNamespace(at_rest=SimpleNamespace(contact_points=contact), data=data)
-    run = {"x": R * np.cos(t), "y": R * np.sin(t), "yaw": np.degrees(t) + 90, "driver.station": R * t + 30.0,
-           "box.axle_x": (R - cut) * np.cos(t - 0.15), "box.axle_y": (R - cut) * np.sin(t - 0.15)}  # fmt: skip
+    run = {
+        "x": R * np.cos(t),
+        "y": R * np.sin(t),
+        "yaw": np.degrees(t) + 90,
+        "driver.station": R * t + 30.0,
+        "box.axle_x": (R - cut) * np.cos(t - 0.15),
+        "box.axle_y": (R - cut) * np.sin(t - 0.15),
+    }
     found = _max_wheel_deviations(car, run, course, 30.0)
     assert found["box_axle"] == pytest.approx(np.full(50, cut + 1.1), abs=2e-3)
-    outside = math.hypot(R, 1.0) - R  # of an axle 1 m ahead of the mass centre, which is on the line
+    outside = (
+        math.hypot(R, 1.0) - R
+    )  # of an axle 1 m ahead of the mass centre, which is on the line
     assert found["front"] == pytest.approx(np.full(50, 0.8 + outside), abs=2e-3)
     assert found["rear"] == pytest.approx(np.full(50, 0.9 + outside), abs=2e-3)
 
 
 @pytest.mark.campaign
 def test_driven_lap_of_an_oval():
-    """Far below its own limits a car drives the lap of the point mass: the time is that of the lap over `pace`."""
+    """Far below its own limits a car drives the lap of the point mass: the time is that of the lap
+    over `pace`."""
     pace, limits = 0.9, {"ay": 5.0, "drive": 1.5, "braking": 5.0}
     result = bc.vehicles.manoeuvres.run("passenger", "lap", track="oval", pace=pace, **limits)
     time, top = oval_by_hand(200, 50, 5.0, 1.5, 5.0)
@@ -195,12 +228,16 @@ def test_driven_lap_of_an_oval():
     assert result["time"] == pytest.approx(time / pace, rel=0.01)
     assert result["speed_max"] == pytest.approx(3.6 * pace * top, rel=0.02)
     assert result["time"] == pytest.approx(sum(result[f"sector_{i}"] for i in (1, 2, 3)), rel=1e-9)
-    assert result["time_limit"] == pytest.approx(sum(result[f"sector_{i}_limit"] for i in (1, 2, 3)), rel=1e-9)
+    assert result["time_limit"] == pytest.approx(
+        sum(result[f"sector_{i}_limit"] for i in (1, 2, 3)), rel=1e-9
+    )
     run = result.run
     on = (run["lap_distance"] >= 0) & (run["lap_distance"] <= result["distance"])
     expected = np.trapezoid(1 / run["ground_speed"][on], run["lap_distance"][on])
     assert result["time"] == pytest.approx(expected, rel=0.01)
-    halfway = np.abs(run["lap_distance"] - (100 + 25 * math.pi)) < 10  # in the middle of the first half circle
+    halfway = (
+        np.abs(run["lap_distance"] - (100 + 25 * math.pi)) < 10
+    )  # in the middle of the first half circle
     assert run["ay"][halfway].mean() == pytest.approx(pace**2 * 5.0, rel=0.03)
 
 
@@ -211,18 +248,24 @@ def test_limits_are_those_of_the_car():
 
     car = bc.vehicles.Car.read("passenger")
     prepared = compile_car(car)
-    limits = acceleration_limits(prepared, Circuit.shipped("club"), {"ay": None, "drive": None, "braking": None})
+    limits = acceleration_limits(
+        prepared, Circuit.shipped("club"), {"ay": None, "drive": None, "braking": None}
+    )
     speed, ay = limits["ay"][1]
     assert ay == pytest.approx(prepared.steady_turn_limit(speed).ay)
     stop = bc.vehicles.manoeuvres.run(
         car, "braking", speed=100
     )  # with a constant torque that never locks a wheel: less
     tyre, load = car.data.front.tyre, float(np.mean(car.stand.wheel_load))
-    friction = max(float(tyre.forces(load, kappa, 0.0).Fx) for kappa in np.linspace(0.02, 0.3, 60)) / load
+    friction = (
+        max(float(tyre.forces(load, kappa, 0.0).Fx) for kappa in np.linspace(0.02, 0.3, 60)) / load
+    )
     assert stop["deceleration_max"] < limits["braking"][-1][1] < 1.01 * friction * 9.80665
     power = car.data.sections.drive.power
     speed, ax = limits["drive"][1]
     air = car.data.sections.aerodynamics
     force = power / speed - air.density / 2 * air.drag * air.area * speed**2
     assert ax < force / car.stand.total_mass
-    assert ax == pytest.approx(force / car.stand.total_mass, rel=0.12)  # less what rolls and what spins up
+    assert ax == pytest.approx(
+        force / car.stand.total_mass, rel=0.12
+    )  # less what rolls and what spins up

@@ -1,4 +1,5 @@
-"""Magic Formula, Fiala, brush and TMeasy tyres against published tables, and what must hold of any tyre."""
+"""Magic Formula, Fiala, brush and TMeasy tyres against published tables, and what must hold of any
+tyre."""
 
 import pickle
 
@@ -44,7 +45,10 @@ def test_version_52_gives_the_published_table(pac):
 def test_relaxation_lengths_of_52(pac):
     found = columns("mf52_relaxation")
     forces = pac.forces(found["Fz"], 0, 0)
-    assert off(forces.sigma_x, found["sigma_x_minus"]) < CLOSE and off(forces.sigma_y, found["sigma_y"]) < CLOSE
+    assert (
+        off(forces.sigma_x, found["sigma_x_minus"]) < CLOSE
+        and off(forces.sigma_y, found["sigma_y"]) < CLOSE
+    )
 
 
 def test_star_form_is_that_of_the_book():
@@ -72,7 +76,9 @@ def test_loaded_radius_of_62_leaves_the_forces_of_61(book):
 
 def test_fiala_brush_and_tmeasy_give_their_tables():
     found, data = columns("fiala"), DATA["fiala"]
-    fiala = bc.vehicles.tyres.Fiala(data["c_slip"], data["c_alpha"], data["umax"], data["umin"], data["width"])
+    fiala = bc.vehicles.tyres.Fiala(
+        data["c_slip"], data["c_alpha"], data["umax"], data["umin"], data["width"]
+    )
     forces = fiala.forces(**inputs(found))
     for name in ("Fx", "Fy", "Mz"):
         assert off(forces[name], found[name]) < CLOSE
@@ -84,7 +90,11 @@ def test_fiala_brush_and_tmeasy_give_their_tables():
     assert off(forces.Fy, found["Fy"]) < CLOSE and off(forces.Mz, found["Mz"]) < CLOSE
     found = columns("tmeasy")
     assert (
-        off(tmeasy_force_curve(ARRAYS, *(found[n] for n in ("s", "df0", "sm", "fm", "ss", "fs"))), found["f"]) < CLOSE
+        off(
+            tmeasy_force_curve(ARRAYS, *(found[n] for n in ("s", "df0", "sm", "fm", "ss", "fs"))),
+            found["f"],
+        )
+        < CLOSE
     )
 
 
@@ -110,14 +120,20 @@ SOME = [
 
 @pytest.mark.parametrize(
     "tyre",
-    [pytest.param(make, marks=() if name in ("book", "fiala") else pytest.mark.campaign) for name, make in SOME],
+    [
+        pytest.param(make, marks=() if name in ("book", "fiala") else pytest.mark.campaign)
+        for name, make in SOME
+    ],
     ids=[name for name, _ in SOME],
 )
 def test_forces_are_continuous_and_vanish_with_the_load(tyre):
     tyre = tyre()
     rng = np.random.default_rng(5)
     for _ in range(2):
-        ends = [rng.uniform(*span, 2) for span in ((0, 9000), (-1.2, 1), (-1.2, 1.2), (-0.15, 0.15), (-6, 30))]
+        ends = [
+            rng.uniform(*span, 2)
+            for span in ((0, 9000), (-1.2, 1), (-1.2, 1.2), (-0.15, 0.15), (-6, 30))
+        ]
 
         def over(path, ends=ends):
             load, kappa, alpha, gamma, V = (a + (b - a) * path for a, b in ends)
@@ -128,7 +144,9 @@ def test_forces_are_continuous_and_vanish_with_the_load(tyre):
         for name in ("Fx", "Fy", "Mx", "My", "Mz"):
             assert np.all(np.isfinite(forces[name]))
             near, values = path, forces[name]
-            for _ in range(4):  # ever closer to where it is steepest: a jump would not shrink with the step
+            for _ in range(
+                4
+            ):  # ever closer to where it is steepest: a jump would not shrink with the step
                 worst = int(np.argmax(np.abs(np.diff(values))))
                 near = np.linspace(near[worst], near[worst + 1], 41)
                 values = over(near)[name]
@@ -152,8 +170,12 @@ def test_a_mirrored_tyre_is_the_other_hand(book):
 
 
 def test_scale_factors_act(book):
-    assert book.scaled(LMUY=0.5).forces(4000, 0, 0.3).muy == pytest.approx(0.5 * book.forces(4000, 0, 0.3).muy)
-    assert book.scaled(lky=2).forces(4000, 0, 0).Kya == pytest.approx(2 * book.forces(4000, 0, 0).Kya)
+    assert book.scaled(LMUY=0.5).forces(4000, 0, 0.3).muy == pytest.approx(
+        0.5 * book.forces(4000, 0, 0.3).muy
+    )
+    assert book.scaled(lky=2).forces(4000, 0, 0).Kya == pytest.approx(
+        2 * book.forces(4000, 0, 0).Kya
+    )
     assert "LMUX" in book.scales and "LSGKP" not in book.scales
 
 
@@ -162,7 +184,21 @@ def test_results_take_the_shape_of_the_inputs(book):
     grid = book.forces(np.array([2000, 4000])[:, None], 0.0, np.linspace(-0.1, 0.1, 5))
     assert grid.Fy.shape == grid["Re"].shape == (2, 5)
     assert grid.Fy[1, 2] == book.forces(4000, 0, 0).Fy
-    assert set(grid) >= {"Fx", "Fy", "Fz", "Mx", "My", "Mz", "mux", "muy", "Kxk", "Kya", "trail", "Re", "sigma_x"}
+    assert set(grid) >= {
+        "Fx",
+        "Fy",
+        "Fz",
+        "Mx",
+        "My",
+        "Mz",
+        "mux",
+        "muy",
+        "Kxk",
+        "Kya",
+        "trail",
+        "Re",
+        "sigma_x",
+    }
 
 
 def test_what_was_limited_is_noted(book):
@@ -174,7 +210,10 @@ def test_what_was_limited_is_noted(book):
 
 def test_tyres_survive_other_processes(book):
     again = pickle.loads(pickle.dumps(book))
-    assert again.forces(4000, 0.1, 0.1).Mz == book.forces(4000, 0.1, 0.1).Mz and again.notes == book.notes
+    assert (
+        again.forces(4000, 0.1, 0.1).Mz == book.forces(4000, 0.1, 0.1).Mz
+        and again.notes == book.notes
+    )
 
 
 @pytest.mark.parametrize(
@@ -190,7 +229,10 @@ def test_tyres_survive_other_processes(book):
         (lambda t: bc.vehicles.tyres.MagicFormula({}, "7"), "version='7'"),
         (lambda t: bc.vehicles.tyres.MagicFormula(t.coefficients, form="moon"), "form='moon'"),
         (lambda t: t.forces(1, 0, 0).Fw, "gives no 'Fw'"),
-        (lambda t: bc.vehicles.tyres.Fiala(-1, 8e4).forces(1, 0, 0), "c_slip=-1 must be a positive number"),
+        (
+            lambda t: bc.vehicles.tyres.Fiala(-1, 8e4).forces(1, 0, 0),
+            "c_slip=-1 must be a positive number",
+        ),
         (lambda t: bc.vehicles.tyres.TMeasy(3e3, fxm=(1, -1)).forces(1, 0, 0), "fxm"),
         (lambda t: bc.vehicles.tyres.TMeasy.of_size("205"), "no tyre size"),
         (lambda t: bc.vehicles.tyres.TMeasy.of_size("205/60R15"), "no load index"),
@@ -204,23 +246,32 @@ def test_what_is_wrong_is_told(book, make, words):
 
 def test_a_size_and_a_load_index_make_a_tyre():
     tyre = bc.vehicles.tyres.TMeasy.of_size("205/60 R15 91V")
-    assert tyre.radius == pytest.approx(0.3135) and 2 * tyre.pn == pytest.approx(9.81 * 615, rel=0.02)
+    assert tyre.radius == pytest.approx(0.3135) and 2 * tyre.pn == pytest.approx(
+        9.81 * 615, rel=0.02
+    )
     forces = tyre.forces(tyre.pn, 0.0, np.linspace(0, 0.5, 50))
     assert 0.8 < np.max(-forces.Fy) / tyre.pn < 1.1 and "not measured" in tyre.notes[0]
 
 
 def test_a_tyre_under_longitudinal_and_lateral_force_sinks_deeper(book):
-    """Load of 6.1 over deflection, Pacejka (2012), eq. 4.E68: (1 - (Q_FCX Fx/F0)^2 - (Q_FCY Fy/F0)^2) of the free load."""
+    """Load of 6.1 over deflection, Pacejka (2012), eq. 4.E68: (1 - (Q_FCX Fx/F0)^2 - (Q_FCY
+    Fy/F0)^2) of the free load."""
     tyre = book.scaled(Q_FCX=0.4, Q_FCY=0.6, PFZ1=0.0)
     c, Fz = tyre.coefficients, 4000.0
     for kappa, alpha in ((0.1, 0.0), (-0.1, 0.0), (0.0, 0.1), (0.08, -0.08)):
         found = tyre.forces(Fz, kappa, alpha)
         x = float(found.rho) / c["UNLOADED_RADIUS"]
-        linear = np.sqrt((c["VERTICAL_STIFFNESS"] * c["UNLOADED_RADIUS"] / c["FNOMIN"]) ** 2 - 4 * c["Q_FZ2"])
+        linear = np.sqrt(
+            (c["VERTICAL_STIFFNESS"] * c["UNLOADED_RADIUS"] / c["FNOMIN"]) ** 2 - 4 * c["Q_FZ2"]
+        )
         omega = (1 + kappa) * c["LONGVL"] / float(found.Re)
         spin = 1 + c["Q_V2"] * c["UNLOADED_RADIUS"] / c["LONGVL"] * omega
-        taken = (0.4 * float(found.Fx) / c["FNOMIN"]) ** 2 + (0.6 * float(found.Fy) / c["FNOMIN"]) ** 2
-        assert (spin - taken) * (linear * x + c["Q_FZ2"] * x * x) * c["FNOMIN"] == pytest.approx(Fz, rel=1e-3)
+        taken = (0.4 * float(found.Fx) / c["FNOMIN"]) ** 2 + (
+            0.6 * float(found.Fy) / c["FNOMIN"]
+        ) ** 2
+        assert (spin - taken) * (linear * x + c["Q_FZ2"] * x * x) * c["FNOMIN"] == pytest.approx(
+            Fz, rel=1e-3
+        )
         free = book.scaled(Q_FCX=0.0, Q_FCY=0.0, PFZ1=0.0).forces(Fz, kappa, alpha)
         assert float(found.rho) > float(free.rho)
 
@@ -233,5 +284,7 @@ def test_the_derivative_of_the_formula_is_that_of_its_curve(E):
     def curve_at(x):
         return np.sin(C * terms.magic_argument(ARRAYS, B, E, x))
 
-    found = terms.relative_slope(ARRAYS, given, C, B, E, x) * B * C  # relative to the derivative at zero slip, B C
+    found = (
+        terms.relative_slope(ARRAYS, given, C, B, E, x) * B * C
+    )  # relative to the derivative at zero slip, B C
     assert found == pytest.approx((curve_at(x + h) - curve_at(x - h)) / (2 * h), rel=1e-7, abs=1e-8)

@@ -1,4 +1,5 @@
-"""Files of manoeuvres: names that every file system allows, and nothing computed is lost when one cannot be written."""
+"""Files of manoeuvres: names that every file system allows, and nothing computed is lost when one
+cannot be written."""
 
 import json
 
@@ -33,12 +34,18 @@ def result(run):
 def test_every_name_of_a_run_becomes_a_file(result, tmp_path):
     written = result.save(tmp_path / "new" / "folder")
     assert len({str(path).lower() for path in written}) == len(RUNS) + 1
-    assert sorted(p.name for p in (tmp_path / "new" / "folder").iterdir()) == sorted(p.name for p in written)
+    assert sorted(p.name for p in (tmp_path / "new" / "folder").iterdir()) == sorted(
+        p.name for p in written
+    )
     assert (tmp_path / "new" / "folder" / "iso7975_2_m_s2.csv").exists()
 
 
 def test_names_stay_where_they_are_allowed():
-    assert file_names(["iso3888-1_run.csv", "a b.csv", "A_B.csv"]) == ["iso3888-1_run.csv", "a_b.csv", "A_B_2.csv"]
+    assert file_names(["iso3888-1_run.csv", "a b.csv", "A_B.csv"]) == [
+        "iso3888-1_run.csv",
+        "a_b.csv",
+        "A_B_2.csv",
+    ]
 
 
 def test_one_file_that_cannot_be_written_leaves_the_others(result, tmp_path):
@@ -56,29 +63,54 @@ def test_a_manoeuvre_is_animated_with_cones_lanes_and_path(tmp_path, monkeypatch
     s.add_shape(body=b, kind="wheel", size=(0.3, 0.2), at=(0, 0, 0.3), axis=2)
     for i, name in enumerate(("x", "y"), 1):
         s.add_output(name, f"q(b, {i})", units="L")
-    run = s.equations().compile(backend="python").simulate(t_end=1, step=0.1, initial={"u(b, 1)": 20.0})
+    run = (
+        s.equations()
+        .compile(backend="python")
+        .simulate(t_end=1, step=0.1, initial={"u(b, 1)": 20.0})
+    )
     lane = np.array([2.0, 14.0, np.nan]), np.array([1.5, 1.5, np.nan])
     curve = Curve("x, m", "y, m", (), ((CONES, *lane),))
-    result = Result("iso3888-2", "sledge", {}, {"lane_change": run}, MetricCollector().as_metrics(), more=(curve,))
+    result = Result(
+        "iso3888-2",
+        "sledge",
+        {},
+        {"lane_change": run},
+        MetricCollector().as_metrics(),
+        more=(curve,),
+    )
     drawn = []
     monkeypatch.setattr(
         "bellcrank.scene.animate.animate_scene",
-        lambda scene, poses, time, path, fps, speed, title, progress: drawn.append((scene, title)) or path,
+        lambda scene, poses, time, path, fps, speed, title, progress: (
+            drawn.append((scene, title)) or path
+        ),
     )
     monkeypatch.setattr(drive, "run", lambda car, name, **settings: result)
     assert main(["drive", "passenger", "iso3888-2", "--animate", str(tmp_path / "lane.gif")]) == 0
     assert "lane.gif" in capsys.readouterr().out
     scene, title = drawn[0]
     at = {
-        label: [scene.marks[i.marks[0]].position for i in scene.items if i.label == label] for label in ("cone", "path")
+        label: [scene.marks[i.marks[0]].position for i in scene.items if i.label == label]
+        for label in ("cone", "path")
     }
-    assert at["cone"] == [(x, 1.5, 0.0) for x in (2.0, 5.0, 8.0, 11.0, 14.0)] and title == "sledge: iso3888-2"
+    assert (
+        at["cone"] == [(x, 1.5, 0.0) for x in (2.0, 5.0, 8.0, 11.0, 14.0)]
+        and title == "sledge: iso3888-2"
+    )
     edge = next(i for i in scene.items if i.label == "edge of a lane")
-    assert edge.size[0] == pytest.approx(12) and scene.marks[edge.marks[0]].position[:2] == (8.0, 1.5)
+    assert edge.size[0] == pytest.approx(12) and scene.marks[edge.marks[0]].position[:2] == (
+        8.0,
+        1.5,
+    )
     path = next(i for i in scene.items if i.label == "path")
-    assert [scene.marks[k].position[:2] for k in (path.marks[0], path.marks[-1])] == [(0, 0), pytest.approx((20, 0))]
+    assert [scene.marks[k].position[:2] for k in (path.marks[0], path.marks[-1])] == [
+        (0, 0),
+        pytest.approx((20, 0)),
+    ]
     camera = fit_camera(scene, run.motion.poses)
-    assert camera.centres[-1][0] - camera.centres[0][0] == pytest.approx(20)  # the wheel is followed, not the cones
+    assert camera.centres[-1][0] - camera.centres[0][0] == pytest.approx(
+        20
+    )  # the wheel is followed, not the cones
     page = result.animate(tmp_path / "lane.html").read_text()
     assert "sledge: iso3888-2" in page and len(run.motion.scene.items) < len(scene.items)
     assert main(["drive", "passenger", "iso3888-2", "kerb", "--animate", "a.gif"]) != 0
@@ -88,7 +120,9 @@ def test_a_manoeuvre_is_animated_with_cones_lanes_and_path(tmp_path, monkeypatch
 def test_the_command_drives_and_reports_all_before_it_fails(result, tmp_path, monkeypatch, capsys):
     pages = []
     monkeypatch.setattr(drive, "run", lambda car, name, **settings: result)
-    monkeypatch.setattr(drive, "write_report_page", lambda path, cars, *_: pages.append([*cars[0].results]))
+    monkeypatch.setattr(
+        drive, "write_report_page", lambda path, cars, *_: pages.append([*cars[0].results])
+    )
     (tmp_path / "iso7975.json").mkdir()
     words = [
         "drive",
@@ -108,17 +142,35 @@ def test_the_command_drives_and_reports_all_before_it_fails(result, tmp_path, mo
 
 
 def test_panels_over_time_share_their_axis():
-    """It is named once, below the last; what is seen from above has one scale, and its cones a name."""
+    """It is named once, below the last; what is seen from above has one scale, and its cones a
+    name."""
     t = np.linspace(0, 1, 5)
-    run = bc.Run("car", t, {"ay": t, "yaw_rate": -t}, {"ay": "m/s2", "yaw_rate": "deg/s"},
-                 {"ay": "lateral acceleration, across the path of the car", "yaw_rate": "yaw rate"}, "finished")  # fmt: skip
+    run = bc.Run(
+        "car",
+        t,
+        {"ay": t, "yaw_rate": -t},
+        {"ay": "m/s2", "yaw_rate": "deg/s"},
+        {"ay": "lateral acceleration, across the path of the car", "yaw_rate": "yaw rate"},
+        "finished",
+    )
     above = Curve("x, m", "y of the mass centre, m", (("car", t, t),), ((CONES, t, t + 1),))
     result = Result(
-        "lane", "car", {}, {"run": run}, MetricCollector().as_metrics(), plotted=("ay", "yaw_rate"), more=(above,)
+        "lane",
+        "car",
+        {},
+        {"run": run},
+        MetricCollector().as_metrics(),
+        plotted=("ay", "yaw_rate"),
+        more=(above,),
     )
     first, second, third = result._figure().axes
     assert [a.get_xlabel() for a in (first, second, third)] == ["x (m)", "", "time (s)"]
-    assert third.get_shared_x_axes().joined(second, third) and not third.get_shared_x_axes().joined(first, third)
+    assert third.get_shared_x_axes().joined(second, third) and not third.get_shared_x_axes().joined(
+        first, third
+    )
     assert second.get_ylabel() == "lateral acceleration,\nacross the path of the\ncar (m/s²)"
     assert first.get_aspect() == 1.0 and second.get_aspect() == "auto"
-    assert [x.get_text() for x in first.get_legend().get_texts()] == ["car", CONES] and second.get_legend() is None
+    assert [x.get_text() for x in first.get_legend().get_texts()] == [
+        "car",
+        CONES,
+    ] and second.get_legend() is None

@@ -1,4 +1,5 @@
-"""Motorcycles in space: tyre law, statics, published bicycle in the limit of stiff tyres, steady turns by hand, energy, riding."""
+"""Motorcycles in space: tyre law, statics, published bicycle in the limit of stiff tyres, steady
+turns by hand, energy, riding."""
 
 import json
 import math
@@ -34,7 +35,9 @@ def test_tyre_is_linear_for_small_slip_and_never_passes_the_friction():
     assert tyre.forces(1500, 0, small).Fy == pytest.approx(-15 * 1500 * small, rel=1e-7)
     assert tyre.forces(1500, 0, 0, gamma=small).Fy == pytest.approx(-1.1 * 1500 * small, rel=1e-7)
     assert tyre.forces(1500, small, 0).Fx == pytest.approx(20 * 1500 * small, rel=1e-7)
-    kappa, alpha, gamma = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1.2, 1.2, 9), np.linspace(-1, 1, 9))
+    kappa, alpha, gamma = np.meshgrid(
+        np.linspace(-1, 1, 9), np.linspace(-1.2, 1.2, 9), np.linspace(-1, 1, 9)
+    )
     found = tyre.forces(1500, kappa, alpha, gamma)
     assert np.hypot(found.Fx, found.Fy).max() <= 1.2 * 1500
     assert np.hypot(found.Fx, found.Fy).max() > 1.15 * 1500
@@ -53,7 +56,9 @@ def test_tyre_reports_wrong_values():
 def test_labels_name_each_wheel_once(sport):
     d = sport.system(speed=20.0).description
     labels = [x.label for x in (*d.parameters.values(), *d.variables, *d.outputs) if x.label]
-    assert "travel of the rear wheel, in compression" in labels and not [x for x in labels if "the the" in x]
+    assert "travel of the rear wheel, in compression" in labels and not [
+        x for x in labels if "the the" in x
+    ]
 
 
 def test_loads_trail_and_preload_by_hand(sport):
@@ -62,7 +67,9 @@ def test_loads_trail_and_preload_by_hand(sport):
     assert d.loads[0] == pytest.approx(d.mass * GRAVITY * x / 1.40, rel=1e-12)
     assert d.heights[0] == pytest.approx(0.300 - d.loads[0] / 140e3, abs=1e-12)
     eps = math.radians(24)
-    assert d.offset == pytest.approx(d.heights[0] * math.sin(eps) - 0.100 * math.cos(eps), rel=1e-12)
+    assert d.offset == pytest.approx(
+        d.heights[0] * math.sin(eps) - 0.100 * math.cos(eps), rel=1e-12
+    )
     by_offset = sport.changed(front={"trail": None, "offset": f"{d.offset} m"})
     assert by_offset.data.trail == pytest.approx(0.100, rel=1e-12)
     hung = (given.front.slider.mass + given.front.wheel.mass) * GRAVITY
@@ -79,21 +86,42 @@ def test_loads_trail_and_preload_by_hand(sport):
         ({"frame": {"cg": [3, 0, 0.5]}}, "the rear wheel carries -.* N at rest"),
         ({"rear": {"spring": {"arm": [0.42, 0, 0.68]}}}, "frame and arm are the same point"),
         ({"rear": {"tyre": {"radius": None}}}, "rear.tyre: radius missing"),
-        ({"front": {"tyre": {"file": "none.tir"}}}, "front.tyre.radius has no meaning for a tyre by file"),
-        ({"front": {"wheelbase": "1400 N"}}, r"front.wheelbase = '1400 N' must be in a unit such as m"),
+        (
+            {"front": {"tyre": {"file": "none.tir"}}},
+            "front.tyre.radius has no meaning for a tyre by file",
+        ),
+        (
+            {"front": {"wheelbase": "1400 N"}},
+            r"front.wheelbase = '1400 N' must be in a unit such as m",
+        ),
         ({"frame": {"inertia": [0, 1, 1]}}, "frame.inertia = .* must be three positive moments"),
-        ({"frame": {"cg": [0.7, 0.3, 0.5]}}, r"frame.cg = \[0.7, 0.3, 0.5\] m must lie in the plane of symmetry: y = 0"),
+        (
+            {"frame": {"cg": [0.7, 0.3, 0.5]}},
+            r"frame.cg = \[0.7, 0.3, 0.5\] m must lie in the plane of symmetry: y = 0",
+        ),
         ({"frame": {"cg": [0.7, 0, -0.5]}}, "frame.cg = .* must lie above the road"),
         ({"rear": {"arm": {"pivot": [0.5, 0.1, 0.4]}}}, "rear.arm.pivot = .* plane of symmetry"),
         ({"front": {"rake": "95 deg"}}, "front.rake = 95 deg must lie between 0 and 90 deg"),
-        ({"front": {"tyre": {"vertical_stiffness": "180 N/m"}}}, "front.tyre: compressed to half its radius it carries 27 N"),
-        ({"front": {"wheelbase": "1400 m"}}, "the fork pulls with .* N at rest: wheel and slider are heavier"),
-        ({"rear": {"spring": {"frame": [0, 0, 0]}}}, "rear.spring: the strut pulls .* are frame and arm interchanged"),
-        ({"chain": {"sprocket": [0.05, 0, 0.3]}}, "chain.sprocket lies .* m from the axle .* overlap"),
+        (
+            {"front": {"tyre": {"vertical_stiffness": "180 N/m"}}},
+            "front.tyre: compressed to half its radius it carries 27 N",
+        ),
+        (
+            {"front": {"wheelbase": "1400 m"}},
+            "the fork pulls with .* N at rest: wheel and slider are heavier",
+        ),
+        (
+            {"rear": {"spring": {"frame": [0, 0, 0]}}},
+            "rear.spring: the strut pulls .* are frame and arm interchanged",
+        ),
+        (
+            {"chain": {"sprocket": [0.05, 0, 0.3]}},
+            "chain.sprocket lies .* m from the axle .* overlap",
+        ),
         ({"brakes": {"front_share": "170 %"}}, "brakes.front_share = 1.7 must lie between 0 and 1"),
         ({"folder": "here"}, "'folder' is no section"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_reported(sport, sections, words):
     with pytest.raises(bc.ModelError, match=words):
         sport.changed(**sections)
@@ -102,16 +130,34 @@ def test_mistakes_are_reported(sport, sections, words):
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda m: m.system(speed="20 m/s"), r"system: speed='20 m/s' must be a finite number \(m/s\)"),
+        (
+            lambda m: m.system(speed="20 m/s"),
+            r"system: speed='20 m/s' must be a finite number \(m/s\)",
+        ),
         (lambda m: m.system(speed=math.nan), "speed=nan must be a finite number"),
         (lambda m: m.system(rider=3), "rider=3 must be what Motorcycle.rider returns"),
-        (lambda m: m.lane_change(speed=0), r"lane_change: speed=0 must be a positive number \(m/s\)"),
-        (lambda m: m.lane_change(length=-10), r"lane_change: length=-10 must be a positive number \(m\)"),
+        (
+            lambda m: m.lane_change(speed=0),
+            r"lane_change: speed=0 must be a positive number \(m/s\)",
+        ),
+        (
+            lambda m: m.lane_change(length=-10),
+            r"lane_change: length=-10 must be a positive number \(m\)",
+        ),
         (lambda m: m.lane_change(offset=math.nan), "offset=nan must be a finite number"),
-        (lambda m: m.lane_change(horizont=3), "rider: 'horizont' is not known. Did you mean 'horizon'"),
+        (
+            lambda m: m.lane_change(horizont=3),
+            "rider: 'horizont' is not known. Did you mean 'horizon'",
+        ),
         (lambda m: m.lane_change(most=-1), "rider: most=-1 must be a positive number"),
-        (lambda m: m.rider([(0, 0), (100, 0)]), r"rider: path=\[\(0, 0\), \(100, 0\)\] must be a Path.through"),
-        (lambda m: m.ride(bc.vehicles.manoeuvres.circle(50), t_end=-1), r"ride: t_end=-1 must be a positive number \(s\)"),
+        (
+            lambda m: m.rider([(0, 0), (100, 0)]),
+            r"rider: path=\[\(0, 0\), \(100, 0\)\] must be a Path.through",
+        ),
+        (
+            lambda m: m.ride(bc.vehicles.manoeuvres.circle(50), t_end=-1),
+            r"ride: t_end=-1 must be a positive number \(s\)",
+        ),
         (lambda m: m.modes(20), r"modes: speeds=20 must be a list of finite numbers \(m/s\)"),
         (lambda m: m.modes([]), r"speeds=\[\] must be a list"),
         (lambda m: m.corner(20, 3), "corner: lateral_acceleration=3 must be a list"),
@@ -120,7 +166,7 @@ def test_mistakes_are_reported(sport, sections, words):
         (lambda m: bc.vehicles.manoeuvres.lane_change([(0, 0), (-5, 1)]), "must have x that grows"),
         (lambda m: bc.vehicles.manoeuvres.lane_change([(0, "a")]), "must be pairs"),
     ],
-)  # fmt: skip
+)
 def test_wrong_arguments_are_named(sport, call, words):
     with pytest.raises(bc.ModelError, match=words):
         call(sport)
@@ -130,15 +176,20 @@ def test_files_of_other_vehicles(tmp_path):
     (tmp_path / "ride.toml").write_text(motorcycle_text("sport"))
     (tmp_path / "drive.toml").write_text(bc.vehicles.template("passenger"))
     with pytest.raises(
-        bc.ModelError, match=r"ride.toml is no file of a car: its section \[frame\] is that of a motorcycle"
+        bc.ModelError,
+        match=r"ride.toml is no file of a car: its section \[frame\] is that of a motorcycle",
     ):
         bc.vehicles.Car.read(tmp_path / "ride.toml")
-    with pytest.raises(bc.ModelError, match=r"drive.toml is no file of a motorcycle: its section \[body\]"):
+    with pytest.raises(
+        bc.ModelError, match=r"drive.toml is no file of a motorcycle: its section \[body\]"
+    ):
         Motorcycle.read(tmp_path / "drive.toml")
 
 
 def test_unknown_names(sport):
-    with pytest.raises(bc.ModelError, match=r"no file or motorcycle is called 'sprot'\. Did you mean 'sport'"):
+    with pytest.raises(
+        bc.ModelError, match=r"no file or motorcycle is called 'sprot'\. Did you mean 'sport'"
+    ):
         Motorcycle.read("sprot")
     assert isinstance(bc.load("sport"), Motorcycle)
     assert sport.check() == []
@@ -164,24 +215,29 @@ def test_commands(tmp_path, capsys, monkeypatch):
 
 
 def stiff(bicycle, cornering):
-    """The benchmark bicycle with tyres of a cornering stiffness per load and nearly rigid springs, without camber thrust."""
+    """The benchmark bicycle with tyres of a cornering stiffness per load and nearly rigid springs,
+    without camber thrust."""
     tyre = {"cornering": cornering, "camber": 0, "friction": 1000, "vertical_stiffness": "1e9 N/m"}
     return bicycle.changed(front={"tyre": tyre}, rear={"tyre": tyre})
 
 
 def four(modes):
-    """Weave, capsize and castering of one speed, sorted: the slow modes but for that of the forward speed."""
+    """Weave, capsize and castering of one speed, sorted: the slow modes but for that of the forward
+    speed."""
     found = [m.eigenvalue for m in modes if 1e-6 < abs(m.eigenvalue) < 30]
     return np.sort_complex([x for e in found for x in ((e, e.conjugate()) if e.imag else (e,))])
 
 
 @pytest.mark.campaign
 def test_stiff_tyres_approach_the_published_bicycle(bicycle):
-    """Meijaard et al. (2007), canonical equations. The difference is of first order in the compliance of the tyres, so one
-    extrapolation suffices."""
+    """Meijaard et al. (2007), canonical equations. The difference is of first order in the
+    compliance of the tyres, so one extrapolation suffices."""
     sim = stiff(bicycle, 4e3)._free
     at = {"u(frame, 1)": 5.0, "u(front.wheel)": 5 / 0.35, "u(rear.wheel)": 5 / 0.3}
-    rough, fine = (four(sim.modes(at=at, parameters={"cornering_front": c, "cornering_rear": c})) for c in (4e3, 8e3))
+    rough, fine = (
+        four(sim.modes(at=at, parameters={"cornering_front": c, "cornering_rear": c}))
+        for c in (4e3, 8e3)
+    )
     wanted = np.sort_complex(np.linalg.eigvals(canonical_A(5, PARAMETERS | {"g": GRAVITY})))
     assert wanted == pytest.approx(published(5), rel=2e-3)
     assert fine == pytest.approx(wanted, abs=2e-3)
@@ -196,16 +252,21 @@ def test_weave_and_capsize_speeds_of_the_published_bicycle(bicycle):
     assert limits["weave"] == pytest.approx([4.292382536], abs=5e-3)
     assert limits["capsize"][-1] == pytest.approx(6.024262015, abs=0.02)
     soft = bicycle.modes([4.0, 4.5, 5.5, 6.5]).limits()
-    assert soft["weave"] == pytest.approx([4.29], abs=0.05) and soft["capsize"] == pytest.approx([6.02], abs=0.3)
+    assert soft["weave"] == pytest.approx([4.29], abs=0.05) and soft["capsize"] == pytest.approx(
+        [6.02], abs=0.3
+    )
 
 
 @pytest.mark.campaign
 def test_weave_of_the_published_bicycle_at_walking_speed(bicycle):
-    """Two real eigenvalues below 0.68 m/s, both unstable: a table of the stable capsize mode alone would mislead."""
+    """Two real eigenvalues below 0.68 m/s, both unstable: a table of the stable capsize mode alone
+    would mislead."""
     modes = stiff(bicycle, 2e4).modes([0.5])
     wanted = np.linalg.eigvals(canonical_A(0.5, PARAMETERS | {"g": GRAVITY})).real
     assert modes.named["weave"][0] == pytest.approx(wanted.max(), abs=0.01) and wanted.max() > 4.5
-    assert modes.named["capsize"][0] == pytest.approx(wanted[np.abs(wanted + 3.1) < 0.1][0], abs=0.01)
+    assert modes.named["capsize"][0] == pytest.approx(
+        wanted[np.abs(wanted + 3.1) < 0.1][0], abs=0.01
+    )
 
 
 # ---- steady turns
@@ -221,16 +282,23 @@ X, Y, Z = np.eye(3)
 
 
 class ByHand:
-    """Positions, inertia and forces of the parts of a motorcycle in a steady turn, from its data and the found angles."""
+    """Positions, inertia and forces of the parts of a motorcycle in a steady turn, from its data
+    and the found angles."""
 
     def __init__(self, motorcycle, turn):
         d, given = motorcycle.data, motorcycle.data.sections
-        value = {n: math.radians(turn[n]) if turn.units[n].startswith("deg") else turn[n] for n in turn.values}
+        value = {
+            n: math.radians(turn[n]) if turn.units[n].startswith("deg") else turn[n]
+            for n in turn.values
+        }
         self.turn, self.d, self.given = turn, d, given
         R = turned(X, value["q(frame, 5)"]) @ turned(Y, value["q(frame, 6)"])
         self.R, self.p0 = R, np.array([0, 0, value["q(frame, 3)"]])
         rake = given.front.rake
-        self.foot, e = np.array([d.wheelbase + d.trail, 0, 0]), np.array([-math.sin(rake), 0, math.cos(rake)])
+        self.foot, e = (
+            np.array([d.wheelbase + d.trail, 0, 0]),
+            np.array([-math.sin(rake), 0, math.cos(rake)]),
+        )
         Rs = R @ turned(e, value["q(steer)"])
         self.axis, pivot, hinge = (
             R @ e,
@@ -251,16 +319,26 @@ class ByHand:
 
         self.arm = arm
         self.rate = math.radians(turn["yaw_rate"]) * Z
-        v, cm = R @ [value[f"u(frame, {i})"] for i in (1, 2, 3)], self.p0 + R @ np.array(given.frame.cg)
+        v, cm = (
+            R @ [value[f"u(frame, {i})"] for i in (1, 2, 3)],
+            self.p0 + R @ np.array(given.frame.cg),
+        )
         assert abs(v[2]) < 1e-9
         self.centre = cm - np.cross(v, self.rate) / (self.rate @ self.rate)
         self.wheels = {
-            "front": (fork((d.wheelbase, 0, d.heights[0])), Rs @ Y, d.front_tyre, given.front.wheel),
+            "front": (
+                fork((d.wheelbase, 0, d.heights[0])),
+                Rs @ Y,
+                d.front_tyre,
+                given.front.wheel,
+            ),
             "rear": (arm((0, 0, d.heights[1])), Ra @ Y, d.rear_tyre, given.rear.wheel),
         }
         self.parts = {  # mass, position, inertia in space, spin momentum
             "frame": self.body(given.frame, self.p0 + R @ np.array(given.frame.cg), R),
-            "rider": self.body(given.rider, self.p0 + R @ hinge + Rr @ (np.array(given.rider.cg) - hinge), Rr),
+            "rider": self.body(
+                given.rider, self.p0 + R @ hinge + Rr @ (np.array(given.rider.cg) - hinge), Rr
+            ),
             "steer": self.body(given.front.steer, steer(given.front.steer.cg), Rs),
             "fork": self.body(given.front.slider, fork(given.front.slider.cg), Rs),
             "arm": self.body(given.rear.arm, arm(given.rear.arm.cg), Ra),
@@ -268,7 +346,12 @@ class ByHand:
         for end, (at, a, _, wheel) in self.wheels.items():
             cross = wheel.cross_inertia or wheel.spin_inertia / 2
             inertia = cross * np.eye(3) + (wheel.spin_inertia - cross) * np.outer(a, a)
-            self.parts[f"{end}.wheel"] = (wheel.mass, at, inertia, wheel.spin_inertia * value[f"u({end}.wheel)"] * a)
+            self.parts[f"{end}.wheel"] = (
+                wheel.mass,
+                at,
+                inertia,
+                wheel.spin_inertia * value[f"u({end}.wheel)"] * a,
+            )
 
     @staticmethod
     def body(part, at, R):
@@ -293,7 +376,9 @@ class ByHand:
         s, lean = np.cross(Z, t), a @ Z
         contact = at + (tyre.radius - tyre.crown) * lean * s
         contact[2] = 0.0
-        fx, fy, fz, mx, my, mz = (self.turn[f"{end}.tyre.{n}"] for n in ("fx", "fy", "fz", "mx", "my", "mz"))
+        fx, fy, fz, mx, my, mz = (
+            self.turn[f"{end}.tyre.{n}"] for n in ("fx", "fy", "fz", "mx", "my", "mz")
+        )
         force = fx * t + fy * s + fz * Z
         return force, np.cross(contact - about, force) + mx * t + my * s + mz * Z
 
@@ -312,7 +397,8 @@ def turns(sport):
 
 @pytest.mark.campaign
 def test_steady_turns_balance_by_hand(sport, turns):
-    """Newton and Euler for the whole motorcycle, the front end about the steering axis, and the swing arm with chain."""
+    """Newton and Euler for the whole motorcycle, the front end about the steering axis, and the
+    swing arm with chain."""
     for turn in turns.turns:
         hand = ByHand(sport, turn)
         force, moment = hand.lacks(hand.parts, hand.p0)
@@ -330,10 +416,13 @@ def test_steady_turns_balance_by_hand(sport, turns):
 
 
 def chain_moment(hand):
-    """Of the upper run, by its tangent points: both lie at the same angle from the line of centres."""
+    """Of the upper run, by its tangent points: both lie at the same angle from the line of
+    centres."""
     chain, axle = hand.given.chain, hand.R.T @ (hand.wheels["rear"][0] - hand.p0)
     d = np.array(chain.sprocket) - axle
-    tilt = math.atan2(d[2], d[0]) + math.acos((chain.rear_radius - chain.front_radius) / math.hypot(d[0], d[2]))
+    tilt = math.atan2(d[2], d[0]) + math.acos(
+        (chain.rear_radius - chain.front_radius) / math.hypot(d[0], d[2])
+    )
     out = np.array([math.cos(tilt), 0, math.sin(tilt)])
     ends = axle + chain.rear_radius * out, np.array(chain.sprocket) + chain.front_radius * out
     along = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
@@ -351,7 +440,8 @@ def strut_moment(hand):
 
 @pytest.mark.campaign
 def test_turns_of_a_bicycle_at_low_speed(bicycle):
-    """Newton's method fails with steps of 1.5 m/s2 here. Small turns: Meijaard et al. (2007), C = 0 and q constant."""
+    """Newton's method fails with steps of 1.5 m/s2 here. Small turns: Meijaard et al. (2007), C = 0
+    and q constant."""
     turns = bicycle.corner(5, [0.1, 3.0])
     _, _, K0, K2 = canonical_matrices(PARAMETERS)
     yaw_rate = 0.1 / 5
@@ -365,12 +455,17 @@ def test_turns_of_a_bicycle_at_low_speed(bicycle):
 
 
 def test_roll_angle_of_a_turn_with_a_round_tyre(sport):
-    """tan(roll) = v^2/(g R) for the line from contact to mass centre; the round tyre moves the contact inwards, so that
-    roll = p + asin(c sin(p)/(h - c)). Cossalter, Motorcycle Dynamics (2006), section 4.1. Light wheels have no gyroscopic moment."""
+    """tan(roll) = v^2/(g R) for the line from contact to mass centre; the round tyre moves the
+    contact inwards, so that roll = p + asin(c sin(p)/(h - c)). Cossalter, Motorcycle Dynamics
+    (2006), section 4.1. Light wheels have no gyroscopic moment."""
     light = {"wheel": {"spin_inertia": "1e-4 kg-m2", "cross_inertia": "1e-4 kg-m2"}}
     tyre = {"twist": 0, "crown": "80 mm"}
-    thin = sport.changed(front={**light, "tyre": tyre}, rear={**light, "tyre": tyre}, aerodynamics=None,
-                         rider={"lean": {"stiffness": "1e7 N-m/rad"}})  # fmt: skip
+    thin = sport.changed(
+        front={**light, "tyre": tyre},
+        rear={**light, "tyre": tyre},
+        aerodynamics=None,
+        rider={"lean": {"stiffness": "1e7 N-m/rad"}},
+    )
     turn = thin.corner(30, [5.0]).turns[0]
     p = math.atan(5.0 / GRAVITY)
     c, h = 0.08, thin.data.centre[1]
@@ -403,14 +498,16 @@ def test_at_rest_nothing_moves(sport):
 
 @pytest.mark.campaign
 def test_energy_is_conserved_without_dissipation(sport):
-    """Without friction and dampers it falls over on ice, and heave, pitch and roll exchange energy."""
+    """Without friction and dampers it falls over on ice, and heave, pitch and roll exchange
+    energy."""
     tyre = {"friction": 1e-9, "vertical_damping": 0, "rolling_resistance": 0, "camber": 0}
     free = {"compression": 0, "rebound": 0}
     ice = sport.changed(
         front={"tyre": tyre, "spring": {**free, "bump_stop": None}, "damper": 0},
         rear={"tyre": tyre, "spring": {**free, "bump_stop": None}},
-        rider={"lean": {"damping": 0}}, aerodynamics=None,
-    )  # fmt: skip
+        rider={"lean": {"damping": 0}},
+        aerodynamics=None,
+    )
     sim = ice.system(speed=10).equations().compile()
     start = {"q(frame, 5)": 0.2, "u(frame, 4)": 0.5, "q(steer)": 0.05, "q(fork)": 0.01}  # rad and m
     run = sim.simulate(t_end=0.7, step=1e-4, initial=start)  # small, as wheels lift off and land
@@ -418,7 +515,9 @@ def test_energy_is_conserved_without_dissipation(sport):
     k = ice.data.sections.front.spring.stiffness
     arm, pivot = run["q(arm)"], np.array(ice.data.sections.rear.arm.pivot)
     low = np.array([pivot + turned(Y, b) @ (np.array(strut.arm) - pivot) for b in arm])
-    shorter = math.dist(strut.frame, strut.arm) - np.linalg.norm(low - np.array(strut.frame), axis=1)
+    shorter = math.dist(strut.frame, strut.arm) - np.linalg.norm(
+        low - np.array(strut.frame), axis=1
+    )
     strain = d.preloads[0] * run["q(fork)"] + k * run["q(fork)"] ** 2 / 2
     strain = strain + d.preloads[1] * shorter + strut.stiffness * shorter**2 / 2
     strain = strain + 1e4 * run["q(rider)"] ** 2 / 2
@@ -437,13 +536,20 @@ def test_lane_change_without_falling(sport, speed, length):
     assert ride.metrics["path_error"] < 0.4
     assert run["roll"].max() > 3 and run["roll"].min() < -3
     before = run["x"] < 20
-    assert run["steering_torque"][before].mean() < 0  # a turn to the left begins by steering to the right
+    assert (
+        run["steering_torque"][before].mean() < 0
+    )  # a turn to the left begins by steering to the right
     assert run["speed"] == pytest.approx(speed, rel=0.02)
 
 
 @pytest.mark.campaign
 def test_without_a_rider_it_falls_at_walking_speed(sport):
-    run = sport.system(speed=2).equations().compile().simulate(t_end=30, initial={"u(frame, 4)": 0.05})
+    run = (
+        sport.system(speed=2)
+        .equations()
+        .compile()
+        .simulate(t_end=30, initial={"u(frame, 4)": 0.05})
+    )
     assert abs(run["roll"][-1]) == pytest.approx(np.degrees(1.2), abs=0.01)
     assert "fallen" in run.ended and run.time[-1] < 10
 
@@ -451,19 +557,26 @@ def test_without_a_rider_it_falls_at_walking_speed(sport):
 @pytest.mark.campaign
 def test_what_is_not_found_is_left_out_and_named(sport, capsys):
     turns = sport.corner(20, [3.0, 30.0, 40.0, -3.0])
-    assert turns.lateral_acceleration == (3.0, -3.0) and turns["roll"][0] == pytest.approx(-turns["roll"][1])
-    assert turns.problems[0] == "no turn at 30, 40 m/s2" and "no steady turn at 20 m/s" in str(turns)
+    assert turns.lateral_acceleration == (3.0, -3.0) and turns["roll"][0] == pytest.approx(
+        -turns["roll"][1]
+    )
+    assert turns.problems[0] == "no turn at 30, 40 m/s2" and "no steady turn at 20 m/s" in str(
+        turns
+    )
     with pytest.raises(bc.RunError, match="no steady turn at 20 m/s"):
         sport.corner(20, [30.0])
     modes = sport.modes([20.0, 900.0])
-    assert modes.speeds.tolist() == [20.0] and modes.problems == ("no steady motion was found at 900 m/s",)
+    assert modes.speeds.tolist() == [20.0] and modes.problems == (
+        "no steady motion was found at 900 m/s",
+    )
     assert main(["motorcycle", "corner", "sport", "--ay", "2:40:2", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["problems"][0] == "no turn at 40 m/s2"
 
 
 @pytest.mark.campaign
 def test_modes_of_the_sports_motorcycle(sport):
-    """Weave is unstable at walking speed and near 2 to 4 Hz at high speed, wobble near 5 to 10 Hz: Sharp (1971)."""
+    """Weave is unstable at walking speed and near 2 to 4 Hz at high speed, wobble near 5 to 10 Hz:
+    Sharp (1971)."""
     modes = sport.modes([4, 15, 30, 45])
     weave, wobble, capsize = (modes.named[n] for n in ("weave", "wobble", "capsize"))
     assert weave[0].real > 0 > weave[1:].real.max()
@@ -475,7 +588,8 @@ def test_modes_of_the_sports_motorcycle(sport):
 
 @pytest.mark.parametrize(("name", "legs"), [("bicycle", "fork"), ("sport", "slider of the fork")])
 def test_legs_of_the_fork_hold_the_wheel_when_it_is_steered(name, legs):
-    """In pictures they end on both sides of the front wheel, on its axis, as far from its middle."""
+    """In pictures they end on both sides of the front wheel, on its axis, as far from its
+    middle."""
     s = bc.vehicles.Motorcycle.read(name).system(speed=5.0)
     run = s.equations().compile().simulate(t_end=1e-3, initial={"q(steer)": 20})
     motion = run.motion
@@ -483,6 +597,10 @@ def test_legs_of_the_fork_hold_the_wheel_when_it_is_steered(name, legs):
     marks, items = motion.scene.marks, motion.scene.items
     hub = next(x.marks[0] for x in items if x.label == "front wheel")
     axis = motion.poses[0, marks[hub].body, 3:].reshape(3, 3)[:, 1]
-    ends = [places[x.marks[-1]] - places[hub] for x in items if x.label == legs and x.kind == "line"]
+    ends = [
+        places[x.marks[-1]] - places[hub] for x in items if x.label == legs and x.kind == "line"
+    ]
     aside = ends[0] @ axis
-    assert abs(aside) > 0.03 and np.array(ends) == pytest.approx(np.outer([aside, -aside], axis), abs=1e-9)
+    assert abs(aside) > 0.03 and np.array(ends) == pytest.approx(
+        np.outer([aside, -aside], axis), abs=1e-9
+    )

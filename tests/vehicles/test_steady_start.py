@@ -33,20 +33,27 @@ def moved(car, y, cross=None):
     return found if cross is None else found.setup(cross_weight=cross)
 
 
-@pytest.fixture(scope="module", params=[(0.0, None), (0.37, 0.52)], ids=["symmetric", "driver left, cross-weight"])
+@pytest.fixture(
+    scope="module",
+    params=[(0.0, None), (0.37, 0.52)],
+    ids=["symmetric", "driver left, cross-weight"],
+)
 def car(request):
     return moved(bc.vehicles.Car.read("passenger"), *request.param)
 
 
 def test_the_car_runs_straight_on_without_a_driver(car):
-    """Three seconds with the steering wheel and the throttle held: nothing moves, and the course stays along x."""
+    """Three seconds with the steering wheel and the throttle held: nothing moves, and the course
+    stays along x."""
     compiled = compile_car(car)
     start = compiled.straight_running_state(100 / 3.6)
     run = compiled.simulate(3.0, start, {"speed_set": 100 / 3.6}, THROTTLE_FIXED)
     for name in (*JUMPS, "roll", "ay", "speed", *(f"{c}.tyre_load" for c in CORNERS)):
         assert np.ptp(run[name]) < 1e-5 * max(1.0, np.abs(run[name]).max()), name
     assert np.abs(run["y"]).max() < 1e-5
-    turning = compiled.simulate(2.0, compiled.steady_turn_state(20.0, 0.01), {"speed_set": 20.0}, THROTTLE_FIXED)
+    turning = compiled.simulate(
+        2.0, compiled.steady_turn_state(20.0, 0.01), {"speed_set": 20.0}, THROTTLE_FIXED
+    )
     assert np.ptp(turning["yaw_rate"]) < 1e-5
     assert turning["yaw_rate"][0] == pytest.approx(math.degrees(0.2), rel=1e-6)
     away = np.hypot(turning["x"] - turning["x"][0], turning["y"] - turning["y"][0] - 100)
@@ -64,10 +71,16 @@ def beginnings(car, name, monkeypatch, **settings):
     def begin(self, t_end, start, inputs, parameters=None, until=None):
         if t_end in (SETTLING_TIME, 2 * SETTLING_TIME) and set(inputs) == {"speed_set"}:
             return drive(self, t_end, start, inputs, parameters, until)  # an extended car settles
-        found.append(self.sim.simulate(
-            t_end=0.01, step=0.001, output_every=1, initial=dict(start), inputs=dict(inputs),
-            parameters=self._gear_parameter(start) | dict(parameters or {}),
-        ))  # fmt: skip
+        found.append(
+            self.sim.simulate(
+                t_end=0.01,
+                step=0.001,
+                output_every=1,
+                initial=dict(start),
+                inputs=dict(inputs),
+                parameters=self._gear_parameter(start) | dict(parameters or {}),
+            )
+        )
         raise Begun
 
     drive = CompiledCar.simulate
@@ -87,13 +100,16 @@ def jumps(run):
 CARS = {
     "symmetric": lambda: moved(bc.vehicles.Car.read("passenger"), 0.0),
     "driver left, cross-weight": lambda: moved(bc.vehicles.Car.read("passenger"), 0.37, 0.52),
-    "trailer and ESC": lambda: run_path(str(EXAMPLES / "car_with_trailer.py"))["car_with_trailer"](),
+    "trailer and ESC": lambda: run_path(str(EXAMPLES / "car_with_trailer.py"))[
+        "car_with_trailer"
+    ](),
 }
 
 
 @pytest.mark.parametrize("which", CARS)
 def test_no_manoeuvre_begins_with_a_jump(which, monkeypatch, capsys):
-    """All manoeuvres, of three cars: neither the wheel, its torque nor the yaw rate jumps as the driver takes over."""
+    """All manoeuvres, of three cars: neither the wheel, its torque nor the yaw rate jumps as the
+    driver takes over."""
     car, table = CARS[which](), {}
     for name in applicable_names():
         table[name] = jumps(beginnings(car, name, monkeypatch))
@@ -107,17 +123,23 @@ def test_no_manoeuvre_begins_with_a_jump(which, monkeypatch, capsys):
 
 
 def test_start_on_a_banked_road_that_climbs(tmp_path, monkeypatch):
-    """With a load on one side, camber and toe as well: the car begins in its steady motion on that plane."""
+    """With a load on one side, camber and toe as well: the car begins in its steady motion on that
+    plane."""
     car = bc.vehicles.Car.read("passenger").changed(
-        loads={"bags": {"mass": "80 kg", "at": ["-2.4 m", "-0.4 m", "0.5 m"]}}, rear={"camber": "-2.5 deg"}
+        loads={"bags": {"mass": "80 kg", "at": ["-2.4 m", "-0.4 m", "0.5 m"]}},
+        rear={"camber": "-2.5 deg"},
     )
     heights = (0.05 * np.arange(201))[:, None] + np.zeros(3)
-    road = written(tmp_path / "plane.crg", np.zeros(201), 1.0, (-4.0, 0.0, 4.0), heights, np.full(201, 0.06))
+    road = written(
+        tmp_path / "plane.crg", np.zeros(201), 1.0, (-4.0, 0.0, 4.0), heights, np.full(201, 0.06)
+    )
     run = beginnings(car, "road", monkeypatch, file=str(road), speed=60)
     found = jumps(run)
     assert all(x < JUMPS[n] for n, x in found.items()), found
     assert np.ptp(run["yaw_rate"]) < 1e-4 and np.ptp(run["steering_wheel"]) < 1e-3
-    assert run["roll"][0] > 1 and run["pitch"][0] < -2  # deg: along the road, whose left side is higher
+    assert (
+        run["roll"][0] > 1 and run["pitch"][0] < -2
+    )  # deg: along the road, whose left side is higher
 
 
 def test_start_in_a_side_wind():
@@ -133,7 +155,8 @@ def test_start_in_a_side_wind():
 
 @pytest.mark.parametrize("who", ["macadam", "point", "pursuit", "stanley"])
 def test_every_driver_takes_over_without_a_jump(who):
-    """Also with late eyes: the steering wheel stays where it is until the path bends within the preview."""
+    """Also with late eyes: the steering wheel stays where it is until the path bends within the
+    preview."""
     car = moved(bc.vehicles.Car.read("passenger"), 0.37, 0.52)
     run = bc.vehicles.manoeuvres.run(car, "iso3888-1", driver=who, delay=0.15, speed=60).run
     early = run["x"] < 20
@@ -157,7 +180,9 @@ def test_standing_on_a_slope():
 
 def test_a_car_coasts_to_rest():
     """By rolling resistance on level ground; it does not creep afterwards."""
-    run = bc.vehicles.Car.read("passenger").system(speed=1.0).equations().compile().simulate(t_end=30)
+    run = (
+        bc.vehicles.Car.read("passenger").system(speed=1.0).equations().compile().simulate(t_end=30)
+    )
     late = run.time > 20
     assert np.abs(run["speed"][late]).max() < 1e-9 and np.ptp(run["x"][late]) < 1e-9
     assert run["speed"].min() > -0.01  # m/s, as it swings back
@@ -180,13 +205,23 @@ def test_steering_to_and_fro_at_rest(name):
     for angle, frequency, brake in cases:
         wheel = bc.signals.sampled(t.tolist(), (angle * np.sin(2 * np.pi * frequency * t)).tolist())
         run = sim.simulate(t_end=60, inputs={"steer": wheel, "brake": float(brake)})
-        assert np.hypot(run["x"][-1] - run["x"][0], run["y"][-1] - run["y"][0]) < 1e-3, (angle, frequency, brake)
+        assert np.hypot(run["x"][-1] - run["x"][0], run["y"][-1] - run["y"][0]) < 1e-3, (
+            angle,
+            frequency,
+            brake,
+        )
         assert 3 < np.abs(run["steering_torque"]).max() < 15  # N m
 
 
 def test_a_run_that_does_not_reach_its_end_gives_no_metrics():
-    """Dampers that drive the wheels: the linkage leaves its range within a step steer, which has no steady values then."""
+    """Dampers that drive the wheels: the linkage leaves its range within a step steer, which has no
+    steady values then."""
     compiled = compile_car(bc.vehicles.Car.read("passenger"))
-    start, inputs = compiled.straight_running_state(22.0), {"speed_set": 22.0, "steer": bc.signals.step(0.2, 20.0)}
-    with pytest.raises(RunError, match=r"did not reach its end: stopped at t = 0\.3.* leaves its range"):
+    start, inputs = (
+        compiled.straight_running_state(22.0),
+        {"speed_set": 22.0, "steer": bc.signals.step(0.2, 20.0)},
+    )
+    with pytest.raises(
+        RunError, match=r"did not reach its end: stopped at t = 0\.3.* leaves its range"
+    ):
         compiled.simulate(5.0, start, inputs, {**THROTTLE_FIXED, "c_front": -3.0})

@@ -26,7 +26,8 @@ def tyre_of(folder, text, **options):
 def same(tyre):
     book = bc.vehicles.tyres.MagicFormula.read(BOOK).forces(**POINT)
     return all(
-        tyre.forces(**POINT)[n] == pytest.approx(book[n], rel=1e-9) for n in ("Fx", "Fy", "Mx", "My", "Mz", "Re")
+        tyre.forces(**POINT)[n] == pytest.approx(book[n], rel=1e-9)
+        for n in ("Fx", "Fy", "Mx", "My", "Mz", "Re")
     )
 
 
@@ -42,37 +43,55 @@ def in_units(text, length, force, angle):
         key, _, value = line.partition(" = ")
         dimension = DIMENSION_OF.get(key)
         usable = dimension and "'" not in value
-        lines.append(f"{key} = {float(value) / dimension_factor(dimension, factors)!r}" if usable else line)
+        lines.append(
+            f"{key} = {float(value) / dimension_factor(dimension, factors)!r}" if usable else line
+        )
     return "\n".join(lines)
 
 
 HABITS = {
     "line ends of DOS": lambda t: t.replace("\n", "\r\n"),
     "line ends of old Macs": lambda t: t.replace("\n", "\r"),
-    "comments behind values": lambda t: t.replace("PDX1 = 1.0422", "PDX1   =\t1.0422   $Longitudinal friction Mux, [-] !"),
+    "comments behind values": lambda t: t.replace(
+        "PDX1 = 1.0422", "PDX1   =\t1.0422   $Longitudinal friction Mux, [-] !"
+    ),
     "lower case": lambda t: t.lower(),
     "no header": lambda t: t[t.index("[UNITS]") :],
-    "no sections at all": lambda t: without("\n".join(x for x in t.split("\n") if not x.startswith("[")), "MASS"),
+    "no sections at all": lambda t: without(
+        "\n".join(x for x in t.split("\n") if not x.startswith("[")), "MASS"
+    ),
     "tables in braces": lambda t: t + "\n[SHAPE]\n{radial width}\n 1.0 0.0\n 1.0 0.4\n 0.9 1.0\n",
     "a byte order mark": lambda t: "\ufeff" + t,
     "sixteen bits": lambda t: t.encode("utf-16"),
     "umlauts of Latin-1": lambda t: ("$ Reifengr\u00f6\u00dfe\n" + t).encode("latin-1"),
-    "exponents of Fortran": lambda t: t.replace("PHX1 = 0.00021615", "PHX1 = 2.1615D-04").replace("-9.968e-05", "-9.968d-5"),
-    "lines of dashes": lambda t: t.replace("[", "$---------------------[units]\n[").replace("\n!", "\n  !"),
+    "exponents of Fortran": lambda t: t.replace("PHX1 = 0.00021615", "PHX1 = 2.1615D-04").replace(
+        "-9.968e-05", "-9.968d-5"
+    ),
+    "lines of dashes": lambda t: t.replace("[", "$---------------------[units]\n[").replace(
+        "\n!", "\n  !"
+    ),
     "other quotes": lambda t: t.replace("'", '"'),
     "no quotes": lambda t: t.replace("'", ""),
     "no blanks": lambda t: t.replace(" = ", "="),
     "unknown keys": lambda t: t + "\n[MAKER]\nSECRET_9 = 3\nWORDS = 'a $ b'\n",
     "mm, kN and deg": lambda t: in_units(
-        t.replace("'meter'", "'mm'").replace("'newton'", "'kN'").replace("'radians'", "'degrees'"), 1e-3, 1e3, np.pi / 180
+        t.replace("'meter'", "'mm'").replace("'newton'", "'kN'").replace("'radians'", "'degrees'"),
+        1e-3,
+        1e3,
+        np.pi / 180,
     ),
-    "psi": lambda t: t.replace("TIME = 'second'", "TIME = 'second'\nPRESSURE = 'psi'")
-    .replace("PRES = 220000.0", f"PRES = {220000 / 6894.757293168!r}")
-    .replace("PRESMIN = 186000.0", "PRESMIN = 1").replace("PRESMAX = 255000.0", "PRESMAX = 100"),
+    "psi": lambda t: (
+        t.replace("TIME = 'second'", "TIME = 'second'\nPRESSURE = 'psi'")
+        .replace("PRES = 220000.0", f"PRES = {220000 / 6894.757293168!r}")
+        .replace("PRESMIN = 186000.0", "PRESMIN = 1")
+        .replace("PRESMAX = 255000.0", "PRESMAX = 100")
+    ),
     "blanks in sections": lambda t: t.replace("[MODEL]", " [ Model ] $ x"),
     "a key twice": lambda t: t.replace("PDX1 = 1.0422", "PDX1 = 2\nPDX1 = 1.0422"),
-    "other names": lambda t: t.replace("TYRESIDE", "TIRESIDE").replace("INFLPRES", "IP").replace("NOMPRES", "IP_NOM"),
-}  # fmt: skip
+    "other names": lambda t: (
+        t.replace("TYRESIDE", "TIRESIDE").replace("INFLPRES", "IP").replace("NOMPRES", "IP_NOM")
+    ),
+}
 
 
 @pytest.mark.parametrize("habit", HABITS)
@@ -85,14 +104,19 @@ def test_habits_of_real_files_are_read(habit, tmp_path):
 def test_what_is_unknown_is_kept_and_noted(tmp_path):
     tyre = tyre_of(tmp_path, HABITS["unknown keys"](TEXT) + "[SHAPE]\n{radial width}\n1 2\n3 4\n")
     assert tyre.extra["MAKER.SECRET_9"] == 3 and tyre.extra["MAKER.WORDS"] == "a $ b"
-    assert np.array_equal(tyre.extra["SHAPE"], [[1, 2], [3, 4]]) and tyre.extra["UNITS.MASS"] == "kg"
+    assert (
+        np.array_equal(tyre.extra["SHAPE"], [[1, 2], [3, 4]]) and tyre.extra["UNITS.MASS"] == "kg"
+    )
     assert any("SECRET_9" in note for note in tyre.notes) and tyre["MASS"] == 9.3
 
 
 def test_both_sides_and_versions(tmp_path):
     right = tyre_of(tmp_path, TEXT.replace("'LEFT'", "'Right'"))
     assert right.side == "right" and right.on("left").mirrored
-    assert "counts as measured on the left" in tyre_of(tmp_path, TEXT.replace("'LEFT'", "'moon'")).notes[0]
+    assert (
+        "counts as measured on the left"
+        in tyre_of(tmp_path, TEXT.replace("'LEFT'", "'moon'")).notes[0]
+    )
     assert tyre_of(tmp_path, TEXT.replace("FITTYP = 61", "FITTYP = 62")).version == "6.2"
     pac = PAC.read_text("utf-8")
     assert bc.vehicles.tyres.MagicFormula.read(PAC).version == "5.2"
@@ -103,7 +127,10 @@ def test_both_sides_and_versions(tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda t: t.replace("FITTYP = 61", "FITTYP = 51"), r"tir.*FITTYP = 51 is a motorcycle tyre.*MotorcycleTyre"),
+        (
+            lambda t: t.replace("FITTYP = 61", "FITTYP = 51"),
+            r"tir.*FITTYP = 51 is a motorcycle tyre.*MotorcycleTyre",
+        ),
         (lambda t: t.replace("FITTYP = 61", "FITTYP = 60"), "FITTYP = '60' is not known"),
         (
             lambda t: t.replace("FITTYP = 61", "PROPERTY_FILE_FORMAT = 'PAC_MC'"),
@@ -134,7 +161,9 @@ def test_no_file(tmp_path):
 
 def test_doubtful_coefficients_are_noted(tmp_path):
     odd = (
-        TEXT.replace("PKY1 = -15.324", "PKY1 = 15.324").replace("Q_FZ2 = 15.4", "Q_FZ2 = 99").replace("220000.0", "2.2")
+        TEXT.replace("PKY1 = -15.324", "PKY1 = 15.324")
+        .replace("Q_FZ2 = 15.4", "Q_FZ2 = 99")
+        .replace("220000.0", "2.2")
     )
     notes = " ".join(tyre_of(tmp_path, odd).notes)
     assert "Kya" in notes and "Q_FZ2" in notes and "hardly the pressure" in notes
@@ -142,7 +171,10 @@ def test_doubtful_coefficients_are_noted(tmp_path):
 
 def changed(count, seed, folder):
     """Reads so many changed files; how many were tyres."""
-    rng, texts = random.Random(seed), (TEXT, PAC.read_text("utf-8"), HABITS["tables in braces"](TEXT))
+    rng, texts = (
+        random.Random(seed),
+        (TEXT, PAC.read_text("utf-8"), HABITS["tables in braces"](TEXT)),
+    )
     tyres = 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")

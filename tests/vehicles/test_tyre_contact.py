@@ -1,4 +1,5 @@
-"""Tyre models inside a model: the tables through a compiled wheel, the wrench at the hub, standstill and transients."""
+"""Tyre models inside a model: the tables through a compiled wheel, the wrench at the hub,
+standstill and transients."""
 
 from dataclasses import replace
 
@@ -23,7 +24,9 @@ def rig(tyre, mass=HEAVY, **options):
     steer = s.add_body("steer", hub, rotate=3, mass=0, inertia=inertia)
     camber = s.add_body("camber", steer, rotate=1, mass=0, inertia=inertia)
     wheel = s.add_body("wheel", camber, rotate=2, mass=0, inertia=inertia)
-    s.add_contact("t", at=wheel, terrain=bc.vehicles.terrain.flat(), tyre=tyre, wheel=wheel, **options)
+    s.add_contact(
+        "t", at=wheel, terrain=bc.vehicles.terrain.flat(), tyre=tyre, wheel=wheel, **options
+    )
     return s
 
 
@@ -90,8 +93,14 @@ def test_a_wheel_in_c_gives_the_tables_of_the_star_form_and_of_the_ranges():
     star = bc.vehicles.tyres.MagicFormula.read(BOOK, form="star")
     check_table(star, rig(star).equations().compile(), "mf61_star", slice(None))
     found = columns("mf61_limits")
-    for transient, slowest in (("linear", 2.0), ("none", 0.0)):  # slower the law of standstill begins
-        tyre, rows = bc.vehicles.tyres.MagicFormula.read(BOOK, transient=transient), found["Vx"] >= slowest
+    for transient, slowest in (
+        ("linear", 2.0),
+        ("none", 0.0),
+    ):  # slower the law of standstill begins
+        tyre, rows = (
+            bc.vehicles.tyres.MagicFormula.read(BOOK, transient=transient),
+            found["Vx"] >= slowest,
+        )
         out = through(rig(tyre).equations().compile(), tyre, found, rows)
         for name in ("Fx", "Fy", "Mx", "My", "Mz"):
             assert off(out[name.lower()], found[name][rows]) < 1e-10, name
@@ -109,7 +118,9 @@ def test_a_wheel_in_c_has_the_load_of_62_at_its_radius():
 @pytest.mark.campaign
 def test_a_wheel_in_c_gives_the_tables_of_fiala_tmeasy_and_brush():
     found, data = columns("fiala"), DATA["fiala"]
-    fiala = bc.vehicles.tyres.Fiala(data["c_slip"], data["c_alpha"], data["umax"], data["umin"], data["width"])
+    fiala = bc.vehicles.tyres.Fiala(
+        data["c_slip"], data["c_alpha"], data["umax"], data["umin"], data["width"]
+    )
     out = through(rig(fiala).equations().compile(), fiala, found, slice(None))
     for name in ("Fx", "Fy", "Mz"):
         assert off(out[name.lower()], found[name]) < 1e-10
@@ -123,7 +134,11 @@ def test_a_wheel_in_c_gives_the_tables_of_fiala_tmeasy_and_brush():
     law = bc.vehicles.tyres.Brush(data["c_alpha"], data["c_alpha"], friction=data["mu"])
     sim = rig(bc.Tyre(2e5, 0, law), radius=0.3).equations().compile()
     for alpha, Fy in zip(found["alpha"], found["Fy"], strict=True):
-        start = {"q(hub, 3)": 0.3 - data["Fz"] / 2e5, "u(hub, 1)": 20.0, "u(hub, 2)": -20 * np.tan(alpha)}
+        start = {
+            "q(hub, 3)": 0.3 - data["Fz"] / 2e5,
+            "u(hub, 1)": 20.0,
+            "u(hub, 2)": -20 * np.tan(alpha),
+        }
         start["u(wheel)"] = 20.0 / start["q(hub, 3)"]
         run = sim.simulate(t_end=2, step=0.002, initial=start)
         assert run["t_fy"][-1] == pytest.approx(Fy, rel=1e-10)
@@ -131,7 +146,8 @@ def test_a_wheel_in_c_gives_the_tables_of_fiala_tmeasy_and_brush():
 
 @pytest.mark.campaign
 def test_the_wrench_at_the_hub_is_that_of_the_contact_centre_by_hand():
-    """The geometry is done anew, from rotation matrices and the intersection of wheel plane and road."""
+    """The geometry is done anew, from rotation matrices and the intersection of wheel plane and
+    road."""
     tyre = book62()
     s = rig(tyre)
     s.add_outputs("forces", "moments")
@@ -149,9 +165,9 @@ def test_the_wrench_at_the_hub_is_that_of_the_contact_centre_by_hand():
     run = sim.simulate(t_end=0.01, step=0.001, initial={**start, "t_ex": 0.004, "t_ey": -0.006})
     now = {name: run[name][-1] for name in run.units}
     h, lean, turn = now["q(hub, 3)"], now["q(camber)"], now["q(steer)"]
-    R = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]]) @ np.array(
-        [[1, 0, 0], [0, np.cos(lean), -np.sin(lean)], [0, np.sin(lean), np.cos(lean)]]
-    )
+    R = np.array(
+        [[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]]
+    ) @ np.array([[1, 0, 0], [0, np.cos(lean), -np.sin(lean)], [0, np.sin(lean), np.cos(lean)]])
     axis, n = R[:, 1], np.array([0.0, 0.0, 1.0])
     x = np.cross(axis, n) / np.linalg.norm(np.cross(axis, n))
     y = np.cross(n, x)
@@ -171,7 +187,12 @@ def test_a_step_in_angle_takes_the_relaxation_length(book):
     small, none = 1e-3, {"t_LHY": 0.0, "t_LVY": 0.0}
     for speed in (5.0, 20.0, 40.0):
         start = state(tyre, {"Fz": 4000.0, "kappa": 0.0, "alpha": 0.0, "V": speed})
-        run = sim.simulate(t_end=2.5 / speed, step=2e-4, initial={**start, "u(hub, 2)": speed * small}, parameters=none)
+        run = sim.simulate(
+            t_end=2.5 / speed,
+            step=2e-4,
+            initial={**start, "u(hub, 2)": speed * small},
+            parameters=none,
+        )
         side = run["t.fy"] - run["t.fy"][0]
         end = tyre.forces(4000, 0, small, V=speed).Fy - run["t.fy"][0]
         way = np.interp(1 - np.exp(-1), side / end, run.time * speed)
@@ -180,14 +201,23 @@ def test_a_step_in_angle_takes_the_relaxation_length(book):
 
 @pytest.mark.campaign
 def test_nonlinear_transients_are_those_of_the_slope_of_the_force():
-    """sigma dalpha/dt = V_sy - |V_x| tan(alpha), sigma = |dFy/dalpha|/C (at least a tenth): integrated apart."""
-    tyre = bc.vehicles.tyres.MagicFormula.read(BOOK, transient="nonlinear").scaled(LHX=0.0, LVX=0.0, LHY=0.0, LVY=0.0)
+    """sigma dalpha/dt = V_sy - |V_x| tan(alpha), sigma = |dFy/dalpha|/C (at least a tenth):
+    integrated apart."""
+    tyre = bc.vehicles.tyres.MagicFormula.read(BOOK, transient="nonlinear").scaled(
+        LHX=0.0, LVX=0.0, LHY=0.0, LVY=0.0
+    )
     sim, V, fixed = rig(tyre).equations().compile(), 20.0, 4000.0
     sigma = {"alpha": tyre.forces(fixed, 0, 0).sigma_y, "kappa": tyre.forces(fixed, 0, 0).sigma_x}
-    for name, channel, wanted in (("alpha", "t.fy", 0.1), ("kappa", "t.fx", 0.08), ("alpha", "t.fy", 0.001)):
+    for name, channel, wanted in (
+        ("alpha", "t.fy", 0.1),
+        ("kappa", "t.fx", 0.08),
+        ("alpha", "t.fy", 0.001),
+    ):
 
         def force(x, name=name, channel=channel):
-            return getattr(tyre.forces(fixed, **{"kappa": 0.0, "alpha": 0.0, name: x}, V=V), f"F{channel[-1]}")
+            return getattr(
+                tyre.forces(fixed, **{"kappa": 0.0, "alpha": 0.0, name: x}, V=V), f"F{channel[-1]}"
+            )
 
         def rate(_, s, name=name, wanted=wanted, force=force):
             x, h = np.arctan(s[0]) if name == "alpha" else s[0], 1e-5
@@ -213,16 +243,29 @@ def test_rates_have_slopes_at_standstill(book):
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", ["book", "Fiala"])
 def test_linear_models_have_the_cornering_stiffness_where_no_wheel_slips(name):
-    """Exactly there, where the sign of a slip has no derivative: d Fy/d e = C/sigma and d Fx/d e likewise."""
+    """Exactly there, where the sign of a slip has no derivative: d Fy/d e = C/sigma and d Fx/d e
+    likewise."""
     tyre = {
-        "book": lambda: bc.vehicles.tyres.MagicFormula.read(BOOK).scaled(LHX=0.0, LVX=0.0, LHY=0.0, LVY=0.0),
+        "book": lambda: bc.vehicles.tyres.MagicFormula.read(BOOK).scaled(
+            LHX=0.0, LVX=0.0, LHY=0.0, LVY=0.0
+        ),
         "Fiala": lambda: bc.vehicles.tyres.Fiala(c_slip=1e5, c_alpha=8e4),
     }[name]()
-    sim, at = rig(tyre).equations().compile(), state(tyre, {"Fz": 3000.0, "kappa": 0.0, "alpha": 0.0, "V": 20.0})
-    model, found = sim.linearize(at=at, outputs=["t.fx", "t.fy"]), tyre.forces(3000.0, 0.0, 0.0, V=20.0)
+    sim, at = (
+        rig(tyre).equations().compile(),
+        state(tyre, {"Fz": 3000.0, "kappa": 0.0, "alpha": 0.0, "V": 20.0}),
+    )
+    model, found = (
+        sim.linearize(at=at, outputs=["t.fx", "t.fy"]),
+        tyre.forces(3000.0, 0.0, 0.0, V=20.0),
+    )
     C = model.in_equation_units().C
-    for i, (way, K, sigma) in enumerate((("x", found.Kxk, found.sigma_x), ("y", found.Kya, found.sigma_y))):
-        assert abs(C[i, model.state_names.index(f"t_e{way}")]) == pytest.approx(abs(K) / sigma, rel=1e-3)
+    for i, (way, K, sigma) in enumerate(
+        (("x", found.Kxk, found.sigma_x), ("y", found.Kya, found.sigma_y))
+    ):
+        assert abs(C[i, model.state_names.index(f"t_e{way}")]) == pytest.approx(
+            abs(K) / sigma, rel=1e-3
+        )
 
 
 def block(tyre, slope):
@@ -248,13 +291,18 @@ def gained(run):
 
 
 def test_energy_never_rises_from_sliding_to_rest():
-    sim, fiala = block(bc.vehicles.tyres.Fiala(1e5, 8e4, vertical_damping=3000), 0.2), bc.vehicles.tyres.Fiala(1e5, 8e4)
+    sim, fiala = (
+        block(bc.vehicles.tyres.Fiala(1e5, 8e4, vertical_damping=3000), 0.2),
+        bc.vehicles.tyres.Fiala(1e5, 8e4),
+    )
     for step in (1e-3, 5e-4):
         run = sim.simulate(t_end=1.5, step=step, method="rk4", initial=moving(fiala, 0.2, 3, 1))
         assert np.hypot(run["u(b, 1)"], run["u(b, 2)"])[-1] < 0.02 and gained(run) < 1e-14
 
 
-NO_SHIFTS = dict.fromkeys(("LHX", "LVX", "LHY", "LVY"), 0.0)  # their forces act without slip, and so may do work
+NO_SHIFTS = dict.fromkeys(
+    ("LHX", "LVX", "LHY", "LVY"), 0.0
+)  # their forces act without slip, and so may do work
 HELD = {
     "book": bc.vehicles.tyres.MagicFormula.read(BOOK).scaled(VERTICAL_DAMPING=3000, **NO_SHIFTS),
     "pac": bc.vehicles.tyres.MagicFormula.read(PAC).scaled(VERTICAL_DAMPING=3000, **NO_SHIFTS),
@@ -269,7 +317,11 @@ def test_a_locked_wheel_slides_stops_and_holds_on_a_slope_and_never_gains_energy
     tyre, sim = HELD[name], block(HELD[name], 0.2)
     for start in ((3, 1), (0.5, 0.2), (10, -4), (0, 2), (-3, 1), (-0.8, 0)):
         initial = moving(tyre, 0.2, *start)
-        for step, method, most in ((1e-3, "rk4", 1e-12), (5e-4, "rk4", 1e-12), (1e-3, "auto", 1e-9)):
+        for step, method, most in (
+            (1e-3, "rk4", 1e-12),
+            (5e-4, "rk4", 1e-12),
+            (1e-3, "auto", 1e-9),
+        ):
             assert gained(sim.simulate(t_end=3, initial=initial, step=step, method=method)) < most
     run = sim.simulate(t_end=150, step=0.002, output_every=50, initial=moving(tyre, 0.2, 3, 1))
     late = run.time > 90
@@ -278,21 +330,29 @@ def test_a_locked_wheel_slides_stops_and_holds_on_a_slope_and_never_gains_energy
     assert run["t.fx"][-1] == pytest.approx(400 * 9.80665 * 0.2 / np.hypot(1, 0.2), rel=1e-6)
     assert run["energy"][late].max() - run["energy"][late].min() < 1e-6
     held = sim.equilibrium(at=moving(tyre, 0.2, 0, 0))
-    assert held.motion.startswith("at rest") and held["t_ex"] == pytest.approx(run["t_ex"][-1], rel=1e-6)
+    assert held.motion.startswith("at rest") and held["t_ex"] == pytest.approx(
+        run["t_ex"][-1], rel=1e-6
+    )
 
 
 def test_a_sliding_patch_has_the_force_of_its_slip(book):
     tyre, sim = book
     start = state(tyre, {"Fz": 4000.0, "kappa": 0.0, "alpha": 0.0})
-    run = sim.simulate(t_end=2, step=1e-3, initial={**start, "u(wheel)": 0.0})  # locked at full speed
+    run = sim.simulate(
+        t_end=2, step=1e-3, initial={**start, "u(wheel)": 0.0}
+    )  # locked at full speed
     assert run["t.kappa"][-1] == pytest.approx(-1, rel=1e-9) and run.notes == []
     spinning = {**start, "u(hub, 1)": 0.0, "u(wheel)": 60.0}  # at standstill
     run = sim.simulate(t_end=1, step=1e-3, initial=spinning)
     (note,) = run.notes
     assert (
-        note.startswith("t.kappa: longitudinal slip ") and "lies outside -1 to 1 (" in note and "end was used" in note
+        note.startswith("t.kappa: longitudinal slip ")
+        and "lies outside -1 to 1 (" in note
+        and "end was used" in note
     )
-    assert run["t.kappa"][-1] > 5 and run["t.fx"][-1] == pytest.approx(tyre.forces(4000, 1.0, 0).Fx, rel=0.05)
+    assert run["t.kappa"][-1] > 5 and run["t.fx"][-1] == pytest.approx(
+        tyre.forces(4000, 1.0, 0).Fx, rel=0.05
+    )
 
 
 @pytest.mark.campaign
@@ -302,7 +362,11 @@ def test_lift_off_and_landing_are_ordinary():
     wheel = s.add_body("wheel", hub, rotate=2, mass=0, inertia=(0.5, 1, 0.5))
     s.add_gravity()
     s.add_contact(
-        "t", at=wheel, terrain=bc.vehicles.terrain.flat(), tyre=bc.vehicles.tyres.MagicFormula.read(BOOK), wheel=wheel
+        "t",
+        at=wheel,
+        terrain=bc.vehicles.terrain.flat(),
+        tyre=bc.vehicles.tyres.MagicFormula.read(BOOK),
+        wheel=wheel,
     )
     start = {"q(hub, 3)": 0.6, "u(hub, 1)": 15, "u(hub, 2)": 2, "u(wheel)": 20}
     run = s.equations().compile().simulate(t_end=3, step=5e-4, initial=start)
@@ -335,7 +399,9 @@ def test_written_programs_hold_the_tyre(language, tmp_path):
     s.set_run(
         t_end=0.4,
         step=0.002,
-        initial=state(bc.vehicles.tyres.MagicFormula.read(BOOK), {"Fz": 3000.0, "kappa": 0.1, "alpha": 0.08}),
+        initial=state(
+            bc.vehicles.tyres.MagicFormula.read(BOOK), {"Fz": 3000.0, "kappa": 0.1, "alpha": 0.08}
+        ),
     )
     eom = s.equations()
     run = eom.compile().simulate()
@@ -356,7 +422,14 @@ def test_scale_factors_are_parameters(book):
 def test_another_tyre_of_the_same_form_is_the_same_program(book):
     """Coefficients are data of the program; which of them are zero is not."""
     tyre, sim = book
-    changes = {"PKY1": 1.1, "PDY1": 0.9, "FNOMIN": 1.2, "QSY1": 2.0, "VERTICAL_STIFFNESS": 0.9, "FZMAX": 0.8}
+    changes = {
+        "PKY1": 1.1,
+        "PDY1": 0.9,
+        "FNOMIN": 1.2,
+        "QSY1": 2.0,
+        "VERTICAL_STIFFNESS": 0.9,
+        "FZMAX": 0.8,
+    }
     other = tyre.scaled(**{key: factor * tyre[key] for key, factor in changes.items()})
     changed = rig(other).equations().compile()
     texts = [x.loaded.model.source.rpartition("/* numbers of tables") for x in (sim, changed)]
@@ -374,7 +447,10 @@ def test_another_tyre_of_the_same_form_is_the_same_program(book):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"tyre": bc.vehicles.tyres.Brush(1e5, 8e4)}, "a tyre such as bc.load reads from a .tir file"),
+        (
+            {"tyre": bc.vehicles.tyres.Brush(1e5, 8e4)},
+            "a tyre such as bc.load reads from a .tir file",
+        ),
         ({"tyre": bc.vehicles.tyres.Fiala(-1, 8e4)}, "c_slip=-1 must be a positive number"),
         ({"tyre": bc.vehicles.tyres.Fiala(1e5, 8e4), "drive": 3}, "driven by a moment"),
         ({"tyre": bc.vehicles.tyres.Fiala(1e5, 8e4), "rolling_resistance": 3}, "has its own"),

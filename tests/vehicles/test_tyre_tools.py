@@ -33,9 +33,17 @@ def test_a_fit_finds_the_coefficients_again(measured, tmp_path):
     wrong = book.scaled(PDY1=0.7, PDY2=0.0, PKY1=-10, PKY2=2.2, PEY1=-0.2, QDZ1=0.06)
     found = bc.vehicles.tyres.fit(measured, start=wrong, coefficients=names)
     true = np.array([book[n] for n in names])
-    assert np.all(np.abs(found.values - true) < 5 * found.errors) and np.all(found.errors < 0.05 * np.abs(true) + 1e-3)
-    assert found.rms["Fy"] == pytest.approx(20, rel=0.1) and found.rms["Mz"] == pytest.approx(1, rel=0.1)
-    assert found.covariance.shape == (6, 6) and found.tyre["PDX1"] == book["PDX1"] and "PDY1 = " in str(found)
+    assert np.all(np.abs(found.values - true) < 5 * found.errors) and np.all(
+        found.errors < 0.05 * np.abs(true) + 1e-3
+    )
+    assert found.rms["Fy"] == pytest.approx(20, rel=0.1) and found.rms["Mz"] == pytest.approx(
+        1, rel=0.1
+    )
+    assert (
+        found.covariance.shape == (6, 6)
+        and found.tyre["PDX1"] == book["PDX1"]
+        and "PDY1 = " in str(found)
+    )
     found.draw(tmp_path / "fit.png")
     assert (tmp_path / "fit.png").stat().st_size > 10_000
 
@@ -44,7 +52,9 @@ def test_data_of_a_fit_may_be_a_file(measured, tmp_path):
     path = tmp_path / "data.csv"
     rows = np.stack([np.arange(600.0), *measured.values()], axis=1)
     np.savetxt(path, rows, delimiter=",", header=",".join(["t", *measured]), comments="")
-    found = bc.vehicles.tyres.fit(path, start=bc.vehicles.tyres.MagicFormula.read(BOOK), coefficients=["PKY1"])
+    found = bc.vehicles.tyres.fit(
+        path, start=bc.vehicles.tyres.MagicFormula.read(BOOK), coefficients=["PKY1"]
+    )
     assert found.values[0] == pytest.approx(-15.324, rel=0.02)
 
 
@@ -65,7 +75,12 @@ def test_data_of_a_fit_may_be_a_file(measured, tmp_path):
     ],
 )
 def test_what_is_wrong_with_a_fit_is_told(measured, change, words):
-    given = {"data": measured, "start": bc.vehicles.tyres.MagicFormula.read(BOOK), "coefficients": ["PKY1"], **change}
+    given = {
+        "data": measured,
+        "start": bc.vehicles.tyres.MagicFormula.read(BOOK),
+        "coefficients": ["PKY1"],
+        **change,
+    }
     with pytest.raises(bc.ModelError, match=words):
         bc.vehicles.tyres.fit(**given)
 
@@ -75,7 +90,13 @@ def test_a_tyre_in_another_size():
     small = book.sized(load=400, radius=0.15)
     at = dict(kappa=0.03, alpha=0.05, gamma=0.02)
     one, other = book.forces(4000, **at), small.forces(400, **at, V=16.7)
-    for name, factor in {"Fx": 0.1, "Fy": 0.1, "mux": 1, "Mz": 0.1 * 0.15 / 0.3135, "sigma_y": 0.15 / 0.3135}.items():
+    for name, factor in {
+        "Fx": 0.1,
+        "Fy": 0.1,
+        "mux": 1,
+        "Mz": 0.1 * 0.15 / 0.3135,
+        "sigma_y": 0.15 / 0.3135,
+    }.items():
         assert other[name] == pytest.approx(factor * one[name], rel=1e-6)
     assert "not measured" in small.notes[-1]
     with pytest.raises(bc.ModelError, match="must be positive"):
@@ -97,7 +118,9 @@ def test_the_command_tells_and_writes(tmp_path, capsys):
     lines = table.read_text("utf-8").splitlines()
     names, first = lines[0].split(","), [float(x) for x in lines[2].split(",")]
     at = dict(zip(names, first, strict=True))
-    forces = bc.vehicles.tyres.MagicFormula.read(BOOK).forces(at["Fz"], at["kappa"], at["alpha"], at["gamma"])
+    forces = bc.vehicles.tyres.MagicFormula.read(BOOK).forces(
+        at["Fz"], at["kappa"], at["alpha"], at["gamma"]
+    )
     assert at["Mz"] == forces.Mz and len(lines) > 300
     assert main(["tyre", str(BOOK), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["at"]["Kya"][1] == pytest.approx(-53353.1, rel=1e-5)
@@ -114,4 +137,9 @@ def test_curves_are_named():
     assert legends[0] == legends[1] == legends[2] == legends[4] == ["2 kN", "4 kN", "6 kN", "8 kN"]
     assert legends[3] == ["1.5 deg", "3.75 deg", "7.5 deg", "11.2 deg", "15 deg"]
     assert figure.axes[1].get_ylabel() == "Mz (N·m)" and figure.axes[5].get_ylabel() == "radius (m)"
-    assert tyre_curves.draw_tyre_curves(bc.vehicles.tyres.TMeasy.of_size("205/60R15 91V")).get_suptitle() == "TMeasy"
+    assert (
+        tyre_curves.draw_tyre_curves(
+            bc.vehicles.tyres.TMeasy.of_size("205/60R15 91V")
+        ).get_suptitle()
+        == "TMeasy"
+    )

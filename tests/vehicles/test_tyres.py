@@ -1,4 +1,5 @@
-"""Any law of slip may hold a tyre on the road: what a law has to do, and where further ones are found."""
+"""Any law of slip may hold a tyre on the road: what a law has to do, and where further ones are
+found."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -15,7 +16,8 @@ M, G = 100.0, 9.80665
 
 @dataclass(frozen=True)
 class Oil:
-    """A law without states: force against the slip velocity, in proportion to it and to the load."""
+    """A law without states: force against the slip velocity, in proportion to it and to the
+    load."""
 
     c: float
     has_side_force: bool = True
@@ -36,7 +38,12 @@ def sled(law):
     body = s.add_point_mass("b", translate=(1, 2, 3) if law.has_side_force else (1, 3), mass=M)
     s.add_gravity()
     s.add_contact(
-        "t", at=body, radius=0.3, terrain=bc.vehicles.terrain.flat(), tyre=bc.Tyre(2e5, 3000, law), wheel=body
+        "t",
+        at=body,
+        radius=0.3,
+        terrain=bc.vehicles.terrain.flat(),
+        tyre=bc.Tyre(2e5, 3000, law),
+        wheel=body,
     )
     last = 3 if law.has_side_force else 2
     s.set_run(t_end=0.2, step=0.001, initial={f"q(b, {last})": 0.3 - M * G / 2e5, "u(b, 1)": 2.0})
@@ -46,7 +53,12 @@ def sled(law):
 @pytest.mark.parametrize("space", [True, False])
 def test_a_law_of_ones_own_holds_a_wheel(space):
     c = 0.5
-    run = sled(Oil(c, space)).equations().compile(backend="python").simulate(initial={"u(b, 2)": 1.0} if space else {})
+    run = (
+        sled(Oil(c, space))
+        .equations()
+        .compile(backend="python")
+        .simulate(initial={"u(b, 2)": 1.0} if space else {})
+    )
     assert run["t_fx"] == pytest.approx(-c * M * G * run["u(b, 1)"], rel=1e-9)
     assert run["u(b, 1)"][-1] == pytest.approx(2 * 2.718281828459045 ** (-c * G * 0.2), rel=1e-6)
     assert ("t_fy" in run) == space
@@ -70,7 +82,12 @@ def test_what_is_no_law_is_told(slip, words):
     body = s.add_point_mass("b", mass=1)
     with pytest.raises(bc.ModelError, match=words):
         s.add_contact(
-            "t", at=body, radius=0.3, terrain=bc.vehicles.terrain.flat(), tyre=bc.Tyre(2e5, 0, slip), wheel=body
+            "t",
+            at=body,
+            radius=0.3,
+            terrain=bc.vehicles.terrain.flat(),
+            tyre=bc.Tyre(2e5, 0, slip),
+            wheel=body,
         )
 
 
@@ -78,13 +95,22 @@ def test_what_is_no_law_is_told(slip, words):
     ("tyre", "words"),
     [
         (bc.vehicles.tyres.Fiala(6e4, -4e4), "c_alpha=-40000.0 must be a positive number"),
-        (bc.vehicles.tyres.Fiala(6e4, 4e4, vertical_damping=-1), "vertical_damping=-1 must be zero or positive"),
+        (
+            bc.vehicles.tyres.Fiala(6e4, 4e4, vertical_damping=-1),
+            "vertical_damping=-1 must be zero or positive",
+        ),
         (
             bc.vehicles.tyres.Fiala(6e4, 4e4, relaxation=(0.1, 0.2, 0.3)),
             r"relaxation=\(0.1, 0.2, 0.3\) must be a length",
         ),
-        (bc.vehicles.tyres.MotorcycleTyre(15, 1, relaxation="0.2 m"), "relaxation='0.2 m' must be a length"),
-        (bc.vehicles.tyres.MotorcycleTyre(15, 1, crown=0.4), "crown=0.4 must be smaller than radius=0.3"),
+        (
+            bc.vehicles.tyres.MotorcycleTyre(15, 1, relaxation="0.2 m"),
+            "relaxation='0.2 m' must be a length",
+        ),
+        (
+            bc.vehicles.tyres.MotorcycleTyre(15, 1, crown=0.4),
+            "crown=0.4 must be smaller than radius=0.3",
+        ),
         (bc.vehicles.tyres.TMeasy(pn=True), "pn=True must be a positive number"),
     ],
 )
@@ -104,7 +130,10 @@ def test_every_module_of_the_folder_adds_its_tyres():
     for path in Path(bc.vehicles.tyres.__file__).parent.glob("[a-z]*.py"):
         module = import_module(f"bellcrank.vehicles.tyres.{path.stem}")
         for name in module.__all__:
-            assert getattr(bc.vehicles.tyres, name) is getattr(module, name) and name in bc.vehicles.tyres.__all__
+            assert (
+                getattr(bc.vehicles.tyres, name) is getattr(module, name)
+                and name in bc.vehicles.tyres.__all__
+            )
             if isinstance(getattr(module, name), type):
                 law = all(
                     hasattr(getattr(module, name), part)

@@ -40,7 +40,8 @@ def book62():
 
 
 def table_tmeasy():
-    """A tyre with the curves of the table at its nominal load: the first along, the others across."""
+    """A tyre with the curves of the table at its nominal load: the first along, the others
+    across."""
     return bc.vehicles.tyres.TMeasy(
         4000.0, dfx0=(25.0, 25.0), fxm=(0.8, 0.8), fxs=(0.775, 0.775), sxm=(0.11, 0.11), sxs=(0.5, 0.5),
         dfy0=(20.0, 20.0), fym=(0.75, 0.75), fys=(0.6, 0.6), sym=(0.2, 0.2), sys=(0.8, 0.8),

@@ -1,4 +1,5 @@
-"""Wrong programs: each equation of a program spoiled in turn, a little, in all the ways an equation can be wrong."""
+"""Wrong programs: each equation of a program spoiled in turn, a little, in all the ways an equation
+can be wrong."""
 
 import math
 from dataclasses import replace
@@ -13,8 +14,9 @@ FACTOR, BESIDE = Fraction(10013, 10000), Fraction(7, 10000)
 
 
 def places(program):
-    """(section, "result", index) or (section, "statement", index, path) of every equation: rates, outputs, constraints and their slopes,
-    corrections, redundant equations, kept values, intermediate results, arguments of calls, entries of linear systems."""
+    """(section, "result", index) or (section, "statement", index, path) of every equation: rates,
+    outputs, constraints and their slopes, corrections, redundant equations, kept values,
+    intermediate results, arguments of calls, entries of linear systems."""
     found = []
     for name in program.functions:
         section = getattr(program, name)
@@ -22,20 +24,41 @@ def places(program):
         section = replace(section, results=section.results[:last])
         if name != "constants":  # their results are the statements themselves
             found += [(name, "result", i) for i in range(len(section.results))]
-        found += [(name, "statement", i, path) for i, s in enumerate(section.statements) for path in paths(s)]
+        found += [
+            (name, "statement", i, path)
+            for i, s in enumerate(section.statements)
+            for path in paths(s)
+        ]
     return found
 
 
-FIELDS = ("value", "arguments", "matrix", "right", "mass", "force", "rows")  # of statements, in which expressions stand
+FIELDS = (
+    "value",
+    "arguments",
+    "matrix",
+    "right",
+    "mass",
+    "force",
+    "rows",
+)  # of statements, in which expressions stand
 
 
 def paths(statement):
     """Where expressions stand in a statement: (field, index, index ...)."""
 
     def inside(entry, path):
-        return [p for i, x in enumerate(entry) for p in inside(x, (*path, i))] if isinstance(entry, tuple) else [path]
+        return (
+            [p for i, x in enumerate(entry) for p in inside(x, (*path, i))]
+            if isinstance(entry, tuple)
+            else [path]
+        )
 
-    return [p for name in FIELDS if hasattr(statement, name) for p in inside(getattr(statement, name), (name,))]
+    return [
+        p
+        for name in FIELDS
+        if hasattr(statement, name)
+        for p in inside(getattr(statement, name), (name,))
+    ]
 
 
 def _wrong(entry):
@@ -71,8 +94,9 @@ def spoiled(eom, place):
 
 
 def acts(system, eom, wrong):
-    """Does the wrong equation change any result at states that keep the constraints? An intermediate result may cancel out further on,
-    or only add to a row a multiple of another. What small variables leave open, a change with the square of their size, is no mistake."""
+    """Does the wrong equation change any result at states that keep the constraints? An
+    intermediate result may cancel out further on, or only add to a row a multiple of another. What
+    small variables leave open, a change with the square of their size, is no mistake."""
     orders = eom.analysis.mechanism.orders
     subjects = _subjects(system, eom, wrong, None)
     samples = subjects[0].samples(3)
@@ -81,15 +105,23 @@ def acts(system, eom, wrong):
         return _largest_change(subjects, samples) > 1e-10
     changes = []
     for size in (1e-2, 1e-3):
-        scaled = {k: subjects[0].given.get(k, r.value) * size ** orders[k] for k, r in system.description.parameters.items()
-                  if k in orders and r.value is not None}  # fmt: skip
+        scaled = {
+            k: subjects[0].given.get(k, r.value) * size ** orders[k]
+            for k, r in system.description.parameters.items()
+            if k in orders and r.value is not None
+        }
         smaller = _subjects(system, eom, wrong, scaled)
-        changes.append(_largest_change(smaller, [scaled_sample(subjects[0], s, size, orders) for s in samples]))
+        changes.append(
+            _largest_change(smaller, [scaled_sample(subjects[0], s, size, orders) for s in samples])
+        )
     return changes[1] > 1e-14 and math.log10(changes[0] / changes[1]) < 1.5
 
 
 def _subjects(system, eom, wrong, parameters):
-    return [ModelUnderTest(system, e, {"backend": "python"}, parameters, 7, quiet=True) for e in (eom, wrong)]
+    return [
+        ModelUnderTest(system, e, {"backend": "python"}, parameters, 7, quiet=True)
+        for e in (eom, wrong)
+    ]
 
 
 def _largest_change(subjects, samples):
@@ -98,7 +130,10 @@ def _largest_change(subjects, samples):
 
 def _change(right, wrong):
     pairs = [(np.array(a), np.array(b)) for a, b in zip(right, wrong, strict=True)]
-    return max(float(np.abs(a - b).max(initial=0.0) / max(1.0, np.abs(a).max(initial=0.0))) for a, b in pairs)
+    return max(
+        float(np.abs(a - b).max(initial=0.0) / max(1.0, np.abs(a).max(initial=0.0)))
+        for a, b in pairs
+    )
 
 
 def _results(subject, s):
@@ -106,7 +141,15 @@ def _results(subject, s):
     program = subject.eom.program
     lists = [subject.plain_rates(s)]
     for name in program.functions:
-        if name not in ("constants", "derivatives", "start", "update", "entry"):  # which act through the others
+        if name not in (
+            "constants",
+            "derivatives",
+            "start",
+            "update",
+            "entry",
+        ):  # which act through the others
             values = subject.function_values(name, s)
-            lists.append(values[: len(values) - ONLY_CHOOSE.get(name, lambda loops: 0)(program.loops)])
+            lists.append(
+                values[: len(values) - ONLY_CHOOSE.get(name, lambda loops: 0)(program.loops)]
+            )
     return lists

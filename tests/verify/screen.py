@@ -1,8 +1,10 @@
-"""Wrong equations by the hundred: what the check rejects at its states, without an evaluation of the description for each.
+"""Wrong equations by the hundred: what the check rejects at its states, without an evaluation of
+the description for each.
 
-What is left of the equations of motion is affine in the accelerations that a program claims, T' M (own - u'), and is measured by sizes that
-do not depend on them. M, own, sizes and the motions T that loops allow are those of the check, found once for each of its states; so is what
-outputs are measured by.
+What is left of the equations of motion is affine in the accelerations that a program claims, T' M
+(own - u'), and is measured by sizes that do not depend on them. M, own, sizes and the motions T
+that loops allow are those of the check, found once for each of its states; so is what outputs are
+measured by.
 """
 
 import re
@@ -22,7 +24,8 @@ SURELY = 10  # times the limit: sizes are those of right accelerations
 
 
 class Switched:
-    """A program in Python of which any one equation can be made wrong, without another compilation."""
+    """A program in Python of which any one equation can be made wrong, without another
+    compilation."""
 
     def __init__(self, program, functions):
         self.program, self.functions = program, functions
@@ -54,16 +57,23 @@ class Switched:
 
 def _marked(program):
     """The source of the program with every equation shown to wrong(place, value)."""
-    printed = {f.name: f.section.statements for f in program.functions_of("minimal") if f.name in SECTIONS}
+    printed = {
+        f.name: f.section.statements for f in program.functions_of("minimal") if f.name in SECTIONS
+    }
     lines, left, place = [], iter(()), {}
     for line in python_source(program).splitlines():
         head = re.match(r"def (\w+)\(", line)
         if head:
             left = iter(printed.get(head[1], ()))
-            place = {**_places(program, "derivatives"), **_places(program, head[1])}  # outputs take some from there
+            place = {
+                **_places(program, "derivatives"),
+                **_places(program, head[1]),
+            }  # outputs take some from there
         if re.match(r"    (?!return|c = )", line) and (statement := next(left, None)) is not None:
             if isinstance(statement, AssignStatement):
-                line = re.sub(r"^(    [\w\[\]]+ = )(.*)$", rf"\1wrong({place[statement.target]!r}, \2)", line)
+                line = re.sub(
+                    r"^(    [\w\[\]]+ = )(.*)$", rf"\1wrong({place[statement.target]!r}, \2)", line
+                )
                 assert "wrong(" in line
         lines.append(line)
     return "\n".join([*lines, ""])
@@ -92,8 +102,14 @@ class Screen:
         for s in faster + subject.samples_in_other_branches(faster):
             looks.check_state(s)
             evaluation = subject.evaluation(s)
-            partials, own = PartialVelocityMotions(evaluation, s.q), accelerations(evaluation, s.q, s.u)
-            sizes, M = partials.power_scales(evaluation.motion(s.q, s.u, own)), partials.mass_matrix()
+            partials, own = (
+                PartialVelocityMotions(evaluation, s.q),
+                accelerations(evaluation, s.q, s.u),
+            )
+            sizes, M = (
+                partials.power_scales(evaluation.motion(s.q, s.u, own)),
+                partials.mass_matrix(),
+            )
             if evaluation.closed is not None:
                 T = evaluation.closed.null_space(s.q, evaluation.freedoms)
                 sizes, M = np.abs(T).T @ sizes, T.T @ M
@@ -107,7 +123,9 @@ class Screen:
 
     def refuses(self, place):
         """Is a wrong equation surely found?"""
-        if place is not None and (place[0] not in SECTIONS or (self.loops and place[0] == "constants")):
+        if place is not None and (
+            place[0] not in SECTIONS or (self.loops and place[0] == "constants")
+        ):
             return False  # those of loops lead the check to other states
         self.program.wrong = place
         try:
@@ -130,5 +148,11 @@ def _weight(looks, name):
     if name not in listed:
         return np.inf
     dimension, channel = units[name].dimension, listed[name]
-    alike = [c.expected_magnitude for other, c in listed.items() if units[other].dimension == dimension]
-    return max(channel.expected_magnitude, channel.varies, ZERO * max(*alike, looks.scales.scale_of(dimension)))
+    alike = [
+        c.expected_magnitude for other, c in listed.items() if units[other].dimension == dimension
+    ]
+    return max(
+        channel.expected_magnitude,
+        channel.varies,
+        ZERO * max(*alike, looks.scales.scale_of(dimension)),
+    )

@@ -1,4 +1,5 @@
-"""Energy and momentum over a run: what is exchanged, and the lines that follow, for a cart with a rod (test_sizes)."""
+"""Energy and momentum over a run: what is exchanged, and the lines that follow, for a cart with a
+rod (test_sizes)."""
 
 import math
 from dataclasses import replace
@@ -30,15 +31,22 @@ def test_inputs_swing_once_over_the_run(subject):
     assert window.t_end == 1.25
     y = np.arange(4.0)
     sample = window.sample_at(0.25, y)
-    assert (sample.time, [*sample.q], [*sample.u], sample.inputs) == (0.25, [0, 1], [2, 3], {"a": (2, 3, 0)})
+    assert (sample.time, [*sample.q], [*sample.u], sample.inputs) == (
+        0.25,
+        [0, 1],
+        [2, 3],
+        {"a": (2, 3, 0)},
+    )
     for t in (0.3, 0.55, 1.1):
         value, rate, second = window.sample_at(t, y).inputs["a"]
         assert value == pytest.approx(2 + 3 / (2 * math.pi) * math.sin(2 * math.pi * (t - 0.25)))
         assert rate == pytest.approx(
-            central_difference(lambda h, t=t: window.sample_at(t + h, y).inputs["a"][0], 1e-2), rel=1e-9
+            central_difference(lambda h, t=t: window.sample_at(t + h, y).inputs["a"][0], 1e-2),
+            rel=1e-9,
         )
         assert second == pytest.approx(
-            central_difference(lambda h, t=t: window.sample_at(t + h, y).inputs["a"][1], 1e-2), rel=1e-9
+            central_difference(lambda h, t=t: window.sample_at(t + h, y).inputs["a"][1], 1e-2),
+            rel=1e-9,
         )
     # speeds count by the usual rate
     assert window.units == pytest.approx([L, 1, 2.2 * L, 2.2])
@@ -66,12 +74,15 @@ def test_momenta_and_loads_of_the_machine_as_one_body(subject):
         M1 * (abs(r[0] * v[1]) + abs(r[1] * v[0])) + abs(spin),
     ]
     assert size == pytest.approx(parts, abs=1e-13)
-    assert rigid.loads() == pytest.approx([F, -(M0 + M1) * G, 0, 0, 0, -M0 * G * Q[0] - M1 * G * r[0]], abs=1e-12)
+    assert rigid.loads() == pytest.approx(
+        [F, -(M0 + M1) * G, 0, 0, 0, -M0 * G * Q[0] - M1 * G * r[0]], abs=1e-12
+    )
     assert rigid.allowed_motions().tolist() == [True, False, False, False, False, False]
 
 
 def test_what_is_exchanged_in_a_step(subject):
-    """The cart moves evenly, turning back in the middle: the push does no work, but exchanges it."""
+    """The cart moves evenly, turning back in the middle: the push does no work, but exchanges
+    it."""
     window = ShortRun(subject, START)
     path = SimpleNamespace(t_old=1.0, t=1.5)
 
@@ -93,10 +104,16 @@ def test_what_is_exchanged_in_a_step(subject):
 
 @pytest.mark.parametrize(
     ("exchanged", "last", "error"),
-    [(10.0, (4.0, 7.0), 0.2), (0.5, (4.0, 7.0), 1.0), (0.5, (8.0, 6.0), 1.0), (1e-9, (3.0, 5.0), 1.0 / 3e-3)],
+    [
+        (10.0, (4.0, 7.0), 0.2),
+        (0.5, (4.0, 7.0), 1.0),
+        (0.5, (8.0, 6.0), 1.0),
+        (1e-9, (3.0, 5.0), 1.0 / 3e-3),
+    ],
 )
 def test_a_balance_is_a_share_of_what_went_to_and_fro(subject, monkeypatch, exchanged, last, error):
-    """Work of 1 against a gain of energy; next to the work, the largest change, or a thousandth of the kinetic energy."""
+    """Work of 1 against a gain of energy; next to the work, the largest change, or a thousandth of
+    the kinetic energy."""
     window = ShortRun(subject, START)
     found = iter([EnergyRates(3.0, 5.0, 0.0), EnergyRates(*last, 0.0)])
     monkeypatch.setattr(window, "_energies", lambda s: next(found))
@@ -111,12 +128,15 @@ def test_a_balance_is_a_share_of_what_went_to_and_fro(subject, monkeypatch, exch
 
 
 def test_lines_of_momentum():
-    """Along what is free: the change less the impulse, as a fraction of the largest momentum or impulse of its kind."""
+    """Along what is free: the change less the impulse, as a fraction of the largest momentum or
+    impulse of its kind."""
     account = EnergyAccount(free=np.array([True, False, True, False, False, True]))
     account.impulse = np.array([1.0, 0, 0.5, 0, 0, 0])
     account.pushed = np.array([1.0, 50.0, 0.5, 0, 0, 0])
     before, after = np.array([2.0, 3, 4, 5, 6, 7]), np.array([3.0, 9, 4.25, 0, 0, 7.5])
-    linear, angular = _momentum_lines(account, [(before, abs(before)), (after, 2 * abs(after))], " y")
+    linear, angular = _momentum_lines(
+        account, [(before, abs(before)), (after, 2 * abs(after))], " y"
+    )
     assert (linear.name, linear.value) == ("linear momentum y", pytest.approx(0.25 / 50))
     assert linear.note == "along n1, n3, with the impulse of loads"
     assert (angular.value, angular.note) == (pytest.approx(0.5 / 15), "about n3, conserved")

@@ -1,4 +1,5 @@
-"""What loop joints lock, by the motions that they allow: a free body on the ground, about an axis that points anywhere."""
+"""What loop joints lock, by the motions that they allow: a free body on the ground, about an axis
+that points anywhere."""
 
 import numpy as np
 import pytest
@@ -71,12 +72,15 @@ def test_a_joint_allows_its_motions_and_no_others(joint):
 
 
 @pytest.mark.parametrize(
-    ("joint", "turn"), [("revolute", ACROSS), ("cylindrical", OTHER), ("planar", ACROSS), ("prismatic", AXIS)]
+    ("joint", "turn"),
+    [("revolute", ACROSS), ("cylindrical", OTHER), ("planar", ACROSS), ("prismatic", AXIS)],
 )
 def test_a_joint_that_is_turned_over_is_seen(joint, turn):
     """Its rows hold, its axis or its body points the other way."""
     e = closed(joint)
-    assert e.closed.has_reference_orientation(e.machine.motion(moved(np.zeros(3), np.zeros(3)), np.zeros(6)))
+    assert e.closed.has_reference_orientation(
+        e.machine.motion(moved(np.zeros(3), np.zeros(3)), np.zeros(6))
+    )
     over = moved(np.zeros(3), np.pi * turn)
     assert e.closed.errors(over, np.zeros(6))[0] < 1e-14
     assert not e.closed.has_reference_orientation(e.machine.motion(over, np.zeros(6)))
@@ -90,7 +94,9 @@ def test_a_universal_joint_keeps_two_axes_square():
     record = e.machine.description.loops[0]
     met = AXIS
     least = np.eye(3)[
-        _least_aligned_axis(record, -1, met, e.mechanics_evaluator(e.machine.motion(np.zeros(6), np.zeros(6))))
+        _least_aligned_axis(
+            record, -1, met, e.mechanics_evaluator(e.machine.motion(np.zeros(6), np.zeros(6)))
+        )
     ]
     assert least.tolist() == [1, 0, 0]  # the smallest part
     held = np.cross(AXIS, least)

@@ -1,4 +1,5 @@
-"""The check fails when any one generated equation is wrong: every rate, output, constraint, slope and intermediate result in turn."""
+"""The check fails when any one generated equation is wrong: every rate, output, constraint, slope
+and intermediate result in turn."""
 
 import warnings
 from pathlib import Path
@@ -28,18 +29,25 @@ def refused(name, place, states=2):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            report = check(system, states=states, equations=spoiled(eom, place), backend="python", run=False)
+            report = check(
+                system, states=states, equations=spoiled(eom, place), backend="python", run=False
+            )
         except bc.BellcrankError:
             return True  # no state could be used at all
     return not report.passed
 
 
 def found(name, place):
-    """Is the wrong equation found, unless it cannot matter? By few states, or by those of a check as it is called."""
+    """Is the wrong equation found, unless it cannot matter? By few states, or by those of a check
+    as it is called."""
     system, eom = derived(name, **LARGE.get(name, {}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return refused(name, place) or not acts(system, eom, spoiled(eom, place)) or refused(name, place, 20)
+        return (
+            refused(name, place)
+            or not acts(system, eom, spoiled(eom, place))
+            or refused(name, place, 20)
+        )
 
 
 def sampled(name, count):
@@ -48,10 +56,18 @@ def sampled(name, count):
 
 
 def spread(listed, count):
-    return [listed[i * len(listed) // count] for i in range(count)] if len(listed) > count else listed
+    return (
+        [listed[i * len(listed) // count] for i in range(count)] if len(listed) > count else listed
+    )
 
 
-SAMPLED = {"four_bar": 6, "rolling_coin": 3, "slider_crank": 3, "sarrus_linkage": 2, "double_pendulum": 2}
+SAMPLED = {
+    "four_bar": 6,
+    "rolling_coin": 3,
+    "slider_crank": 3,
+    "sarrus_linkage": 2,
+    "double_pendulum": 2,
+}
 
 
 @pytest.mark.parametrize("name", rarely(SAMPLED, ("sarrus_linkage", "four_bar")))
@@ -71,27 +87,40 @@ def test_every_constraint_and_every_slope_of_the_four_bar():
 
 @pytest.mark.campaign
 def test_every_wrong_equation_around_external_routines_and_tables_is_found():
-    """Parameters that routines give, values kept over a run or a step, one that remembers, the echo, and the arguments of all calls."""
+    """Parameters that routines give, values kept over a run or a step, one that remembers, the
+    echo, and the arguments of all calls."""
     system = routines()
     eom = system.equations()
     assert {"start", "update", "entry", "echo"} <= set(eom.program.functions)
     listed = [p for p in places(eom.program) if p[0] != "derivatives" or p[1] == "statement"]
     assert len(listed) > 25
     missed = [
-        p for p in listed if check(system, states=1, equations=spoiled(eom, p), backend="python", run=False).passed
+        p
+        for p in listed
+        if check(system, states=1, equations=spoiled(eom, p), backend="python", run=False).passed
     ]
     assert missed == []
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("name", [n for n in ALL if n != "driven_car"])  # large; tests/vehicles spoils its tyre
+@pytest.mark.parametrize(
+    "name", [n for n in ALL if n != "driven_car"]
+)  # large; tests/vehicles spoils its tyre
 def test_wrong_equations_of_every_example_are_found(name):
     system, eom = derived(name, **LARGE.get(name, {}))
     screen = None if eom.analysis.mechanism.orders else Screen(system, eom)
     listed = places(eom.program)
     sure = {place for place in listed if screen is not None and screen.refuses(place)}
-    assert [place for place in spread([p for p in listed if p not in sure], MOST) if not found(name, place)] == []
-    assert [place for place in spread([p for p in listed if p in sure], SURE) if not refused(name, place)] == []
+    assert [
+        place
+        for place in spread([p for p in listed if p not in sure], MOST)
+        if not found(name, place)
+    ] == []
+    assert [
+        place
+        for place in spread([p for p in listed if p in sure], SURE)
+        if not refused(name, place)
+    ] == []
 
 
 @pytest.mark.parametrize("name", rarely(["double_pendulum", "four_bar"], ["four_bar"]))

@@ -1,4 +1,5 @@
-"""The check passes right models with a body at rest, and does not pass where nothing was counted."""
+"""The check passes right models with a body at rest, and does not pass where nothing was
+counted."""
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ def lines(report):
 
 @pytest.mark.campaign
 def test_body_at_rest_is_measured_by_the_speeds_of_the_model():
-    """A loop holds b at rest while a turns about a line through both: b's own speed is rounding, and so is its error."""
+    """A loop holds b at rest while a turns about a line through both: b's own speed is rounding,
+    and so is its error."""
     s = bc.System("two balls and a pin", units="mks")
     kw = dict(mass=1, cm=(0.2, 0.1, 0.1), inertia=(0.1, 0.2, 0.25))
     a = s.add_body("a", rotate=(1, 2, 3), **kw)
@@ -25,7 +27,10 @@ def test_body_at_rest_is_measured_by_the_speeds_of_the_model():
     s.add_loop_joint(
         "loop",
         "revolute",
-        between=(s.add_point("p", body=b, at=(0.3, -0.2, 0.4)), s.add_point("r", at=(0.7, 0.1, 0.2))),
+        between=(
+            s.add_point("p", body=b, at=(0.3, -0.2, 0.4)),
+            s.add_point("r", at=(0.7, 0.1, 0.2)),
+        ),
         axis=b[3],
     )
     report = check(s, states=2, run=False, backend="python")
@@ -34,10 +39,19 @@ def test_body_at_rest_is_measured_by_the_speeds_of_the_model():
 
 
 def locked_machine():
-    """A wheel that turns in a frame, which stands where its angles lock, and swings out of there."""
+    """A wheel that turns in a frame, which stands where its angles lock, and swings out of
+    there."""
     s = bc.System("gimbal", units="mks")
     a = s.add_body("a", rotate=(1, 2, 3), mass=1, cm=(0.2, 0.1, 0.1), inertia=(0.1, 0.2, 0.25))
-    s.add_body("b", parent=a, rotate=3, joint_at=(0.4, 0.3, -0.2), mass=1, cm=(0.2, 0.1, 0.1), inertia=(0.1, 0.2, 0.25))
+    s.add_body(
+        "b",
+        parent=a,
+        rotate=3,
+        joint_at=(0.4, 0.3, -0.2),
+        mass=1,
+        cm=(0.2, 0.1, 0.1),
+        inertia=(0.1, 0.2, 0.25),
+    )
     s.add_gravity(direction="[n1]")
     s.set_run(initial={"q(a, 2)": 90.0}, t_end=1.0)
     return s
@@ -77,7 +91,9 @@ def test_window_of_the_energy_in_which_nothing_moves_does_not_count():
 
 def test_check_that_counted_nothing_does_not_pass():
     assert not Report("m", 3, 0, []).passed
-    assert not Report("m", 3, 0, [CheckLine("energy balance", "not evaluated"), CheckLine("scales", "")]).passed
+    assert not Report(
+        "m", 3, 0, [CheckLine("energy balance", "not evaluated"), CheckLine("scales", "")]
+    ).passed
 
 
 def test_wrong_accelerations_do_not_excuse_themselves():

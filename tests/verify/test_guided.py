@@ -9,7 +9,9 @@ from bellcrank.verify.jets import Jet
 
 def turned(angle, axis):
     c, s = np.cos(angle), np.sin(angle)
-    return np.array({"z": [[c, -s, 0], [s, c, 0], [0, 0, 1]], "x": [[1, 0, 0], [0, c, -s], [0, s, c]]}[axis])
+    return np.array(
+        {"z": [[c, -s, 0], [s, c, 0], [0, 0, 1]], "x": [[1, 0, 0], [0, c, -s], [0, s, c]]}[axis]
+    )
 
 
 def numbers(a, b):
@@ -18,11 +20,17 @@ def numbers(a, b):
     slope = np.cross(z, x)  # of delta_2 by a; no other is not zero
     arm = turned(a, "z") @ turned(b, "x") @ [0.2, 0.5, 0.3]
     return {
-        "R": turned(a, "z") @ turned(b, "x"), "p": arm, "d": [np.cross(z, arm), np.cross(x, arm)], "delta": [z, x],
+        "R": turned(a, "z") @ turned(b, "x"),
+        "p": arm,
+        "d": [np.cross(z, arm), np.cross(x, arm)],
+        "delta": [z, x],
         "ddelta": {(0, 0): np.zeros(3), (0, 1): slope / 2, (1, 1): np.zeros(3)},
-        "dd": {(0, 0): np.cross(z, np.cross(z, arm)), (0, 1): np.cross(z, np.cross(x, arm)),
-               (1, 1): np.cross(x, np.cross(x, arm))},
-    }  # fmt: skip
+        "dd": {
+            (0, 0): np.cross(z, np.cross(z, arm)),
+            (0, 1): np.cross(z, np.cross(x, arm)),
+            (1, 1): np.cross(x, np.cross(x, arm)),
+        },
+    }
 
 
 def test_series_of_two_angles():
@@ -34,4 +42,6 @@ def test_series_of_two_angles():
         assert found.c[1] == pytest.approx((after[name] - before[name]) / (2 * h), abs=1e-7)
     for k in (0, 1):
         assert d[k].c[1] == pytest.approx((after["d"][k] - before["d"][k]) / (2 * h), abs=1e-7)
-        assert delta[k].c[1] == pytest.approx((after["delta"][k] - before["delta"][k]) / (2 * h), abs=1e-7)
+        assert delta[k].c[1] == pytest.approx(
+            (after["delta"][k] - before["delta"][k]) / (2 * h), abs=1e-7
+        )

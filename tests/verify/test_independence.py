@@ -1,4 +1,5 @@
-"""The evaluation that checks the derivation shares nothing with it but the description and the parser of formulas."""
+"""The evaluation that checks the derivation shares nothing with it but the description and the
+parser of formulas."""
 
 import ast
 from pathlib import Path
@@ -13,8 +14,14 @@ SHARED = {
     "bellcrank.symbolic.expr.formula_parser",
     "bellcrank.model.records",
 }  # plain data
-SHARED |= {"bellcrank.core.errors", "bellcrank.core.units", "bellcrank.symbolic.expr.user_function_value"}
-SHOWN = {"report": {"bellcrank.core.files.html", "bellcrank.core.files.notebook_display"}}  # how a result is printed
+SHARED |= {
+    "bellcrank.core.errors",
+    "bellcrank.core.units",
+    "bellcrank.symbolic.expr.user_function_value",
+}
+SHOWN = {
+    "report": {"bellcrank.core.files.html", "bellcrank.core.files.notebook_display"}
+}  # how a result is printed
 
 
 @pytest.mark.parametrize(
@@ -37,5 +44,7 @@ def test_only_data_and_syntax_are_shared(name):
     nodes = list(ast.walk(ast.parse(source)))
     imported = {n.module for n in nodes if isinstance(n, ast.ImportFrom)}
     imported |= {alias.name for n in nodes if isinstance(n, ast.Import) for alias in n.names}
-    ours = {m for m in imported if m.startswith("bellcrank") and not m.startswith("bellcrank.verify")}
+    ours = {
+        m for m in imported if m.startswith("bellcrank") and not m.startswith("bellcrank.verify")
+    }
     assert ours <= SHARED | SHOWN.get(name, set())

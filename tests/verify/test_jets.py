@@ -41,7 +41,9 @@ def test_derivatives_of_elementary_functions(series, expected):
     assert derivatives(series) == pytest.approx(expected, rel=1e-13)
 
 
-@pytest.mark.parametrize(("inverse", "function"), [("asin", "sin"), ("acos", "cos"), ("atan", "tan"), ("log", "exp")])
+@pytest.mark.parametrize(
+    ("inverse", "function"), [("asin", "sin"), ("acos", "cos"), ("atan", "tan"), ("log", "exp")]
+)
 def test_inverse_functions_undo_each_other(inverse, function):
     assert FUNCTIONS[function](FUNCTIONS[inverse](T)).c == pytest.approx(T.c, abs=1e-14)
 
@@ -53,7 +55,10 @@ def test_angle_of_a_turning_vector():
 
 
 def test_products_of_vectors_and_matrices():
-    v, w = jets.stack_jets([T, FUNCTIONS["sin"](T), 1.0]), jets.stack_jets([FUNCTIONS["cos"](T), T * T, T])
+    v, w = (
+        jets.stack_jets([T, FUNCTIONS["sin"](T), 1.0]),
+        jets.stack_jets([FUNCTIONS["cos"](T), T * T, T]),
+    )
     assert (v @ jets.cross(v, w)).c == pytest.approx(np.zeros(4), abs=1e-14)
     A = jets.stack_jets([v, w, jets.stack_jets([1.0, T, 5.0])])
     assert (A @ jets.solve(A, v)).c == pytest.approx(v.c, abs=1e-13)
@@ -70,7 +75,9 @@ def test_rate_beyond_what_is_known_is_an_error():
     assert jets.jet_time_derivative(3.0) == 0.0
 
 
-@pytest.mark.parametrize(("x", "value"), [(-1.0, 0.0), (0.8, 0.5), (1.39, 1.0 - 5.5e-6), (1.5, 1.0), (9.0, 1.0)])
+@pytest.mark.parametrize(
+    ("x", "value"), [(-1.0, 0.0), (0.8, 0.5), (1.39, 1.0 - 5.5e-6), (1.5, 1.0), (9.0, 1.0)]
+)
 def test_smooth_step_is_level_on_both_sides(x, value):
     assert FUNCTIONS["smooth_step"](x, 0.2, 1.4) == pytest.approx(value, abs=2e-6)
 
@@ -89,14 +96,20 @@ def test_a_scalar_and_a_vector_are_added_order_by_order():
 
 
 def test_rotations_of_joints_as_of_scipy():
-    """With their rates: R' = R [w] for w on the axes of the turned body; an axis that may move is one that does not."""
+    """With their rates: R' = R [w] for w on the axes of the turned body; an axis that may move is
+    one that does not."""
     rng = np.random.default_rng(8)
     e, w = rng.normal(size=4), rng.normal(size=3)
     e /= np.linalg.norm(e)
     expected = Rotation.from_quat([*e[1:], e[0]]).as_matrix()
     R = euler_rotation([Jet([x, dx]) for x, dx in zip(e, euler_rates(list(e), w), strict=True)])
     assert np.abs(jets.constant_term(R) - expected).max() < 1e-14
-    assert np.abs(jets.constant_term(jets.jet_time_derivative(R)) - expected @ np.cross(np.eye(3), w)).max() < 1e-14
+    assert (
+        np.abs(
+            jets.constant_term(jets.jet_time_derivative(R)) - expected @ np.cross(np.eye(3), w)
+        ).max()
+        < 1e-14
+    )
     axis = e[1:] / np.linalg.norm(e[1:])
     for given in (axis, Jet([axis, 0 * axis])):
         found = jets.constant_term(reference_rotation_about(given, Jet([0.7, 1.3])))
@@ -151,21 +164,35 @@ def test_functions_have_their_value_slope_and_bend(name):
 @pytest.mark.parametrize(
     ("name", "arguments", "value", "piece"),
     [
-        ("abs", (-2.0,), 2, False), ("abs", (2.0,), 2, True), ("sign", (-2.0,), -1, False), ("sign", (0.0,), 0, False),
-        ("min", (3.0, 1.0, 2.0), 1, 1), ("max", (3.0, 1.0, 2.0), 3, 0), ("where", (0.0, 5.0, 6.0), 6, False),
-        ("where", (2.0, 5.0, 6.0), 5, True), ("smooth_step", (1.0, 1.0, 3.0), 0, 0),
-        ("smooth_step", (1.5, 1.0, 3.0), 0.103515625, 1), ("smooth_step", (3.0, 1.0, 3.0), 1, 2),
-        ("smooth_step", (2.0, 3.0, 1.0), 0.5, 1), ("lt", (1.0, 1.0), 0, 0), ("le", (1.0, 1.0), 1, 1), ("gt", (2.0, 1.0), 1, 1),
-        ("gt", (1.0, 1.0), 0, 0), ("ge", (1.0, 1.0), 1, 1), ("ge", (0.0, 1.0), 0, 0), ("lt", (0.0, 1.0), 1, 1),
+        ("abs", (-2.0,), 2, False),
+        ("abs", (2.0,), 2, True),
+        ("sign", (-2.0,), -1, False),
+        ("sign", (0.0,), 0, False),
+        ("min", (3.0, 1.0, 2.0), 1, 1),
+        ("max", (3.0, 1.0, 2.0), 3, 0),
+        ("where", (0.0, 5.0, 6.0), 6, False),
+        ("where", (2.0, 5.0, 6.0), 5, True),
+        ("smooth_step", (1.0, 1.0, 3.0), 0, 0),
+        ("smooth_step", (1.5, 1.0, 3.0), 0.103515625, 1),
+        ("smooth_step", (3.0, 1.0, 3.0), 1, 2),
+        ("smooth_step", (2.0, 3.0, 1.0), 0.5, 1),
+        ("lt", (1.0, 1.0), 0, 0),
+        ("le", (1.0, 1.0), 1, 1),
+        ("gt", (2.0, 1.0), 1, 1),
+        ("gt", (1.0, 1.0), 0, 0),
+        ("ge", (1.0, 1.0), 1, 1),
+        ("ge", (0.0, 1.0), 0, 0),
+        ("lt", (0.0, 1.0), 1, 1),
     ],
-)  # fmt: skip
+)
 def test_functions_made_of_pieces(name, arguments, value, piece):
     assert FUNCTIONS[name](*arguments) == value
     assert CHOICES[name](*arguments) == piece
 
 
 def test_slopes_of_a_system_with_constraints():
-    """M u' = f + J' lambda with J u' = gamma along a line of its numbers, against differences; one row repeats another."""
+    """M u' = f + J' lambda with J u' = gamma along a line of its numbers, against differences; one
+    row repeats another."""
     rng = np.random.default_rng(6)
     names = ["a", "b", "c", "d", "e", "f0", "f1", "f2", "j0", "j1", "j2", "g"]
     s = {name: Symbol(name, "variable") for name in names}
@@ -191,7 +218,9 @@ def test_slopes_of_a_system_with_constraints():
         None,
     )
     taylor = TaylorInterpreter(SimpleNamespace(routines=()), ())
-    taylor.set_values([s[name] for name in names], [Jet(pair) for pair in zip(start, move, strict=True)])
+    taylor.set_values(
+        [s[name] for name in names], [Jet(pair) for pair in zip(start, move, strict=True)]
+    )
     taylor.run_section(SimpleNamespace(statements=[reduce]))
     found = [taylor.values[x].c for x in targets[:3]]
     assert [c[0] for c in found] == pytest.approx(system(start), rel=1e-10)

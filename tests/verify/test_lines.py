@@ -31,7 +31,8 @@ def with_outputs(eom, change):
     """The same equations with outputs changed by name."""
     program = eom.program
     results = [
-        change.get(name, lambda x: x)(x) for name, x in zip(program.output_names, program.outputs.results, strict=True)
+        change.get(name, lambda x: x)(x)
+        for name, x in zip(program.output_names, program.outputs.results, strict=True)
     ]
     program = replace(program, outputs=replace(program.outputs, results=tuple(results)))
     return type(eom)(replace(eom.derived, program=program))
@@ -59,7 +60,9 @@ def test_compiled_rates_that_are_not_those_of_the_program_are_found():
     assert all(x.passed for x in check_rhs_jacobian(subject, samples, 0))
     results = list(eom.program.derivatives.results)
     results[1] = results[1] * 2
-    wrong = replace(eom.program, derivatives=replace(eom.program.derivatives, results=tuple(results)))
+    wrong = replace(
+        eom.program, derivatives=replace(eom.program.derivatives, results=tuple(results))
+    )
     subject.loaded = replace(subject.loaded, model=PythonModel(wrong, []))
     subject.sim.loaded = subject.loaded
     assert not any(x.passed for x in check_rhs_jacobian(subject, samples, 0))
@@ -89,7 +92,10 @@ def test_reactions_and_residuals_of_a_loop():
     eom = s.equations()
     report = check(s, states=2, equations=eom, backend="python", run=False)
     assert report.passed, str(report)
-    for name, where in (("F1(gudgeon pin)", "reactions of joints and loops"), ("residual1", "residual channels")):
+    for name, where in (
+        ("F1(gudgeon pin)", "reactions of joints and loops"),
+        ("residual1", "residual channels"),
+    ):
         wrong = with_outputs(eom, {name: lambda x: x + 1e-4})
         report = check(s, states=2, equations=wrong, backend="python", run=False)
         assert [x.name for x in report.lines if not x.passed] == [where], str(report)
@@ -118,7 +124,8 @@ def test_run_that_stops_fails():
 
 
 def test_slopes_come_nearer_than_a_pole_or_kink():
-    """1/(a + x) with its pole, and |a + x| with its kink, a small way next to the state; at the kink itself there is no slope."""
+    """1/(a + x) with its pole, and |a + x| with its kink, a small way next to the state; at the
+    kink itself there is no slope."""
     a = 2e-3
     found, doubt = converged_difference(lambda h: np.array([1 / (a + h), abs(a + h)]), 5e-3)
     assert doubt < 1e-8 and found == pytest.approx([-1 / a**2, 1.0], rel=1e-8)
@@ -127,9 +134,12 @@ def test_slopes_come_nearer_than_a_pole_or_kink():
 
 @pytest.mark.campaign
 def test_slopes_near_a_fold_count_and_find_a_wrong_rate():
-    """The five-link 2 mm before its fold, where slopes grow without bound: every state is reported, and a rate that is wrong by 1e-6 fails."""
+    """The five-link 2 mm before its fold, where slopes grow without bound: every state is reported,
+    and a rate that is wrong by 1e-6 fails."""
     system = madymo_five_link.model()
-    subject = ModelUnderTest(system, system.equations(optimise="none"), {"backend": "python"}, None, 0, quiet=True)
+    subject = ModelUnderTest(
+        system, system.equations(optimise="none"), {"backend": "python"}, None, 0, quiet=True
+    )
     samples = [CheckSample(0.0, np.array([z]), np.array([0.3]), {}) for z in (-0.2115, 0.2815)]
     (sound,) = check_rhs_jacobian(subject, samples, 0)
     assert sound.passed and sound.value < 1e-8 and not sound.note
@@ -140,7 +150,8 @@ def test_slopes_near_a_fold_count_and_find_a_wrong_rate():
 
 
 def test_errors_above_their_own_rounding_tell_the_order_of_a_truncation():
-    """Halved with the small variables, however small they are; not where the last row says that they are rounding."""
+    """Halved with the small variables, however small they are; not where the last row says that
+    they are rounding."""
     errors = 8e-13 * 0.5 ** np.arange(20)
     for rounding, order in ((0.0, 1.0), (3e-14, np.inf)):
         relative = np.array([[*errors, rounding]]).T
@@ -150,6 +161,10 @@ def test_errors_above_their_own_rounding_tell_the_order_of_a_truncation():
 def test_states_that_cannot_be_used_are_counted_by_reason(monkeypatch):
     s = pendulum()
     subject = ModelUnderTest(s, s.equations(), {"backend": "python"}, None, 0)
-    monkeypatch.setattr(ModelUnderTest, "_unusable_reason", lambda self, sample: "nothing goes here")
-    with pytest.raises(bc.ModelError, match=r"can be evaluated: nothing goes here \(40 of 40\)\. Give a usable"):
+    monkeypatch.setattr(
+        ModelUnderTest, "_unusable_reason", lambda self, sample: "nothing goes here"
+    )
+    with pytest.raises(
+        bc.ModelError, match=r"can be evaluated: nothing goes here \(40 of 40\)\. Give a usable"
+    ):
         subject.samples(1)

@@ -1,4 +1,5 @@
-"""The check of models with closed loops: what is right passes, and every wrong equation is found."""
+"""The check of models with closed loops: what is right passes, and every wrong equation is
+found."""
 
 from dataclasses import replace
 from functools import cache
@@ -52,7 +53,8 @@ def test_one_wrong_rate_of_the_four_bar_is_found(i):
 
 
 def test_wrong_accelerations_that_keep_the_loop_closed_are_found():
-    """All three speed rates wrong along the one motion that the loop allows: only the laws of mechanics can report."""
+    """All three speed rates wrong along the one motion that the loop allows: only the laws of
+    mechanics can report."""
     system, eom = four_bar()
     program = eom.program
     n = len(program.coordinates)
@@ -97,7 +99,14 @@ def two_bodies(rotate=(1, 2, 3)):
     """Two bodies on ball joints, under gravity."""
     s = bc.System("two bodies", axes="ISO 8855")
     a = s.add_body("a", rotate=rotate, cm=(0.4, 0.1, 0), mass=2, inertia=(0.1, 0.2, 0.25))
-    b = s.add_body("b", rotate=(3, 1, 2), joint_at=(1.2, 0, 0.3), cm=(-0.5, 0, 0.1), mass=1, inertia=(0.1, 0.15, 0.2))
+    b = s.add_body(
+        "b",
+        rotate=(3, 1, 2),
+        joint_at=(1.2, 0, 0.3),
+        cm=(-0.5, 0, 0.1),
+        mass=1,
+        inertia=(0.1, 0.15, 0.2),
+    )
     p = s.add_point("p", body=a, at=("l", 0.1, 0))
     r = s.add_point("r", body=b, at=(-0.8, 0.2, 0.1))
     s.add_gravity()
@@ -108,7 +117,9 @@ def two_bodies(rotate=(1, 2, 3)):
 
 @pytest.mark.campaign
 @pytest.mark.parametrize(
-    "rotate", [(1, 2, 3), pytest.param("euler-parameters", marks=pytest.mark.campaign)], ids=["angles", "euler"]
+    "rotate",
+    [(1, 2, 3), pytest.param("euler-parameters", marks=pytest.mark.campaign)],
+    ids=["angles", "euler"],
 )
 @pytest.mark.parametrize("length", [None, pytest.param("rod_length", marks=pytest.mark.campaign)])
 def test_two_bodies_joined_by_a_rod_pass(rotate, length):
@@ -134,10 +145,13 @@ JOINTS = {"revolute": 5, "prismatic": 5, "cylindrical": 4, "universal": 4, "plan
 @pytest.mark.campaign  # five rows of a spatial loop, eliminated in symbols, take their time
 @pytest.mark.parametrize("joint", JOINTS)
 @pytest.mark.parametrize(
-    ("axis", "rotation_axis"), [("[b2]", (1, 0, 1)), ("[b1] + 2*[b3]", None)], ids=["turned", "oblique"]
+    ("axis", "rotation_axis"),
+    [("[b2]", (1, 0, 1)), ("[b1] + 2*[b3]", None)],
+    ids=["turned", "oblique"],
 )
 def test_every_joint_passes(joint, axis, rotation_axis):
-    """A free body, turned in the reference configuration or with an oblique axis, joined to one that stands on a ball joint."""
+    """A free body, turned in the reference configuration or with an oblique axis, joined to one
+    that stands on a ball joint."""
     s = bc.System(joint)
     a = s.add_body("a", rotate=(1, 2, 3), cm=(0.4, 0.1, 0), mass=2, inertia=(0.1, 0.2, 0.25))
     b = s.add_body(
@@ -157,39 +171,63 @@ def test_every_joint_passes(joint, axis, rotation_axis):
 @pytest.mark.campaign
 @pytest.mark.parametrize("parts", [("0.8", "0.1", "0.6"), ("ax", "ay", "az")])
 def test_a_universal_joint_turns_about_the_axis_with_the_smallest_part(parts):
-    """In the equations and in the check, each for itself: the second one. Of parts that only values report it is the first,
-    which gives way as it is nearly all."""
+    """In the equations and in the check, each for itself: the second one. Of parts that only values
+    report it is the first, which gives way as it is nearly all."""
     s = bc.System("universal")
-    b = s.add_body("b", translate=(1, 2, 3), rotate=(3, 1, 2), mass=1, cm=(0.1, 0, 0.2), inertia=(0.1, 0.15, 0.2))
+    b = s.add_body(
+        "b",
+        translate=(1, 2, 3),
+        rotate=(3, 1, 2),
+        mass=1,
+        cm=(0.1, 0, 0.2),
+        inertia=(0.1, 0.15, 0.2),
+    )
     p = s.add_point("p", body=b, at=(0.1, 0.2, 0.3))
     r = s.add_point("r", body=s.inertial, at=(0.1, 0.2, 0.3))
-    s.add_loop_joint("loop_4", "universal", between=(p, r), axis="{}*[b1] + {}*[b2] + {}*[b3]".format(*parts))
-    s.set_defaults(**{name: value for name, value in zip(parts, (0.96, 0.2, 0.1), strict=True) if name.isidentifier()})
+    s.add_loop_joint(
+        "loop_4", "universal", between=(p, r), axis="{}*[b1] + {}*[b2] + {}*[b3]".format(*parts)
+    )
+    s.set_defaults(
+        **{
+            name: value
+            for name, value in zip(parts, (0.96, 0.2, 0.1), strict=True)
+            if name.isidentifier()
+        }
+    )
     report = check(s, states=1, backend="python", run=False)
     assert report.passed, str(report)
 
 
 @pytest.mark.parametrize("direction", ["[e2]", "[e1] + [n2]"])
 def test_reactions_of_a_slot_are_borne_by_the_body_that_has_it(direction):
-    """A pin in a slot of a body that slides on another and turns with it; or in one that two bodies hold."""
+    """A pin in a slot of a body that slides on another and turns with it; or in one that two bodies
+    hold."""
     s = bc.System("slot")
     f = s.add_body("f", rotate=3, mass=1, cm=(0.1, 0, 0), inertia=(0.1, 0.15, 0.2))
     e = s.add_body("e", f, translate=1, joint_at=(0.4, 0.1, 0), mass=1, inertia=(0.1, 0.15, 0.2))
-    d = s.add_body("d", rotate=3, joint_at=(1, 0, 0), mass=1, cm=(0.2, 0.1, 0), inertia=(0.1, 0.15, 0.2))
+    d = s.add_body(
+        "d", rotate=3, joint_at=(1, 0, 0), mass=1, cm=(0.2, 0.1, 0), inertia=(0.1, 0.15, 0.2)
+    )
     p, r = s.add_point("p", body=e, at=(0.2, 0.1, 0)), s.add_point("r", body=d, at=(-0.3, 0.2, 0))
     s.add_loop_joint("pin", between=(p, r), directions=(direction,))
     s.add_outputs("reactions")
     s.add_gravity(direction="[n1]")
     report = check(s, states=1, backend="python", run=False)
-    assert report.passed and "reactions of joints and loops" in [line.name for line in report.lines], str(report)
+    assert report.passed and "reactions of joints and loops" in [
+        line.name for line in report.lines
+    ], str(report)
 
 
 def driven_wheel():
     """A wheel that rolls along a line, driven from the ground by a crank and a coupler."""
     s = bc.System("driven wheel")
     n = s.inertial
-    w = s.add_body("w", translate=1, rotate=3, joint_at=(2, "r", 0), mass=3, inertia=(0.1, 0.1, 0.2))
-    c = s.add_body("c", rotate=3, joint_at=(0, "r", 0), cm=(0, 0.15, 0), mass=1, inertia=(0.02, 0.02, 0.03))
+    w = s.add_body(
+        "w", translate=1, rotate=3, joint_at=(2, "r", 0), mass=3, inertia=(0.1, 0.1, 0.2)
+    )
+    c = s.add_body(
+        "c", rotate=3, joint_at=(0, "r", 0), cm=(0, 0.15, 0), mass=1, inertia=(0.02, 0.02, 0.03)
+    )
     s.add_constraint("u(w, 1) + r*u(w, 2)", label="rolling")
     tip = s.add_point("tip", body=c, at=(0, 0.3, 0))
     s.add_loop_joint("coupler", "distance", between=(tip, w.origin))
@@ -235,7 +273,9 @@ def test_constraint_that_moves_with_time_passes():
 
 
 def test_dependent_choice_of_free_speeds_is_told():
-    machine = ReferenceMechanism.from_description(led_pendulum().description, ParameterValues(h=0.2))
+    machine = ReferenceMechanism.from_description(
+        led_pendulum().description, ParameterValues(h=0.2)
+    )
     e = ReferenceEvaluation(machine, ["u(a)", "u(b)"], lambda *_: [], freedoms=["u(a)"])
     with pytest.raises(CannotEvaluate, match="depend on each other"):
         e.closed.null_space(np.array([0.0, 0.3]), e.freedoms)
@@ -253,9 +293,21 @@ def test_redundant_rows_pass():
 def test_free_linkage_keeps_its_momentum():
     """Three bodies in space, closed to a ring by a rod."""
     s = bc.System("ring")
-    a = s.add_body("a", translate=(1, 2, 3), rotate="euler-parameters", mass=2, inertia=(0.3, 0.4, 0.5))
-    b = s.add_body("b", parent=a, rotate=3, joint_at=(1, 0, 0), cm=(0, 0.4, 0), mass=1, inertia=(0.1, 0.1, 0.1))
-    c = s.add_body("c", parent=a, rotate=2, joint_at=(-1, 0, 0), cm=(0.2, 0.4, 0), mass=1, inertia=(0.1, 0.1, 0.1))
+    a = s.add_body(
+        "a", translate=(1, 2, 3), rotate="euler-parameters", mass=2, inertia=(0.3, 0.4, 0.5)
+    )
+    b = s.add_body(
+        "b", parent=a, rotate=3, joint_at=(1, 0, 0), cm=(0, 0.4, 0), mass=1, inertia=(0.1, 0.1, 0.1)
+    )
+    c = s.add_body(
+        "c",
+        parent=a,
+        rotate=2,
+        joint_at=(-1, 0, 0),
+        cm=(0.2, 0.4, 0),
+        mass=1,
+        inertia=(0.1, 0.1, 0.1),
+    )
     s.add_loop_joint("loop_5", "distance", between=(b.cm, c.cm))
     report = check(s, states=2, backend="python")
     assert report.passed, str(report)

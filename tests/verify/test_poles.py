@@ -23,7 +23,9 @@ def failed(report):
     return [line.name for line in report.lines if not line.passed]
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=CAMPAIGN) for seed in range(1, 10))])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=CAMPAIGN) for seed in range(1, 10))]
+)
 def test_forced_elimination_fails(seed):
     s = skate()
     eom = s.equations(constraints="eliminate", optimise="none")
@@ -36,7 +38,10 @@ def test_forced_elimination_fails(seed):
     "pole",
     [
         "u(y) - tan(q(s))*u(x)",
-        *(pytest.param(x, marks=CAMPAIGN) for x in ("u(y) - u(x)*sin(q(s))/cos(q(s))", "u(y) - u(x)/(q(s) - 0.5)")),
+        *(
+            pytest.param(x, marks=CAMPAIGN)
+            for x in ("u(y) - u(x)*sin(q(s))/cos(q(s))", "u(y) - u(x)/(q(s) - 0.5)")
+        ),
     ],
 )
 def test_hand_made_pole_fails(pole):
@@ -45,7 +50,9 @@ def test_hand_made_pole_fails(pole):
 
 def test_states_at_zeros_of_pivots_are_looked_at():
     s = skate()
-    report = bc.check(s, states=1, equations=s.equations(optimise="none"), backend="python", run=False)
+    report = bc.check(
+        s, states=1, equations=s.equations(optimise="none"), backend="python", run=False
+    )
     assert report.passed
     assert "more where a pivot of speed constraints vanishes" in str(report)
 

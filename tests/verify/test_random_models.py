@@ -1,4 +1,5 @@
-"""Random models pass the check on both backends: all joints, frames turned by any rotation, all unit systems, tables, states of one's own."""
+"""Random models pass the check on both backends: all joints, frames turned by any rotation, all
+unit systems, tables, states of one's own."""
 
 import re
 
@@ -11,7 +12,12 @@ from bellcrank.verify.check import check
 
 pytestmark = pytest.mark.filterwarnings("ignore:model .* jumps where:bellcrank.ModelWarning")
 
-SIZES = {"mks": (1.0, 1.0), "in-lb": (40.0, 0.006), "ft-lb": (3.0, 0.07), "mm-tonne": (1000.0, 1e-3)}  # length, mass
+SIZES = {
+    "mks": (1.0, 1.0),
+    "in-lb": (40.0, 0.006),
+    "ft-lb": (3.0, 0.07),
+    "mm-tonne": (1000.0, 1e-3),
+}  # length, mass
 LAWS = (
     "-k*(x - x0) - c*v",
     "-curve(x - x0) - c*v",
@@ -65,14 +71,22 @@ def machine(seed):
         inertia = R @ np.diag(rng.uniform(0.06, 0.1, 3) * mass * length**2) @ R.T
         bodies.append(
             s.add_body(
-                name, parent=parent, mass=float(rng.uniform(0.5, 2) * mass), cm=numbers(rng, 0.4 * length),
-                joint_at=numbers(rng, length), inertia=rows((inertia + inertia.T) / 2), **joint(rng, length),
+                name,
+                parent=parent,
+                mass=float(rng.uniform(0.5, 2) * mass),
+                cm=numbers(rng, 0.4 * length),
+                joint_at=numbers(rng, length),
+                inertia=rows((inertia + inertia.T) / 2),
+                **joint(rng, length),
             )
-        )  # fmt: skip
+        )
     points = [s.add_point(f"p{i}", body=b, at=numbers(rng, length)) for i, b in enumerate(bodies)]
     fixed = s.add_point("fixed", at=numbers(rng, 3 * length))
     s.add_gravity(direction=numbers(rng))
-    s.define("curve", bc.table(length * np.array([-3, -1, 0, 1, 3]), force * np.array([-2, -1, 0, 2, 2.5]), 3))
+    s.define(
+        "curve",
+        bc.table(length * np.array([-3, -1, 0, 1, 3]), force * np.array([-2, -1, 0, 2, 2.5]), 3),
+    )
     s.add_input("w")
     s.add_state("z", rate="-2*z + w + cos(t)")
     laws = [LAWS[int(rng.integers(len(LAWS)))] for _ in points]
@@ -81,7 +95,9 @@ def machine(seed):
         s.add_strut(f"s{i}", magnitude=law, between=(p, other))
     s.add_moment("m", magnitude="m1*z*w", direction="[n1] + 0.3*[n3]", on=bodies[-1])
     values = {"k": force / length, "c": 0.1 * force / length, "f": 0.3 * force, "one": length}
-    used = {name: x for name, x in values.items() if any(re.search(rf"\b{name}\b", law) for law in laws)}
+    used = {
+        name: x for name, x in values.items() if any(re.search(rf"\b{name}\b", law) for law in laws)
+    }
     s.set_defaults(m1=0.1 * force * length, **used)
     s.add_output("acceleration", "dot(dxdt(vel(p0)), [n2])")
     s.add_outputs("energy", "momentum", "forces", *(["reactions"] if seed % 2 else []))

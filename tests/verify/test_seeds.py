@@ -1,4 +1,5 @@
-"""The check passes at every seed, also where loops are redundant and singular configurations are near."""
+"""The check passes at every seed, also where loops are redundant and singular configurations are
+near."""
 
 import pytest
 
@@ -6,7 +7,14 @@ import bellcrank as bc
 from tests.models import derived
 from tests.verify.machines import coupling_rod, quadruped
 
-LOOPS = ("four_bar", "n_four_bar", "slider_crank", "change_point_four_bar", "sarrus_linkage", "andrews_squeezer")
+LOOPS = (
+    "four_bar",
+    "n_four_bar",
+    "slider_crank",
+    "change_point_four_bar",
+    "sarrus_linkage",
+    "andrews_squeezer",
+)
 MECHANISMS = {
     "coupling rod": coupling_rod,
     "coupling rod on four cranks": lambda: coupling_rod(4),
@@ -17,9 +25,18 @@ MECHANISMS = {
 
 
 def passes(system, eom, seeds, states):
-    starts = bool(system.description.run.initial)  # else it rests on a line, from where no run can begin
+    starts = bool(
+        system.description.run.initial
+    )  # else it rests on a line, from where no run can begin
     for seed in seeds:
-        report = bc.check(system, states=states, seed=seed, equations=eom, backend="python", run=starts and seed == 0)
+        report = bc.check(
+            system,
+            states=states,
+            seed=seed,
+            equations=eom,
+            backend="python",
+            run=starts and seed == 0,
+        )
         assert report.passed, f"seed {seed}: {report}"
 
 

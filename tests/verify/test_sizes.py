@@ -1,4 +1,5 @@
-"""Errors that the check reports, and what it holds them against, for machines whose terms can be written down."""
+"""Errors that the check reports, and what it holds them against, for machines whose terms can be
+written down."""
 
 import math
 from types import SimpleNamespace
@@ -32,10 +33,13 @@ Q, U = np.array([0.3, 0.7]), np.array([1.1, -2.0])
 
 
 def cart():
-    """A cart that is pushed along n1 with a rod on a hinge about n3; a state z of the user's own."""
+    """A cart that is pushed along n1 with a rod on a hinge about n3; a state z of the user's
+    own."""
     s = bc.System("cart", units="mks")
     body = s.add_body("cart", translate=1, mass=M0, inertia=0)
-    s.add_body("rod", parent=body, rotate=3, joint_at=(0, H, 0), cm=(L, 0, 0), mass=M1, inertia=INERTIA)
+    s.add_body(
+        "rod", parent=body, rotate=3, joint_at=(0, H, 0), cm=(L, 0, 0), mass=M1, inertia=INERTIA
+    )
     s.add_gravity(direction=(0, -1, 0))
     s.add_force("push", magnitude="f", direction=s.inertial[1], at=body.origin)
     s.add_outputs("reactions", "energy", "momentum")
@@ -72,7 +76,9 @@ def acceleration_of_rod(udot):
 
 def test_accelerations_and_masses(evaluation):
     assert accelerations(evaluation, Q, U) == pytest.approx(by_hand(), rel=1e-13)
-    assert PartialVelocityMotions(evaluation, Q).mass_matrix() == pytest.approx(mass_matrix(), rel=1e-13)
+    assert PartialVelocityMotions(evaluation, Q).mass_matrix() == pytest.approx(
+        mass_matrix(), rel=1e-13
+    )
 
 
 def test_virtual_power_beside_the_sum_of_its_terms(evaluation):
@@ -94,7 +100,9 @@ def test_terms_that_cancel_count_a_thousandth(evaluation):
     rest = np.zeros(2)
     sizes = PartialVelocityMotions(evaluation, q).power_scales(evaluation.motion(q, rest, rest))
     assert sizes == pytest.approx([F, 1e-3 * M1 * G * L], rel=1e-6)
-    fast = np.array([0.0, 9.0])  # terms of the usual rate are larger than gravity: its square by the system's size
+    fast = np.array(
+        [0.0, 9.0]
+    )  # terms of the usual rate are larger than gravity: its square by the system's size
     sizes = PartialVelocityMotions(evaluation, q).power_scales(evaluation.motion(q, fast, rest))
     assert sizes[1] == pytest.approx(1e-3 * 81 * M1 * L * L, rel=1e-6)
 
@@ -107,7 +115,9 @@ def test_newton_euler_beside_the_largest_term(evaluation):
     arm = math.hypot(Q[0] + L * math.cos(Q[1]), H + L * math.sin(Q[1]))
     turning = np.linalg.norm(INERTIA) * (abs(own[1]) + U[1] ** 2)
     of_cart = max(M0 * abs(own[0]), F, M0 * G, force)
-    assert found.size == pytest.approx([of_cart, max(max(H, Q[0]) * force, turning, force * arm)], rel=1e-12)
+    assert found.size == pytest.approx(
+        [of_cart, max(max(H, Q[0]) * force, turning, force * arm)], rel=1e-12
+    )
 
 
 def test_wrong_reactions_are_a_share_of_the_largest_term(subject, evaluation):
@@ -115,14 +125,19 @@ def test_wrong_reactions_are_a_share_of_the_largest_term(subject, evaluation):
     right = subject.outputs(CheckSample(0.0, Q, U, {}))
     assert reactions_error(evaluation, Q, U, udot, right) < 1e-14
     s, c = math.sin(Q[1]), math.cos(Q[1])
-    told = {b: np.array([right.get(f"{x}{i}({b})", 0.0) for x in "FM" for i in (1, 2, 3)]) for b in ("rod", "cart")}
+    told = {
+        b: np.array([right.get(f"{x}{i}({b})", 0.0) for x in "FM" for i in (1, 2, 3)])
+        for b in ("rod", "cart")
+    }
     R = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
     at = {"rod": np.array([Q[0], H, 0]), "cart": np.array([Q[0], 0, 0])}
     turning = {
         "rod": np.linalg.norm(np.cross(at["rod"], R @ told["rod"][:3]) + told["rod"][3:]),
         "cart": np.linalg.norm(np.cross(at["cart"], told["cart"][:3]) + told["cart"][3:]),
     }
-    force = max(M1 * np.linalg.norm(acceleration_of_rod(udot)), M1 * G, np.linalg.norm(told["rod"][:3]))
+    force = max(
+        M1 * np.linalg.norm(acceleration_of_rod(udot)), M1 * G, np.linalg.norm(told["rod"][:3])
+    )
     weight = max(M1 * np.linalg.norm(acceleration_of_rod(udot)), M1 * G)
     arm = math.hypot(Q[0] + L * c, H + L * s)
     of_rod = max(np.linalg.norm(INERTIA) * (abs(udot[1]) + U[1] ** 2), weight * arm, turning["rod"])
@@ -130,7 +145,10 @@ def test_wrong_reactions_are_a_share_of_the_largest_term(subject, evaluation):
     off = 1e-6
 
     def wrong(name):
-        return reactions_error(evaluation, Q, U, udot, {**right, name: right.get(name, 0.0) + off}) / off
+        return (
+            reactions_error(evaluation, Q, U, udot, {**right, name: right.get(name, 0.0) + off})
+            / off
+        )
 
     assert wrong("M3(rod)") == pytest.approx(1 / min(of_rod, of_cart), rel=1e-5)
     assert wrong("M3(cart)") == pytest.approx(1 / of_cart, rel=1e-5)
@@ -142,8 +160,12 @@ def test_rates_of_coordinates_are_shares_of_speeds(evaluation):
     for off in ((0.01, 0.0), (0.0, 0.01), (-0.02, 0.03)):
         expected = np.abs(off / U).max()
         assert kinematic_error(evaluation, Q, U, U + off) == pytest.approx(expected, rel=1e-9)
-    slow = np.array([0.0, 4.0])  # the slide rests: a thousandth of the usual rate, 4 rad/s of a machine of 0.5 m
-    assert kinematic_error(evaluation, Q, slow, slow + (1e-4, 0)) == pytest.approx(1e-4 / (1e-3 * 4 * L), rel=1e-9)
+    slow = np.array(
+        [0.0, 4.0]
+    )  # the slide rests: a thousandth of the usual rate, 4 rad/s of a machine of 0.5 m
+    assert kinematic_error(evaluation, Q, slow, slow + (1e-4, 0)) == pytest.approx(
+        1e-4 / (1e-3 * 4 * L), rel=1e-9
+    )
     assert user_state_error(evaluation, Q, U, U) == 0
 
 
@@ -162,22 +184,33 @@ def test_scales(evaluation):
     assert ErrorScales(0.5).scale_of(ACCELERATION) == 0.5
     told = ErrorScales(0.5, 4.0, 3.0, 6.0, 70.0, 8.0).summary(unit_system("mks"))
     assert told == (
-        "length 0.5 m, mass 4 kg, speed 1.5 m/s or 3 rad/s, acceleration 3 m/s2 or 6 rad/s2, force 70 N, moment 8 N-m"
+        "length 0.5 m, mass 4 kg, speed 1.5 m/s or 3 rad/s, acceleration 3 m/s2 or 6 "
+        "rad/s2, force 70 N, moment 8 N-m"
     )
 
 
 def test_how_much_formulas_vary(evaluation):
-    """By their slopes, over what counts as one: the system's size or a radian, and the rates that go with them."""
+    """By their slopes, over what counts as one: the system's size or a radian, and the rates that
+    go with them."""
     rate = max(abs(U / (L, 1)))
-    steps = [[rng.uniform(-1, 1, 2) for _ in range(3)] for rng in map(np.random.default_rng, (1, 2))]
+    steps = [
+        [rng.uniform(-1, 1, 2) for _ in range(3)] for rng in map(np.random.default_rng, (1, 2))
+    ]
     own = np.array([30.0, 1.0])
     slopes = [np.array([2.0, 3.0]), np.array([5.0, -7.0]), np.array([0.1, 0.2])]
-    units = [np.array([L, 1.0]), rate * np.array([L, 1]), np.maximum(rate**2 * np.array([L, 1]), own)]
+    units = [
+        np.array([L, 1.0]),
+        rate * np.array([L, 1]),
+        np.maximum(rate**2 * np.array([L, 1]), own),
+    ]
 
     def f(*given):
         return np.array([sum(s @ x for s, x in zip(slopes, given, strict=True)), 4.0])
 
-    expected = max(abs(sum(s @ (x * unit) for s, x, unit in zip(slopes, step, units, strict=True))) for step in steps)
+    expected = max(
+        abs(sum(s @ (x * unit) for s, x, unit in zip(slopes, step, units, strict=True)))
+        for step in steps
+    )
     assert variation_scale(evaluation, f, Q, U, own) == pytest.approx([expected, 0], rel=1e-6)
 
 
@@ -195,8 +228,12 @@ def test_shares():
     assert _max_scaled_error(np.array([0.1, -0.4]), np.array([2.0, 4.0])) == pytest.approx(0.1)
     assert _max_scaled_error(np.array([0.1, -4e-7]), np.array([2.0, 0.0])) == pytest.approx(0.2)
     assert _max_scaled_error(np.array([0.3]), np.array([0.0])) == 0.3
-    assert _row_error(np.array([[1.0, 2.2], [0, 1e-4]]), np.array([[1.0, 2.0], [0, 0]])) == pytest.approx(0.1)
-    assert _row_error(np.array([[1.0, 2.0], [0, 1e-3]]), np.array([[1.0, 2.0], [0, 0]])) == pytest.approx(0.5)
+    assert _row_error(
+        np.array([[1.0, 2.2], [0, 1e-4]]), np.array([[1.0, 2.0], [0, 0]])
+    ) == pytest.approx(0.1)
+    assert _row_error(
+        np.array([[1.0, 2.0], [0, 1e-3]]), np.array([[1.0, 2.0], [0, 0]])
+    ) == pytest.approx(0.5)
     assert _row_error(np.array([[0.5, 0]]), np.zeros((1, 2))) == 0.5
     assert _match_rows(["a", "b", "b"], ["x", "a", "b", "y", "b"]) == [(0, 1), (1, 2), (2, 4)]
     assert _match_rows(["a", "c", "b"], ["a", "b"]) == [(0, 0), (2, 1)]
@@ -227,7 +264,9 @@ def test_rows_of_a_rod(bob):
     assert T[bob.freedoms] == pytest.approx(1)
     assert abs(AT @ T) < 1e-14
     assert not bob.closed.drift_speeds(AT).any()
-    assert bob.closed.is_regular(AT, bob.freedoms) and bob.closed.has_reference_orientation(bob.motion(AT, FAST))
+    assert bob.closed.is_regular(AT, bob.freedoms) and bob.closed.has_reference_orientation(
+        bob.motion(AT, FAST)
+    )
 
 
 def test_residuals_of_a_rod(bob):
@@ -238,11 +277,17 @@ def test_residuals_of_a_rod(bob):
     position, speed = bob.closed.errors(AT, FAST)
     assert position == pytest.approx((AT @ AT - 1) / 1.8)
     assert speed == pytest.approx(abs(2 * AT @ FAST) / 1.8 / 2)
-    assert bob.closed.errors(AT, np.array([0.0, 1e-4]))[1] == pytest.approx(2 * 0.9 * 1e-4 / 1.8 / 1e-3)
+    assert bob.closed.errors(AT, np.array([0.0, 1e-4]))[1] == pytest.approx(
+        2 * 0.9 * 1e-4 / 1.8 / 1e-3
+    )
     off = own + (0, 0.1)
     largest = max(abs(own).max(), 4)
-    assert bob.closed.acceleration_error(AT, FAST, off, own) == pytest.approx(2 * 0.9 * 0.1 / 1.8 / largest)
-    assert bob.closed.acceleration_error(AT, FAST, off, 0 * own) == pytest.approx(2 * 0.9 * 0.1 / 1.8 / 4)
+    assert bob.closed.acceleration_error(AT, FAST, off, own) == pytest.approx(
+        2 * 0.9 * 0.1 / 1.8 / largest
+    )
+    assert bob.closed.acceleration_error(AT, FAST, off, 0 * own) == pytest.approx(
+        2 * 0.9 * 0.1 / 1.8 / 4
+    )
     left = virtual_power(bob, AT, FAST, off, own)
     T = bob.closed.null_space(AT, bob.freedoms)[:, 0]
     assert left.left == pytest.approx(-0.1 * T[1])
@@ -250,7 +295,8 @@ def test_residuals_of_a_rod(bob):
 
 
 def test_wrong_slopes_are_shares_of_their_row(pendulum, monkeypatch):
-    """dg/dx, v and dv/dy wrong by a thousandth: as fractions of the largest slope, and of the largest rate of the row."""
+    """dg/dx, v and dv/dy wrong by a thousandth: as fractions of the largest slope, and of the
+    largest rate of the row."""
     right, sample = pendulum.closure, CheckSample(0.0, AT, FAST, {})
     share = abs(AT[0] / AT[1])
     rate = abs(AT @ FAST) / (abs(AT[1]) * FAST[0])
@@ -276,7 +322,8 @@ def test_wrong_slopes_are_shares_of_their_row(pendulum, monkeypatch):
 
 @pytest.mark.parametrize(("whole", "order"), [(1.0, 2.0), (0.9, 1.0), (1.1, 1.0)])
 def test_order_of_a_correction(pendulum, monkeypatch, whole, order):
-    """A whole Newton step leaves what is of second order; one that is too short or too long a share."""
+    """A whole Newton step leaves what is of second order; one that is too short or too long a
+    share."""
     (s,) = pendulum.samples(1)
     right = pendulum.function_values
 
@@ -298,17 +345,21 @@ def test_order_of_a_correction(pendulum, monkeypatch, whole, order):
 
 
 def test_states_are_drawn_about_the_initial_one(subject):
-    """Slides by the size of the machine, angles by a radian, speeds alike; smaller by the share asked for."""
+    """Slides by the size of the machine, angles by a radian, speeds alike; smaller by the share
+    asked for."""
     drawn = [subject.draw_sample(0.5) for _ in range(200)]
     for x, size in (("q", (L / 2, 0.5)), ("u", (L / 2, 0.5))):
         found = np.array([getattr(s, x) for s in drawn])
-        assert (abs(found) <= size).all() and abs(found).max(axis=0) == pytest.approx(size, rel=0.05)
+        assert (abs(found) <= size).all() and abs(found).max(axis=0) == pytest.approx(
+            size, rel=0.05
+        )
         assert found.mean(axis=0) == pytest.approx((0, 0), abs=0.1)
     assert 0 <= min(s.time for s in drawn) < 0.05 and 0.95 < max(s.time for s in drawn) <= 1
 
 
 def test_stand_ins_for_routines():
-    """0.7 sin(0.3 + i/2 + phase) with arguments weighted 0.4, 0.6 ...; one that remembers adds what it kept."""
+    """0.7 sin(0.3 + i/2 + phase) with arguments weighted 0.4, 0.6 ...; one that remembers adds what
+    it kept."""
     plain = SimpleNamespace(returns=("a", "b"), memory=0)
     phase = 0.4 * math.atan(2.0) + 0.6 * math.atan(-1.0)
     assert substitute_user_function(plain)(2.0, -1.0) == pytest.approx(
@@ -321,7 +372,12 @@ def test_stand_ins_for_routines():
 
 
 def test_small_quantities_are_scaled_by_their_order(subject):
-    s = CheckSample(0.5, np.array([2.0, 3.0]), np.array([4.0, 5.0]), {"a": (1.0, 2.0, 3.0), "b": (4.0, 5.0, 6.0)})
+    s = CheckSample(
+        0.5,
+        np.array([2.0, 3.0]),
+        np.array([4.0, 5.0]),
+        {"a": (1.0, 2.0, 3.0), "b": (4.0, 5.0, 6.0)},
+    )
     orders = {"q(cart)": 1, "u(rod)": 2, "a": 3}
     found = scaled_sample(subject, s, 0.1, orders)
     assert (found.time, [*found.q], [*found.u]) == (0.5, [0.2, 3.0], pytest.approx([4, 0.05]))
@@ -331,7 +387,14 @@ def test_small_quantities_are_scaled_by_their_order(subject):
 def test_zeros_on_lines_between_states():
     """Of x - 0.3 on lines of the plane; bisected to the last digit."""
     rng = np.random.default_rng(5)
-    found = _find_sign_changes([None], lambda roots, q: np.array([q[0] - 0.3]), lambda: rng.uniform(-1, 1, 2), 4)
+    found = _find_sign_changes(
+        [None], lambda roots, q: np.array([q[0] - 0.3]), lambda: rng.uniform(-1, 1, 2), 4
+    )
     assert len(found) == 4
     assert [q[0] for q, _ in found] == pytest.approx([0.3] * 4, abs=1e-14)
-    assert _find_sign_changes([None], lambda roots, q: np.array([q[0] + 2]), lambda: rng.uniform(-1, 1, 2), 4) == []
+    assert (
+        _find_sign_changes(
+            [None], lambda roots, q: np.array([q[0] + 2]), lambda: rng.uniform(-1, 1, 2), 4
+        )
+        == []
+    )

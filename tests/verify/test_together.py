@@ -39,14 +39,22 @@ def jet_of(x, i):
 def test_functions_of_several_states(name):
     rule = FUNCTIONS[name]
     shift = 1.5 if name == "acosh" else 0.0
-    x = JetBatch(np.abs(X) + shift if name in ("log", "log10", "log2", "sqrt", "cbrt", "pow", "acosh") else X)
+    x = JetBatch(
+        np.abs(X) + shift if name in ("log", "log10", "log2", "sqrt", "cbrt", "pow", "acosh") else X
+    )
     args = [x] + [JetBatch(Y)] * (name in FREE)
-    args = [JetBatch(X), JetBatch(Y - 1), JetBatch(Y + 0.5)] if name in ("where", "smooth_step") else args
+    args = (
+        [JetBatch(X), JetBatch(Y - 1), JetBatch(Y + 0.5)]
+        if name in ("where", "smooth_step")
+        else args
+    )
     found = rule(*args)
     for i in range(3):
         alone = rule(*(jet_of(a, i) for a in args))
         known = len(alone) if isinstance(alone, Jet) else len(found)
-        assert jets.coefficients(found, known)[..., i] == pytest.approx(jets.coefficients(alone, known), rel=EXACT)
+        assert jets.coefficients(found, known)[..., i] == pytest.approx(
+            jets.coefficients(alone, known), rel=EXACT
+        )
 
 
 def test_vectors_and_matrices_of_several_states():
@@ -93,7 +101,9 @@ def close(found, alone, size=1.0):
 def test_evaluations_of_several_states(make):
     system = make()
     with np.errstate(all="ignore"):
-        several_against_each(ModelUnderTest(system, system.equations(), {"backend": "python"}, None, 0))
+        several_against_each(
+            ModelUnderTest(system, system.equations(), {"backend": "python"}, None, 0)
+        )
 
 
 def several_against_each(subject):
@@ -125,17 +135,22 @@ def several_against_each(subject):
         close(*(e.unit_motions(s.q).v[0] for e in (together, alone)))
         for x, y in zip(*(e.constraint_slopes(s.q) for e in (together, alone)), strict=True):
             close(x, y)
-        for x, y in zip(*(e.applied_wrenches(e.values(s.q, s.u)) for e in (together, alone)), strict=True):
+        for x, y in zip(
+            *(e.applied_wrenches(e.values(s.q, s.u)) for e in (together, alone)), strict=True
+        ):
             assert x.body == y.body
             close(x.force, y.force, 10)
             close(x.moment, y.moment, 10)
-        assert together.outputs(s.q, s.u, udot) == pytest.approx(alone.outputs(s.q, s.u, udot), rel=1e-10, abs=1e-10)
+        assert together.outputs(s.q, s.u, udot) == pytest.approx(
+            alone.outputs(s.q, s.u, udot), rel=1e-10, abs=1e-10
+        )
         close(*(e.user_state_rates(s.q, s.u) for e in (together, alone)))
         assert together.active_branches(s.q, s.u) == alone.active_branches(s.q, s.u)
 
 
 def test_states_without_a_value_are_left_to_themselves():
-    """A root of a negative number in one state is no number in that one alone; the others are found together."""
+    """A root of a negative number in one state is no number in that one alone; the others are found
+    together."""
     s = bc.System("root")
     mass = s.add_body("mass", translate="x", mass=2, inertia=0)
     s.add_force("pull", magnitude="-sqrt(0.2 + q(mass))", direction=s.inertial.x, at=mass.origin)
@@ -144,7 +159,10 @@ def test_states_without_a_value_are_left_to_themselves():
         samples = [subject.draw_sample(1.0) for _ in range(6)]
         subject.evaluate_together(samples)
         found = [
-            subject.evaluation(x).applied_wrenches(subject.evaluation(x).values(x.q, x.u))[0].force[0] for x in samples
+            subject.evaluation(x)
+            .applied_wrenches(subject.evaluation(x).values(x.q, x.u))[0]
+            .force[0]
+            for x in samples
         ]
         expected = [-np.sqrt(0.2 + x.q[0]) for x in samples]
     np.testing.assert_allclose(found, expected, rtol=1e-12)

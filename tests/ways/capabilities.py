@@ -1,4 +1,5 @@
-"""Small models, one for each capability of a run, with what is known about their motion from elsewhere."""
+"""Small models, one for each capability of a run, with what is known about their motion from
+elsewhere."""
 
 from __future__ import annotations
 
@@ -22,17 +23,22 @@ G = 9.80665
 
 @dataclass(frozen=True)
 class Capability:
-    """A model that needs it, and its states at given times found otherwise than by a run of Bellcrank in C."""
+    """A model that needs it, and its states at given times found otherwise than by a run of
+    Bellcrank in C."""
 
     name: str
     system: Callable[[], bc.System]
     known: Callable[[Any, np.ndarray], dict[str, np.ndarray]]  # equations, times -> states by name
-    error: float = 1e-6  # of the run in C against that: of the method, and of closed forms of idealised motion
+    error: float = (
+        1e-6  # of the run in C against that: of the method, and of closed forms of idealised motion
+    )
     same: float = 1e-9  # of other ways to run against the run in C
     dae: str | None = None
 
 
-def _mass(name: str, force: str, prepare: Callable[[bc.System], None] = lambda s: None, **run: Any) -> bc.System:
+def _mass(
+    name: str, force: str, prepare: Callable[[bc.System], None] = lambda s: None, **run: Any
+) -> bc.System:
     """A mass on a line; the force is a formula of x = q(mass), v = u(mass) and t."""
     s = bc.System(name, units="mks")
     mass = s.add_body("mass", translate=1, mass="m")
@@ -53,7 +59,8 @@ def oscillator() -> bc.System:
 
 
 def orbit() -> bc.System:
-    """A long ellipse from its far end: steps that are right there are far too large at its near end."""
+    """A long ellipse from its far end: steps that are right there are far too large at its near
+    end."""
     s = bc.System("orbit", units="mks")
     planet = s.add_point_mass("planet", translate=(1, 2), mass="m")
     for i in (1, 2):
@@ -78,17 +85,21 @@ def _orbits(eom: Any, t: np.ndarray) -> dict[str, np.ndarray]:
         angle -= (angle - e * np.sin(angle) - mean) / (1 - e * np.cos(angle)) * 0.7
     rate, side = 1 / (1 - e * np.cos(angle)), math.sqrt(1 - e * e)
     return {
-        "q(planet, 1)": np.cos(angle) - e, "q(planet, 2)": side * np.sin(angle),
-        "u(planet, 1)": -np.sin(angle) * rate, "u(planet, 2)": side * np.cos(angle) * rate,
-    }  # fmt: skip
+        "q(planet, 1)": np.cos(angle) - e,
+        "q(planet, 2)": side * np.sin(angle),
+        "u(planet, 1)": -np.sin(angle) * rate,
+        "u(planet, 2)": side * np.cos(angle) * rate,
+    }
 
 
 def stiffening() -> bc.System:
-    """A damper towards a speed of cos(t) that grows by a factor of a million, so that no explicit step stays stable."""
+    """A damper towards a speed of cos(t) that grows by a factor of a million, so that no explicit
+    step stays stable."""
     force = "-m*(d + c*t**2)*(v - w*cos(t*d)) - m*w*d*sin(t*d)"
     first = {"u(mass)": 1.0}
-    return _mass("stiffening", force, _growing, method="radau5", t_end=1.0,
-                 step=0.02, initial=first)  # fmt: skip
+    return _mass(
+        "stiffening", force, _growing, method="radau5", t_end=1.0, step=0.02, initial=first
+    )
 
 
 def _growing(s: bc.System) -> None:
@@ -143,11 +154,20 @@ def pendulum() -> bc.System:
 def _hangs(eom: Any, t: np.ndarray) -> dict[str, np.ndarray]:
     """The equation of its angle."""
     q, u = _solved(lambda t, y: [y[1], -G * math.sin(y[0])], [0.5, 0.0], t)
-    return {"q(bob, 1)": np.sin(q), "q(bob, 2)": -np.cos(q), "u(bob, 1)": u * np.cos(q), "u(bob, 2)": u * np.sin(q)}
+    return {
+        "q(bob, 1)": np.sin(q),
+        "q(bob, 2)": -np.cos(q),
+        "u(bob, 1)": u * np.cos(q),
+        "u(bob, 2)": u * np.sin(q),
+    }
 
 
-def _solved(rates: Callable[[float, np.ndarray], Any], first: list[float], t: np.ndarray) -> np.ndarray:
-    return solve_ivp(rates, (t[0], t[-1]), first, t_eval=t, method="DOP853", rtol=1e-11, atol=1e-12).y
+def _solved(
+    rates: Callable[[float, np.ndarray], Any], first: list[float], t: np.ndarray
+) -> np.ndarray:
+    return solve_ivp(
+        rates, (t[0], t[-1]), first, t_eval=t, method="DOP853", rtol=1e-11, atol=1e-12
+    ).y
 
 
 def parallelogram() -> bc.System:
@@ -155,9 +175,18 @@ def parallelogram() -> bc.System:
     s = bc.System("parallelogram", units="mks")
     n, rods = s.inertial, {}
     for name, length, parent, at in (("a", "l", n, 0), ("b", "w", "a", "l"), ("c", "l", n, "w")):
-        given = {"mass": f"m*{length}", "inertia": (0, 0, f"m*{length}**3/12"), "cm": (f"{length}/2", 0, 0)}
-        rods[name] = s.add_body(name, parent=rods.get(parent, n), rotate=3, joint_at=(at, 0, 0), **given)
-    ends = [s.add_point(f"of_{x}", body=rods[x], at=(length, 0, 0)) for x, length in (("b", "w"), ("c", "l"))]
+        given = {
+            "mass": f"m*{length}",
+            "inertia": (0, 0, f"m*{length}**3/12"),
+            "cm": (f"{length}/2", 0, 0),
+        }
+        rods[name] = s.add_body(
+            name, parent=rods.get(parent, n), rotate=3, joint_at=(at, 0, 0), **given
+        )
+    ends = [
+        s.add_point(f"of_{x}", body=rods[x], at=(length, 0, 0))
+        for x, length in (("b", "w"), ("c", "l"))
+    ]
     s.add_loop_joint("pin", between=ends, directions=(n[1], n[2]))
     s.set_defaults(l=1, w=2, m=1)
     first = {"q(a)": 2.5, "q(b)": -2.5, "q(c)": 2.5, "u(a)": 3.0}
@@ -176,7 +205,14 @@ def rigid_wheel() -> bc.System:
     hub = s.add_point_mass("hub", translate=(1, 3), mass="m")
     disc = s.add_body("disc", hub, rotate=2, mass=0, inertia=(0.1, 0.09, 0.1))
     s.add_gravity()
-    s.add_contact("wheel", at=hub, radius=0.3, terrain=bc.vehicles.terrain.flat(), restitution=(0.7, 0.5), wheel=disc)
+    s.add_contact(
+        "wheel",
+        at=hub,
+        radius=0.3,
+        terrain=bc.vehicles.terrain.flat(),
+        restitution=(0.7, 0.5),
+        wheel=disc,
+    )
     s.set_defaults(m=2, g=G)
     first = {"q(hub, 2)": 1.3, "u(hub, 1)": 1.5, "u(disc)": 5.0}
     s.set_run(t_end=1.0, step=0.01, method="rk4", initial=first)
@@ -186,26 +222,37 @@ def rigid_wheel() -> bc.System:
 def _rolls(eom: Any, t: np.ndarray) -> dict[str, np.ndarray]:
     q, u = _bounces(t, 1.0, 0.7)
     still = np.ones_like(t)
-    return {"q(hub, 1)": 1.5 * t, "q(hub, 2)": q + 0.3, "q(disc)": 5 * t, "u(hub, 1)": 1.5 * still, "u(hub, 2)": u,
-            "u(disc)": 5 * still}  # fmt: skip
+    return {
+        "q(hub, 1)": 1.5 * t,
+        "q(hub, 2)": q + 0.3,
+        "q(disc)": 5 * t,
+        "u(hub, 1)": 1.5 * still,
+        "u(hub, 2)": u,
+        "u(disc)": 5 * still,
+    }
 
 
 SLOPE, STIFF, RADIUS = -0.2, 2e4, 0.3
 
 
 def downhill() -> bc.System:
-    """Two masses glide down a slope on springs: over a profile with points, and over heights on a grid."""
+    """Two masses glide down a slope on springs: over a profile with points, and over heights on a
+    grid."""
     s = bc.System("downhill", axes="ISO 8855")
     x, y = np.arange(-4.0, 5.0), np.arange(-2.0, 3.0)
     grounds = {
-        "near": bc.vehicles.terrain.profile([-9, -1, 0.05, 9], [SLOPE * z for z in (-9, -1, 0.05, 9)]),
+        "near": bc.vehicles.terrain.profile(
+            [-9, -1, 0.05, 9], [SLOPE * z for z in (-9, -1, 0.05, 9)]
+        ),
         "far": bc.vehicles.terrain.grid(x, y, np.add.outer(SLOPE * x, 0 * y)),
     }
     s.set_defaults(m=20, g=G)
     first = {}
     for name, ground in grounds.items():
         hub = s.add_point_mass(name, translate=(1, 2, 3) if name == "far" else (1, 3), mass="m")
-        s.add_contact(f"{name}_tyre", at=hub, radius=RADIUS, terrain=ground, tyre=bc.Tyre(stiffness=STIFF))
+        s.add_contact(
+            f"{name}_tyre", at=hub, radius=RADIUS, terrain=ground, tyre=bc.Tyre(stiffness=STIFF)
+        )
         last = 3 if name == "far" else 2
         first |= {f"q({name}, {last})": (RADIUS - _rest() / 2) * math.sqrt(1 + SLOPE**2)}
     s.add_gravity()
@@ -230,7 +277,12 @@ def _glides(eom: Any, t: np.ndarray) -> dict[str, np.ndarray]:
     q3 = q3 + (RADIUS - _rest() / 2) * size
     found = {}
     for name, last in (("near", 2), ("far", 3)):
-        found |= {f"q({name}, 1)": q1, f"u({name}, 1)": u1, f"q({name}, {last})": q3, f"u({name}, {last})": u3}
+        found |= {
+            f"q({name}, 1)": q1,
+            f"u({name}, 1)": u1,
+            f"q({name}, {last})": q3,
+            f"u({name}, {last})": u3,
+        }
     return found
 
 
@@ -259,7 +311,9 @@ def arm() -> bc.System:
     """A wheel on a trailing arm, solved in every evaluation."""
     s = bc.System("arm", units="mks", axes="ISO 8855")
     chain = linkage("trailing_arm")
-    wheel = s.add_body("wheel", mass="m", inertia=(0.9, 1.4, 0.9), cm=chain.chain.place("wheel_centre"))
+    wheel = s.add_body(
+        "wheel", mass="m", inertia=(0.9, 1.4, 0.9), cm=chain.chain.place("wheel_centre")
+    )
     joint = s.add_linkage("rear", chain, carrier=wheel)
     at = joint.point("wheel_centre")
     s.add_force("tyre", magnitude="-k*(x - x0) - c*v", direction=s.inertial[3], at=at)
@@ -277,7 +331,12 @@ C_SPRING = "double spring(double x)\n{\n    return -8.0*x;\n}\n"
 
 
 def with_c() -> bc.System:
-    return _mass("with C", "spring(x)", lambda s: s.add_external("spring", arguments=("x",), c=C_SPRING), method="rk4")
+    return _mass(
+        "with C",
+        "spring(x)",
+        lambda s: s.add_external("spring", arguments=("x",), c=C_SPRING),
+        method="rk4",
+    )
 
 
 def _spring(x: float) -> float:
@@ -290,7 +349,8 @@ def with_python() -> bc.System:
 
 
 def cart_pole() -> bc.System:
-    """The cart (mass M, body Q1) and pendulum (mass m, body q1) of every textbook, with capitals as there."""
+    """The cart (mass M, body Q1) and pendulum (mass m, body q1) of every textbook, with capitals as
+    there."""
     s = bc.System("cart-pole", units="mks")
     cart = s.add_body("Q1", translate=1, mass="M", inertia=0)
     s.add_body("q1", cart, rotate=3, cm=(0, "-l", 0), mass="m", inertia=0)
@@ -333,13 +393,16 @@ CAPABILITIES = [
 
 
 def _all_speeds(name: str) -> bc.System:
-    """A nonholonomic or driven mechanism whose speeds all stay states, while coefficients of its constraints pass zero."""
+    """A nonholonomic or driven mechanism whose speeds all stay states, while coefficients of its
+    constraints pass zero."""
     if name == "driven":
         s = slider_crank()
         s.set_run(t_end=0.2, step=0.0005, guess={"q(b)": -0.1, "q(p)": 0.45}, method="rk4")
     else:
         s = nonholonomic(name, 4, True)
-        s.set_run(t_end=2.0, step=0.005, output_every=20, initial=s.description.run.initial, method="rk4")
+        s.set_run(
+            t_end=2.0, step=0.005, output_every=20, initial=s.description.run.initial, method="rk4"
+        )
     return s
 
 

@@ -1,4 +1,5 @@
-"""Every capability in every way to run: it works with the same states, or a message says why not, as the table does."""
+"""Every capability in every way to run: it works with the same states, or a message says why not,
+as the table does."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""All ways to run a model: each gives times and states of a whole run in user units, or says why it does not."""
+"""All ways to run a model: each gives times and states of a whole run in user units, or says why it
+does not."""
 
 from __future__ import annotations
 
@@ -106,7 +107,9 @@ def fmu(capability: Capability, eom: Any, folder: Path) -> Found:
 
     with pytest.MonkeyPatch.context() as patch:  # compiled in less time than the tests take
         patch.setattr(binaries, "FLAGS", tuple("-O0" if f == "-O2" else f for f in binaries.FLAGS))
-        unit = Opened(eom.export("fmu", folder / "model.fmu", **_dae(capability)), "CoSimulation").start()
+        unit = Opened(
+            eom.export("fmu", folder / "model.fmu", **_dae(capability)), "CoSimulation"
+        ).start()
     run, rows = eom.interface.run, []
     length = run.step * (run.output_every or 1)
     for i in range(round(run.t_end / length) + 1):
@@ -170,7 +173,11 @@ def _no_node() -> str:
 def _no_gpu() -> str:
     import shutil
 
-    return "" if shutil.which("g++") or not gpu_obstacle() else "there is neither a GPU nor a C++ compiler"
+    return (
+        ""
+        if shutil.which("g++") or not gpu_obstacle()
+        else "there is neither a GPU nor a C++ compiler"
+    )
 
 
 def _lacks(language: str) -> Callable[[], str]:

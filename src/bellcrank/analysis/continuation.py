@@ -1,8 +1,9 @@
 """A branch of equilibria followed over a parameter, and the folds at which it ends.
 
-Every equilibrium is found by Newton's method from the one before. Where that does not converge, the step of the
-parameter is halved. A branch that cannot be followed by the smallest step has a fold: it turns back, and the equilibria
-of the following values belong to another branch, or there are none.
+Every equilibrium is found by Newton's method from the one before. Where that does not converge, the
+step of the parameter is halved. A branch that cannot be followed by the smallest step has a fold:
+it turns back, and the equilibria of the following values belong to another branch, or there are
+none.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from bellcrank.analysis.root_locus import FoldPoint
 from bellcrank.core.errors import RunError
 
 MIN_STEP_FRACTION = 1e-6  # smallest step of the parameter, against the step asked for
-NEXT_TO = 0.02  # change of the state (at least 1, in equation units) over the smallest step: the same branch
+# change of the state (at least 1, in equation units) over the smallest step: the same branch
+NEXT_TO = 0.02
 
 Search = Callable[..., Equilibrium]  # value, where to start, by which method
 
@@ -27,7 +29,8 @@ Search = Callable[..., Equilibrium]  # value, where to start, by which method
 def follow(
     values: Sequence[float], search: Search, start: object
 ) -> tuple[list[Equilibrium | None], tuple[FoldPoint, ...]]:
-    """The equilibrium at every value (None: there is none that could be found), and the folds between them."""
+    """The equilibrium at every value (None: there is none that could be found), and the folds
+    between them."""
     branch: list[Equilibrium | None] = [search(values[0], start)]
     folds: list[FoldPoint] = []
     last = branch[0]
@@ -38,14 +41,21 @@ def follow(
             folds += [] if fold is None else [fold]
         if equilibrium is None:
             equilibrium = _equilibrium_on_other_branch(search, value, last, start)
-            if equilibrium is not None and folds and folds[-1].to is None and branch[-1] is not None:
+            if (
+                equilibrium is not None
+                and folds
+                and folds[-1].to is None
+                and branch[-1] is not None
+            ):
                 folds[-1] = replace(folds[-1], to=equilibrium.values)
         branch.append(equilibrium)
         last = equilibrium or last
     return branch, tuple(folds)
 
 
-def _equilibrium_on_other_branch(search: Search, value: float, *guesses: object) -> Equilibrium | None:
+def _equilibrium_on_other_branch(
+    search: Search, value: float, *guesses: object
+) -> Equilibrium | None:
     """An equilibrium on another branch."""
     for guess in guesses:
         try:
@@ -58,7 +68,8 @@ def _equilibrium_on_other_branch(search: Search, value: float, *guesses: object)
 def _continue_branch(
     current: float, value: float, equilibrium: Equilibrium, search: Search
 ) -> tuple[Equilibrium | None, FoldPoint | None]:
-    """The equilibrium at a value on the branch that comes from another, or the fold between them."""
+    """The equilibrium at a value on the branch that comes from another, or the fold between
+    them."""
     min_step = MIN_STEP_FRACTION * abs(value - current)
     step = value - current
     while current != value:
@@ -76,11 +87,15 @@ def _continue_branch(
     return equilibrium, None
 
 
-def _neighbouring_equilibrium(search: Search, value: float, reference: Equilibrium, method: str) -> Equilibrium | None:
+def _neighbouring_equilibrium(
+    search: Search, value: float, reference: Equilibrium, method: str
+) -> Equilibrium | None:
     """An equilibrium next to another one; None if there is none."""
     try:
         equilibrium = search(value, reference, method)
     except (NoEquilibrium, RunError):
         return None
-    state_change = np.abs(equilibrium.point.x - reference.point.x) / np.maximum(np.abs(reference.point.x), 1.0)
+    state_change = np.abs(equilibrium.point.x - reference.point.x) / np.maximum(
+        np.abs(reference.point.x), 1.0
+    )
     return equilibrium if method or float(state_change.max(initial=0.0)) < NEXT_TO else None

@@ -1,9 +1,10 @@
-"""Cyclic coordinates: those that may continue for ever in a steady motion, because nothing depends on them.
+"""Cyclic coordinates: those that may continue for ever in a steady motion, because nothing depends
+on them.
 
-Found in symbols where the equations show it. Where they do not, because the ground is a routine that is the same
-everywhere or forces are written along axes of the road, it is tried in numbers: a coordinate of a body is moved at
-states near the start, and no rate may change. What a road does past the reach of `SHIFTS` is not seen: a steady
-motion is that of the place where it was found.
+Found in symbols where the equations show it. Where they do not, because the ground is a routine
+that is the same everywhere or forces are written along axes of the road, it is tried in numbers: a
+coordinate of a body is moved at states near the start, and no rate may change. What a road does
+past the reach of `SHIFTS` is not seen: a steady motion is that of the place where it was found.
 """
 
 from __future__ import annotations
@@ -26,17 +27,23 @@ RATE_TOLERANCE = 1e-9  # difference of rates below this fraction of their size: 
 
 
 def ignorable_coordinates(plant: AnalysisModel, point: EvaluationPoint) -> set[str]:
-    """Coordinates on which no acceleration, no constraint and no rate of a coordinate that is not ignorable depends."""
-    names: set[str] = plant.cached(("ignorable", point.p), lambda: _ignorable_coordinates(plant, point))
+    """Coordinates on which no acceleration, no constraint and no rate of a coordinate that is not
+    ignorable depends."""
+    names: set[str] = plant.cached(
+        ("ignorable", point.p), lambda: _ignorable_coordinates(plant, point)
+    )
     return names
 
 
 def cyclic_directions(plant: AnalysisModel, point: EvaluationPoint) -> np.ndarray:
-    """Directions (rows by coordinates) in which several coordinates may continue together: up a slope, or points of one
-    mechanism that are described one by one; or in which coordinates continue with time, as drives q - W*t move them.
-    Looked for where more moves than cyclic coordinates.
+    """Directions (rows by coordinates) in which several coordinates may continue together: up a
+    slope, or points of one mechanism that are described one by one; or in which coordinates
+    continue with time, as drives q - W*t move them. Looked for where more moves than cyclic
+    coordinates.
     """
-    directions: np.ndarray = plant.cached(("together", point.p), lambda: _cyclic_directions(plant, point))
+    directions: np.ndarray = plant.cached(
+        ("together", point.p), lambda: _cyclic_directions(plant, point)
+    )
     return directions
 
 
@@ -50,7 +57,9 @@ def continuing_coordinates(plant: AnalysisModel, point: EvaluationPoint) -> set[
 
 def _cyclic_directions(plant: AnalysisModel, point: EvaluationPoint) -> np.ndarray:
     n_q, cyclic = plant.loaded.n_q, ignorable_coordinates(plant, point)
-    candidates = [i for i, q in enumerate(plant.interface.coordinates) if q.body and q.name not in cyclic]
+    candidates = [
+        i for i, q in enumerate(plant.interface.coordinates) if q.body and q.name not in cyclic
+    ]
     rates = _rates_and_residuals(plant, point, point.q, point.u)[:n_q]
     no_directions = np.zeros((0, n_q))
     if not candidates or not np.any(np.abs(rates[candidates]) > SAMPLE_DISTANCE):
@@ -96,10 +105,16 @@ def _cyclic_directions(plant: AnalysisModel, point: EvaluationPoint) -> np.ndarr
 
 
 def _residuals_after_shift(
-    plant: AnalysisModel, point: EvaluationPoint, q: np.ndarray, noncyclic: list[int], shift: np.ndarray
+    plant: AnalysisModel,
+    point: EvaluationPoint,
+    q: np.ndarray,
+    noncyclic: list[int],
+    shift: np.ndarray,
 ) -> np.ndarray:
     """The same with coordinates, and at last time, shifted."""
-    return _noncyclic_residuals(plant, replace(point, t=point.t + float(shift[-1])), q + shift[:-1], noncyclic)
+    return _noncyclic_residuals(
+        plant, replace(point, t=point.t + float(shift[-1])), q + shift[:-1], noncyclic
+    )
 
 
 def _noncyclic_residuals(
@@ -115,11 +130,17 @@ def _ignorable_coordinates(plant: AnalysisModel, point: EvaluationPoint) -> set[
     dependence: Dependence = plant.cached("dependence", lambda: _symbolic_dependence(plant))
     symbolic = _largest_closed_set(dependence)
     undecided = [i for i, q in enumerate(coordinates) if i not in symbolic and q.body]
-    cyclic = _largest_closed_set({i: dependence[i] for i in symbolic} | _numeric_dependence(plant, point, undecided))
-    return {coordinates[i].name for i in cyclic | {s.coordinate for s in symmetric_spins(plant, point)}}
+    cyclic = _largest_closed_set(
+        {i: dependence[i] for i in symbolic} | _numeric_dependence(plant, point, undecided)
+    )
+    return {
+        coordinates[i].name for i in cyclic | {s.coordinate for s in symmetric_spins(plant, point)}
+    }
 
 
-Dependence = dict[int, set[int]]  # coordinate -> what changes with it: rates of coordinates by number, -1 for more
+Dependence = dict[
+    int, set[int]
+]  # coordinate -> what changes with it: rates of coordinates by number, -1 for more
 
 
 def _largest_closed_set(dependence: Dependence) -> set[int]:
@@ -136,19 +157,24 @@ def _symbolic_dependence(plant: AnalysisModel) -> Dependence:
     coordinates = plant.loaded.program.coordinates
     rates, other_symbols = plant.derived.results.dependencies(len(coordinates))
     return {
-        i: {j for j, symbols in enumerate(rates) if q in symbols} | ({-1} if q in other_symbols else set())
+        i: {j for j, symbols in enumerate(rates) if q in symbols}
+        | ({-1} if q in other_symbols else set())
         for i, q in enumerate(coordinates)
     }
 
 
-def _numeric_dependence(plant: AnalysisModel, point: EvaluationPoint, tried: list[int]) -> Dependence:
-    """What changes when a coordinate is moved; one that its own rate depends on decays or grows, and does not count."""
+def _numeric_dependence(
+    plant: AnalysisModel, point: EvaluationPoint, tried: list[int]
+) -> Dependence:
+    """What changes when a coordinate is moved; one that its own rate depends on decays or grows,
+    and does not count."""
     rng = np.random.default_rng(1)
     size = np.full(1, 1e-30)
     differences: dict[int, list[np.ndarray]] = {i: [] for i in tried}
     for _ in range(SAMPLE_COUNT):
         q, u = (
-            x + SAMPLE_DISTANCE * np.maximum(np.abs(x), 1.0) * rng.uniform(-1, 1, len(x)) for x in (point.q, point.u)
+            x + SAMPLE_DISTANCE * np.maximum(np.abs(x), 1.0) * rng.uniform(-1, 1, len(x))
+            for x in (point.q, point.u)
         )
         base_values = _rates_and_residuals(plant, point, q, u)
         size = np.maximum(size, np.abs(base_values))
@@ -170,19 +196,28 @@ def is_driven(plant: AnalysisModel, point: EvaluationPoint) -> bool:
     loops = plant.loaded.program.loops
     if loops is None:
         return False
-    residuals = _rates_and_residuals(plant, point, point.q, np.zeros(len(point.u)))[-len(loops.names) :]
+    residuals = _rates_and_residuals(plant, point, point.q, np.zeros(len(point.u)))[
+        -len(loops.names) :
+    ]
     return bool(np.any(np.abs(residuals) > RATE_TOLERANCE))
 
 
-def _rates_and_residuals(plant: AnalysisModel, point: EvaluationPoint, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Rates of all states, then what is left of constraints; nan where they have no value, which is never the same."""
+def _rates_and_residuals(
+    plant: AnalysisModel, point: EvaluationPoint, q: np.ndarray, u: np.ndarray
+) -> np.ndarray:
+    """Rates of all states, then what is left of constraints; nan where they have no value, which is
+    never the same."""
     loaded, p = plant.loaded, list(point.p)
     arguments = point.t, q.tolist(), u.tolist(), p, loaded.constants(p), list(point.w)
     loops = loaded.program.loops
     rows = (0, 0) if loops is None else (len(loops.positions), len(loops.names))
     try:
         qdot, udot = loaded.model.new_calls().derivatives(*arguments)
-        flat = loaded.python_model.new_calls().values("closure", *arguments) if loops is not None else []
+        flat = (
+            loaded.python_model.new_calls().values("closure", *arguments)
+            if loops is not None
+            else []
+        )
     except NO_VALUE:
         return np.full(loaded.n_states + sum(rows), np.nan)
     offset = rows[0] * (1 + loaded.n_q)  # g, its derivatives, then v

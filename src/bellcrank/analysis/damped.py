@@ -1,10 +1,11 @@
 """Damped motion from a start at rest: where a model comes to rest if damping outweighs inertia.
 
-With damping in proportion to the mass matrix, q' is in proportion to the accelerations from rest: the flow
-dq/ds = K(q) u'(q, 0), K the kinematic matrix (q' = K u). It has the equilibria of the model, and its stable ones are
-those of the potential energy. The flow is followed by the linearly implicit Euler method with one extrapolation;
-steps grow without bound near a stable equilibrium, where the method becomes Newton's, and stay below half the time
-constant of growth elsewhere, so that an unstable equilibrium does not attract.
+With damping in proportion to the mass matrix, q' is in proportion to the accelerations from rest:
+the flow dq/ds = K(q) u'(q, 0), K the kinematic matrix (q' = K u). It has the equilibria of the
+model, and its stable ones are those of the potential energy. The flow is followed by the linearly
+implicit Euler method with one extrapolation; steps grow without bound near a stable equilibrium,
+where the method becomes Newton's, and stay below half the time constant of growth elsewhere, so
+that an unstable equilibrium does not attract.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from bellcrank.core.errors import RunError
 from bellcrank.symbolic.expr import Symbol
 
 MAX_STEPS = 600
-STEP_TOLERANCE = 0.01  # error of a step, against the size of coordinates (at least 1, in equation units)
-STABLE_END_TOLERANCE = (
-    0.05  # a Newton step below this, against the same size, ends the motion near a stable equilibrium
+STEP_TOLERANCE = (
+    0.01  # error of a step, against the size of coordinates (at least 1, in equation units)
 )
+# a Newton step below this, against the same size, ends the motion near a stable equilibrium
+STABLE_END_TOLERANCE = 0.05
 UNSTABLE_END_TOLERANCE = 1e-7  # a step below this ends it near an unstable one
 MAX_STEP_RATIO = 1e9  # step, against the shortest time constant: as good as infinite
 GROWTH = 0.5  # longest step, against the time constant of growth
@@ -34,7 +36,11 @@ class DampedMotion:
     """The flow of a model at rest; what `held` names does not move."""
 
     def __init__(
-        self, plant: AnalysisModel, evaluation: JacobianEvaluation, start: EvaluationPoint, held: set[str]
+        self,
+        plant: AnalysisModel,
+        evaluation: JacobianEvaluation,
+        start: EvaluationPoint,
+        held: set[str],
     ) -> None:
         coordinates, speeds = plant.interface.coordinates, plant.interface.speeds
         self.find, self.start = evaluation, replace(start, u=np.zeros(len(start.u)))
@@ -50,7 +56,8 @@ class DampedMotion:
         )
 
     def _velocity_and_jacobian(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Velocity of the flow and its Jacobian, the latter without terms that vanish with the accelerations."""
+        """Velocity of the flow and its Jacobian, the latter without terms that vanish with the
+        accelerations."""
         values, derivatives = self.find(replace(self.start, q=q))
         n = len(q)
         K = derivatives["rates"][:n, self.by_u]
@@ -71,12 +78,15 @@ class DampedMotion:
                 return q
         raise RunError("the position constraints cannot be satisfied")
 
-    def _implicit_step(self, q: np.ndarray, flow: tuple[np.ndarray, np.ndarray], s: float) -> np.ndarray:
+    def _implicit_step(
+        self, q: np.ndarray, flow: tuple[np.ndarray, np.ndarray], s: float
+    ) -> np.ndarray:
         f, J = flow
         return self._project_to_constraints(q + np.linalg.solve(np.eye(len(q)) - s * J, s * f))
 
     def follow_to_equilibrium(self, accept: Callable[[EvaluationPoint], bool]) -> bool:
-        """Follows the motion until `accept` accepts a point near an equilibrium; False if it comes near none."""
+        """Follows the motion until `accept` accepts a point near an equilibrium; False if it comes
+        near none."""
         try:
             values = self.find.evaluate_values(self.start)
             if np.abs(values["speeds"]).max(initial=0.0) > 1e-9:
@@ -85,7 +95,11 @@ class DampedMotion:
             flow = self._velocity_and_jacobian(q)
         except RunError:
             return False
-        s = 1e-2 / max(float(np.sqrt(np.abs(flow[1]).max(initial=0.0))), float(np.abs(flow[0]).max(initial=0.0)), 1e-9)
+        s = 1e-2 / max(
+            float(np.sqrt(np.abs(flow[1]).max(initial=0.0))),
+            float(np.abs(flow[0]).max(initial=0.0)),
+            1e-9,
+        )
         for _ in range(MAX_STEPS):
             f, J = flow
             growth = float(np.linalg.eigvals(J).real.max(initial=0.0))
@@ -100,12 +114,21 @@ class DampedMotion:
             ):
                 return True
             if step_size < UNSTABLE_END_TOLERANCE:
-                return False  # it stays where no equilibrium was found: constraints or user-defined states move on
+                # it stays where no equilibrium was found: constraints or user-defined states move
+                # on
+                return False
             s = min(s, MAX_STEP_RATIO / (1e-9 + np.abs(J).max(initial=0.0)))
             try:
-                full_step, half_steps = self._implicit_step(q, flow, s), self._implicit_step(q, flow, s / 2)
-                half_steps = self._implicit_step(half_steps, self._velocity_and_jacobian(half_steps), s / 2)
-                error = float(np.abs((half_steps - full_step) / size).max(initial=0.0)) / STEP_TOLERANCE
+                full_step, half_steps = (
+                    self._implicit_step(q, flow, s),
+                    self._implicit_step(q, flow, s / 2),
+                )
+                half_steps = self._implicit_step(
+                    half_steps, self._velocity_and_jacobian(half_steps), s / 2
+                )
+                error = (
+                    float(np.abs((half_steps - full_step) / size).max(initial=0.0)) / STEP_TOLERANCE
+                )
                 trial = self._project_to_constraints(2 * half_steps - full_step), error
                 next_flow = self._velocity_and_jacobian(trial[0]) if error <= 1 else flow
             except (RunError, np.linalg.LinAlgError):

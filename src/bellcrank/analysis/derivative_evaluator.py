@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.jacobian import MAX_MATRIX_OPERATIONS, derive_jacobian
-from bellcrank.analysis.jacobian_runner import Groups, JacobianEvaluation, JacobianRunner, group_rows, split_groups
+from bellcrank.analysis.jacobian_runner import (
+    Groups,
+    JacobianEvaluation,
+    JacobianRunner,
+    group_rows,
+    split_groups,
+)
 from bellcrank.analysis.loop_evaluator import LoopEvaluator
 from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
@@ -24,7 +30,11 @@ class DerivativeEvaluator:
     """Values and derivatives from the equations of motion as they are printed."""
 
     def __init__(
-        self, plant: AnalysisModel, groups: Sequence[str], columns: Sequence[Symbol], often: bool = False
+        self,
+        plant: AnalysisModel,
+        groups: Sequence[str],
+        columns: Sequence[Symbol],
+        often: bool = False,
     ) -> None:
         program, results = plant.loaded.program, plant.derived.results
         mode = "cheapest" if often else "forward"
@@ -41,17 +51,32 @@ class DerivativeEvaluator:
     def evaluate_values(self, point: EvaluationPoint) -> Groups:
         if self.sizes.get("positions") or self.sizes.get("speeds"):
             return split_groups(
-                self.runner(point, loose=group_rows("outputs", self.sizes), with_derivatives=False)[0], self.sizes
+                self.runner(point, loose=group_rows("outputs", self.sizes), with_derivatives=False)[
+                    0
+                ],
+                self.sizes,
             )
         loaded, p, empty = self.runner.loaded, list(point.p), np.zeros(0)
-        arguments = point.t, point.q.tolist(), point.u.tolist(), p, loaded.constants(p), list(point.w)
+        arguments = (
+            point.t,
+            point.q.tolist(),
+            point.u.tolist(),
+            p,
+            loaded.constants(p),
+            list(point.w),
+        )
         functions = loaded.model.new_calls()
         try:
             rates = [x for part in functions.derivatives(*arguments) for x in part]
             outputs = functions.outputs(*arguments) if "outputs" in self.sizes else ()
         except NO_VALUE as error:
             raise RunError(self.runner.singular_message(point, str(error))) from None
-        return {"rates": np.array(rates), "outputs": np.array(outputs), "positions": empty, "speeds": empty}
+        return {
+            "rates": np.array(rates),
+            "outputs": np.array(outputs),
+            "positions": empty,
+            "speeds": empty,
+        }
 
 
 class EvaluatorColumns:
@@ -70,10 +95,16 @@ class EvaluatorColumns:
         return self.whole.evaluate_values(point)
 
 
-def make_evaluator(plant: AnalysisModel, groups: Sequence[str], columns: Sequence[Symbol]) -> JacobianEvaluation:
-    """The evaluator of values and derivatives, made once per model. Loops need no choice of independent speeds."""
-    # with small variables the program itself counts: what is dropped depends on the way of derivation
-    has_loops = plant.loaded.program.loops is not None and not plant.derived.analysis.mechanism.orders
+def make_evaluator(
+    plant: AnalysisModel, groups: Sequence[str], columns: Sequence[Symbol]
+) -> JacobianEvaluation:
+    """The evaluator of values and derivatives, made once per model. Loops need no choice of
+    independent speeds."""
+    # with small variables the program itself counts: what is dropped depends on the way of
+    # derivation
+    has_loops = (
+        plant.loaded.program.loops is not None and not plant.derived.analysis.mechanism.orders
+    )
     evaluator_class: type[LoopEvaluator] | type[DerivativeEvaluator] = (
         LoopEvaluator if has_loops else DerivativeEvaluator
     )
@@ -82,17 +113,27 @@ def make_evaluator(plant: AnalysisModel, groups: Sequence[str], columns: Sequenc
         if set(groups) <= set(g) and set(columns) <= set(c):
             return larger if c == tuple(columns) else EvaluatorColumns(larger, columns)
     key = _joint_request(plant, groups, columns)
-    evaluation: JacobianEvaluation = plant.cached((evaluator_class, *key), lambda: evaluator_class(plant, *key))
+    evaluation: JacobianEvaluation = plant.cached(
+        (evaluator_class, *key), lambda: evaluator_class(plant, *key)
+    )
     evaluators.setdefault(key, evaluation)
-    return evaluation if evaluation.columns == tuple(columns) else EvaluatorColumns(evaluation, columns)
+    return (
+        evaluation
+        if evaluation.columns == tuple(columns)
+        else EvaluatorColumns(evaluation, columns)
+    )
 
 
 def _joint_request(
     plant: AnalysisModel, groups: Sequence[str], columns: Sequence[Symbol]
 ) -> tuple[tuple[str, ...], Columns]:
-    """What is found together: of a large model that is compiled for it, all that any analysis usually asks for."""
+    """What is found together: of a large model that is compiled for it, all that any analysis
+    usually asks for."""
     interface, loaded = plant.interface, plant.loaded
-    if loaded.model.compiler is None or loaded.program.count.total * len(columns) <= MAX_MATRIX_OPERATIONS:
+    if (
+        loaded.model.compiler is None
+        or loaded.program.count.total * len(columns) <= MAX_MATRIX_OPERATIONS
+    ):
         return tuple(groups), tuple(columns)
     usual = [q.symbol for q in (*interface.states, *interface.inputs) if q.symbol is not None]
     return GROUPS, tuple(dict.fromkeys([*usual, *columns]))

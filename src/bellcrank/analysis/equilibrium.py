@@ -135,17 +135,23 @@ class Equilibrium(SavableTable):
         """Stability, distance from the start, what continues and what nothing determines."""
         remarks = [stability_line(self.stability, self.eigenvalues)] if self.stability else []
         if self.settles:
-            text = ", ".join(f"{n} = {format_number(v, 6)} {self.units[n]}" for n, v in self.settles.items())
+            text = ", ".join(
+                f"{n} = {format_number(v, 6)} {self.units[n]}" for n, v in self.settles.items()
+            )
             remarks.append(f"damped motion from the start leads to another equilibrium: {text}")
         moved_names = sorted(
-            (n for n, shift in self.moved.items() if abs(shift) > 1e-9), key=lambda n: -abs(self.moved[n])
+            (n for n, shift in self.moved.items() if abs(shift) > 1e-9),
+            key=lambda n: -abs(self.moved[n]),
         )
         suffix = f" and {len(moved_names) - 4} more" if len(moved_names) > 4 else ""
-        text = ", ".join(f"{n} by {format_number(self.moved[n], 6)} {self.units[n]}" for n in moved_names[:4])
+        text = ", ".join(
+            f"{n} by {format_number(self.moved[n], 6)} {self.units[n]}" for n in moved_names[:4]
+        )
         remarks += [f"distance from the start: {text or 'none'}{suffix}"] if self.moved else []
         if self.steady:
             remarks.append(
-                "continues: " + ", ".join(f"{n} by {v:.6g} {self.units[n]}/s" for n, v in self.steady.items())
+                "continues: "
+                + ", ".join(f"{n} by {v:.6g} {self.units[n]}/s" for n, v in self.steady.items())
             )
         if self.neutral:
             remarks.append(f"neutral (nothing determines them): {', '.join(self.neutral)}")
@@ -156,7 +162,9 @@ class Equilibrium(SavableTable):
 
     def __getitem__(self, name: str) -> float:
         values_by_name = {**self.outputs, **self.values}
-        return values_by_name[list(values_by_name)[column_index(name, list(values_by_name), "value")]]
+        return values_by_name[
+            list(values_by_name)[column_index(name, list(values_by_name), "value")]
+        ]
 
     @property
     def initial(self) -> dict[str, float]:
@@ -183,7 +191,13 @@ class Equilibrium(SavableTable):
             Name, value, unit, "solved" or "given", and label of each.
         """
         return [
-            (n, v, self.units[n], "solved" if n in self.unknowns else "given", self.labels.get(n, ""))
+            (
+                n,
+                v,
+                self.units[n],
+                "solved" if n in self.unknowns else "given",
+                self.labels.get(n, ""),
+            )
             for n, v in self.values.items()
         ]
 

@@ -1,4 +1,5 @@
-"""Derivatives of what stands outside the equations: tables know theirs, user functions are differenced or held."""
+"""Derivatives of what stands outside the equations: tables know theirs, user functions are
+differenced or held."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from bellcrank.symbolic.expr.user_function_value import UserFunctionValue
 
 @dataclass(frozen=True, eq=False)
 class DerivativeOf(UserFunction):
-    """The derivative of a user function by one argument, from central differences of the routine itself.
+    """The derivative of a user function by one argument, from central differences of the routine
+    itself.
 
     Where that is known in C, its text calls it there."""
 
@@ -47,21 +49,35 @@ class UserFunctionDerivatives:
                 raise
         base: UserFunction = getattr(node.function, "external", node.function)
         if base.memory:
-            self._add_note(f"the user function '{base.name}' has a memory: its values are held constant")
+            self._add_note(
+                f"the user function '{base.name}' has a memory: its values are held constant"
+            )
             return ZERO
-        subject = "derivatives of the user function" if base.rule is None else "higher derivatives of the routine"
+        subject = (
+            "derivatives of the user function"
+            if base.rule is None
+            else "higher derivatives of the routine"
+        )
         self._add_note(f"{subject} '{base.name}' are taken by differences")
         key = (base, index)
         if key not in self._made:
             name = f"{base.name}_by_{index + 1}"
             text = c_difference(base, name, index) if base.known_in("c") else None
             self._made[key] = DerivativeOf(
-                name, base.arguments, base.returns, None, base.when, c=text, base=base, argument=index
+                name,
+                base.arguments,
+                base.returns,
+                None,
+                base.when,
+                c=text,
+                base=base,
+                argument=index,
             )
         derivative = self._made[key]
         if node.function is base:
             return Func(derivative.name, node.args, derivative)
-        # every value of a routine has a name of its own: equal names of equal arguments are one function
+        # every value of a routine has a name of its own: equal names of equal arguments are one
+        # function
         name = f"{derivative.name}.{node.function.index}"
         return Func(name, node.args, UserFunctionValue(derivative, node.function.index))
 
@@ -80,7 +96,10 @@ def central_function_difference(function: Callable[..., Any], argument: int) -> 
             shifted = [a + shift if i == argument else a for i, a in enumerate(args)]
             return np.asarray(function(*shifted), dtype=float)
 
-        value = (8 * (shifted_value(h) - shifted_value(-h)) - (shifted_value(2 * h) - shifted_value(-2 * h))) / (12 * h)
+        value = (
+            8 * (shifted_value(h) - shifted_value(-h))
+            - (shifted_value(2 * h) - shifted_value(-2 * h))
+        ) / (12 * h)
         return float(value) if value.ndim == 0 else tuple(value.tolist())
 
     return evaluate_difference

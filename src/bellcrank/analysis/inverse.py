@@ -14,9 +14,11 @@ from bellcrank.analysis.tables import Cells, SavableTable, column_heads, column_
 
 @dataclass(frozen=True)
 class InverseDynamics(SavableTable):
-    """Forces and torques that produce a motion, in user units: `found["tau1"]`, an array over time for a trajectory.
+    """Forces and torques that produce a motion, in user units: `found["tau1"]`, an array over time
+    for a trajectory.
 
-    Without chosen forces they are the generalized forces along every independent speed, besides those of the model.
+    Without chosen forces they are the generalized forces along every independent speed, besides
+    those of the model.
 
     Attributes
     ----------
@@ -64,7 +66,9 @@ class InverseDynamics(SavableTable):
 
     @property
     def _title(self) -> str:
-        return f"{self.name}: inverse dynamics{'' if self.single else f' at {len(self.time)} times'}"
+        return (
+            f"{self.name}: inverse dynamics{'' if self.single else f' at {len(self.time)} times'}"
+        )
 
     def _table_cells(self) -> Cells:
         heads = ["value"] if self.single else ["least", "greatest"]
@@ -75,8 +79,13 @@ class InverseDynamics(SavableTable):
         return ["", *heads, "unit", ""], rows, f"<{'>' * len(heads)}<<"
 
     def _table(self) -> tuple[list[str], list[list[float]]]:
-        return ["t (s)", *column_heads(self.names, self.units)], np.column_stack([self.time, self.values]).tolist()
+        return ["t (s)", *column_heads(self.names, self.units)], np.column_stack(
+            [self.time, self.values]
+        ).tolist()
 
     def _draw(self, path: str | Path | None) -> Any:
-        panels = [(f"{n}\n({u})", {"": c}) for n, u, c in zip(self.names, self.units, self.values.T, strict=True)]
+        panels = [
+            (f"{n}\n({u})", {"": c})
+            for n, u, c in zip(self.names, self.units, self.values.T, strict=True)
+        ]
         return draw_panels(f"{self.name}: inverse dynamics", "time (s)", self.time, panels, path)

@@ -1,8 +1,8 @@
 """Derivatives of a model as programs: results of the model -> derivatives -> program.
 
 In:  `DifferentiableResults`, and the `SimulationProgram` and `Interface` of the model. Out: `Jacobian`: an ordinary
-`SimulationProgram` whose outputs are the values asked for and all their derivatives that are not zero, so that C,
-Python, operation counts and loading work as for the model itself.
+`SimulationProgram` whose outputs are the values asked for and all their derivatives that are not
+zero, so that C, Python, operation counts and loading work as for the model itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ from bellcrank.mechanics.derive.results import GROUPS, DifferentiableResults
 from bellcrank.mechanics.interface.interface import Interface
 from bellcrank.program.build import ProgramParts, build_program
 from bellcrank.program.common_subexpressions import extract_common_parts, network_cost
-from bellcrank.program.differentiate import MODES, forward_derivatives, reverse_gradient, total_slopes
+from bellcrank.program.differentiate import (
+    MODES,
+    forward_derivatives,
+    reverse_gradient,
+    total_slopes,
+)
 from bellcrank.program.differentiate.implicit_derivatives import EVERYTHING
 from bellcrank.program.network import build_network
 from bellcrank.program.operation_count import OperationCount, count_operations
@@ -39,7 +44,9 @@ from bellcrank.symbolic.expr.collection import no_collection
 
 EXTRACTED = 10_000  # operations up to which common parts are looked for
 MAX_EXPANDED_OPERATIONS = 4_000  # operations up to which sums are multiplied out for it
-MAX_MATRIX_OPERATIONS = 60_000  # rough operations of a whole matrix; above, columns are taken one direction at a time
+MAX_MATRIX_OPERATIONS = (
+    60_000  # rough operations of a whole matrix; above, columns are taken one direction at a time
+)
 
 WRITERS: dict[str, tuple[str, Callable[[SimulationProgram], str]]] = {
     "c": ("jacobian.c", c_source),
@@ -49,7 +56,8 @@ WRITERS: dict[str, tuple[str, Callable[[SimulationProgram], str]]] = {
 
 @dataclass(frozen=True)
 class Jacobian:
-    """A Jacobian or gradient as a program, as `Equations.jacobian` and `Equations.gradient` return it.
+    """A Jacobian or gradient as a program, as `Equations.jacobian` and `Equations.gradient` return
+    it.
 
     Attributes
     ----------
@@ -62,7 +70,8 @@ class Jacobian:
     entries : tuple
         Row and column of each derivative that is not zero.
     rates : tuple of Symbol
-        Of a derivative along a direction: inputs of the program with the direction. There is then one column.
+        Of a derivative along a direction: inputs of the program with the direction. There is then
+        one column.
     notes : tuple of str
         Remarks.
 
@@ -89,7 +98,9 @@ class Jacobian:
     @property
     def count(self) -> OperationCount:
         """Operations of one evaluation of all derivatives."""
-        section = Section(self.program.outputs.statements, self.program.outputs.results[len(self.rows) :])
+        section = Section(
+            self.program.outputs.statements, self.program.outputs.results[len(self.rows) :]
+        )
         needed_section = prune_section(section, self.program.derivatives.statements)
         return count_section(needed_section.statements, needed_section.results)
 
@@ -99,7 +110,8 @@ class Jacobian:
         Returns
         -------
         dict
-            "add", "multiply", "divide", "function", "total" and "classic", as of `Equations.operation_count`.
+            "add", "multiply", "divide", "function", "total" and "classic", as of
+            `Equations.operation_count`.
         """
         return self.count.as_dict()
 
@@ -151,7 +163,9 @@ class Jacobian:
         """
         if format not in WRITERS:
             formats = ", ".join(f"'{x}'" for x in WRITERS)
-            raise ModelError(f"export: format {format!r} is not known; it is one of {formats}", self.program.name)
+            raise ModelError(
+                f"export: format {format!r} is not known; it is one of {formats}", self.program.name
+            )
         name, text = WRITERS[format]
         path = Path(directory) / name
         try:
@@ -166,13 +180,18 @@ def make_jacobian(
     derived: DerivedModel, group_names: str | Sequence[str], wrt: Sequence[Any] | None, mode: str
 ) -> Jacobian:
     """The whole matrix of a model as a program, or an error where that would be too large."""
-    groups, columns = check_groups(group_names, derived.name), column_symbols(derived.interface, wrt)
+    groups, columns = (
+        check_groups(group_names, derived.name),
+        column_symbols(derived.interface, wrt),
+    )
     size = written_out_size(derived.results, groups, columns)
     if size > MAX_MATRIX_OPERATIONS:
         rows = len(derived.results.select_groups(*groups))
         raise ModelError(
-            f"jacobian: the matrix of {rows} rows and {len(columns)} columns would need about {size} operations, and "
-            f"{MAX_MATRIX_OPERATIONS} can be written out. Ask for fewer columns (wrt=), or evaluate it with "
+            f"jacobian: the matrix of {rows} rows and {len(columns)} columns would need "
+            f"about {size} operations, and "
+            f"{MAX_MATRIX_OPERATIONS} can be written out. Ask for fewer columns (wrt=), or "
+            f"evaluate it with "
             f"sim.linearize() or "
             "sim.rhs().jacobian().",
             derived.name,
@@ -180,9 +199,14 @@ def make_jacobian(
     return derive_jacobian(derived.program, derived.results, groups, columns, mode)
 
 
-def make_gradient(derived: DerivedModel, group_names: str | Sequence[str], wrt: Sequence[Any] | None) -> Jacobian:
+def make_gradient(
+    derived: DerivedModel, group_names: str | Sequence[str], wrt: Sequence[Any] | None
+) -> Jacobian:
     """The gradient of a weighted sum of a model's results as a program."""
-    groups, columns = check_groups(group_names, derived.name), column_symbols(derived.interface, wrt)
+    groups, columns = (
+        check_groups(group_names, derived.name),
+        column_symbols(derived.interface, wrt),
+    )
     return derive_gradient(derived.program, derived.results, groups, columns)
 
 
@@ -205,12 +229,17 @@ def column_symbols(interface: Interface, wrt: Sequence[Any] | None) -> list[Symb
         if quantity is None or quantity.symbol is None:
             name = str(item)
             suggestion = did_you_mean(name, [x.name for x in interface.of_kinds(kinds)])
-            raise ModelError(f"wrt={name!r}: no state, input or parameter has that name.{suggestion}", interface.model)
+            raise ModelError(
+                f"wrt={name!r}: no state, input or parameter has that name.{suggestion}",
+                interface.model,
+            )
         symbols.append(quantity.symbol)
     return symbols
 
 
-def written_out_size(results: DifferentiableResults, groups: Sequence[str], columns: Sequence[Symbol]) -> int:
+def written_out_size(
+    results: DifferentiableResults, groups: Sequence[str], columns: Sequence[Symbol]
+) -> int:
     """Rough operations of a whole matrix."""
     return count_operations([e for _, e in results.select_groups(*groups)]).total * len(columns)
 
@@ -224,10 +253,12 @@ def derive_jacobian(
     extracted: bool = True,
     inputs: Sequence[Symbol] = (),
 ) -> Jacobian:
-    """The program of all derivatives of some groups of results; large ones go along one direction at a time.
+    """The program of all derivatives of some groups of results; large ones go along one direction
+    at a time.
 
-    `model` is the program of the model. With `extracted`, common parts are taken out: fewer operations, for programs
-    that are printed or run often. `inputs` are those of the results that are not inputs of the model.
+    `model` is the program of the model. With `extracted`, common parts are taken out: fewer
+    operations, for programs that are printed or run often. `inputs` are those of the results that
+    are not inputs of the model.
     """
     if mode not in MODES:
         raise ModelError(f"mode={mode!r} is not known; it is one of {', '.join(MODES)}", model.name)
@@ -236,17 +267,29 @@ def derive_jacobian(
         values, seeds = [e for _, e in rows], []
         if written_out_size(results, groups, columns) > MAX_MATRIX_OPERATIONS:
             seeds = [direction_input(s) for s in columns]
-            along = forward_derivatives(values, dict(zip(columns, seeds, strict=True)), results.linear, external)
+            along = forward_derivatives(
+                values, dict(zip(columns, seeds, strict=True)), results.linear, external
+            )
             entries = {(i, 0): e for i, e in enumerate(along) if e is not ZERO}
             names = [f"rate of {rows[i][0]}" for i, _ in entries]
         else:
-            # the rehearsed cost of "cheapest" does not see equal values: forward may still be better
+            # the rehearsed cost of "cheapest" does not see equal values: forward may still be
+            # better
             candidate_modes = ("forward", "cheapest") if mode == "cheapest" else (mode,)
-            tried = [total_slopes(values, columns, results.linear, way, external) for way in candidate_modes]
-            best = tried[0] if len(tried) == 1 else min(tried, key=lambda way: _derivative_cost(way, extracted))
+            tried = [
+                total_slopes(values, columns, results.linear, way, external)
+                for way in candidate_modes
+            ]
+            best = (
+                tried[0]
+                if len(tried) == 1
+                else min(tried, key=lambda way: _derivative_cost(way, extracted))
+            )
             entries = {(i, j): row[j] for i, row in enumerate(best) for j in sorted(row)}
             names = [f"d {rows[i][0]} / d {columns[j].name}" for i, j in entries]
-        return _derivative_program(model, results, rows, columns, entries, names, seeds, external, inputs, extracted)
+        return _derivative_program(
+            model, results, rows, columns, entries, names, seeds, external, inputs, extracted
+        )
 
 
 def _derivative_cost(rows: Sequence[dict[int, Expr]], extracted: bool) -> int:
@@ -257,7 +300,9 @@ def _derivative_cost(rows: Sequence[dict[int, Expr]], extracted: bool) -> int:
         return total
     with small_threshold(EVERYTHING):
         return network_cost(
-            extract_common_parts(build_network(roots, spread=2 if total <= MAX_EXPANDED_OPERATIONS else 1))
+            extract_common_parts(
+                build_network(roots, spread=2 if total <= MAX_EXPANDED_OPERATIONS else 1)
+            )
         )
 
 
@@ -267,9 +312,13 @@ def direction_input(column: Symbol) -> Symbol:
 
 
 def derive_gradient(
-    model: SimulationProgram, results: DifferentiableResults, groups: Sequence[str], columns: Sequence[Symbol]
+    model: SimulationProgram,
+    results: DifferentiableResults,
+    groups: Sequence[str],
+    columns: Sequence[Symbol],
 ) -> Jacobian:
-    """The gradient of the weighted sum of some results by all columns (reverse mode); the weights are inputs."""
+    """The gradient of the weighted sum of some results by all columns (reverse mode); the weights
+    are inputs."""
     rows, external = results.select_groups(*groups), UserFunctionDerivatives()
     weights = [Symbol(f"weight of {name}", "variable") for name, _ in rows]
     derivatives = reverse_gradient([e for _, e in rows], weights, columns, results.linear, external)
@@ -290,7 +339,8 @@ def _derivative_program(
     inputs: Sequence[Symbol] = (),
     extracted: bool = True,
 ) -> Jacobian:
-    """Jacobian with a program whose outputs are the values of rows and what was found, under their names."""
+    """Jacobian with a program whose outputs are the values of rows and what was found, under their
+    names."""
     rates = [e for _, e in results.rates]
     with small_threshold(EVERYTHING):
         roots = drop_idle_parameters([*rates, *(e for _, e in rows), *entries.values()])
@@ -301,7 +351,13 @@ def _derivative_program(
         states = model.coordinates, model.speeds
         name = f"{model.name}: Jacobian"
         program_parts = ProgramParts(
-            name, results.parameters, *states, roots[:n], outputs, input_symbols, outputs_matter=True
+            name,
+            results.parameters,
+            *states,
+            roots[:n],
+            outputs,
+            input_symbols,
+            outputs_matter=True,
         )
         program = build_program(program_parts)
     structure = tuple(name for name, _ in rows), tuple(columns), tuple(entries)

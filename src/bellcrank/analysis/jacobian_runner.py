@@ -24,7 +24,8 @@ NOWHERE = slice(0, 0)
 
 
 class JacobianEvaluation(Protocol):
-    """Values by group (rates, outputs, positions, speeds) and their Jacobians at a point, in equation units."""
+    """Values by group (rates, outputs, positions, speeds) and their Jacobians at a point, in
+    equation units."""
 
     columns: tuple[Symbol, ...]
     notes: tuple[str, ...]
@@ -37,7 +38,8 @@ class JacobianEvaluation(Protocol):
 
 
 class MemoizedEvaluation:
-    """What finds values and derivatives, and gives those of the last point again without asking: for one search."""
+    """What finds values and derivatives, and gives those of the last point again without asking:
+    for one search."""
 
     def __init__(self, evaluation: JacobianEvaluation) -> None:
         self.find, self.columns, self.notes = evaluation, evaluation.columns, evaluation.notes
@@ -54,7 +56,8 @@ class MemoizedEvaluation:
 
 
 class JacobianRunner:
-    """A program of derivatives, loaded, with the parameters and inputs it needs put in their places."""
+    """A program of derivatives, loaded, with the parameters and inputs it needs put in their
+    places."""
 
     def __init__(self, loaded: LoadedModel, jacobian: Jacobian, often: bool = False) -> None:
         self.loaded, self.jacobian = loaded, jacobian
@@ -68,19 +71,27 @@ class JacobianRunner:
         parameter_index = {s: i for i, s in enumerate(loaded.program.parameters)}
         self._p = [parameter_index.get(s) for s in program.parameters]
         other_parameters = [s for s in program.parameters if s not in parameter_index]
-        self._other = dict(zip(other_parameters, point_parameter_values(loaded, other_parameters), strict=True))
+        self._other = dict(
+            zip(other_parameters, point_parameter_values(loaded, other_parameters), strict=True)
+        )
         self._constants = lru_cache(maxsize=8)(lambda p: self.model.new_calls().constants(list(p)))
 
     def _routine_function(self, routine: Any) -> Any:
         if isinstance(routine, Table):
             return routine.value
         if isinstance(routine, DerivativeOf):
-            return central_function_difference(self._routine_function(routine.base), routine.argument)
-        by_name = {r.name: f for r, f in zip(self.loaded.program.routines, self.loaded.functions, strict=True)}
+            return central_function_difference(
+                self._routine_function(routine.base), routine.argument
+            )
+        by_name = {
+            r.name: f
+            for r, f in zip(self.loaded.program.routines, self.loaded.functions, strict=True)
+        }
         function = by_name.get(routine.name, routine.python)
         if function is None:
             raise ModelError(
-                f"external '{routine.name}' is given in C alone: its derivatives need python= or external= as well",
+                f"external '{routine.name}' is given in C alone: its derivatives need "
+                f"python= or external= as well",
                 self.loaded.name,
             )
         return function
@@ -92,14 +103,22 @@ class JacobianRunner:
         loose: slice = NOWHERE,
         with_derivatives: bool = True,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Values of all rows and their derivatives by all columns; `extras` are inputs besides those of the model.
+        """Values of all rows and their derivatives by all columns; `extras` are inputs besides
+        those of the model.
 
-        Rows in `loose` may have no finite values: an angle between directions has no derivative where they coincide.
-        Derivatives that cost more than the values may be omitted (`with_derivatives`).
+        Rows in `loose` may have no finite values: an angle between directions has no derivative
+        where they coincide. Derivatives that cost more than the values may be omitted
+        (`with_derivatives`).
         """
         symbols = self.jacobian.program.parameters
-        p = [point.p[i] if i is not None else self._other[s] for i, s in zip(self._p, symbols, strict=True)]
-        input_values = {**dict(zip(self.loaded.program.inputs, point.w, strict=True)), **(extras or {})}
+        p = [
+            point.p[i] if i is not None else self._other[s]
+            for i, s in zip(self._p, symbols, strict=True)
+        ]
+        input_values = {
+            **dict(zip(self.loaded.program.inputs, point.w, strict=True)),
+            **(extras or {}),
+        }
         try:
             values, matrix = self._evaluate(point, p, input_values, with_derivatives)
         except NO_VALUE as error:
@@ -109,11 +128,17 @@ class JacobianRunner:
         if np.any(nonfinite):
             names = [r for r, b in zip(self.jacobian.rows, nonfinite, strict=True) if b]
             suffix = " and others" if len(names) > 4 else ""
-            raise RunError(self.singular_message(point, f"{', '.join(names[:4])}{suffix} not finite"))
+            raise RunError(
+                self.singular_message(point, f"{', '.join(names[:4])}{suffix} not finite")
+            )
         return values, matrix
 
     def _evaluate(
-        self, point: EvaluationPoint, p: list[float], input_values: Mapping[Symbol, float], with_derivatives: bool
+        self,
+        point: EvaluationPoint,
+        p: list[float],
+        input_values: Mapping[Symbol, float],
+        with_derivatives: bool,
     ) -> tuple[np.ndarray, np.ndarray]:
         model, c = self.model.new_calls(), self._constants(tuple(p))
         q, u, inputs = point.q.tolist(), point.u.tolist(), self.jacobian.program.inputs
@@ -134,17 +159,22 @@ class JacobianRunner:
     def singular_message(self, point: EvaluationPoint, reason: str) -> str:
         """What is said of a point without derivatives."""
         states = self.loaded.interface.coordinates
-        position_text = ", ".join(f"{s.name} = {v:.4g}" for s, v in zip(states[:6], point.q, strict=False))
+        position_text = ", ".join(
+            f"{s.name} = {v:.4g}" for s, v in zip(states[:6], point.q, strict=False)
+        )
         return (
-            f"the model '{self.loaded.name}' cannot be differentiated here ({reason}): a singular configuration? "
-            f"At {position_text}{' ...' if len(states) > 6 else ''} (rad and consistent units); move away from it"
+            f"the model '{self.loaded.name}' cannot be differentiated here ({reason}): a "
+            f"singular configuration? "
+            f"At {position_text}{' ...' if len(states) > 6 else ''} (rad and consistent "
+            f"units); move away from it"
         )
 
 
 def channel_value_and_gradient(
     q: Quantity, x: np.ndarray, values: Groups, derivatives: Groups
 ) -> tuple[float, np.ndarray]:
-    """An output or state at a point with the states x: its value, and its derivatives by all columns."""
+    """An output or state at a point with the states x: its value, and its derivatives by all
+    columns."""
     if q.kind == "output":
         return float(values["outputs"][q.index]), derivatives["outputs"][q.index]
     row = np.zeros(derivatives["rates"].shape[1])
@@ -154,7 +184,12 @@ def channel_value_and_gradient(
 
 def required_groups(channels: Iterable[Quantity]) -> tuple[str, ...]:
     """The groups that are needed for some channels besides the equations."""
-    return ("rates", "positions", "speeds", *(("outputs",) if any(q.kind == "output" for q in channels) else ()))
+    return (
+        "rates",
+        "positions",
+        "speeds",
+        *(("outputs",) if any(q.kind == "output" for q in channels) else ()),
+    )
 
 
 def split_groups(array: np.ndarray, sizes: Mapping[str, int]) -> Groups:

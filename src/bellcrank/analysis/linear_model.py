@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.modes import Modes, compute_modes, snap_eigenvalues, stability_line, stability_of
+from bellcrank.analysis.modes import (
+    Modes,
+    compute_modes,
+    snap_eigenvalues,
+    stability_line,
+    stability_of,
+)
 from bellcrank.analysis.response import Response, check_frequencies
 from bellcrank.analysis.tables import aligned_table, derivative_unit, motion_line, write_csv
 from bellcrank.core.errors import ModelError, did_you_mean, optional_package
@@ -33,7 +39,8 @@ class LinearModelVariable:
 
 @dataclass(frozen=True)
 class LinearModel(NotebookDisplay):
-    """Linear model x' = A x + B w, y = C x + D w about an operating point, in user units and seconds.
+    """Linear model x' = A x + B w, y = C x + D w about an operating point, in user units and
+    seconds.
 
     Attributes
     ----------
@@ -42,7 +49,8 @@ class LinearModel(NotebookDisplay):
     A, B, C, D : ndarray
         Matrices; `unit("A", i, j)` is the unit of an entry.
     states, inputs, outputs : tuple of Signal
-        Rows and columns, each with `name`, `unit`, `label` and `value` at the operating point. `state_names`,
+        Rows and columns, each with `name`, `unit`, `label` and `value` at the operating point.
+        `state_names`,
         `input_names` and `output_names` have the names alone. States are independent.
     drift : ndarray
         Time derivatives of the states at the operating point: zero at an equilibrium.
@@ -132,7 +140,9 @@ class LinearModel(NotebookDisplay):
         def in_base_units(group: Sequence[LinearModelVariable]) -> tuple[LinearModelVariable, ...]:
             return tuple(replace(s, unit="", factor=1.0, value=s.value * s.factor) for s in group)
 
-        groups: dict[str, Any] = {name: in_base_units(getattr(self, name)) for name in ("states", "inputs", "outputs")}
+        groups: dict[str, Any] = {
+            name: in_base_units(getattr(self, name)) for name in ("states", "inputs", "outputs")
+        }
         scaled = {
             x: M * _unit_factors(row_variables)[:, None] / _unit_factors(column_variables)
             for x, M, row_variables, column_variables in self._matrices
@@ -142,13 +152,16 @@ class LinearModel(NotebookDisplay):
     @property
     def _matrices(
         self,
-    ) -> list[tuple[str, np.ndarray, tuple[LinearModelVariable, ...], tuple[LinearModelVariable, ...]]]:
+    ) -> list[
+        tuple[str, np.ndarray, tuple[LinearModelVariable, ...], tuple[LinearModelVariable, ...]]
+    ]:
         """Every matrix with its letter, and what its rows and columns are."""
         x, w, y = self.states, self.inputs, self.outputs
         return [("A", self.A, x, x), ("B", self.B, x, w), ("C", self.C, y, x), ("D", self.D, y, w)]
 
     def essential(self) -> LinearModel:
-        """Remove coordinates on which nothing depends: position and course of a vehicle, angles of wheels.
+        """Remove coordinates on which nothing depends: position and course of a vehicle, angles of
+        wheels.
 
         Returns
         -------
@@ -166,9 +179,9 @@ class LinearModel(NotebookDisplay):
             i for i, s in enumerate(self.outputs) if s.name not in coordinate_names
         ]  # a coordinate as an output goes with it
         while True:
-            unused = (np.abs(A[columns]) <= A_tolerance).all(axis=0) & (np.abs(C[output_rows]) <= C_tolerance).all(
-                axis=0
-            )
+            unused = (np.abs(A[columns]) <= A_tolerance).all(axis=0) & (
+                np.abs(C[output_rows]) <= C_tolerance
+            ).all(axis=0)
             removable = {j for j in columns if self.states[j].coordinate and unused[j]}
             if not removable:
                 break
@@ -176,10 +189,15 @@ class LinearModel(NotebookDisplay):
         removed = {s.name for k, s in enumerate(self.states) if k not in columns}
         rows = [i for i, s in enumerate(self.outputs) if s.name not in removed]
         return replace(
-            self, A=A[np.ix_(columns, columns)], B=self.B[columns], C=self.C[np.ix_(rows, columns)], D=self.D[rows],
-            drift=self.drift[columns], states=tuple(self.states[k] for k in columns),
+            self,
+            A=A[np.ix_(columns, columns)],
+            B=self.B[columns],
+            C=self.C[np.ix_(rows, columns)],
+            D=self.D[rows],
+            drift=self.drift[columns],
+            states=tuple(self.states[k] for k in columns),
             outputs=tuple(self.outputs[i] for i in rows),
-        )  # fmt: skip
+        )
 
     # ---- modes and responses
 
@@ -191,11 +209,16 @@ class LinearModel(NotebookDisplay):
     @cached_property
     def eigenvalues(self) -> np.ndarray:
         """Of A in 1/s, sorted by real, then imaginary part."""
-        return np.sort_complex(snap_eigenvalues(np.linalg.eigvals(self.A))) if len(self.A) else np.zeros(0, complex)
+        return (
+            np.sort_complex(snap_eigenvalues(np.linalg.eigvals(self.A)))
+            if len(self.A)
+            else np.zeros(0, complex)
+        )
 
     @property
     def stability(self) -> str:
-        """To first order, without coordinates on which nothing depends, e.g. "stable" or "unstable"."""
+        """To first order, without coordinates on which nothing depends, e.g. "stable" or
+        "unstable"."""
         return stability_of(self.essential().eigenvalues)
 
     @property
@@ -207,7 +230,8 @@ class LinearModel(NotebookDisplay):
         index = index_of_name(name, names)
         if index is None:
             raise ModelError(
-                f"{kind} '{name}' is not one of the linear model's.{did_you_mean(str(name), names)} "
+                f"{kind} '{name}' is not one of the linear "
+                f"model's.{did_you_mean(str(name), names)} "
                 f"{kind.capitalize()}s: {', '.join(names) or 'none'}."
             )
         return index
@@ -241,16 +265,23 @@ class LinearModel(NotebookDisplay):
             name = f"dxdt({name})"
         return self._transfer_at(row, columns, points)
 
-    def _transfer_at(self, row: int, columns: Sequence[tuple[int, int]], points: np.ndarray) -> np.ndarray:
+    def _transfer_at(
+        self, row: int, columns: Sequence[tuple[int, int]], points: np.ndarray
+    ) -> np.ndarray:
         """C (s - A)^-1 B + D at every point; columns: (power of s, number of the input)."""
         n = len(self.A)
-        b = sum((points[:, None] ** p * self.B[None, :, j] for p, j in columns), np.zeros((len(points), n), complex))
+        b = sum(
+            (points[:, None] ** p * self.B[None, :, j] for p, j in columns),
+            np.zeros((len(points), n), complex),
+        )
         d = sum((points**p * self.D[row, j] for p, j in columns), np.zeros(len(points), complex))
         if not n:
             return d
         system_matrix = points[:, None, None] * np.eye(n) - self.A
         try:
-            return np.asarray(np.linalg.solve(system_matrix, b[:, :, None])[:, :, 0] @ self.C[row] + d)
+            return np.asarray(
+                np.linalg.solve(system_matrix, b[:, :, None])[:, :, 0] @ self.C[row] + d
+            )
         except np.linalg.LinAlgError:  # a pole among the points
             if len(points) == 1:
                 return np.array([np.inf + 0j])
@@ -329,23 +360,40 @@ class LinearModel(NotebookDisplay):
             If the package is not installed.
         """
         control = optional_package("control", "analysis")
-        names = {"states": self.state_names, "inputs": self.input_names, "outputs": self.output_names}
+        names = {
+            "states": self.state_names,
+            "inputs": self.input_names,
+            "outputs": self.output_names,
+        }
         return control.ss(self.A, self.B, self.C, self.D, **names)
 
     # ---- text and files
 
     def __str__(self) -> str:
-        count_texts = [f"{len(g)} {kind}" for g, kind in ((self.states, "states"), (self.inputs, "inputs"))]
-        lines = [f"{self.name}: linear model, {', '.join(count_texts)}, {len(self.outputs)} outputs"]
+        count_texts = [
+            f"{len(g)} {kind}" for g, kind in ((self.states, "states"), (self.inputs, "inputs"))
+        ]
+        lines = [
+            f"{self.name}: linear model, {', '.join(count_texts)}, {len(self.outputs)} outputs"
+        ]
         lines += [f"  {line}" for line in motion_line(self.motion)]
-        lines += [f"  {stability_line(self.stability, self.essential().eigenvalues)}"] if self.equilibrium else []
+        lines += (
+            [f"  {stability_line(self.stability, self.essential().eigenvalues)}"]
+            if self.equilibrium
+            else []
+        )
         lines += [f"  note: {n}" for n in self.notes]
         for letter, M, row_variables, column_variables in self._matrices:
-            if letter == "A" or ((letter == "C" or self.inputs) and (letter == "B" or self.outputs)):
+            if letter == "A" or (
+                (letter == "C" or self.inputs) and (letter == "B" or self.outputs)
+            ):
                 head = [letter, *(s.name for s in column_variables), "unit per column"]
                 numbers = [[f"{x:.6g}" if x else "0" for x in line] for line in M]
                 row_labels = [_row_name_and_unit(letter, s) for s in row_variables]
-                body = [[name, *line, unit] for (name, unit), line in zip(row_labels, numbers, strict=True)]
+                body = [
+                    [name, *line, unit]
+                    for (name, unit), line in zip(row_labels, numbers, strict=True)
+                ]
                 lines.append(aligned_table(head, body, "<" + ">" * len(column_variables) + "<"))
         return "\n".join(lines)
 
@@ -355,13 +403,21 @@ class LinearModel(NotebookDisplay):
             *([f"stability: {self.stability}"] if self.equilibrium else []),
         ]
         texts += self.notes
-        blocks: list[str] = [html.heading(f"{self.name}: linear model"), *map(html.paragraph, texts)]
+        blocks: list[str] = [
+            html.heading(f"{self.name}: linear model"),
+            *map(html.paragraph, texts),
+        ]
         for letter, M, row_variables, column_variables in self._matrices:
             if M.size:
                 row_labels = [_row_name_and_unit(letter, s) for s in row_variables]
-                rows = [(name, *line, unit) for (name, unit), line in zip(row_labels, M.tolist(), strict=True)]
+                rows = [
+                    (name, *line, unit)
+                    for (name, unit), line in zip(row_labels, M.tolist(), strict=True)
+                ]
                 head = (letter, *(s.name for s in column_variables), "unit per column")
-                blocks.append(html.html_table(head, rows, right=range(1, len(column_variables) + 1)))
+                blocks.append(
+                    html.html_table(head, rows, right=range(1, len(column_variables) + 1))
+                )
         return [*blocks, html.preformatted(str(self.modes))] if len(self.A) else blocks
 
     def save(self, path: str | Path) -> Path:

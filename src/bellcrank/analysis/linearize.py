@@ -1,4 +1,5 @@
-"""Linear models of a model: exact derivatives at a point, constraints removed, names and units put on."""
+"""Linear models of a model: exact derivatives at a point, constraints removed, names and units put
+on."""
 
 from __future__ import annotations
 
@@ -19,7 +20,12 @@ from bellcrank.analysis.operating_point import operating_point as place_at
 from bellcrank.analysis.plant import CHANNELS, PARAMETERS, STATES, AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
 from bellcrank.analysis.rotating_frame import to_rotating_frame
-from bellcrank.analysis.state_reduction import ConstraintJacobians, SingularConstraints, StateReduction, reduce_states
+from bellcrank.analysis.state_reduction import (
+    ConstraintJacobians,
+    SingularConstraints,
+    StateReduction,
+    reduce_states,
+)
 from bellcrank.analysis.steady_motion import driving_speed, motion_words, value_words
 from bellcrank.core.errors import RunError
 from bellcrank.mechanics.interface.interface import Interface, Quantity
@@ -51,7 +57,9 @@ def linear_model(
     driven = interface.inputs if wrt is None else plant.find_quantities(wrt, DRIVING, "input")
     input_quantities = _with_input_derivatives(driven, interface)
     default_outputs = interface.outputs or interface.states
-    output_quantities = default_outputs if outputs is None else plant.find_quantities(outputs, CHANNELS, "output")
+    output_quantities = (
+        default_outputs if outputs is None else plant.find_quantities(outputs, CHANNELS, "output")
+    )
     equilibrium = at is None or position_keyword(at, plant.name) == "equilibrium"
     at = merge_guesses(plant, at, guess)
     if equilibrium:
@@ -61,12 +69,18 @@ def linear_model(
     operating_state = place_at(plant, at, parameters, inputs, t)
     point = operating_state.point
     columns = [q.symbol for q in (*interface.states, *input_quantities) if q.symbol is not None]
-    evaluation = to_rotating_frame(make_evaluator(plant, required_groups(output_quantities), columns), plant, point)
+    evaluation = to_rotating_frame(
+        make_evaluator(plant, required_groups(output_quantities), columns), plant, point
+    )
     values, derivatives = evaluation(point)
     derivatives, kinks = (
-        mean_one_sided_derivatives(evaluation, point, derivatives) if may_have_kinks(plant) else (derivatives, [])
+        mean_one_sided_derivatives(evaluation, point, derivatives)
+        if may_have_kinks(plant)
+        else (derivatives, [])
     )
-    state_names = None if states is None else {x.name for x in plant.find_quantities(states, STATES, "state")}
+    state_names = (
+        None if states is None else {x.name for x in plant.find_quantities(states, STATES, "state")}
+    )
     reduction = _state_reduction(plant, values, derivatives, state_names)
     return _assemble_linear_model(
         plant,
@@ -81,7 +95,8 @@ def linear_model(
 
 
 def operating_point(plant: AnalysisModel, **options: Any) -> Equilibrium:
-    """The equilibrium that analyses are made at unless at= says otherwise; if there is none, what to do instead."""
+    """The equilibrium that analyses are made at unless at= says otherwise; if there is none, what
+    to do instead."""
     try:
         return find_equilibrium(plant, **options)
     except NoEquilibrium as error:
@@ -92,7 +107,10 @@ def operating_point(plant: AnalysisModel, **options: Any) -> Equilibrium:
 def _kink_note(names: Sequence[str]) -> list[str]:
     """The note on derivatives that jump."""
     suffix = f" and {len(names) - 4} more" if len(names) > 4 else ""
-    kink_names, statement = f"{', '.join(names[:4])}{suffix}", "the model has a kink here: derivatives with respect to"
+    kink_names, statement = (
+        f"{', '.join(names[:4])}{suffix}",
+        "the model has a kink here: derivatives with respect to",
+    )
     return [f"{statement} {kink_names} are the means of both sides"] if names else []
 
 
@@ -117,19 +135,30 @@ def _state_reduction(
     g, v = derivatives["positions"], derivatives["speeds"]
     results, loops = plant.derived.results, plant.loaded.program.loops
     rows = [name for name, _ in results.positions], [name for name, _ in results.speeds]
-    ranks = (loops.scales.rank_g, loops.scales.rank_v) if loops else (len(rows[0]), len(rows[1]))  # where regular
-    residual = max((float(np.abs(values[k]).max(initial=0.0)) for k in ("positions", "speeds")), default=0.0)
+    ranks = (
+        (loops.scales.rank_g, loops.scales.rank_v) if loops else (len(rows[0]), len(rows[1]))
+    )  # where regular
+    residual = max(
+        (float(np.abs(values[k]).max(initial=0.0)) for k in ("positions", "speeds")), default=0.0
+    )
     if residual > CLOSURE_TOLERANCE:
         raise RunError(
-            f"the state given does not satisfy the constraints of '{plant.name}': a residual of {residual:.2g} is "
-            "left. Give it by names (at={...}), so that it is completed, or take it from sim.assemble()."
+            f"the state given does not satisfy the constraints of '{plant.name}': a "
+            f"residual of {residual:.2g} is "
+            "left. Give it by names (at={...}), so that it is completed, or take it from "
+            "sim.assemble()."
         )
     if state_names is None:
         analysis = plant.derived.analysis
         free = {u.name for u in analysis.independent_speeds}
-        bound = {s.name for _, norm in analysis.mechanism.normalization_constraints for s in free_symbols(norm)}
+        bound = {
+            s.name
+            for _, norm in analysis.mechanism.normalization_constraints
+            for s in free_symbols(norm)
+        }
         prefer = [
-            s.name not in bound and ("u" + s.name[1:] if s.kind == "coordinate" else s.name) in free for s in states
+            s.name not in bound and ("u" + s.name[1:] if s.kind == "coordinate" else s.name) in free
+            for s in states
         ]
     else:
         prefer = [s.name in state_names for s in states]
@@ -138,8 +167,10 @@ def _state_reduction(
         return reduce_states(c, prefer, ranks)
     except SingularConstraints as error:
         raise RunError(
-            f"'{plant.name}' is in a singular configuration: the constraint '{error.rows[0]}' does not restrict any "
-            f"movement here that others do not restrict already (pivot {error.pivot:.1e}), so the independent states "
+            f"'{plant.name}' is in a singular configuration: the constraint "
+            f"'{error.rows[0]}' does not restrict any "
+            f"movement here that others do not restrict already (pivot {error.pivot:.1e}), "
+            f"so the independent states "
             "are not determined"
         ) from None
 
@@ -161,10 +192,16 @@ def _assemble_linear_model(
     B = (x_rates @ r.N_w + w_rates)[r.independent]
     channels = [channel_value_and_gradient(q, point.x, values, derivatives) for q in outputs]
     C = np.array([row[:n] @ r.N for _, row in channels]).reshape(len(channels), r.N.shape[1])
-    D = np.array([row[:n] @ r.N_w + row[n:] for _, row in channels]).reshape(len(channels), r.N_w.shape[1])
+    D = np.array([row[:n] @ r.N_w + row[n:] for _, row in channels]).reshape(
+        len(channels), r.N_w.shape[1]
+    )
     states = [all_states[i] for i in r.independent]
     f_x, f_w, f_y = (np.array([q.unit.factor for q in g]) for g in (states, inputs, outputs))
-    undefined = [q.name for q, row in zip(outputs, np.hstack([C, D]), strict=True) if not np.all(np.isfinite(row))]
+    undefined = [
+        q.name
+        for q, row in zip(outputs, np.hstack([C, D]), strict=True)
+        if not np.all(np.isfinite(row))
+    ]
     if undefined:
         notes.append(f"derivatives of the outputs {', '.join(undefined)} do not exist here")
     cyclic = continuing_coordinates(plant, point)
@@ -182,7 +219,10 @@ def _assemble_linear_model(
         B * f_w[None, :] / f_x[:, None],
         C * f_x[None, :] / f_y[:, None],
         D * f_w[None, :] / f_y[:, None],
-        tuple(_linear_model_variable(q, point.x[i]) for q, i in zip(states, r.independent, strict=True)),
+        tuple(
+            _linear_model_variable(q, point.x[i])
+            for q, i in zip(states, r.independent, strict=True)
+        ),
         tuple(_linear_model_variable(q, point.value_of(q)) for q in inputs),
         tuple(_linear_model_variable(q, v) for q, (v, _) in zip(outputs, channels, strict=True)),
         values["rates"][r.independent] / f_x,
@@ -194,7 +234,9 @@ def _assemble_linear_model(
     )
 
 
-def _motion_label(plant: AnalysisModel, operating_state: OperatingState, cyclic: set[str], steady: bool) -> str:
+def _motion_label(
+    plant: AnalysisModel, operating_state: OperatingState, cyclic: set[str], steady: bool
+) -> str:
     """Where the model was linearised, in words."""
     if steady:
         return f"{operating_state.words}: {motion_words(plant, operating_state.point, cyclic)}"
@@ -205,18 +247,35 @@ def _motion_label(plant: AnalysisModel, operating_state: OperatingState, cyclic:
 
 def _linear_model_variable(q: Quantity, value: float) -> LinearModelVariable:
     user = float(q.unit.from_equation_units(value))
-    return LinearModelVariable(q.name, q.unit.text, q.label, user, q.unit.factor, q.kind == "coordinate")
+    return LinearModelVariable(
+        q.name, q.unit.text, q.label, user, q.unit.factor, q.kind == "coordinate"
+    )
 
 
 def _motion_note(
-    states: Sequence[Quantity], rates: np.ndarray, derivatives: np.ndarray, point: EvaluationPoint, cyclic: set[str]
+    states: Sequence[Quantity],
+    rates: np.ndarray,
+    derivatives: np.ndarray,
+    point: EvaluationPoint,
+    cyclic: set[str],
 ) -> str:
-    """Why the point is no equilibrium or steady motion: the fastest rates in words; "" if it is one."""
+    """Why the point is no equilibrium or steady motion: the fastest rates in words; "" if it is
+    one."""
     size = np.abs(derivatives * np.maximum(np.abs(point.x), 1.0)).max(axis=1, initial=0.0)
     fast = np.abs(rates) > REST_TOLERANCE * (size + 1e-3)
-    moving = [(q, rate) for q, rate, f in zip(states, rates, fast, strict=True) if f and q.name not in cyclic]
+    moving = [
+        (q, rate)
+        for q, rate, f in zip(states, rates, fast, strict=True)
+        if f and q.name not in cyclic
+    ]
     if not moving:
         return ""
-    text = ", ".join(f"{q.name}' = {q.unit.from_equation_units(rate):.4g} {q.unit.text}/s" for q, rate in moving[:4])
+    text = ", ".join(
+        f"{q.name}' = {q.unit.from_equation_units(rate):.4g} {q.unit.text}/s"
+        for q, rate in moving[:4]
+    )
     suffix = f" and {len(moving) - 4} more" if len(moving) > 4 else ""
-    return f"the point is no equilibrium ({text}{suffix}): the model holds for a short time about the motion through it"
+    return (
+        f"the point is no equilibrium ({text}{suffix}): the model holds for a short time about "
+        f"the motion through it"
+    )

@@ -1,9 +1,9 @@
 """Values and derivatives of models with closed loops, without a choice of independent speeds.
 
-With M u' = f + J' lambda and J u' = gamma, derivatives of u' follow from those of M u' - f - J' lambda and J u' -
-gamma at fixed u' and lambda, on the null space of J. M, f, J and gamma are those of the tree; nothing is eliminated
-in symbols, so the result holds in every regular position, also where speeds eliminated at derivation are not
-determined by the others.
+With M u' = f + J' lambda and J u' = gamma, derivatives of u' follow from those of M u' - f - J'
+lambda and J u' - gamma at fixed u' and lambda, on the null space of J. M, f, J and gamma are those
+of the tree; nothing is eliminated in symbols, so the result holds in every regular position, also
+where speeds eliminated at derivation are not determined by the others.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ MIN_SINGULAR_RATIO = 1e-8  # last singular value of J against the first
 class LoopEvaluator:
     """Values and derivatives of a model with loops; `columns` may be any symbols."""
 
-    def __init__(self, plant: AnalysisModel, groups: Sequence[str], columns: Sequence[Symbol]) -> None:
+    def __init__(
+        self, plant: AnalysisModel, groups: Sequence[str], columns: Sequence[Symbol]
+    ) -> None:
         program, model_results = plant.loaded.program, plant.derived.results
         loops = program.loops
         assert loops is not None
@@ -39,9 +41,13 @@ class LoopEvaluator:
         self.accelerations = list(rates.values())
         self.multipliers = [Symbol(f"multiplier {k + 1}", "variable") for k in range(self.m)]
         analysis = plant.derived.analysis
-        substitutions: dict[Expr, Expr] = {analysis.kinematics.symbol_derivative(u): x for u, x in rates.items()}
+        substitutions: dict[Expr, Expr] = {
+            analysis.kinematics.symbol_derivative(u): x for u, x in rates.items()
+        }
         outputs = (
-            [(o.name, substitute(o.value, substitutions)) for o in analysis.outputs] if "outputs" in groups else []
+            [(o.name, substitute(o.value, substitutions)) for o in analysis.outputs]
+            if "outputs" in groups
+            else []
         )
         rows = self._residual_rows(loops.M, loops.f, loops.J, loops.gamma)
         zero_rates = [(name, ZERO) for name, _ in model_results.rates[self.n_q :]]
@@ -53,14 +59,24 @@ class LoopEvaluator:
         )
         extra_inputs = [*self.accelerations, *self.multipliers]
         jacobian = derive_jacobian(
-            program, results, GROUPS, [*columns, *self.accelerations], "forward", False, inputs=extra_inputs
+            program,
+            results,
+            GROUPS,
+            [*columns, *self.accelerations],
+            "forward",
+            False,
+            inputs=extra_inputs,
         )
         self.runner = JacobianRunner(plant.loaded, jacobian)
         self.sizes = {g: len(results.select_groups(g)) for g in GROUPS}
         self.columns, self.notes = tuple(columns), jacobian.notes
 
     def _residual_rows(
-        self, M: Sequence[Sequence[Expr]], f: Sequence[Expr], J: Sequence[Sequence[Expr]], gamma: Sequence[Expr]
+        self,
+        M: Sequence[Sequence[Expr]],
+        f: Sequence[Expr],
+        J: Sequence[Sequence[Expr]],
+        gamma: Sequence[Expr],
     ) -> list[tuple[str, Expr]]:
         """M u' - f - J' lambda, then J u' - gamma."""
         rows: list[tuple[str, Expr]] = []
@@ -99,7 +115,9 @@ class LoopEvaluator:
     ) -> tuple[Groups, Groups]:
         input_values = dict(zip(self.accelerations, udot.tolist(), strict=True))
         input_values |= dict(zip(self.multipliers, multipliers.tolist(), strict=True))
-        values, matrix = self.runner(point, input_values, group_rows("outputs", self.sizes, self.n_u + self.m))
+        values, matrix = self.runner(
+            point, input_values, group_rows("outputs", self.sizes, self.n_u + self.m)
+        )
         return split_groups(values, self.sizes), split_groups(matrix, self.sizes)
 
     def _constrained_solver(

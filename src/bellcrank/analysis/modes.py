@@ -1,4 +1,5 @@
-"""Modes of a linear model: eigenvalues with frequency, damping, shape and the fraction of every state."""
+"""Modes of a linear model: eigenvalues with frequency, damping, shape and the fraction of every
+state."""
 
 from __future__ import annotations
 
@@ -14,8 +15,12 @@ from bellcrank.analysis.tables import Cells, SavableTable, motion_line
 
 IMAGINARY_TOLERANCE = 1e-9  # imaginary part below this fraction of the largest eigenvalue: rounding
 
-NEUTRAL_TOLERANCE = 1e-7  # an eigenvalue below this fraction of the largest neither grows nor decays
-ROUNDING_TOLERANCE = 1e-14  # a real or imaginary part below this fraction of the largest eigenvalue is zero
+NEUTRAL_TOLERANCE = (
+    1e-7  # an eigenvalue below this fraction of the largest neither grows nor decays
+)
+ROUNDING_TOLERANCE = (
+    1e-14  # a real or imaginary part below this fraction of the largest eigenvalue is zero
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,13 +30,13 @@ class Mode:
     Attributes
     ----------
     eigenvalue : complex
-        In 1/s. `frequency` (damped) and `natural_frequency` are in Hz, `damping` is the damping ratio, `time_constant`
-        is in s.
+        In 1/s. `frequency` (damped) and `natural_frequency` are in Hz, `damping` is the damping
+        ratio, `time_constant` is in s.
     shape : ndarray
         Motion of every state; the largest is 1.
     participation : ndarray
-        Fraction of every state in the mode; their sum is 1 (|left * right| eigenvector, Perez-Arriaga, Verghese &
-        Schweppe (1982), IEEE Trans. PAS-101, 3117-3125).
+        Fraction of every state in the mode; their sum is 1 (|left * right| eigenvector,
+        Perez-Arriaga, Verghese & Schweppe (1982), IEEE Trans. PAS-101, 3117-3125).
     states : tuple of str
         Names of the states.
 
@@ -54,8 +59,15 @@ class Mode:
     states: tuple[str, ...]
 
     def __repr__(self) -> str:
-        pitch = f"{self.natural_frequency:.6g} Hz, damping {self.damping:.6g}, " if self.is_oscillatory else ""
-        return f"Mode({eigenvalue_text(self.eigenvalue, 9, 6, ' ').strip()} 1/s: {pitch}{self.participation_text()})"
+        pitch = (
+            f"{self.natural_frequency:.6g} Hz, damping {self.damping:.6g}, "
+            if self.is_oscillatory
+            else ""
+        )
+        return (
+            f"Mode({eigenvalue_text(self.eigenvalue, 9, 6, ' ').strip()} 1/s: "
+            f"{pitch}{self.participation_text()})"
+        )
 
     @property
     def is_oscillatory(self) -> bool:
@@ -102,7 +114,11 @@ class Mode:
             Name and fraction of each.
         """
         order = np.argsort(-self.participation, kind="stable")[:count]
-        return [(self.states[i], float(self.participation[i])) for i in order if self.participation[i] >= least]
+        return [
+            (self.states[i], float(self.participation[i]))
+            for i in order
+            if self.participation[i] >= least
+        ]
 
     def participation_text(self) -> str:
         """Describe the states that take part.
@@ -116,7 +132,8 @@ class Mode:
 
 
 class Modes(Sequence[Mode], SavableTable):
-    """All modes of a linear model, the slowest first: a sequence of `Mode`; `plot` draws eigenvalues and participation.
+    """All modes of a linear model, the slowest first: a sequence of `Mode`; `plot` draws
+    eigenvalues and participation.
 
     Attributes
     ----------
@@ -162,7 +179,10 @@ class Modes(Sequence[Mode], SavableTable):
         return f"{self.name}: modes"
 
     def _lines_before_table(self) -> list[str]:
-        return [*motion_line(self.motion), *([f"stability: {self.stability}"] if self._modes else [])]
+        return [
+            *motion_line(self.motion),
+            *([f"stability: {self.stability}"] if self._modes else []),
+        ]
 
     def _table_cells(self) -> Cells:
         rows = [
@@ -176,14 +196,26 @@ class Modes(Sequence[Mode], SavableTable):
             ]
             for i, m in enumerate(self._modes, 1)
         ]
-        return ["", "eigenvalue (1/s)", "f (Hz)", "damping", "T (s)", "participation"], rows, ">>>>><"
+        return (
+            ["", "eigenvalue (1/s)", "f (Hz)", "damping", "T (s)", "participation"],
+            rows,
+            ">>>>><",
+        )
 
     def _table(self) -> tuple[list[str], list[list[float]]]:
         states = self._modes[0].states if self._modes else ()
         head = ["real (1/s)", "imaginary (rad/s)", "natural frequency (Hz)", "damping"]
-        head += [f"share {s}" for s in states] + [f"{part} {s}" for s in states for part in ("re", "im")]
+        head += [f"share {s}" for s in states] + [
+            f"{part} {s}" for s in states for part in ("re", "im")
+        ]
         return head, [
-            [m.eigenvalue.real, m.eigenvalue.imag, m.natural_frequency, m.damping, *m.participation.tolist()]
+            [
+                m.eigenvalue.real,
+                m.eigenvalue.imag,
+                m.natural_frequency,
+                m.damping,
+                *m.participation.tolist(),
+            ]
             + [x for v in m.shape for x in (float(v.real), float(v.imag))]
             for m in self._modes
         ]
@@ -215,14 +247,20 @@ def compute_modes(A: np.ndarray, states: Sequence[str], name: str = "", motion: 
         participation = np.abs(left_vectors[:, k].conj() * right_vectors[:, k])
         total = float(participation.sum())
         shape = right_vectors[:, k] / right_vectors[np.argmax(np.abs(right_vectors[:, k])), k]
-        modes.append(Mode(value, shape, participation / total if total > 0 else participation, tuple(states)))
+        modes.append(
+            Mode(value, shape, participation / total if total > 0 else participation, tuple(states))
+        )
     modes.sort(key=lambda m: (abs(m.eigenvalue), m.eigenvalue.real))
     return Modes(name, modes, motion)
 
 
 def eigenvalue_text(x: complex, real: int, pair: int, space: str = "") -> str:
     """An eigenvalue with so many digits, or the pair it belongs to."""
-    return f"{x.real:.{real}g}" if x.imag == 0 else f"{x.real:.{pair}g}{space}+-{space}{abs(x.imag):.{pair}g}i"
+    return (
+        f"{x.real:.{real}g}"
+        if x.imag == 0
+        else f"{x.real:.{pair}g}{space}+-{space}{abs(x.imag):.{pair}g}i"
+    )
 
 
 def snap_eigenvalues(values: np.ndarray) -> np.ndarray:
@@ -233,7 +271,8 @@ def snap_eigenvalues(values: np.ndarray) -> np.ndarray:
 
 
 def stability_of(values: Iterable[complex]) -> str:
-    """Stability to first order: "stable", "stable, undamped", "neutral" (something does not return) or "unstable"."""
+    """Stability to first order: "stable", "stable, undamped", "neutral" (something does not return)
+    or "unstable"."""
     eigenvalues = np.array(list(values), dtype=complex)
     threshold = NEUTRAL_TOLERANCE * float(np.abs(eigenvalues).max(initial=0.0))
     if np.any(eigenvalues.real > threshold):
@@ -249,7 +288,9 @@ def stability_line(word: str, values: Iterable[complex]) -> str:
     texts = [eigenvalue_text(x, 5, 5) for _, x in ordered[:4]]
     if not texts:
         return f"stability: {word}"
-    return f"stability: {word}; eigenvalues {', '.join(texts)}{' ...' if len(ordered) > 4 else ''} 1/s"
+    return (
+        f"stability: {word}; eigenvalues {', '.join(texts)}{' ...' if len(ordered) > 4 else ''} 1/s"
+    )
 
 
 def match_eigenvalues(previous: np.ndarray, current: np.ndarray) -> np.ndarray:

@@ -31,17 +31,23 @@ def _setup_complex_plane(axis: Any) -> None:
 
 
 def draw_modes(
-    name: str, states: Sequence[str], eigenvalues: Sequence[complex], participation: np.ndarray, path: Place = None
+    name: str,
+    states: Sequence[str],
+    eigenvalues: Sequence[complex],
+    participation: np.ndarray,
+    path: Place = None,
 ) -> Any:
-    """Eigenvalues (1/s, one of each pair) in the complex plane next to the fractions of the states (modes by
-    states)."""
+    """Eigenvalues (1/s, one of each pair) in the complex plane next to the fractions of the states
+    (modes by states)."""
     figure = new_figure(10, max(3.6, 1.8 + 0.28 * len(states)))
     plane, axis = figure.subplots(1, 2, width_ratios=(1, 1.25))
     labels = []
     for i, x in enumerate(eigenvalues, 1):
         points = [x, x.conjugate()] if x.imag else [x]
         plane.plot([p.real for p in points], [p.imag for p in points], "x", markersize=8, mew=1.8)
-        plane.annotate(str(i), (x.real, x.imag), xytext=(5, 4), textcoords="offset points", fontsize=8)
+        plane.annotate(
+            str(i), (x.real, x.imag), xytext=(5, 4), textcoords="offset points", fontsize=8
+        )
         labels.append(f"{i}\n{abs(x) / (2 * np.pi):.3g} Hz" if x.imag else f"{i}\n{x.real:.3g}/s")
     _setup_complex_plane(plane)
     if labels:
@@ -54,9 +60,15 @@ def draw_modes(
 
 
 def draw_response(
-    name: str, ratio: tuple[str, str], f: np.ndarray, magnitude: np.ndarray, phase: np.ndarray, path: Place = None
+    name: str,
+    ratio: tuple[str, str],
+    f: np.ndarray,
+    magnitude: np.ndarray,
+    phase: np.ndarray,
+    path: Place = None,
 ) -> Any:
-    """Magnitude and phase (degrees) over frequency; `ratio`: which output per which input, and its unit."""
+    """Magnitude and phase (degrees) over frequency; `ratio`: which output per which input, and its
+    unit."""
     figure = new_figure(8, 5.4)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(1.6, 1))
     log = bool(np.all(f > 0))
@@ -86,12 +98,18 @@ def draw_spectra(
     return _finish_with_title(figure, f"{name}: power spectral density", path)
 
 
-def draw_locus(name: str, parameter: str, values: np.ndarray, branches: np.ndarray, path: Place = None) -> Any:
+def draw_locus(
+    name: str, parameter: str, values: np.ndarray, branches: np.ndarray, path: Place = None
+) -> Any:
     """Eigenvalues in the complex plane, and their real and imaginary parts over the parameter."""
     figure = new_figure(10, 5.0)
     plane, side = figure.subplots(1, 2)
     scatter = plane.scatter(
-        branches.real.ravel(), branches.imag.ravel(), c=np.repeat(values, branches.shape[1]), s=9, cmap="viridis"
+        branches.real.ravel(),
+        branches.imag.ravel(),
+        c=np.repeat(values, branches.shape[1]),
+        s=9,
+        cmap="viridis",
     )
     figure.colorbar(scatter, ax=plane, label=parameter)
     _setup_complex_plane(plane)
@@ -109,9 +127,14 @@ def draw_locus(name: str, parameter: str, values: np.ndarray, branches: np.ndarr
 
 
 def draw_chart(
-    name: str, parameters: Sequence[str], values: tuple[np.ndarray, np.ndarray], growth: np.ndarray, path: Place = None
+    name: str,
+    parameters: Sequence[str],
+    values: tuple[np.ndarray, np.ndarray],
+    growth: np.ndarray,
+    path: Place = None,
 ) -> Any:
-    """Largest real part over two parameters, with the stability limit; `parameters`: their names and units."""
+    """Largest real part over two parameters, with the stability limit; `parameters`: their names
+    and units."""
     figure = new_figure(7.2, 5.2)
     axis = figure.subplots()
     (x, y) = values
@@ -133,7 +156,8 @@ def draw_panels(
     path: Place = None,
     legend: str = "",
 ) -> Any:
-    """Values over a parameter or over time, one panel each: (label, {line: values}); `legend`: what lines are."""
+    """Values over a parameter or over time, one panel each: (label, {line: values}); `legend`: what
+    lines are."""
     figure = new_figure(8, 1.2 + 1.9 * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (label, lines) in zip(axes, panels, strict=True):
@@ -153,7 +177,9 @@ def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: Place =
     for label, value, unit in rows:
         groups.setdefault(unit, []).append((label, value if abs(value) > 1e-13 else 0.0))
     figure = new_figure(7, 1.2 + 0.32 * len(rows) + 0.6 * len(groups))
-    axes = figure.subplots(len(groups), 1, squeeze=False, height_ratios=[len(g) + 1 for g in groups.values()])[:, 0]
+    axes = figure.subplots(
+        len(groups), 1, squeeze=False, height_ratios=[len(g) + 1 for g in groups.values()]
+    )[:, 0]
     for axis, (unit, entries) in zip(axes, groups.items(), strict=True):
         positions = range(len(entries))
         bars = axis.barh(positions, [v for _, v in entries], color="tab:blue", height=0.6)

@@ -43,7 +43,9 @@ class EvaluationPoint:
 
 
 def point_parameter_values(
-    loaded: LoadedModel, symbols: Sequence[Symbol], parameters: Mapping[str, float | str] | None = None
+    loaded: LoadedModel,
+    symbols: Sequence[Symbol],
+    parameters: Mapping[str, float | str] | None = None,
 ) -> list[float]:
     """Values in equation units of parameters that need not occur in the equations of motion."""
     model_parameters = loaded.program.parameters
@@ -51,7 +53,9 @@ def point_parameter_values(
         model_parameters
     )  # others may have no default, and need none here
     symbol_values = (
-        dict(zip(model_parameters, loaded.parameter_values(parameters), strict=True)) if needs_values else {}
+        dict(zip(model_parameters, loaded.parameter_values(parameters), strict=True))
+        if needs_values
+        else {}
     )
     override = loaded.interface.values_by_key(parameters, DECLARED, "parameters")
     idle = {x.key: x for x in loaded.interface.unused_parameters}

@@ -1,4 +1,5 @@
-"""One search for an equilibrium or steady motion: unknowns, equations, and what is left of them at a point."""
+"""One search for an equilibrium or steady motion: unknowns, equations, and what is left of them at
+a point."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ import numpy as np
 from bellcrank.analysis.jacobian_runner import JacobianEvaluation
 from bellcrank.analysis.plant import AnalysisModel
 from bellcrank.analysis.point import EvaluationPoint
-from bellcrank.analysis.root_finding import MAX_STEPS, RootResult, levenberg_marquardt_root, newton_root
+from bellcrank.analysis.root_finding import (
+    MAX_STEPS,
+    RootResult,
+    levenberg_marquardt_root,
+    newton_root,
+)
 from bellcrank.analysis.targets import SearchTarget
 from bellcrank.core.errors import RunError
 from bellcrank.core.units import ANGLE
@@ -20,12 +26,15 @@ from bellcrank.mechanics.interface.interface import Quantity
 
 T = TypeVar("T")
 MAX_STEP_ANGLE = 0.5  # rad, of one step of a search
-MIN_EFFECT_FRACTION = 1e-3  # fraction of an input in what no unknown can balance, against that of the strongest
+MIN_EFFECT_FRACTION = (
+    1e-3  # fraction of an input in what no unknown can balance, against that of the strongest
+)
 
 
 @dataclass(frozen=True)
 class EquilibriumProblem:
-    """Unknowns and equations: some rates are to be zero, constraints to hold, aims to be reached."""
+    """Unknowns and equations: some rates are to be zero, constraints to hold, aims to be
+    reached."""
 
     plant: AnalysisModel
     find: JacobianEvaluation
@@ -45,7 +54,9 @@ class EquilibriumProblem:
     def equation_names(self) -> list[str]:
         """Names of the equations."""
         states = self.plant.interface.states
-        rows = [f"{states[int(np.argmax(np.abs(row)))].name}'" for row in self.zero_rate_combinations]
+        rows = [
+            f"{states[int(np.argmax(np.abs(row)))].name}'" for row in self.zero_rate_combinations
+        ]
         for g in ("positions", "speeds"):
             rows += [name for name, _ in self.plant.derived.results.select_groups(g)]
         return [*rows, *(a.name for a in self.aims)]
@@ -56,7 +67,12 @@ class EquilibriumProblem:
         values = self._evaluate_or_undefined(lambda: self.find.evaluate_values(point))
         aimed = [a.residual_at(point.x, values) for a in self.aims]
         return np.concatenate(
-            [self.zero_rate_combinations @ values["rates"], values["positions"], values["speeds"], aimed]
+            [
+                self.zero_rate_combinations @ values["rates"],
+                values["positions"],
+                values["speeds"],
+                aimed,
+            ]
         )
 
     def residuals_and_jacobian(
@@ -71,7 +87,10 @@ class EquilibriumProblem:
             for q in (self.unknowns if quantities is None else quantities)
             if q.symbol is not None
         ]
-        r, J = ([self.zero_rate_combinations @ g["rates"], g["positions"], g["speeds"]] for g in (values, derivatives))
+        r, J = (
+            [self.zero_rate_combinations @ g["rates"], g["positions"], g["speeds"]]
+            for g in (values, derivatives)
+        )
         for aim in self.aims:
             residual, row = aim.residual_and_gradient(point.x, values, derivatives)
             r.append(np.array([residual]))
@@ -88,11 +107,15 @@ class EquilibriumProblem:
     def _step_limits(self, angle: float) -> np.ndarray:
         """How far unknowns may go, equation units: coordinates that are angles only."""
         return np.array(
-            [angle if q.kind == "coordinate" and q.unit.dimension == ANGLE else np.inf for q in self.unknowns]
+            [
+                angle if q.kind == "coordinate" and q.unit.dimension == ANGLE else np.inf
+                for q in self.unknowns
+            ]
         )
 
     def solve_by_newton(self) -> RootResult | None:
-        """The root whose region of convergence (Newton's) the start is in, angles within half a turn."""
+        """The root whose region of convergence (Newton's) the start is in, angles within half a
+        turn."""
         return newton_root(self.residuals_and_jacobian, self.x, self._step_limits(math.pi))
 
     def solve(self, max_steps: int = MAX_STEPS) -> RootResult:
@@ -102,12 +125,18 @@ class EquilibriumProblem:
             return root
         try:
             return levenberg_marquardt_root(
-                self.residuals_and_jacobian, self.residuals, self.x, self._step_limits(MAX_STEP_ANGLE), max_steps
+                self.residuals_and_jacobian,
+                self.residuals,
+                self.x,
+                self._step_limits(MAX_STEP_ANGLE),
+                max_steps,
             )
         except UndefinedAtPoint as error:
             raise RunError(str(error)) from None
 
-    def effective_candidates(self, x: np.ndarray, candidates: Sequence[Quantity]) -> list[tuple[Quantity, float]]:
+    def effective_candidates(
+        self, x: np.ndarray, candidates: Sequence[Quantity]
+    ) -> list[tuple[Quantity, float]]:
         """Which of the candidates act on what the unknowns cannot balance, the strongest first."""
         _, J = self.residuals_and_jacobian(x)
         _, B = self.residuals_and_jacobian(x, candidates)
@@ -122,7 +151,9 @@ class EquilibriumProblem:
             (q, float(np.linalg.norm(free.T @ b) / np.linalg.norm(b)) if np.any(b) else 0.0)
             for q, b in zip(candidates, columns.T, strict=True)
         ]
-        threshold = max(MIN_EFFECT_FRACTION * max((effect for _, effect in effects), default=0.0), 1e-9)
+        threshold = max(
+            MIN_EFFECT_FRACTION * max((effect for _, effect in effects), default=0.0), 1e-9
+        )
         return sorted((x for x in effects if x[1] > threshold), key=lambda x: -x[1])
 
 

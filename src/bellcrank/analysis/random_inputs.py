@@ -15,15 +15,17 @@ from bellcrank.core.errors import ModelError
 from bellcrank.core.numeric.real_numbers import display_text, to_float
 
 Density = Callable[[np.ndarray], np.ndarray]
-ROUGHNESS = {c: 16e-6 * 4**i for i, c in enumerate("ABCDEFGH")}  # m^3 at 0.1 cycles/m, geometric means of ISO 8608
+ROUGHNESS = {
+    c: 16e-6 * 4**i for i, c in enumerate("ABCDEFGH")
+}  # m^3 at 0.1 cycles/m, geometric means of ISO 8608
 REFERENCE = 0.1  # cycles/m
 
 
 def road_spectrum(road: RoadClass | float, speed: float, *, waviness: float = 2.0) -> Density:
     """Return the spectral density of road height, for `power_spectrum`.
 
-    The density is G_d(n) = G_d(n0) (n/n0)^-waviness over the spatial frequency n, with n0 = 0.1 cycles/m. At constant
-    speed the density in time is G_d(f/speed)/speed.
+    The density is G_d(n) = G_d(n0) (n/n0)^-waviness over the spatial frequency n, with n0 = 0.1
+    cycles/m. At constant speed the density in time is G_d(f/speed)/speed.
 
     Parameters
     ----------
@@ -52,14 +54,18 @@ def road_spectrum(road: RoadClass | float, speed: float, *, waviness: float = 2.
     """
     if isinstance(road, str):
         if road.upper() not in ROUGHNESS:
-            raise ModelError(f"road class {road!r} is not known; it is one of {', '.join(ROUGHNESS)}, or G_d in m^3")
+            raise ModelError(
+                f"road class {road!r} is not known; it is one of {', '.join(ROUGHNESS)}, or "
+                f"G_d in m^3"
+            )
         size = ROUGHNESS[road.upper()]
     else:
         size = to_float(road) or 0.0
     velocity, exponent = to_float(speed) or 0.0, to_float(waviness)
     if not velocity > 0 or not size > 0:
         raise ModelError(
-            f"road_spectrum: speed={display_text(speed)} and the roughness {display_text(road)} must be positive "
+            f"road_spectrum: speed={display_text(speed)} and the roughness "
+            f"{display_text(road)} must be positive "
             f"numbers"
         )
     if exponent is None:
@@ -67,7 +73,9 @@ def road_spectrum(road: RoadClass | float, speed: float, *, waviness: float = 2.
 
     def spectral_density(f: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            return np.asarray(size * (np.asarray(f, dtype=float) / velocity / REFERENCE) ** -exponent / velocity)
+            return np.asarray(
+                size * (np.asarray(f, dtype=float) / velocity / REFERENCE) ** -exponent / velocity
+            )
 
     return spectral_density
 
@@ -84,7 +92,8 @@ def as_density(spectrum: Any, name: str) -> Density:
             raise ValueError
     except (TypeError, ValueError):
         raise ModelError(
-            f"the spectrum of '{name}' must be a number, a function of f in Hz, or (f, values) with increasing f"
+            f"the spectrum of '{name}' must be a number, a function of f in Hz, or (f, "
+            f"values) with increasing f"
         ) from None
     return lambda f: np.interp(f, x, y, left=0.0, right=0.0)
 
@@ -92,10 +101,11 @@ def as_density(spectrum: Any, name: str) -> Density:
 def random_signal(
     density: Density, lines: np.ndarray, period: float, samples: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """One period of a signal with the density at the given lines (multiples of 1/period), phases at random.
+    """One period of a signal with the density at the given lines (multiples of 1/period), phases at
+    random.
 
-    Shinozuka & Deodatis (1991), Simulation of stochastic processes by spectral representation, Appl. Mech. Rev. 44,
-    191-204.
+    Shinozuka & Deodatis (1991), Simulation of stochastic processes by spectral representation,
+    Appl. Mech. Rev. 44, 191-204.
     """
     spectrum = np.zeros(samples // 2 + 1, complex)
     values = density(lines)

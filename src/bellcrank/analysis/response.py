@@ -84,15 +84,31 @@ class Response(SavableTable):
         return f"{self.name}: {self.output} per {self.input}"
 
     def _lines_before_table(self) -> list[str]:
-        return [*motion_line(self.motion), *([f"stability: {self.stability}"] if self.stability else [])]
+        return [
+            *motion_line(self.motion),
+            *([f"stability: {self.stability}"] if self.stability else []),
+        ]
 
     def _table_cells(self) -> Cells:
-        indices = range(len(self.f)) if len(self.f) <= 24 else np.linspace(0, len(self.f) - 1, 24).astype(int)
-        rows = [[f"{self.f[i]:.4g}", f"{self.magnitude[i]:.6g}", f"{self.phase[i]:.4g}"] for i in indices]
+        indices = (
+            range(len(self.f))
+            if len(self.f) <= 24
+            else np.linspace(0, len(self.f) - 1, 24).astype(int)
+        )
+        rows = [
+            [f"{self.f[i]:.4g}", f"{self.magnitude[i]:.6g}", f"{self.phase[i]:.4g}"]
+            for i in indices
+        ]
         return ["f (Hz)", f"magnitude ({self.unit})", "phase (deg)"], rows, ">>>"
 
     def _table(self) -> tuple[list[str], list[list[float]]]:
-        head = ["f (Hz)", f"real ({self.unit})", f"imaginary ({self.unit})", f"magnitude ({self.unit})", "phase (deg)"]
+        head = [
+            "f (Hz)",
+            f"real ({self.unit})",
+            f"imaginary ({self.unit})",
+            f"magnitude ({self.unit})",
+            "phase (deg)",
+        ]
         columns = (self.f, self.values.real, self.values.imag, self.magnitude, self.phase)
         return head, np.column_stack(columns).tolist()
 
@@ -200,5 +216,8 @@ class Spectrum(NotebookDisplay):
         matplotlib.figure.Figure
             The figure.
         """
-        lines = [(f"{s.channel}, {s.source}, rms {s.rms:.4g} {s.unit}", s.f, s.values) for s in (self, *others)]
+        lines = [
+            (f"{s.channel}, {s.source}, rms {s.rms:.4g} {s.unit}", s.f, s.values)
+            for s in (self, *others)
+        ]
         return draw_spectra(self.name, self.unit, lines, path)

@@ -1,8 +1,9 @@
-"""Roots of a system of equations by Newton's, else by Levenberg and Marquardt's method, with an exact Jacobian.
+"""Roots of a system of equations by Newton's, else by Levenberg and Marquardt's method, with an
+exact Jacobian.
 
-Steps are of least norm in scaled unknowns, so unknowns that nothing determines stay where they are; equations that
-repeat others do no harm. Angles are limited: `newton_root` takes no root further away, `levenberg_marquardt_root` makes
-no longer step.
+Steps are of least norm in scaled unknowns, so unknowns that nothing determines stay where they are;
+equations that repeat others do no harm. Angles are limited: `newton_root` takes no root further
+away, `levenberg_marquardt_root` makes no longer step.
 """
 
 from __future__ import annotations
@@ -12,19 +13,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Function = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # x -> residuals and their derivatives
+Function = Callable[
+    [np.ndarray], tuple[np.ndarray, np.ndarray]
+]  # x -> residuals and their derivatives
 Values = Callable[[np.ndarray], np.ndarray]  # x -> residuals
 TOLERANCE = 1e-10  # of a residual, against its derivatives times the size of the unknowns
 NEGLIGIBLE = 1e-10  # singular values below this fraction of the largest say nothing
 MAX_STEPS = 200
-JACOBIAN_REUSE_RATIO = 0.1  # fraction of what is left after a step, below which derivatives serve for another one
+JACOBIAN_REUSE_RATIO = (
+    0.1  # fraction of what is left after a step, below which derivatives serve for another one
+)
 CONTRACTS = 0.5  # a Newton step against the one before: within the region of convergence
-STALL_TEST = 25, 0.9  # steps in which what is left must fall below this share, or the search has ended
+STALL_TEST = (
+    25,
+    0.9,
+)  # steps in which what is left must fall below this share, or the search has ended
 
 
 @dataclass(frozen=True)
 class RootResult:
-    """Where the iteration ended: unknowns, residuals with their derivatives, and whether that is a root."""
+    """Where the iteration ended: unknowns, residuals with their derivatives, and whether that is a
+    root."""
 
     x: np.ndarray
     residuals: np.ndarray
@@ -52,9 +61,11 @@ def _scale_jacobian(x: np.ndarray, J: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def newton_root(function: Function, start: np.ndarray, limit: np.ndarray) -> RootResult | None:
-    """The root whose region of convergence the start is in: every step at most half as long as the one before.
+    """The root whose region of convergence the start is in: every step at most half as long as the
+    one before.
 
-    Such a root is unique within twice the first step; None if there is none, or further away than the limit.
+    Such a root is unique within twice the first step; None if there is none, or further away than
+    the limit.
     """
     x, last_length, steps = np.array(start, dtype=float), np.inf, 0
     size = np.maximum(np.abs(x), 1.0)
@@ -70,9 +81,14 @@ def newton_root(function: Function, start: np.ndarray, limit: np.ndarray) -> Roo
         root, exceeds_limit = _is_root(x, r, J), bool(np.any(np.abs(x + dx - start) > limit))
         finished = _is_root(x, r, J, 1e-5) or length <= 1e-15
         if steps and length > CONTRACTS * last_length and root and not finished:
-            # rounding, or a soft direction next to stiff ones, in which little that is left is a long way
+            # rounding, or a soft direction next to stiff ones, in which little that is left is a
+            # long way
             nearer = None if exceeds_limit else _evaluate_with_jacobian(function, x + dx)
-            next_length = np.inf if nearer is None else float(np.abs(step(nearer[0], 0.0) / size).max(initial=0.0))
+            next_length = (
+                np.inf
+                if nearer is None
+                else float(np.abs(step(nearer[0], 0.0) / size).max(initial=0.0))
+            )
             finished = next_length > CONTRACTS * length or steps >= MAX_STEPS
         elif length > CONTRACTS * last_length or exceeds_limit:
             finished, root = True, root and finished
@@ -86,7 +102,8 @@ def levenberg_marquardt_root(
 ) -> RootResult:
     """A root near the start, or the nearest point to one that could be found within so many steps.
 
-    The Jacobian serves for several steps as long as these lead on quickly; that of the result is its own.
+    The Jacobian serves for several steps as long as these lead on quickly; that of the result is
+    its own.
     """
     x = np.array(start, dtype=float)
     r, J = function(x)
@@ -124,7 +141,9 @@ def levenberg_marquardt_root(
                 break
             (r, J), stale = evaluation, False
             step = _MinimumNormStep(x, J, weight)
-        if small or (steps > STALL_TEST[0] and sizes[-1] > STALL_TEST[1] * sizes[-1 - STALL_TEST[0]]):
+        if small or (
+            steps > STALL_TEST[0] and sizes[-1] > STALL_TEST[1] * sizes[-1 - STALL_TEST[0]]
+        ):
             break
     if stale:
         r, J = _evaluate_with_jacobian(function, x) or (r, J)
@@ -136,13 +155,19 @@ class _MinimumNormStep:
 
     def __init__(self, x: np.ndarray, J: np.ndarray, weight: np.ndarray) -> None:
         self.scale, self.weight = np.maximum(np.abs(x), 1.0), weight
-        self.left, self.s, self.right = np.linalg.svd(J * self.scale * weight[:, None], full_matrices=False)
+        self.left, self.s, self.right = np.linalg.svd(
+            J * self.scale * weight[:, None], full_matrices=False
+        )
         self.keep = self.s > NEGLIGIBLE * (self.s[0] if self.s.size else 0.0)
 
     def __call__(self, r: np.ndarray, damping: float) -> np.ndarray:
         s, significant = self.s, self.keep
-        factor = np.where(significant, s / np.where(significant, s * s + damping * s[:1] ** 2, 1.0), 0.0)
-        return np.asarray(-self.scale * (self.right.T @ (factor * (self.left.T @ (r * self.weight)))))
+        factor = np.where(
+            significant, s / np.where(significant, s * s + damping * s[:1] ** 2, 1.0), 0.0
+        )
+        return np.asarray(
+            -self.scale * (self.right.T @ (factor * (self.left.T @ (r * self.weight))))
+        )
 
 
 def _evaluate_finite(values: Values, x: np.ndarray) -> np.ndarray | None:
@@ -153,7 +178,9 @@ def _evaluate_finite(values: Values, x: np.ndarray) -> np.ndarray | None:
     return r if np.all(np.isfinite(r)) else None
 
 
-def _evaluate_with_jacobian(function: Function, x: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+def _evaluate_with_jacobian(
+    function: Function, x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
     try:
         r, J = function(x)
     except ArithmeticError:

@@ -81,8 +81,14 @@ class RootLocus(SavableTable):
         rows = []
         for v, g, row in zip(self.values, self.growth, self.eigenvalues, strict=True):
             above = [x for x in sorted(row, key=lambda x: (x.real, x.imag)) if x.imag >= 0]
-            rows.append([f"{v:.6g}", f"{g:.6g}", ", ".join(eigenvalue_text(x, 5, 5) for x in above)])
-        return [*column_heads([self.over], [self.unit]), "largest real part", "eigenvalues (1/s)"], rows, ">><"
+            rows.append(
+                [f"{v:.6g}", f"{g:.6g}", ", ".join(eigenvalue_text(x, 5, 5) for x in above)]
+            )
+        return (
+            [*column_heads([self.over], [self.unit]), "largest real part", "eigenvalues (1/s)"],
+            rows,
+            ">><",
+        )
 
     def _table(self) -> tuple[list[str], list[list[float]]]:
         branches = range(1, self.eigenvalues.shape[1] + 1)
@@ -94,12 +100,19 @@ class RootLocus(SavableTable):
         return head, np.column_stack([self.values, components]).tolist()
 
     def _draw(self, path: str | Path | None) -> Any:
-        return draw_locus(self.name, column_heads([self.over], [self.unit])[0], self.values, self.eigenvalues, path)
+        return draw_locus(
+            self.name,
+            column_heads([self.over], [self.unit])[0],
+            self.values,
+            self.eigenvalues,
+            path,
+        )
 
 
 @dataclass(frozen=True)
 class StabilityChart(SavableTable):
-    """Largest real part of all eigenvalues over two parameters; `plot` draws it with the limit of stability.
+    """Largest real part of all eigenvalues over two parameters; `plot` draws it with the limit of
+    stability.
 
     Attributes
     ----------
@@ -110,8 +123,8 @@ class StabilityChart(SavableTable):
     values : tuple of ndarray
         Their values in user units.
     growth : ndarray
-        Largest real part in 1/s, the first by the second; nan where there is no operating point. `stable` is true where
-        it is negative.
+        Largest real part in 1/s, the first by the second; nan where there is no operating point.
+        `stable` is true where it is negative.
     motions : tuple of str
         Description of the operating point for each pair.
 
@@ -152,15 +165,22 @@ class StabilityChart(SavableTable):
 
     def _table_cells(self) -> Cells:
         head = [f"{self.over[0]} \\ {self.over[1]}", *(f"{v:.4g}" for v in self.values[1])]
-        rows = [[f"{v:.4g}", *(f"{g:.4g}" for g in row)] for v, row in zip(self.values[0], self.growth, strict=True)]
+        rows = [
+            [f"{v:.4g}", *(f"{g:.4g}" for g in row)]
+            for v, row in zip(self.values[0], self.growth, strict=True)
+        ]
         return head, rows, ">" * len(head)
 
     def _table(self) -> tuple[list[str], list[list[float]]]:
         columns = [x.ravel() for x in (*np.meshgrid(*self.values, indexing="ij"), self.growth)]
-        return [*column_heads(self.over, self.units), "largest real part (1/s)"], np.column_stack(columns).tolist()
+        return [*column_heads(self.over, self.units), "largest real part (1/s)"], np.column_stack(
+            columns
+        ).tolist()
 
     def _draw(self, path: str | Path | None) -> Any:
-        return draw_chart(self.name, column_heads(self.over, self.units), self.values, self.growth, path)
+        return draw_chart(
+            self.name, column_heads(self.over, self.units), self.values, self.growth, path
+        )
 
 
 @dataclass(frozen=True)
@@ -195,7 +215,8 @@ class Equilibria(SavableTable):
     values : ndarray
         Its values.
     channels : dict
-        Arrays by name of states and outputs, nan where there is no equilibrium. `found["q(mass)"]` reads them.
+        Arrays by name of states and outputs, nan where there is no equilibrium. `found["q(mass)"]`
+        reads them.
     units : dict
         Units of the channels.
     motions : tuple of str
@@ -238,19 +259,27 @@ class Equilibria(SavableTable):
         remarks = []
         for fold in self.folds:
             continuation = (
-                "the equilibria that follow belong to another branch" if fold.to else "none was found after it"
+                "the equilibria that follow belong to another branch"
+                if fold.to
+                else "none was found after it"
             )
             state_text = ", ".join(
-                f"{n} = {format_number(v, 6)} {self.units[n]}" for n, v in list(fold.at.items())[:4] if n in self.units
+                f"{n} = {format_number(v, 6)} {self.units[n]}"
+                for n, v in list(fold.at.items())[:4]
+                if n in self.units
             )
-            remarks.append(f"fold at {self.over} = {fold.value:.6g} {self.unit} ({state_text}): {continuation}")
+            remarks.append(
+                f"fold at {self.over} = {fold.value:.6g} {self.unit} ({state_text}): {continuation}"
+            )
         return remarks
 
     def __getitem__(self, channel: str) -> np.ndarray:
         return self.channels[channel]
 
     def _table(self) -> tuple[list[str], list[list[float]]]:
-        head = column_heads([self.over, *self.channels], [self.unit, *(self.units[n] for n in self.channels)])
+        head = column_heads(
+            [self.over, *self.channels], [self.unit, *(self.units[n] for n in self.channels)]
+        )
         return head, np.column_stack([self.values, *self.channels.values()]).tolist()
 
     @property
@@ -263,10 +292,17 @@ class Equilibria(SavableTable):
     def _table_cells(self) -> Cells:
         head, rows = self._table()
         labels = self.stability or ("",) * len(rows)
-        cells = [[*(format_number(x, 6) for x in row), word] for row, word in zip(rows, labels, strict=True)]
+        cells = [
+            [*(format_number(x, 6) for x in row), word]
+            for row, word in zip(rows, labels, strict=True)
+        ]
         return [*head, "stability"], cells, ">" * len(head) + "<"
 
     def _draw(self, path: str | Path | None) -> Any:
-        changing = [n for n, c in self.channels.items() if np.nanmax(c) - np.nanmin(c) > 1e-12] or list(self.channels)
+        changing = [
+            n for n, c in self.channels.items() if np.nanmax(c) - np.nanmin(c) > 1e-12
+        ] or list(self.channels)
         panels = [(f"{n}\n({self.units[n]})", {"": self.channels[n]}) for n in changing[:8]]
-        return draw_panels(f"{self.name}: equilibrium", f"{self.over} ({self.unit})", self.values, panels, path)
+        return draw_panels(
+            f"{self.name}: equilibrium", f"{self.over} ({self.unit})", self.values, panels, path
+        )

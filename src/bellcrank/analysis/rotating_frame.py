@@ -1,9 +1,11 @@
-"""Bodies that spin about an axis of symmetry: steady motions in which speeds along turning axes are not constant.
+"""Bodies that spin about an axis of symmetry: steady motions in which speeds along turning axes are
+not constant.
 
-Speeds of a body with three rotations are along its own axes, so those of a top in steady precession turn with its
-spin. Where the model does not change when the last angle is advanced and the speeds are turned back by as much, the
-motion relative to a frame that does not spin is dynamics of its own: x' - q3' G x, G the generator of that turn. Its
-equilibria are the steady motions, its eigenvalues their stability. The last angle itself is cyclic there.
+Speeds of a body with three rotations are along its own axes, so those of a top in steady precession
+turn with its spin. Where the model does not change when the last angle is advanced and the speeds
+are turned back by as much, the motion relative to a frame that does not spin is dynamics of its
+own: x' - q3' G x, G the generator of that turn. Its equilibria are the steady motions, its
+eigenvalues their stability. The last angle itself is cyclic there.
 """
 
 from __future__ import annotations
@@ -88,7 +90,9 @@ def _is_symmetric(plant: AnalysisModel, point: EvaluationPoint, spin: SymmetricS
     return True
 
 
-def _state_derivatives(plant: AnalysisModel, point: EvaluationPoint, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+def _state_derivatives(
+    plant: AnalysisModel, point: EvaluationPoint, q: np.ndarray, u: np.ndarray
+) -> np.ndarray:
     loaded, p = plant.loaded, list(point.p)
     try:
         qdot, udot = loaded.model.new_calls().derivatives(
@@ -103,9 +107,17 @@ class RotatingFrameModel:
     """Values and Jacobians of a model seen from frames that do not spin with its bodies."""
 
     def __init__(
-        self, evaluation: JacobianEvaluation, plant: AnalysisModel, body_spins: Sequence[SymmetricSpin]
+        self,
+        evaluation: JacobianEvaluation,
+        plant: AnalysisModel,
+        body_spins: Sequence[SymmetricSpin],
     ) -> None:
-        self.find, self.spins, self.columns, self.notes = evaluation, body_spins, evaluation.columns, evaluation.notes
+        self.find, self.spins, self.columns, self.notes = (
+            evaluation,
+            body_spins,
+            evaluation.columns,
+            evaluation.notes,
+        )
         column_index = {s: j for j, s in enumerate(evaluation.columns)}
         self.by_q, self.by_u = (
             [column_index[x.symbol] for x in group if x.symbol is not None]

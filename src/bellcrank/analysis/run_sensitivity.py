@@ -21,7 +21,11 @@ from bellcrank.mechanics.derive.results import GROUPS
 from bellcrank.mechanics.interface.interface import Interface, Quantity
 from bellcrank.model.guess import StateGuess
 from bellcrank.simulation.run.argument_checks import resolve_run_spec, symbol_values
-from bellcrank.simulation.run.initial_assembly import assemble_state, assemble_with_free_mask, state_key
+from bellcrank.simulation.run.initial_assembly import (
+    assemble_state,
+    assemble_with_free_mask,
+    state_key,
+)
 from bellcrank.simulation.run.loaded import LoadedModel
 from bellcrank.simulation.run.loop_closure import make_loop_projector
 from bellcrank.simulation.run.point_evaluation import Inputs, Parameters, loop_constraints
@@ -48,7 +52,8 @@ class _SensitivityRun:
         columns = [q.symbol for q in (*plant.interface.states, *parameters) if q.symbol is not None]
         # the run takes its rates from the printed equations, so do their derivatives
         evaluator = plant.cached(
-            ("printed", tuple(columns), often), lambda: DerivativeEvaluator(plant, GROUPS, columns, often)
+            ("printed", tuple(columns), often),
+            lambda: DerivativeEvaluator(plant, GROUPS, columns, often),
         )
         self.find = MemoizedEvaluation(evaluator)
         self.n_q, self.n = self.loaded.n_q, self.loaded.n_states
@@ -73,7 +78,9 @@ class _SensitivityRun:
         values, derivatives = self.find(self.point_at(t, x))
         return values["rates"], derivatives["rates"][:, : self.n], derivatives["rates"][:, self.n :]
 
-    def project_state(self, t: float, x: np.ndarray, S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def project_state(
+        self, t: float, x: np.ndarray, S: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """State and derivatives brought onto the constraints, both by the least movement."""
         if self.closure is None:
             return x, S
@@ -81,8 +88,11 @@ class _SensitivityRun:
         x = np.concatenate([projected.q, projected.u])
         return x, self.project_derivatives(t, x, S)
 
-    def project_derivatives(self, t: float, x: np.ndarray, S: np.ndarray, free: np.ndarray | None = None) -> np.ndarray:
-        """Derivatives corrected so that the constraints hold for changed parameters too; what is not `free` is kept."""
+    def project_derivatives(
+        self, t: float, x: np.ndarray, S: np.ndarray, free: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Derivatives corrected so that the constraints hold for changed parameters too; what is
+        not `free` is kept."""
         _, derivatives = self.find(self.point_at(t, x))
         S = S.copy()
         free = np.ones(self.n, dtype=bool) if free is None else free
@@ -100,13 +110,19 @@ class _SensitivityRun:
         """Do the constraints determine all states that are `free`?"""
         _, derivatives = self.find(self.point_at(t, x))
         group_slices = ("positions", slice(0, self.n_q)), ("speeds", slice(self.n_q, self.n))
-        blocks = [derivatives[group][:, np.arange(self.n)[part][free[part]]] for group, part in group_slices]
+        blocks = [
+            derivatives[group][:, np.arange(self.n)[part][free[part]]]
+            for group, part in group_slices
+        ]
         return all(np.linalg.matrix_rank(K, rtol=1e-10) == K.shape[1] for K in blocks)
 
     def record_sample(self, t: float, x: np.ndarray, S: np.ndarray) -> None:
         values, derivatives = self.find(self.point_at(t, x))
         channels = [channel_value_and_gradient(q, x, values, derivatives) for q in self.outputs]
-        y, dy = [value for value, _ in channels], [row[: self.n] @ S + row[self.n :] for _, row in channels]
+        y, dy = (
+            [value for value, _ in channels],
+            [row[: self.n] @ S + row[self.n :] for _, row in channels],
+        )
         self.rows.append((t, np.array(y), np.array(dy)))
 
 
@@ -123,7 +139,8 @@ def sensitivity(
     check: bool,
     output_every: int | None = None,
 ) -> Sensitivity:
-    """Derivatives of channels of a run by parameters: forward, in closed loops by differences of runs if they agree."""
+    """Derivatives of channels of a run by parameters: forward, in closed loops by differences of
+    runs if they agree."""
     plant.reject_sampled_values()
     loaded, interface = plant.loaded, plant.interface
     values = require_mapping(parameters, "parameters")
@@ -133,22 +150,34 @@ def sensitivity(
     channels: Sequence[Quantity] = interface.outputs or interface.states
     if outputs is not None:
         channels = plant.find_quantities(outputs, CHANNELS, "output")
-    spec = resolve_run_spec(interface, t_end, step, _fixed_step_method(interface, method), output_every)
+    spec = resolve_run_spec(
+        interface, t_end, step, _fixed_step_method(interface, method), output_every
+    )
     if loaded.stateful_routine_names:
-        raise ModelError("sensitivities of a run with user functions that remember are not defined", plant.name)
+        raise ModelError(
+            "sensitivities of a run with user functions that remember are not defined", plant.name
+        )
     settings = {
-        "t_end": spec.t_end, "step": spec.step, "method": spec.method, "initial": initial, "inputs": inputs,
+        "t_end": spec.t_end,
+        "step": spec.step,
+        "method": spec.method,
+        "initial": initial,
+        "inputs": inputs,
         "output_every": spec.output_every,
-    }  # fmt: skip
+    }
     _refuse_actions(plant, values, settings)
-    if loaded.program.loops is not None and not check:  # a step forward costs as much as hundreds in a compiled run
+    if (
+        loaded.program.loops is not None and not check
+    ):  # a step forward costs as much as hundreds in a compiled run
         by_runs = difference_sensitivity(plant, wrt_parameters, channels, values, settings)
         if by_runs is not None:
             return by_runs
     p = loaded.parameter_values(values)
     signals = loaded.inputs(inputs, (0.0, spec.t_end))
     initial_values = interface.initial_values(initial or {})
-    state, free = assemble_with_free_mask(loaded, initial_values, loop_constraints(loaded, p, signals), p, signals)
+    state, free = assemble_with_free_mask(
+        loaded, initial_values, loop_constraints(loaded, p, signals), p, signals
+    )
     x = np.concatenate(state)
     run = _SensitivityRun(
         plant,
@@ -159,11 +188,17 @@ def sensitivity(
         spec.n_steps * METHODS[spec.method].n_rhs_per_step > MIN_CALLS_TO_COMPILE,
     )
     S = np.zeros((run.n, len(wrt_parameters)))
-    specified = {state_key(interface, k) for k, value in initial_values.items() if not isinstance(value, StateGuess)}
+    specified = {
+        state_key(interface, k)
+        for k, value in initial_values.items()
+        if not isinstance(value, StateGuess)
+    }
     if interface.dependent_speeds:
         S = _removed_speeds(loaded, wrt_parameters, specified, run.point_at(0.0, x), S)
     if run.closure is not None:
-        if not run.is_determined(0.0, x, free):  # the assembly chooses among many, and another with other parameters
+        if not run.is_determined(
+            0.0, x, free
+        ):  # the assembly chooses among many, and another with other parameters
             S = _assembly_derivatives(loaded, initial_values, wrt_parameters, p, signals)
         S = run.project_derivatives(0.0, x, S, free)
         run.set_initial_state(x)
@@ -182,33 +217,46 @@ def sensitivity(
     result = _make_sensitivity(plant.name, run, wrt_parameters, channels)
     if not check:
         return result
-    return replace(result, checked=_check_by_differences(plant, result, wrt_parameters, values, settings))
+    return replace(
+        result, checked=_check_by_differences(plant, result, wrt_parameters, values, settings)
+    )
 
 
 def _refuse_actions(plant: AnalysisModel, values: Parameters, settings: Mapping[str, Any]) -> None:
-    """An error if an event changes or stops the run: its time depends on parameters, so derivatives jump there."""
+    """An error if an event changes or stops the run: its time depends on parameters, so derivatives
+    jump there."""
     if not plant.interface.run.events:
         return
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the runs that an analysis needs for itself warn of nothing
+        warnings.simplefilter(
+            "ignore"
+        )  # the runs that an analysis needs for itself warn of nothing
         run = plant.simulate(parameters=values, **settings)
     acted = [event for event in run.events if event.changes]
     if acted or run.status is RunStatus.STOPPED_BY_EVENT:
         reason = f"event '{acted[0].name}' acts at t = {acted[0].time:g} s" if acted else run.ended
         raise ModelError(
-            f"sensitivities through events are not available ({reason}): derivatives jump there. Use a shorter t_end,"
+            f"sensitivities through events are not available ({reason}): derivatives jump "
+            f"there. Use a shorter t_end,"
             " or differences of runs",
             plant.name,
         )
 
 
 def _removed_speeds(
-    loaded: LoadedModel, parameters: list[Quantity], specified: set[str], point: EvaluationPoint, S: np.ndarray
+    loaded: LoadedModel,
+    parameters: list[Quantity],
+    specified: set[str],
+    point: EvaluationPoint,
+    S: np.ndarray,
 ) -> np.ndarray:
-    """Derivatives at the start where removed speeds are given: independent ones follow as parameters change."""
+    """Derivatives at the start where removed speeds are given: independent ones follow as
+    parameters change."""
     speed, program = loaded.analysis.kinematics.speed, loaded.program
     removed_symbols = [
-        x.symbol for x in loaded.interface.dependent_speeds if x.key in specified and x.symbol is not None
+        x.symbol
+        for x in loaded.interface.dependent_speeds
+        if x.key in specified and x.symbol is not None
     ]
     free = [i for i, x in enumerate(loaded.interface.speeds) if x.key not in specified]
     if not removed_symbols or not free:
@@ -217,7 +265,8 @@ def _removed_speeds(
     relations = [speed[s] for s in removed_symbols]
     by_speed = [evaluate([partial(e, program.speeds[i]) for i in free], values) for e in relations]
     by_parameter = [
-        evaluate([partial(e, q.symbol) for q in parameters if q.symbol is not None], values) for e in relations
+        evaluate([partial(e, q.symbol) for q in parameters if q.symbol is not None], values)
+        for e in relations
     ]
     S = S.copy()
     rows = len(program.coordinates) + np.array(free)
@@ -237,7 +286,9 @@ def _assembly_derivatives(
     def perturbed_initial_state(index: int, delta: float) -> np.ndarray:
         shifted = [x + delta if i == index else x for i, x in enumerate(p)]
         return np.concatenate(
-            assemble_state(loaded, initial_values, loop_constraints(loaded, shifted, signals), shifted, signals)
+            assemble_state(
+                loaded, initial_values, loop_constraints(loaded, shifted, signals), shifted, signals
+            )
         )
 
     columns = []
@@ -246,7 +297,8 @@ def _assembly_derivatives(
         for q in parameters:
             d = DIFFERENCE * (abs(p[q.index]) or 1.0)
             inner_difference, outer_difference = (
-                perturbed_initial_state(q.index, k * d) - perturbed_initial_state(q.index, -k * d) for k in (1, 2)
+                perturbed_initial_state(q.index, k * d) - perturbed_initial_state(q.index, -k * d)
+                for k in (1, 2)
             )
             columns.append((8 * inner_difference - outer_difference) / (12 * d))
     return np.array(columns).T
@@ -256,7 +308,10 @@ def _fixed_step_method(interface: Interface, method: str | None) -> str:
     """The method of a fixed step that is given, or that of the model if it has one."""
     name = str(method or interface.run.method or DEFAULT).lower()
     if method is not None and name not in METHODS:
-        raise ModelError(f"method={method!r}: sensitivities are integrated with {', '.join(METHODS)}", interface.model)
+        raise ModelError(
+            f"method={method!r}: sensitivities are integrated with {', '.join(METHODS)}",
+            interface.model,
+        )
     return name if name in METHODS else DEFAULT
 
 
@@ -268,9 +323,13 @@ def _make_sensitivity(
     y = np.array([row[1] for row in run.rows]) / f_y
     derivatives = np.array([row[2] for row in run.rows]) / f_y[:, None] * f_p[None, :]
     values = [float(q.unit.from_equation_units(run.p[q.index])) for q in parameters]
-    times, histories = np.array([row[0] for row in run.rows]), {q.name: y[:, i] for i, q in enumerate(channels)}
+    times, histories = (
+        np.array([row[0] for row in run.rows]),
+        {q.name: y[:, i] for i, q in enumerate(channels)},
+    )
     (names, units), (outputs, output_units) = (
-        (tuple(q.name for q in group), tuple(q.unit.text for q in group)) for group in (parameters, channels)
+        (tuple(q.name for q in group), tuple(q.unit.text for q in group))
+        for group in (parameters, channels)
     )
     fields = names, units, tuple(values), outputs, output_units
     return Sensitivity(name, times, *fields, derivatives, histories, notes=run.find.notes)
@@ -283,12 +342,14 @@ def _check_by_differences(
     values: Parameters,
     settings: Mapping[str, Any],
 ) -> dict[tuple[str, str], float]:
-    """Largest deviation from differences of fourth order of runs, against the largest derivative of the channel."""
+    """Largest deviation from differences of fourth order of runs, against the largest derivative of
+    the channel."""
     deviations = {}
     for q, value in zip(parameters, result.parameter_values, strict=True):
         d = 1e-3 * (abs(value) or 1.0)
         runs = {
-            k: plant.simulate(parameters={**(values or {}), q.name: value + k * d}, **settings) for k in (-2, -1, 1, 2)
+            k: plant.simulate(parameters={**(values or {}), q.name: value + k * d}, **settings)
+            for k in (-2, -1, 1, 2)
         }
         for o in result.outputs:
             derivative = (8 * (runs[1][o] - runs[-1][o]) - (runs[2][o] - runs[-2][o])) / (12 * d)

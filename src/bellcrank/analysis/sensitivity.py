@@ -1,8 +1,9 @@
 """Derivatives of a run with respect to parameters, integrated together with it.
 
-S = dx/dp obeys S' = (df/dx) S + df/dp. Taken through the same stages as the state, it is the exact derivative of what
-the fixed-step method computes, so it agrees with differences of runs as far as these are accurate. Hairer, Norsett &
-Wanner, Solving Ordinary Differential Equations I (1993), section I.14.
+S = dx/dp obeys S' = (df/dx) S + df/dp. Taken through the same stages as the state, it is the exact
+derivative of what the fixed-step method computes, so it agrees with differences of runs as far as
+these are accurate. Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I (1993),
+section I.14.
 """
 
 from __future__ import annotations
@@ -20,26 +21,46 @@ from bellcrank.core.numeric.fixed_step_methods import METHODS, FixedStepMethod
 from bellcrank.core.numeric.integrate import Times, stage_time
 from bellcrank.core.numeric.run_spec import RunSpec
 
-Rates = Callable[[float, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]  # t, x -> f, df/dx, df/dp
-Admit = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # t, x, S -> both on the constraints
+Rates = Callable[
+    [float, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]
+]  # t, x -> f, df/dx, df/dp
+Admit = Callable[
+    [float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]
+]  # t, x, S -> both on the constraints
 Both = tuple[np.ndarray, np.ndarray]  # of the state and of its derivatives
 Record = Callable[[float, np.ndarray, np.ndarray], None]
 
 
 def integrate_sensitivity(
-    rates: Rates, x: np.ndarray, S: np.ndarray, spec: RunSpec, n_q: int, admit: Admit, record: Record
+    rates: Rates,
+    x: np.ndarray,
+    S: np.ndarray,
+    spec: RunSpec,
+    n_q: int,
+    admit: Admit,
+    record: Record,
 ) -> None:
-    """Take all steps, split where inputs jump as a run does; record(t, x, S) is called at the start, after every n-th
-    step and after the last."""
+    """Take all steps, split where inputs jump as a run does; record(t, x, S) is called at the
+    start, after every n-th step and after the last."""
     record(0.0, x, S)
     start, method = spec.input_time(1), METHODS[spec.method]
-    previous_rates: Both | None = None  # rates at the start of the step before, if that was a whole one
+    previous_rates: Both | None = (
+        None  # rates at the start of the step before, if that was a whole one
+    )
     for i in range(1, spec.n_steps + 1):
         for part in spec.step_segments(i):
             current_rates = _state_and_sensitivity_rates(rates, start, x, S)
             times = start, part.middle, part.before
             x, S = _integrate_step(
-                method, rates, times, x, S, current_rates, previous_rates if part.whole else None, part.h, n_q
+                method,
+                rates,
+                times,
+                x,
+                S,
+                current_rates,
+                previous_rates if part.whole else None,
+                part.h,
+                n_q,
             )
             x, S = admit(part.before, x, S)
             start, previous_rates = part.after, current_rates if part.whole else None
@@ -65,10 +86,13 @@ def _integrate_step(
     h: float,
     n_q: int,
 ) -> Both:
-    """State and derivatives at the end of a step, from their rates `current` and those of a whole step before."""
+    """State and derivatives at the end of a step, from their rates `current` and those of a whole
+    step before."""
     k, K = current
     if method.two_step is not None and old is not None:
-        return x + method.two_step.evaluate(h, (k, old[0])), S + method.two_step.evaluate(h, (K, old[1]))
+        return x + method.two_step.evaluate(h, (k, old[0])), S + method.two_step.evaluate(
+            h, (K, old[1])
+        )
     if method.semi_implicit:  # speeds first, then coordinates with the new speeds
         x, S = x.copy(), S.copy()
         x[n_q:] += h * k[n_q:]
@@ -111,7 +135,8 @@ class Sensitivity(SavableTable):
     channels : dict
         The channels of the run itself.
     checked : dict
-        Largest deviation from central differences, as a fraction of the largest value, if it was requested.
+        Largest deviation from central differences, as a fraction of the largest value, if it was
+        requested.
     notes : tuple of str
         Remarks.
 
@@ -140,7 +165,9 @@ class Sensitivity(SavableTable):
     notes: tuple[str, ...] = ()
 
     def _column_indices(self, output: Any, parameter: Any) -> tuple[int, int]:
-        return column_index(output, self.outputs, "channel"), column_index(parameter, self.parameters, "parameter")
+        return column_index(output, self.outputs, "channel"), column_index(
+            parameter, self.parameters, "parameter"
+        )
 
     def __getitem__(self, key: tuple[Any, Any]) -> np.ndarray:
         i, j = self._column_indices(*key)
@@ -172,8 +199,14 @@ class Sensitivity(SavableTable):
             for p, value in zip(self.parameters, self.parameter_values, strict=True):
                 column = self[o, p]
                 worst = int(np.argmax(np.abs(column)))
-                relative = np.abs(column).max() * abs(value) / (np.abs(self.channels[o]).max() or 1.0)
-                largest, when, last = f"{column[worst]:.6g}", f"{self.time[worst]:.4g}", f"{column[-1]:.6g}"
+                relative = (
+                    np.abs(column).max() * abs(value) / (np.abs(self.channels[o]).max() or 1.0)
+                )
+                largest, when, last = (
+                    f"{column[worst]:.6g}",
+                    f"{self.time[worst]:.4g}",
+                    f"{column[-1]:.6g}",
+                )
                 check = f"{self.checked[o, p]:.1e}" if (o, p) in self.checked else ""
                 rows.append([o, p, largest, when, last, self.unit(o, p), f"{relative:.4g}", check])
         head = ["channel", "parameter", "largest", "at (s)", "at the end", "unit", "relative"]

@@ -1,4 +1,5 @@
-"""Power spectral densities of a model: by its linear model, and by simulation of the model as it is."""
+"""Power spectral densities of a model: by its linear model, and by simulation of the model as it
+is."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from bellcrank.simulation.run.point_evaluation import Parameters
 from bellcrank.simulation.run.status import RunStatus
 from bellcrank.symbolic.expr.table import table
 
-DECAY_TIME_CONSTANTS = 12.0  # time constants of the slowest mode before the period that is evaluated
+DECAY_TIME_CONSTANTS = (
+    12.0  # time constants of the slowest mode before the period that is evaluated
+)
 MAX_WAIT_PERIODS = 50  # periods to wait at most
 SAMPLES_PER_PERIOD = 40  # per period of the highest frequency
 
@@ -39,7 +42,10 @@ def power_spectrum(
     """Density of an output for independent random inputs with given densities."""
     frequencies = check_frequencies(f)
     plant.reject_sampled_values()
-    inputs = {plant.find_quantity(k, ("input",), "input").name: as_density(v, str(k)) for k, v in spectra.items()}
+    inputs = {
+        plant.find_quantity(k, ("input",), "input").name: as_density(v, str(k))
+        for k, v in spectra.items()
+    }
     if not inputs:
         raise ModelError("spectra: give the density of at least one input", plant.name)
     channel = plant.find_quantity(output, CHANNELS, "output")
@@ -53,7 +59,9 @@ def power_spectrum(
         return Spectrum(plant.name, channel.name, channel.unit.text, *fields)
     if method != "simulation":
         raise ModelError(f"by={method!r} is not known; it is 'linear' or 'simulation'", plant.name)
-    return _spectrum_by_simulation(plant, channel, inputs, frequencies, location, parameters, seed, periods)
+    return _spectrum_by_simulation(
+        plant, channel, inputs, frequencies, location, parameters, seed, periods
+    )
 
 
 def _spectrum_by_simulation(
@@ -66,7 +74,8 @@ def _spectrum_by_simulation(
     seed: int,
     periods: int,
 ) -> Spectrum:
-    """Periodic random inputs; one period, after what came before has died out; averaged over several runs."""
+    """Periodic random inputs; one period, after what came before has died out; averaged over
+    several runs."""
     if len(frequencies) < 2 or np.any(np.diff(frequencies) <= 0):
         raise ModelError("by simulation, f must be at least two increasing frequencies", plant.name)
     spacing = float(np.diff(frequencies).min())
@@ -83,9 +92,13 @@ def _spectrum_by_simulation(
     operating_state = operating_point(plant, location, parameters)
     if hasattr(location, "point"):
         parameters = plant.parameters_at(operating_state.point)
-    constant_inputs = {k: v for k, v in plant.inputs_at(operating_state.point).items() if k not in inputs}
+    constant_inputs = {
+        k: v for k, v in plant.inputs_at(operating_state.point).items() if k not in inputs
+    }
     initial = operating_state.point.q.tolist(), operating_state.point.u.tolist()
-    settle = _settling_periods(plant, location, None if hasattr(location, "point") else parameters, period)
+    settle = _settling_periods(
+        plant, location, None if hasattr(location, "point") else parameters, period
+    )
     rng = np.random.default_rng(seed)
     total = np.zeros(len(index))
     for _ in range(max(1, periods)):
@@ -94,21 +107,31 @@ def _spectrum_by_simulation(
             wave = random_signal(density, lines, period, samples, rng)
             repeated = np.tile(wave, settle + 1)
             times = np.arange(len(repeated) + 1) * h
-            signals[name] = table(times.tolist(), np.append(repeated, wave[0]).tolist(), 3, name=f"random {name}")
+            signals[name] = table(
+                times.tolist(), np.append(repeated, wave[0]).tolist(), 3, name=f"random {name}"
+            )
         steps = {"t_end": (settle + 1) * period, "step": h, "method": "rk4", "output_every": 1}
         run = plant.simulate(**steps, initial=initial, inputs=signals, parameters=parameters)
         if run.status is not RunStatus.FINISHED:
             raise RunError(f"the run for the spectrum of '{channel.name}' ended early: {run.ended}")
-        total += line_density(run[channel.name][settle * samples : (settle + 1) * samples], index, period)
+        total += line_density(
+            run[channel.name][settle * samples : (settle + 1) * samples], index, period
+        )
     averaged = total / max(1, periods)
     motion = operating_state.motion or operating_state.words
-    return Spectrum(plant.name, channel.name, channel.unit.text, lines, averaged, "simulation", motion=motion)
+    return Spectrum(
+        plant.name, channel.name, channel.unit.text, lines, averaged, "simulation", motion=motion
+    )
 
 
-def _settling_periods(plant: AnalysisModel, start: Any, parameters: Parameters, period: float) -> int:
+def _settling_periods(
+    plant: AnalysisModel, start: Any, parameters: Parameters, period: float
+) -> int:
     """Periods until the slowest mode has died out."""
     eigenvalues = linear_model(plant, start, (), (), parameters).essential().eigenvalues
-    decays = -eigenvalues.real[np.abs(eigenvalues) > 1e-9 * (np.abs(eigenvalues).max(initial=0.0) or 1.0)]
+    decays = -eigenvalues.real[
+        np.abs(eigenvalues) > 1e-9 * (np.abs(eigenvalues).max(initial=0.0) or 1.0)
+    ]
     slowest = float(decays.min(initial=np.inf))
     if slowest <= 0:
         return MAX_WAIT_PERIODS

@@ -1,4 +1,5 @@
-"""The stability of an equilibrium or steady motion, from the eigenvalues of the linear model there."""
+"""The stability of an equilibrium or steady motion, from the eigenvalues of the linear model
+there."""
 
 from __future__ import annotations
 
@@ -23,13 +24,16 @@ def with_stability(plant: AnalysisModel, solution: Equilibrium) -> Equilibrium:
         values = linear_model(plant, solution, (), ()).essential().eigenvalues
     except (RunError, ModelError) as error:
         return replace(solution, stability=f"not determined ({error})")
-    return replace(solution, stability=stability_of(values), eigenvalues=tuple(complex(x) for x in values))
+    return replace(
+        solution, stability=stability_of(values), eigenvalues=tuple(complex(x) for x in values)
+    )
 
 
 def find_stable_equilibrium(
     plant: AnalysisModel, at: Any, guess: Mapping[Any, float | str] | None, **options: Any
 ) -> Equilibrium:
-    """`find_equilibrium` with stability, and where damped motion leads instead if it is unstable."""
+    """`find_equilibrium` with stability, and where damped motion leads instead if it is
+    unstable."""
     options["at"] = merge_guesses(plant, at, guess)
     solution = with_stability(plant, find_equilibrium(plant, **options))
     if solution.stability != "unstable":
@@ -39,7 +43,8 @@ def find_stable_equilibrium(
     except NoEquilibrium:
         return solution
     if not any(
-        abs(x - y) > EQUILIBRIUM_TOLERANCE for x, y in zip(damped_solution.point.q, solution.point.q, strict=True)
+        abs(x - y) > EQUILIBRIUM_TOLERANCE
+        for x, y in zip(damped_solution.point.q, solution.point.q, strict=True)
     ):
         return solution
     return replace(solution, settles={n: damped_solution.values[n] for n in damped_solution.moved})

@@ -1,5 +1,5 @@
-"""Motions in words and numbers: what carries a motion, speeds in proportion, and the line that says where an analysis
-was made.
+"""Motions in words and numbers: what carries a motion, speeds in proportion, and the line that says
+where an analysis was made.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def state_derivatives_at(plant: AnalysisModel, point: EvaluationPoint) -> np.nda
     return np.array([*qdot, *udot])
 
 
-def continuing_rates(plant: AnalysisModel, point: EvaluationPoint, cyclic: set[str]) -> list[tuple[Quantity, float]]:
+def continuing_rates(
+    plant: AnalysisModel, point: EvaluationPoint, cyclic: set[str]
+) -> list[tuple[Quantity, float]]:
     """Cyclic coordinates that continue, with their rates in equation units."""
     coordinates = plant.interface.coordinates
     rates = state_derivatives_at(plant, point)[: len(coordinates)]
@@ -41,13 +43,21 @@ def continuing_rates(plant: AnalysisModel, point: EvaluationPoint, cyclic: set[s
     ]
 
 
-def driving_speed(plant: AnalysisModel, point: EvaluationPoint, cyclic: set[str]) -> Quantity | None:
-    """The speed that carries a motion: the first without which a cyclic coordinate that continues would go otherwise.
+def driving_speed(
+    plant: AnalysisModel, point: EvaluationPoint, cyclic: set[str]
+) -> Quantity | None:
+    """The speed that carries a motion: the first without which a cyclic coordinate that continues
+    would go otherwise.
 
-    None where something continues without any speed, or by a constraint: then a parameter or an input says how fast.
+    None where something continues without any speed, or by a constraint: then a parameter or an
+    input says how fast.
     """
     moving = [q.index for q, _ in continuing_rates(plant, point, cyclic)]
-    if not moving or is_driven(plant, point) or continuing_rates(plant, scale_speeds(plant, point, 0.0), cyclic):
+    if (
+        not moving
+        or is_driven(plant, point)
+        or continuing_rates(plant, scale_speeds(plant, point, 0.0), cyclic)
+    ):
         return None
     base_rates = state_derivatives_at(plant, point)[moving]
     for speed in plant.interface.speeds:
@@ -62,9 +72,12 @@ def driving_speed(plant: AnalysisModel, point: EvaluationPoint, cyclic: set[str]
 def scale_speeds(
     plant: AnalysisModel, point: EvaluationPoint, ratio: float, fixed: Iterable[Quantity] = ()
 ) -> EvaluationPoint:
-    """The point with all its speeds but the held ones in proportion: what rolls continues rolling."""
+    """The point with all its speeds but the held ones in proportion: what rolls continues
+    rolling."""
     fixed_speeds = set(fixed)
-    return point.with_values({s: ratio * point.value_of(s) for s in plant.interface.speeds if s not in fixed_speeds})
+    return point.with_values(
+        {s: ratio * point.value_of(s) for s in plant.interface.speeds if s not in fixed_speeds}
+    )
 
 
 def value_words(q: Quantity, value: float) -> str:
@@ -87,7 +100,11 @@ def motion_words(
     moving = continuing_rates(plant, point, cyclic)
     speed = driving_speed(plant, point, cyclic)
     inputs = [q for q in plant.interface.inputs if not q.rate and abs(point.value_of(q)) > 1e-12]
-    quantities = [q for q in dict.fromkeys([*([speed] if speed else []), *reported]) if moving or q.kind not in STATES]
+    quantities = [
+        q
+        for q in dict.fromkeys([*([speed] if speed else []), *reported])
+        if moving or q.kind not in STATES
+    ]
     phrases = [*aims, *(value_words(q, point.value_of(q)) for q in quantities if q.kind in STATES)]
     if moving and speed is None:
         phrases += [_rate_words(q, r) for q, r in moving[:1]]
@@ -95,7 +112,9 @@ def motion_words(
     body_rates = [(q, r) for q, r in moving if q.body == body and q.unit.dimension == ANGLE]
     phrases += [_rate_words(q, r) for q, r in body_rates[:1]]
     phrases += [
-        value_words(q, point.value_of(q)) for q in dict.fromkeys([*inputs, *quantities]) if q.kind not in STATES
+        value_words(q, point.value_of(q))
+        for q in dict.fromkeys([*inputs, *quantities])
+        if q.kind not in STATES
     ]
     head = "steady motion" if moving else "at rest"
     if not phrases:
@@ -104,7 +123,8 @@ def motion_words(
 
 
 def unsteady_part_message(plant: AnalysisModel, start: EvaluationPoint, cyclic: set[str]) -> str:
-    """What moves at a start and cannot continue steadily, because rates or constraints depend on it."""
+    """What moves at a start and cannot continue steadily, because rates or constraints depend on
+    it."""
     coordinates = plant.interface.coordinates
     rates = state_derivatives_at(plant, start)[: len(coordinates)]
     largest = float(np.abs(rates).max(initial=0.0))
@@ -116,7 +136,10 @@ def unsteady_part_message(plant: AnalysisModel, start: EvaluationPoint, cyclic: 
     ]
     if not moving:
         return ""
-    return f" (the start moves, {_rate_words(*moving[0])}, and state derivatives depend on it: not steady)"
+    return (
+        f" (the start moves, {_rate_words(*moving[0])}, and state derivatives depend on it: not "
+        f"steady)"
+    )
 
 
 def _rate_words(q: Quantity, rate: float) -> str:

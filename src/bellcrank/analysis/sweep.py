@@ -1,4 +1,5 @@
-"""Analyses repeated over values of a parameter, input, state or output, or of an argument that a model is made with.
+"""Analyses repeated over values of a parameter, input, state or output, or of an argument that a
+model is made with.
 
 Every value has its own steady motion, each search starting from the one before.
 """
@@ -34,7 +35,8 @@ Build = Callable[..., Any] | None  # what makes a model with some arguments
 
 @dataclass(frozen=True)
 class SweepVariable:
-    """What is varied: a quantity that is set, an output or formula that is aimed at, or an argument of the model."""
+    """What is varied: a quantity that is set, an output or formula that is aimed at, or an argument
+    of the model."""
 
     name: str
     unit: str = ""
@@ -43,7 +45,8 @@ class SweepVariable:
 
 
 def sweep_variable(plant: AnalysisModel, target: Any, build: Build) -> SweepVariable:
-    """What a name means: a state, input, parameter or output of the model; else an argument, where one is built."""
+    """What a name means: a state, input, parameter or output of the model; else an argument, where
+    one is built."""
     settable = plant.interface.find_or_none(target, SETTABLE)
     if settable is not None:
         quantity = plant.find_quantity(target, SETTABLE, "over")
@@ -60,7 +63,8 @@ def sweep_variable(plant: AnalysisModel, target: Any, build: Build) -> SweepVari
 
 @dataclass
 class LinearModelSweep:
-    """One linear model after the other. `before`: the steady motion from which the next search starts."""
+    """One linear model after the other. `before`: the steady motion from which the next search
+    starts."""
 
     plant: AnalysisModel
     at: Any
@@ -89,7 +93,10 @@ class LinearModelSweep:
         assert self.build is not None
         try:
             plant: AnalysisModel = (
-                self.build(**arguments).equations().compile(backend=self.plant.loaded.model.name).plant
+                self.build(**arguments)
+                .equations()
+                .compile(backend=self.plant.loaded.model.name)
+                .plant
             )
         except (ModelError, TypeError) as error:
             names = ", ".join(f"'{n}'" for n in arguments)
@@ -102,38 +109,78 @@ class LinearModelSweep:
     ) -> tuple[dict[str, float | str], dict[str, Any]]:
         """Parameters and inputs."""
         quantities = [(o.quantity, v) for o, v in assignments if o.quantity is not None]
-        parameters = {**(self.parameters or {}), **{q.name: v for q, v in quantities if q.kind in PARAMETERS}}
-        return parameters, {**(self.inputs or {}), **{q.name: v for q, v in quantities if q.kind == "input"}}
+        parameters = {
+            **(self.parameters or {}),
+            **{q.name: v for q, v in quantities if q.kind in PARAMETERS},
+        }
+        return parameters, {
+            **(self.inputs or {}),
+            **{q.name: v for q, v in quantities if q.kind == "input"},
+        }
 
-    def _equilibrium_at(self, plant: AnalysisModel, assignments: Sequence[tuple[SweepVariable, float]]) -> Equilibrium:
+    def _equilibrium_at(
+        self, plant: AnalysisModel, assignments: Sequence[tuple[SweepVariable, float]]
+    ) -> Equilibrium:
         parameters, driven = self._parameters_and_inputs(assignments)
-        fixed = {o.quantity.name: v for o, v in assignments if o.quantity is not None and o.quantity.kind in STATES}
-        aims = {**(self.options.get("targets") or {}), **{o.name: v for o, v in assignments if o.aimed}}
+        fixed = {
+            o.quantity.name: v
+            for o, v in assignments
+            if o.quantity is not None and o.quantity.kind in STATES
+        }
+        aims = {
+            **(self.options.get("targets") or {}),
+            **{o.name: v for o, v in assignments if o.aimed},
+        }
         all_fixed = {**fixed_values(self.options.get("fixed")), **fixed}
-        search_options: dict[str, Any] = {"free": self.options.get("free"), "fixed": all_fixed, "targets": aims}
+        search_options: dict[str, Any] = {
+            "free": self.options.get("free"),
+            "fixed": all_fixed,
+            "targets": aims,
+        }
         if self.before is not None:
             try:
-                return find_equilibrium(plant, **search_options, at=self.before, parameters=parameters, inputs=driven)
+                return find_equilibrium(
+                    plant, **search_options, at=self.before, parameters=parameters, inputs=driven
+                )
             except RunError:
                 pass  # too far from the one before: from the start of the run
         return operating_point(plant, **search_options, parameters=parameters, inputs=driven)
 
     def _linear_model_at_start(
-        self, plant: AnalysisModel, location: Any, assignments: Sequence[tuple[SweepVariable, float]]
+        self,
+        plant: AnalysisModel,
+        location: Any,
+        assignments: Sequence[tuple[SweepVariable, float]],
     ) -> LinearModel:
-        """At the start of the run or another place, with what was chosen put in and speeds in proportion."""
+        """At the start of the run or another place, with what was chosen put in and speeds in
+        proportion."""
         parameters, driven = self._parameters_and_inputs(assignments)
         aimed = [o.name for o, _ in assignments if o.aimed]
         if aimed:
             reason = "an output has its value in a steady motion"
-            raise ModelError(f"over '{aimed[0]}': {reason}; leave at= or give at='equilibrium'", plant.name)
-        states = {o.quantity: v for o, v in assignments if o.quantity is not None and o.quantity.kind in STATES}
+            raise ModelError(
+                f"over '{aimed[0]}': {reason}; leave at= or give at='equilibrium'", plant.name
+            )
+        states = {
+            o.quantity: v
+            for o, v in assignments
+            if o.quantity is not None and o.quantity.kind in STATES
+        }
         if not states:
-            return linear_model(plant, location, wrt=(), outputs=(), parameters=parameters, inputs=driven)
+            return linear_model(
+                plant, location, wrt=(), outputs=(), parameters=parameters, inputs=driven
+            )
         point = initial_guess(plant, location, states, (), parameters, driven).point
-        model = linear_model(plant, (point.q, point.u), wrt=(), outputs=(), parameters=parameters, inputs=driven)
-        origin = "start of the run" if location is None or isinstance(location, str) else "place given"
-        return replace(model, motion=model.motion.replace("state given", f"{origin}, its speeds in proportion", 1))
+        model = linear_model(
+            plant, (point.q, point.u), wrt=(), outputs=(), parameters=parameters, inputs=driven
+        )
+        origin = (
+            "start of the run" if location is None or isinstance(location, str) else "place given"
+        )
+        return replace(
+            model,
+            motion=model.motion.replace("state given", f"{origin}, its speeds in proportion", 1),
+        )
 
 
 def check_search_options(options: Mapping[str, Any], *extra: str) -> Mapping[str, Any]:
@@ -142,7 +189,8 @@ def check_search_options(options: Mapping[str, Any], *extra: str) -> Mapping[str
     for name in options:
         if name not in option_names:
             raise ModelError(
-                f"option '{name}' is not known.{did_you_mean(name, option_names)} Options: {', '.join(option_names)}"
+                f"option '{name}' is not known.{did_you_mean(name, option_names)} Options: "
+                f"{', '.join(option_names)}"
             )
     return options
 
@@ -151,7 +199,11 @@ def fixed_values(fixed: Any) -> dict[Any, float | None]:
     """What is fixed, by name, with or without values."""
     if fixed is None:
         return {}
-    return dict(fixed) if isinstance(fixed, Mapping) else dict.fromkeys([fixed] if isinstance(fixed, str) else fixed)
+    return (
+        dict(fixed)
+        if isinstance(fixed, Mapping)
+        else dict.fromkeys([fixed] if isinstance(fixed, str) else fixed)
+    )
 
 
 def _finite_values(raw_values: Iterable[float], label: str) -> np.ndarray:
@@ -185,12 +237,16 @@ def root_locus(
         motions.append(model.motion)
         eigenvalues = model.eigenvalues
         rows.append(
-            match_eigenvalues(rows[-1], eigenvalues) if rows and len(rows[-1]) == len(eigenvalues) else eigenvalues
+            match_eigenvalues(rows[-1], eigenvalues)
+            if rows and len(rows[-1]) == len(eigenvalues)
+            else eigenvalues
         )
     table = np.full((len(rows), max(map(len, rows))), np.nan + 0j)
     for i, r in enumerate(rows):
         table[i, : len(r)] = r
-    return RootLocus(plant.name, varied.name, varied.unit, numbers, table, tuple(notes), tuple(motions))
+    return RootLocus(
+        plant.name, varied.name, varied.unit, numbers, table, tuple(notes), tuple(motions)
+    )
 
 
 def stability_chart(
@@ -203,32 +259,45 @@ def stability_chart(
     options: Mapping[str, Any],
     build: Build = None,
 ) -> StabilityChart:
-    """Largest real part of all eigenvalues over two quantities; those of neutral motions (zero) are not counted."""
+    """Largest real part of all eigenvalues over two quantities; those of neutral motions (zero) are
+    not counted."""
     plant.reject_sampled_values()
     variables = [sweep_variable(plant, name, build) for name, _ in (first, second)]
     grid = [_finite_values(v, o.name) for (_, v), o in zip((first, second), variables, strict=True)]
     growth = np.full((len(grid[0]), len(grid[1])), np.nan)
     motions: list[str] = []
     for i, a in enumerate(grid[0]):
-        sweep = LinearModelSweep(plant, at, parameters, inputs, check_search_options(options), build)
+        sweep = LinearModelSweep(
+            plant, at, parameters, inputs, check_search_options(options), build
+        )
         for j, b in enumerate(grid[1]):
             try:
-                model = sweep.linear_model_at(list(zip(variables, (float(a), float(b)), strict=True)))
+                model = sweep.linear_model_at(
+                    list(zip(variables, (float(a), float(b)), strict=True))
+                )
             except (NoEquilibrium, RunError):
                 motions.append("")
                 continue
             motions.append(model.motion)
             eigenvalues = model.essential().eigenvalues
-            nonzero = eigenvalues[np.abs(eigenvalues) > 1e-7 * (np.abs(eigenvalues).max(initial=0.0) or 1.0)]
+            nonzero = eigenvalues[
+                np.abs(eigenvalues) > 1e-7 * (np.abs(eigenvalues).max(initial=0.0) or 1.0)
+            ]
             growth[i, j] = nonzero.real.max(initial=-np.inf) if nonzero.size else 0.0
     names, units = (variables[0].name, variables[1].name), (variables[0].unit, variables[1].unit)
     return StabilityChart(plant.name, names, units, (grid[0], grid[1]), growth, tuple(motions))
 
 
 def equilibrium_branch(
-    plant: AnalysisModel, over: Any, values: Iterable[float], parameters: Any, inputs: Any, options: Mapping[str, Any]
+    plant: AnalysisModel,
+    over: Any,
+    values: Iterable[float],
+    parameters: Any,
+    inputs: Any,
+    options: Mapping[str, Any],
 ) -> Equilibria:
-    """Equilibria over values, each followed from the one before, with folds; outputs are channels too."""
+    """Equilibria over values, each followed from the one before, with folds; outputs are channels
+    too."""
     plant.reject_sampled_values()
     varied = sweep_variable(plant, over, None)
     numbers = _finite_values(values, varied.name)
@@ -250,4 +319,6 @@ def equilibrium_branch(
     arrays = {n: np.array([row.get(n, np.nan) for row in rows]) for n in names}
     motions = tuple("" if x is None else x.motion for x in solutions)
     stability = tuple("none" if x is None else x.stability for x in solutions)
-    return Equilibria(plant.name, varied.name, varied.unit, numbers, arrays, units, motions, stability, folds)
+    return Equilibria(
+        plant.name, varied.name, varied.unit, numbers, arrays, units, motions, stability, folds
+    )

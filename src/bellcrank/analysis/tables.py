@@ -14,7 +14,9 @@ from bellcrank.core.files.record import report_io_errors
 from bellcrank.core.files.text_files import align_columns
 from bellcrank.mechanics.interface.interface import index_of_name
 
-Cells = tuple[Sequence[str], Sequence[Sequence[str]], str]  # of a table: heads, rows, < or > for each column
+Cells = tuple[
+    Sequence[str], Sequence[Sequence[str]], str
+]  # of a table: heads, rows, < or > for each column
 
 
 def aligned_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
@@ -36,7 +38,8 @@ def column_heads(names: Iterable[str], units: Iterable[str]) -> list[str]:
 
 
 def format_number(value: float, digits: int) -> str:
-    """A number with so many digits; what is left of an iteration to zero is zero, what there is none of a dash."""
+    """A number with so many digits; what is left of an iteration to zero is zero, what there is
+    none of a dash."""
     if math.isnan(value):
         return "-"
     return f"{value:.{digits}g}" if abs(value) > 1e-13 else "0"
@@ -83,7 +86,8 @@ class TabularResult(PlotDisplay):
 
     def __str__(self) -> str:
         intro, remarks = (
-            [f"  {line}" for line in lines] for lines in (self._lines_before_table(), self._lines_after_table())
+            [f"  {line}" for line in lines]
+            for lines in (self._lines_before_table(), self._lines_after_table())
         )
         return "\n".join([self._title, *intro, aligned_table(*self._table_cells()), *remarks])
 
@@ -91,7 +95,8 @@ class TabularResult(PlotDisplay):
         head, rows, align = self._table_cells()
         cells = html.html_table(head, rows, [i for i, side in enumerate(align) if side == ">"])
         intro, remarks = (
-            map(html.paragraph, lines) for lines in (self._lines_before_table(), self._lines_after_table())
+            map(html.paragraph, lines)
+            for lines in (self._lines_before_table(), self._lines_after_table())
         )
         return [html.heading(self._title), *intro, cells, *remarks]
 

@@ -1,4 +1,5 @@
-"""Aims of a search: values that outputs, states, or formulas over them shall have (a radius: speed/yaw_rate)."""
+"""Aims of a search: values that outputs, states, or formulas over them shall have (a radius:
+speed/yaw_rate)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,12 @@ from bellcrank.core.errors import ModelError
 from bellcrank.mechanics.interface.interface import Quantity
 from bellcrank.simulation.run.argument_checks import require_finite
 from bellcrank.symbolic.expr import PI, Expr, Number, Symbol, evaluate, mul, neg, partial, sub
-from bellcrank.symbolic.expr.formula_parser import SyntaxNode, evaluate_syntax, parse_formula, syntax_to_text
+from bellcrank.symbolic.expr.formula_parser import (
+    SyntaxNode,
+    evaluate_syntax,
+    parse_formula,
+    syntax_to_text,
+)
 from bellcrank.symbolic.expr.function_table import OPERATORS
 from bellcrank.symbolic.expr.functions import CREATORS, apply_builtin
 from bellcrank.symbolic.expr.node import to_rational
@@ -24,7 +30,8 @@ NO_NUMBER = (ArithmeticError, ValueError)
 
 @dataclass(frozen=True)
 class SearchTarget:
-    """A value that a formula over channels shall have, in user units: `residual_formula` vanishes where it has it."""
+    """A value that a formula over channels shall have, in user units: `residual_formula` vanishes
+    where it has it."""
 
     name: str
     unit: str
@@ -37,14 +44,20 @@ class SearchTarget:
     def symbols(self) -> tuple[Symbol, ...]:
         return tuple(_channel_symbol(q) for q in self.channels)
 
-    def residual_and_gradient(self, x: np.ndarray, values: Groups, derivatives: Groups) -> tuple[float, np.ndarray]:
+    def residual_and_gradient(
+        self, x: np.ndarray, values: Groups, derivatives: Groups
+    ) -> tuple[float, np.ndarray]:
         """What is left to the value, and its derivatives by all columns."""
         gradients = [channel_value_and_gradient(q, x, values, derivatives) for q in self.channels]
         channel_values = self._channel_values(x, values)
         (residual, *partials) = evaluate(
-            [self.residual_formula, *(partial(self.residual_formula, s) for s in self.symbols)], channel_values
+            [self.residual_formula, *(partial(self.residual_formula, s) for s in self.symbols)],
+            channel_values,
         )
-        rows = [b * row / q.unit.factor for b, q, (_, row) in zip(partials, self.channels, gradients, strict=True)]
+        rows = [
+            b * row / q.unit.factor
+            for b, q, (_, row) in zip(partials, self.channels, gradients, strict=True)
+        ]
         return residual, np.sum(rows, axis=0)
 
     def value_at(self, x: np.ndarray, values: Groups) -> float:
@@ -61,8 +74,14 @@ class SearchTarget:
             return float("nan")
 
     def _channel_values(self, x: np.ndarray, values: Groups) -> dict[Expr, float]:
-        numbers = (values["outputs"][q.index] if q.kind == "output" else x[q.column - 1] for q in self.channels)
-        return {_channel_symbol(q): float(v) / q.unit.factor for q, v in zip(self.channels, numbers, strict=True)}
+        numbers = (
+            values["outputs"][q.index] if q.kind == "output" else x[q.column - 1]
+            for q in self.channels
+        )
+        return {
+            _channel_symbol(q): float(v) / q.unit.factor
+            for q, v in zip(self.channels, numbers, strict=True)
+        }
 
     def label(self) -> str:
         return f"{self.name} = {self.value:.6g}{f' {self.unit}' if self.unit else ''}"
@@ -72,11 +91,19 @@ def _channel_symbol(q: Quantity) -> Symbol:
     return Symbol(f"channel {q.column}", "variable")
 
 
-def read_targets(plant: AnalysisModel, targets: Mapping[Any, float | str] | None) -> list[SearchTarget]:
-    """The targets a user gives: by name of an output or state, or by a formula over them (user units)."""
+def read_targets(
+    plant: AnalysisModel, targets: Mapping[Any, float | str] | None
+) -> list[SearchTarget]:
+    """The targets a user gives: by name of an output or state, or by a formula over them (user
+    units)."""
     if targets is not None and not isinstance(targets, Mapping):
-        raise ModelError(f"targets={targets!r} must be a dictionary {{output or state: value}}", plant.name)
-    return [_make_target(plant, k, require_finite(v, f"the target {k}")) for k, v in (targets or {}).items()]
+        raise ModelError(
+            f"targets={targets!r} must be a dictionary {{output or state: value}}", plant.name
+        )
+    return [
+        _make_target(plant, k, require_finite(v, f"the target {k}"))
+        for k, v in (targets or {}).items()
+    ]
 
 
 def is_formula(value: Any) -> bool:
@@ -91,7 +118,12 @@ def _make_target(plant: AnalysisModel, target: Any, value: float) -> SearchTarge
         quantity = plant.find_quantity(target, CHANNELS, "target")
         plain = _channel_symbol(quantity)
         return SearchTarget(
-            quantity.name, quantity.unit.text, value, (quantity,), plain, sub(plain, _exact_number(value))
+            quantity.name,
+            quantity.unit.text,
+            value,
+            (quantity,),
+            plain,
+            sub(plain, _exact_number(value)),
         )
     channels: dict[str, Quantity] = {}
 
@@ -112,7 +144,9 @@ def _make_target(plant: AnalysisModel, target: Any, value: float) -> SearchTarge
             return neg(operands[0])
         if node.op in CREATORS:
             return CREATORS[node.op](*operands)
-        return apply_builtin(str(node.args[0]).lower() if node.op == "call" else OPERATORS[node.op].name, *operands)
+        return apply_builtin(
+            str(node.args[0]).lower() if node.op == "call" else OPERATORS[node.op].name, *operands
+        )
 
     syntax = parse_formula(text)
     top = evaluate_syntax(syntax, visit_node)

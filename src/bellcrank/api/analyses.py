@@ -1,4 +1,5 @@
-"""The analyses of a simulation as its methods: each is imported when it is first used, as most runs need none."""
+"""The analyses of a simulation as its methods: each is imported when it is first used, as most runs
+need none."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ Values = Mapping[Any, float | str] | None
 
 
 class Analyses(ValidatedCalls):
-    """What a simulation reports besides time histories. Values in user units unless a method says otherwise."""
+    """What a simulation reports besides time histories. Values in user units unless a method says
+    otherwise."""
 
     internals = ("derived", "loaded", "analysis_context")
     loaded: LoadedModel
@@ -56,15 +58,17 @@ class Analyses(ValidatedCalls):
     ) -> Equilibrium:
         """Find the static equilibrium or steady motion nearest to the initial state.
 
-        A model that starts moving has a steady motion at that speed. Newton's method starts at `at`. If it does not
-        converge, the search follows a strongly damped motion from rest. The equilibrium may be unstable.
+        A model that starts moving has a steady motion at that speed. Newton's method starts at
+        `at`. If it does not converge, the search follows a strongly damped motion from rest. The
+        equilibrium may be unstable.
 
         Parameters
         ----------
         free : str or iterable, optional
             Parameters or inputs that are unknown, too, such as preloads or a driving torque.
         fixed : str, iterable or mapping, optional
-            States, inputs or parameters that are held, by name, with or without a value in user units.
+            States, inputs or parameters that are held, by name, with or without a value in user
+            units.
         targets : mapping, optional
             Values, in user units, that outputs, states or formulas of them have in the equilibrium.
         at : optional
@@ -79,8 +83,8 @@ class Analyses(ValidatedCalls):
         Returns
         -------
         Equilibrium
-            Values by name in user units. `.motion` describes it, `.stability` says whether it is stable, `.moved` how
-            far it is from the start.
+            Values by name in user units. `.motion` describes it, `.stability` says whether it is
+            stable, `.moved` how far it is from the start.
 
         Raises
         ------
@@ -101,7 +105,13 @@ class Analyses(ValidatedCalls):
         """
         from bellcrank.analysis.stability import find_stable_equilibrium
 
-        settings = {"free": free, "fixed": fixed, "targets": targets, "parameters": parameters, "inputs": inputs}
+        settings = {
+            "free": free,
+            "fixed": fixed,
+            "targets": targets,
+            "parameters": parameters,
+            "inputs": inputs,
+        }
         return find_stable_equilibrium(self.analysis_context, at, guess, **settings, t=t)
 
     def equilibria(
@@ -113,7 +123,8 @@ class Analyses(ValidatedCalls):
         inputs: Inputs = None,
         **options: Any,
     ) -> Equilibria:
-        """Find equilibria over values of one quantity. Each search starts from the equilibrium before.
+        """Find equilibria over values of one quantity. Each search starts from the equilibrium
+        before.
 
         Parameters
         ----------
@@ -170,9 +181,9 @@ class Analyses(ValidatedCalls):
         Parameters
         ----------
         at : optional
-            Operating point: "equilibrium" (nearest to the initial state, the default), an Equilibrium, "start" (the
-            initial state), values of states by name in user units, (q, u) in equation units, a time in s of the run
-            that `simulate` makes, or (run, time).
+            Operating point: "equilibrium" (nearest to the initial state, the default), an
+            Equilibrium, "start" (the initial state), values of states by name in user units, (q, u)
+            in equation units, a time in s of the run that `simulate` makes, or (run, time).
         wrt : str or iterable, optional
             Inputs or parameters w: the columns of B and D. Default: all inputs.
         outputs : str or iterable, optional
@@ -189,8 +200,9 @@ class Analyses(ValidatedCalls):
         Returns
         -------
         LinearModel
-            Arrays `A`, `B`, `C`, `D` in user units and s, with `state_names`, `input_names`, `output_names`. `.motion`
-            names the operating point, `.stability` says whether it is stable.
+            Arrays `A`, `B`, `C`, `D` in user units and s, with `state_names`, `input_names`,
+            `output_names`. `.motion` names the operating point, `.stability` says whether it is
+            stable.
 
         Raises
         ------
@@ -216,9 +228,16 @@ class Analyses(ValidatedCalls):
         return linear_model(self.analysis_context, *arguments, **options)
 
     def frequency_response(
-        self, input: Any, output: Any, f: Any, *, at: Any = "equilibrium", parameters: Parameters = None,
-        inputs: Inputs = None, guess: Values = None,
-    ) -> Response:  # fmt: skip
+        self,
+        input: Any,
+        output: Any,
+        f: Any,
+        *,
+        at: Any = "equilibrium",
+        parameters: Parameters = None,
+        inputs: Inputs = None,
+        guess: Values = None,
+    ) -> Response:
         """Compute the response of a channel to a sine of an input, from the linear model.
 
         Parameters
@@ -237,8 +256,8 @@ class Analyses(ValidatedCalls):
         Returns
         -------
         Response
-            `.magnitude` (unit of the output per unit of the input), `.phase` in deg, and the complex values as an
-            array.
+            `.magnitude` (unit of the output per unit of the input), `.phase` in deg, and the
+            complex values as an array.
 
         Examples
         --------
@@ -255,9 +274,15 @@ class Analyses(ValidatedCalls):
         return model.frequency_response(input, output, f)
 
     def modes(
-        self, at: Any = "equilibrium", *, parameters: Parameters = None, inputs: Inputs = None, guess: Values = None
+        self,
+        at: Any = "equilibrium",
+        *,
+        parameters: Parameters = None,
+        inputs: Inputs = None,
+        guess: Values = None,
     ) -> Modes:
-        """Compute eigenvalues with frequency, damping and mode shape. Coordinates on which nothing depends are omitted.
+        """Compute eigenvalues with frequency, damping and mode shape. Coordinates on which nothing
+        depends are omitted.
 
         Parameters
         ----------
@@ -269,8 +294,8 @@ class Analyses(ValidatedCalls):
         Returns
         -------
         Modes
-            The modes, slowest first: `mode.eigenvalue` (1/s), `.frequency` and `.natural_frequency` (Hz), `.damping`
-            (ratio), `.shape`.
+            The modes, slowest first: `mode.eigenvalue` (1/s), `.frequency` and `.natural_frequency`
+            (Hz), `.damping` (ratio), `.shape`.
 
         Examples
         --------
@@ -303,7 +328,8 @@ class Analyses(ValidatedCalls):
         output : str or Expr
             The output or state.
         spectra : mapping
-            Density of each input, in (unit of the input)^2/Hz: a number, a function of f, or (f, values).
+            Density of each input, in (unit of the input)^2/Hz: a number, a function of f, or (f,
+            values).
             `bc.road_spectrum` gives those of roads.
         f : sequence of float
             Frequencies in Hz.
@@ -336,7 +362,9 @@ class Analyses(ValidatedCalls):
         """
         from bellcrank.analysis.spectra import power_spectrum
 
-        return power_spectrum(self.analysis_context, output, spectra, f, by, at, parameters, seed, periods)
+        return power_spectrum(
+            self.analysis_context, output, spectra, f, by, at, parameters, seed, periods
+        )
 
     def root_locus(
         self,
@@ -358,8 +386,8 @@ class Analyses(ValidatedCalls):
         values : iterable of float
             Its values in user units.
         at : optional
-            Operating point, as of `linearize`, or a function of the value that returns one. Default: "equilibrium".
-        parameters, inputs : mapping, optional
+            Operating point, as of `linearize`, or a function of the value that returns one.
+        Default: "equilibrium". parameters, inputs : mapping, optional
             Values of others by name, as of `simulate`.
         model : callable, optional
             A function that returns a System, called with `over` as argument.
@@ -384,7 +412,9 @@ class Analyses(ValidatedCalls):
         """
         from bellcrank.analysis.sweep import root_locus
 
-        return root_locus(self.analysis_context, over, values, at, parameters, inputs, options, model)
+        return root_locus(
+            self.analysis_context, over, values, at, parameters, inputs, options, model
+        )
 
     def stability_chart(
         self,
@@ -426,7 +456,9 @@ class Analyses(ValidatedCalls):
         """
         from bellcrank.analysis.sweep import stability_chart
 
-        return stability_chart(self.analysis_context, first, second, at, parameters, inputs, options, model)
+        return stability_chart(
+            self.analysis_context, first, second, at, parameters, inputs, options, model
+        )
 
     def inverse(
         self,
@@ -444,13 +476,13 @@ class Analyses(ValidatedCalls):
         Parameters
         ----------
         q, u, udot : array_like
-            Coordinates, speeds and accelerations in equation units (rad, consistent units): one state, or a row per
-            time.
+            Coordinates, speeds and accelerations in equation units (rad, consistent units): one
+            state, or a row per time.
         t : float or array_like, default 0.0
             Time or times in s.
         forces : str or iterable, optional
-            Forces and moments of the model whose magnitudes are unknown. Default: the generalized forces along all
-            independent speeds that are needed besides those of the model.
+            Forces and moments of the model whose magnitudes are unknown. Default: the generalized
+            forces along all independent speeds that are needed besides those of the model.
         parameters, inputs : mapping, optional
             Values by name, as of `simulate`.
 
@@ -509,7 +541,8 @@ class Analyses(ValidatedCalls):
         Returns
         -------
         Sensitivity
-            `found["az", "k"]` is an array over `found.time`, in the unit of the channel per unit of the parameter.
+            `found["az", "k"]` is an array over `found.time`, in the unit of the channel per unit of
+            the parameter.
 
         Raises
         ------
@@ -528,5 +561,14 @@ class Analyses(ValidatedCalls):
         """
         from bellcrank.analysis.run_sensitivity import sensitivity
 
-        run = t_end, step, method, parameters, with_guess(initial, guess), inputs, check, output_every
+        run = (
+            t_end,
+            step,
+            method,
+            parameters,
+            with_guess(initial, guess),
+            inputs,
+            check,
+            output_every,
+        )
         return sensitivity(self.analysis_context, wrt, outputs, *run)

@@ -79,13 +79,24 @@ class Equations(ValidatedCalls):
 
     def __init__(self, derived: DerivedModel, recipe: tuple[Any, ...] | None = None) -> None:
         self.derived, self._recipe = derived, recipe
-        self.analysis, self.quantities, self.program = derived.analysis, derived.quantities, derived.program
-        self.how, self.solve, self.seconds = derived.method_label, derived.solve, dict(derived.seconds)
+        self.analysis, self.quantities, self.program = (
+            derived.analysis,
+            derived.quantities,
+            derived.program,
+        )
+        self.how, self.solve, self.seconds = (
+            derived.method_label,
+            derived.solve,
+            dict(derived.seconds),
+        )
 
     def __reduce__(self) -> Any:
         """Another process derives the equations again, from the description as it was."""
         if self._recipe is None:
-            reason = "equations that were derived step by step cannot be pickled; derive them in the other process"
+            reason = (
+                "equations that were derived step by step cannot be pickled; derive them in the "
+                "other process"
+            )
             raise ModelError(reason, self.name)
         return derive_equations, self._recipe
 
@@ -160,15 +171,22 @@ class Equations(ValidatedCalls):
 
     @property
     def constraint_rows(self) -> dict[str, Expr]:
-        """The rows v = J u + b = 0 by name, in the order of `constraint_matrix`; equal names are numbered."""
+        """The rows v = J u + b = 0 by name, in the order of `constraint_matrix`; equal names are
+        numbered."""
         loops = self.program.loops
-        return {} if loops is None else dict(zip(make_names_unique(loops.names), loops.v, strict=True))
+        return (
+            {} if loops is None else dict(zip(make_names_unique(loops.names), loops.v, strict=True))
+        )
 
     @property
     def position_rows(self) -> dict[str, Expr]:
         """The rows g(q, t) = 0 by name; equal names are numbered."""
         loops = self.program.loops
-        return {} if loops is None else dict(zip(make_names_unique(loops.positions), loops.g, strict=True))
+        return (
+            {}
+            if loops is None
+            else dict(zip(make_names_unique(loops.positions), loops.g, strict=True))
+        )
 
     def jacobian(
         self,
@@ -182,8 +200,8 @@ class Equations(ValidatedCalls):
         Parameters
         ----------
         of : str or sequence of str, default ("rates",)
-            What is differentiated: "rates" (time derivatives of the states), "outputs", "positions" or "speeds"
-            (constraint equations).
+            What is differentiated: "rates" (time derivatives of the states), "outputs", "positions"
+            or "speeds" (constraint equations).
         wrt : str or sequence, optional
             States, inputs and parameters, by name or as symbols: the columns. Default: all states.
         mode : {"forward", "reverse", "cheapest"}, default "cheapest"
@@ -192,8 +210,9 @@ class Equations(ValidatedCalls):
         Returns
         -------
         Jacobian
-            The program: `rows` and `columns` name the entries, `operation_count()` its cost; `export("c", directory)`
-            or `export("python", directory)` writes its source. Values are in equation units.
+            The program: `rows` and `columns` name the entries, `operation_count()` its cost;
+            `export("c", directory)` or `export("python", directory)` writes its source. Values are
+            in equation units.
 
         Raises
         ------
@@ -210,14 +229,20 @@ class Equations(ValidatedCalls):
         >>> found.rows, found.columns
         (("q(mass)'", "u(mass)'"), (k, q(mass)))
         """
-        from bellcrank.analysis.jacobian import make_jacobian  # most models are never differentiated
+        from bellcrank.analysis.jacobian import (
+            make_jacobian,
+        )  # most models are never differentiated
 
         return make_jacobian(self.derived, of, wrt, mode)
 
     def gradient(
-        self, of: JacobianOf | Sequence[JacobianOf] = ("rates",), *, wrt: Sequence[Any] | str | None = None
+        self,
+        of: JacobianOf | Sequence[JacobianOf] = ("rates",),
+        *,
+        wrt: Sequence[Any] | str | None = None,
     ) -> Jacobian:
-        """Derive the gradient of a weighted sum of results as a program (reverse mode). The weights are its inputs.
+        """Derive the gradient of a weighted sum of results as a program (reverse mode). The weights
+        are its inputs.
 
         Parameters
         ----------
@@ -250,9 +275,9 @@ class Equations(ValidatedCalls):
         Returns
         -------
         dict
-            "add", "multiply", "divide", "function" and "total"; "classic" by the published rule, "per_step" for work
-            done once per step. Operations inside linkages (a table look-up or one Newton iteration) are listed in
-            "routines".
+            "add", "multiply", "divide", "function" and "total"; "classic" by the published rule,
+            "per_step" for work done once per step. Operations inside linkages (a table look-up or
+            one Newton iteration) are listed in "routines".
 
         Examples
         --------
@@ -268,7 +293,8 @@ class Equations(ValidatedCalls):
         return {**counts, "routines": inside} if inside else counts
 
     def summary(self) -> str:
-        """Summarize the equations in a few lines: degrees of freedom, operations, method and time of derivation.
+        """Summarize the equations in a few lines: degrees of freedom, operations, method and time
+        of derivation.
 
         Returns
         -------
@@ -428,29 +454,31 @@ class Equations(ValidatedCalls):
         Parameters
         ----------
         format : {"c", "fortran", "python", "embedded", "simulink", "fmu", "page"}
-            "c", "fortran", "python": a program that runs alone, with Makefile and default input. "embedded": C that a
-            controller or test rig calls step by step. "simulink": the same as an S-function. "fmu": a functional
-            mock-up unit for model exchange and co-simulation. "page": a page in which the model runs in the browser.
+            "c", "fortran", "python": a program that runs alone, with Makefile and default input.
+            "embedded": C that a controller or test rig calls step by step. "simulink": the same as
+            an S-function. "fmu": a functional mock-up unit for model exchange and co-simulation.
+            "page": a page in which the model runs in the browser.
         path : str or Path, optional
-            The folder of a program, embedded C or S-function, which is made if necessary; the file of an FMU or a
-            page. Optional only for a page: a notebook shows what is returned.
+            The folder of a program, embedded C or S-function, which is made if necessary; the file
+            of an FMU or a page. Optional only for a page: a notebook shows what is returned.
         events, stop : optional
-            Events as of `simulate`, besides those of the model. For "c", "fortran", "embedded" and "simulink".
+            Events as of `simulate`, besides those of the model. For "c", "fortran", "embedded" and
+            "simulink".
         dae : str or Dae, optional
-            How constraints are kept, as of `simulate`. For "c", "fortran" and "fmu". With `dae` or rigid wheels an FMU
-            has co-simulation only.
+            How constraints are kept, as of `simulate`. For "c", "fortran" and "fmu". With `dae` or
+            rigid wheels an FMU has co-simulation only.
         precision : {"double", "single"}, default "double"
             Precision of "embedded".
         fmi : {2, 3}, default 2
             Version of FMI of an "fmu".
         platforms : str or sequence of str, default "host"
-            Of an "fmu": "host" for this computer, "sources" for source code only, "all", or names such as
-            "x86_64-linux". Platforms other than the host need the package ziglang.
+            Of an "fmu": "host" for this computer, "sources" for source code only, "all", or names
+            such as "x86_64-linux". Platforms other than the host need the package ziglang.
         description, author, version, license, copyright : str, optional
             Attributes of an "fmu" that importers show. Default: name and size of the model; none.
         sliders : sequence or mapping, optional
-            Parameters and inputs with sliders at the top of a "page", by name, or {name: (low, high)} in user units.
-            Default: chosen by Bellcrank.
+            Parameters and inputs with sliders at the top of a "page", by name, or {name: (low,
+            high)} in user units. Default: chosen by Bellcrank.
         plots : str or sequence of str, optional
             Channels that a "page" plots. Default: chosen by Bellcrank.
         title : str, optional
@@ -460,7 +488,8 @@ class Equations(ValidatedCalls):
         modes : LinearModel, optional
             A linear model (of `linearize`) whose modes a "page" shows.
         drag : bool, default False
-            Let the pointer pull bodies of a "page", which adds 3 kB. Not for models with rigid wheels.
+            Let the pointer pull bodies of a "page", which adds 3 kB. Not for models with rigid
+            wheels.
 
         Returns
         -------
@@ -496,24 +525,35 @@ class Equations(ValidatedCalls):
         programs = {"events": events, "stop": stop, "dae": dae, "precision": precision}
         credits = {"author": author, "version": version, "license": license, "copyright": copyright}
         fmus = {"fmi": fmi, "platforms": platforms, "description": description, **credits}
-        pages = {"sliders": sliders, "plots": plots, "title": title, "run": run, "modes": modes, "drag": drag}
+        pages = {
+            "sliders": sliders,
+            "plots": plots,
+            "title": title,
+            "run": run,
+            "modes": modes,
+            "drag": drag,
+        }
         return export_model(self.derived, format, path, {**programs, **fmus, **pages})
 
     def compile(
-        self, *, backend: Backend = "auto", external: Mapping[str, Any] | None = None, speed: Speed = "auto"
+        self,
+        *,
+        backend: Backend = "auto",
+        external: Mapping[str, Any] | None = None,
+        speed: Speed = "auto",
     ) -> Simulation:
         """Compile the equations to a simulation that is ready to run.
 
         Parameters
         ----------
         backend : {"auto", "c", "wasm", "python"}, default "auto"
-            "c" compiles, "wasm" runs in WebAssembly by wasmtime, "python" runs in Python. "auto" chooses the first
-            that is available. `sim.backend` and `sim.notes` report the choice.
+            "c" compiles, "wasm" runs in WebAssembly by wasmtime, "python" runs in Python. "auto"
+            chooses the first that is available. `sim.backend` and `sim.notes` report the choice.
         external : mapping, optional
             Functions that replace user functions of the model, by name.
         speed : {"auto", "fast", "quick"}, default "auto"
-            "quick" compiles in a shorter time, "fast" to a faster program. "auto" has the first ready soon, and
-            changes to the second if that pays.
+            "quick" compiles in a shorter time, "fast" to a faster program. "auto" has the first
+            ready soon, and changes to the second if that pays.
 
         Returns
         -------
@@ -548,8 +588,8 @@ def derive_equations(
     constraints: str,
     is_kept: bool = False,
 ) -> Equations:
-    """Derives the equations of a description, which `System.equations` gives with its options; if `is_kept`, they are
-    kept on disk for other processes."""
+    """Derives the equations of a description, which `System.equations` gives with its options; if
+    `is_kept`, they are kept on disk for other processes."""
     frozen = description.snapshot()
     choices = solve, small, optimise, tuple(without), ConstraintForm(constraints)
 

@@ -1,4 +1,5 @@
-"""Models of files (`MODEL.py` with a function model(), and what the formats add), and settings of runs."""
+"""Models of files (`MODEL.py` with a function model(), and what the formats add), and settings of
+runs."""
 
 from __future__ import annotations
 
@@ -32,25 +33,40 @@ def read_model(path: str | Path, arguments: dict[str, Any]) -> Any:
     path = resolve_model_path(path)
     if not path.exists():
         endings = {".py", *READERS}
-        candidates = [p.name for p in path.parent.iterdir() if p.suffix in endings] if path.parent.is_dir() else []
-        raise ModelError(f"no file {path}.{did_you_mean(path.name, [*candidates, *vehicle_files()])}")
+        candidates = (
+            [p.name for p in path.parent.iterdir() if p.suffix in endings]
+            if path.parent.is_dir()
+            else []
+        )
+        raise ModelError(
+            f"no file {path}.{did_you_mean(path.name, [*candidates, *vehicle_files()])}"
+        )
     if path.suffix.lower() in READERS:
         return _read_format_model(path, *READERS[path.suffix.lower()], arguments)
     if path.suffix != ".py":
         other_formats = "".join(
-            f", or {description} ({ending})" for ending, (description, _, _) in sorted(READERS.items())
+            f", or {description} ({ending})"
+            for ending, (description, _, _) in sorted(READERS.items())
         )
-        raise ModelError(f"{path.name}: a model is a Python file (.py) with a function model(){other_formats}")
+        raise ModelError(
+            f"{path.name}: a model is a Python file (.py) with a function model(){other_formats}"
+        )
     with import_from_folder(path):
         names = runpy.run_path(str(path))
         model_function = names.get("model")
         if not callable(model_function):
-            description = "model is not a function" if "model" in names else "there is no function model()"
-            raise ModelError(f"{path.name}: {description}; a model file defines model(), which returns a System")
+            description = (
+                "model is not a function" if "model" in names else "there is no function model()"
+            )
+            raise ModelError(
+                f"{path.name}: {description}; a model file defines model(), which returns a System"
+            )
         check_arguments(f"{path.name}: model()", model_function, arguments, 0)
         system = model_function(**arguments)
     if not callable(getattr(system, "equations", None)):  # a System, or a hand-led derivation
-        raise ModelError(f"{path.name}: model() must return a System, but returned {type(system).__name__}")
+        raise ModelError(
+            f"{path.name}: model() must return a System, but returned {type(system).__name__}"
+        )
     return system
 
 
@@ -93,15 +109,22 @@ def settings_of(equations: Equations, pars: ParsFile | str | Path) -> dict[str, 
     return read_settings(program_setup(equations.derived), pars)
 
 
-def _read_format_model(path: Path, kind: str, module: str, name: str, arguments: dict[str, Any]) -> Any:
+def _read_format_model(
+    path: Path, kind: str, module: str, name: str, arguments: dict[str, Any]
+) -> Any:
     read = getattr(import_module(module), name)
     check_arguments(f"{path.name}: {kind}", read, arguments, 1)
     return read(path, **arguments)
 
 
-def check_arguments(owner: str, function: Callable[..., Any], arguments: Mapping[str, Any], skip: int) -> None:
-    """Rejects arguments that a function does not have; the first `skip` of its own are not for users."""
+def check_arguments(
+    owner: str, function: Callable[..., Any], arguments: Mapping[str, Any], skip: int
+) -> None:
+    """Rejects arguments that a function does not have; the first `skip` of its own are not for
+    users."""
     parameters = dict(list(inspect.signature(function).parameters.items())[skip:])
     for name in arguments:
         if name not in parameters and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-            raise ModelError(f"{owner} takes no argument '{name}'; it takes {', '.join(parameters) or 'none'}")
+            raise ModelError(
+                f"{owner} takes no argument '{name}'; it takes {', '.join(parameters) or 'none'}"
+            )

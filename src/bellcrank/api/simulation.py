@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 class Simulation(Analyses):
     """A model that is ready to run, made by `Equations.compile`.
 
-    Values are in user units unless a method says otherwise. A simulation never changes: any number of threads may
-    evaluate and run it at the same time.
+    Values are in user units unless a method says otherwise. A simulation never changes: any number
+    of threads may evaluate and run it at the same time.
 
     Parameters
     ----------
@@ -61,10 +61,14 @@ class Simulation(Analyses):
     'python'
     """
 
-    def __init__(self, equations: Any, backend: Backend, external: Mapping[str, Any], speed: Speed = "auto") -> None:
+    def __init__(
+        self, equations: Any, backend: Backend, external: Mapping[str, Any], speed: Speed = "auto"
+    ) -> None:
         self.derived = derived = equations.derived
         self._recipe = (equations, backend, external, speed)
-        self.loaded = load_model(derived.analysis, derived.interface, derived.program, backend, external, speed)
+        self.loaded = load_model(
+            derived.analysis, derived.interface, derived.program, backend, external, speed
+        )
         self.backend = self.loaded.model.name
 
     def __reduce__(self) -> Any:
@@ -77,7 +81,8 @@ class Simulation(Analyses):
     def __repr__(self) -> str:
         x = self.interface
         sizes = (
-            pluralize(len(g), word) for g, word in ((x.states, "state"), (x.signals, "input"), (x.outputs, "output"))
+            pluralize(len(g), word)
+            for g, word in ((x.states, "state"), (x.signals, "input"), (x.outputs, "output"))
         )
         return f"Simulation({x.model!r}: {', '.join(sizes)}; backend {self.backend})"
 
@@ -92,7 +97,8 @@ class Simulation(Analyses):
         return self.loaded.notes()
 
     def describe(self) -> str:
-        """List parameters, inputs, states and outputs with labels, values, user units and equation units.
+        """List parameters, inputs, states and outputs with labels, values, user units and equation
+        units.
 
         Returns
         -------
@@ -139,22 +145,27 @@ class Simulation(Analyses):
         return list(self.loaded.parameter_values(given))
 
     def assemble(
-        self, initial: Mapping[Any, float | str] | None = None, *, guess: Mapping[Any, float | str] | None = None
+        self,
+        initial: Mapping[Any, float | str] | None = None,
+        *,
+        guess: Mapping[Any, float | str] | None = None,
     ) -> State:
         """Find a whole state that satisfies all constraints.
 
         Parameters
         ----------
         initial : mapping, optional
-            Values by state, in user units or as text ("30 deg"); they are kept. Default: those of `System.set_run`.
+            Values by state, in user units or as text ("30 deg"); they are kept. Default: those of
+            `System.set_run`.
         guess : mapping, optional
-            Values by state from which the assembly of closed loops starts, and which it may change. Default: zero.
+            Values by state from which the assembly of closed loops starts, and which it may change.
+            Default: zero.
 
         Returns
         -------
         State
-            `q, u = state`, or values by name; in equation units (rad, consistent units). States that neither are given
-            nor follow from constraints are zero.
+            `q, u = state`, or values by name; in equation units (rad, consistent units). States
+            that neither are given nor follow from constraints are zero.
 
         Raises
         ------
@@ -172,10 +183,18 @@ class Simulation(Analyses):
         >>> state["q(ball)"], state.units["u(ball)"]
         (5.0, 'm/s')
         """
-        return State.from_arrays(self.interface, *point_evaluation.assemble(self.loaded, initial, guess))
+        return State.from_arrays(
+            self.interface, *point_evaluation.assemble(self.loaded, initial, guess)
+        )
 
     def derivatives(
-        self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        *,
+        parameters: Parameters = None,
+        inputs: Inputs = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Evaluate the time derivatives of a state, in equation units (rad, consistent units).
 
@@ -225,8 +244,9 @@ class Simulation(Analyses):
         Returns
         -------
         Rhs
-            `f(t, x, out=None)` returns x' for x = [q, u] in the order of `f.state_names`, in equation units
-            (`f.units`). `f.jacobian(t, x)` is df/dx, `f.address` a compiled function for `scipy.LowLevelCallable`.
+            `f(t, x, out=None)` returns x' for x = [q, u] in the order of `f.state_names`, in
+            equation units (`f.units`). `f.jacobian(t, x)` is df/dx, `f.address` a compiled function
+            for `scipy.LowLevelCallable`.
 
         Examples
         --------
@@ -241,7 +261,13 @@ class Simulation(Analyses):
         return make_rhs(self.loaded, parameters, inputs)
 
     def outputs(
-        self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        *,
+        parameters: Parameters = None,
+        inputs: Inputs = None,
     ) -> dict[str, float]:
         """Evaluate all outputs at a state.
 
@@ -271,9 +297,16 @@ class Simulation(Analyses):
         return point_evaluation.outputs(self.loaded, t, q, u, parameters, inputs)
 
     def echo(
-        self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        *,
+        parameters: Parameters = None,
+        inputs: Inputs = None,
     ) -> dict[str, float]:
-        """Evaluate what user functions add to the echo of a run (`add_external(when="echo")`), in equation units.
+        """Evaluate what user functions add to the echo of a run (`add_external(when="echo")`), in
+        equation units.
 
         Parameters
         ----------
@@ -301,7 +334,13 @@ class Simulation(Analyses):
         return point_evaluation.echo(self.loaded, t, q, u, parameters, inputs)
 
     def multipliers(
-        self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        *,
+        parameters: Parameters = None,
+        inputs: Inputs = None,
     ) -> dict[str, float]:
         """Evaluate the Lagrange multipliers: lambda of M u' = f + J' lambda, in equation units.
 
@@ -317,13 +356,13 @@ class Simulation(Analyses):
         Returns
         -------
         dict
-            Values by constraint equation (`eom.constraint_rows`); equal names are numbered: "name", "name (2)". With
-            redundant equations, those of smallest norm.
+            Values by constraint equation (`eom.constraint_rows`); equal names are numbered: "name",
+            "name (2)". With redundant equations, those of smallest norm.
 
         Examples
         --------
-        A mass of 2 kg (20 N) on a rod of 1 m, whose constraint equation is x^2 + z^2 - 1 = 0, with a gradient of length
-        2.
+        A mass of 2 kg (20 N) on a rod of 1 m, whose constraint equation is x^2 + z^2 - 1 = 0, with
+        a gradient of length 2.
 
         >>> import bellcrank as bc
         >>> s = bc.System("pendulum")
@@ -368,45 +407,50 @@ class Simulation(Analyses):
         step : float, optional
             Step in s; of adaptive methods, the time between samples.
         method : str, optional
-            Integration method: "rk4" and others with fixed steps, "tsit5", "radau5", "auto" and others with
-            adaptive steps.
+            Integration method: "rk4" and others with fixed steps, "tsit5", "radau5", "auto" and
+            others with adaptive steps.
         output_every : int, optional
             Record every n-th step only.
         parameters : mapping, optional
             Values of parameters by name: numbers in user units, or text with a unit ("10 mm").
         initial : mapping or (q, u), optional
-            Initial values by state, in user units or as text ("30 deg"); or a whole state in equation units, as
+            Initial values by state, in user units or as text ("30 deg"); or a whole state in
+            equation units, as
             `assemble` returns it.
         inputs : mapping, optional
-            Inputs by name: a number, a signal, a function of time, or (times, values), in user units.
+            Inputs by name: a number, a signal, a function of time, or (times, values), in user
+            units.
         rtol : float, optional
             Relative tolerance of adaptive methods. Default: 1e-8.
         atol : float or mapping, optional
-            Absolute tolerance, in the unit of each state, or by unit or state: {"m": 1e-9, "q(arm)": 1e-8}.
-            Default: a hundredth of `rtol`.
+            Absolute tolerance, in the unit of each state, or by unit or state: {"m": 1e-9,
+            "q(arm)": 1e-8}. Default: a hundredth of `rtol`.
         events : mapping or sequence, optional
-            Conditions by name, each a channel or a formula, or events of `bc.event`. A crossing of zero from below,
-            or a comparison that becomes true, is recorded in `run.events`.
+            Conditions by name, each a channel or a formula, or events of `bc.event`. A crossing of
+            zero from below, or a comparison that becomes true, is recorded in `run.events`.
         stop : str or iterable of str, default ()
             Names of events that end the run.
         progress : callable, optional
             Called with the fraction done, from 0 to 1.
         dae : str or Dae, optional
-            How constraints of positions and loops are kept: "projection" (default), or with settings,
+            How constraints of positions and loops are kept: "projection" (default), or with
+            settings,
             `bc.Dae("baumgarte", alpha=20, beta=20)`.
         assemble : bool, default True
             False starts from the values given, even if they violate constraints.
         t_start : float, optional
             Begin of the run in s. Default: 0, or the end of `start`.
         start : Run, optional
-            A run to continue, with its parameters, inputs, step, method and tolerances unless given.
+            A run to continue, with its parameters, inputs, step, method and tolerances unless
+            given.
         guess : mapping, optional
             Values by state from which the assembly of closed loops starts, and which it may change.
 
         Returns
         -------
         Run
-            Channels over time in user units. `simulation.run.status` and `run.message` describe how the run ended.
+            Channels over time in user units. `simulation.run.status` and `run.message` describe how
+            the run ended.
 
         Raises
         ------
@@ -425,9 +469,24 @@ class Simulation(Analyses):
         0.0
         """
         return simulate(
-            self.loaded, t_end, step, method, output_every, parameters, with_guess(initial, guess), inputs, rtol, atol,
-            events, stop, progress, dae, assemble, t_start, start,
-        )  # fmt: skip
+            self.loaded,
+            t_end,
+            step,
+            method,
+            output_every,
+            parameters,
+            with_guess(initial, guess),
+            inputs,
+            rtol,
+            atol,
+            events,
+            stop,
+            progress,
+            dae,
+            assemble,
+            t_start,
+            start,
+        )
 
     def stepper(
         self,
@@ -444,7 +503,8 @@ class Simulation(Analyses):
     ) -> Stepper:
         """Start a run that you advance step by step, with inputs that you may change between steps.
 
-        Steps are bit-identical to those of `simulate`. Events are those of the model (`System.add_event`);
+        Steps are bit-identical to those of `simulate`. Events are those of the model
+        (`System.add_event`);
         `make_stepper.events` lists those that occurred.
 
         Parameters
@@ -455,8 +515,9 @@ class Simulation(Analyses):
         Returns
         -------
         Stepper
-            `set(name=value)` sets inputs, `step(n=1)` takes steps; `t`, `state` and `outputs` are time in s and values
-            by name in user units. `save()` and `restore(saved)` go back to an earlier time.
+            `set(name=value)` sets inputs, `step(n=1)` takes steps; `t`, `state` and `outputs` are
+            time in s and values by name in user units. `save()` and `restore(saved)` go back to an
+            earlier time.
 
         Examples
         --------
@@ -472,7 +533,9 @@ class Simulation(Analyses):
         (1.0, 2.0)
         """
         values = with_guess(initial, guess)
-        return make_stepper(self.loaded, step, parameters, values, inputs, method, t_start, start, dae)
+        return make_stepper(
+            self.loaded, step, parameters, values, inputs, method, t_start, start, dae
+        )
 
     def steppers(
         self,
@@ -496,7 +559,8 @@ class Simulation(Analyses):
         step, method, t_start : optional
             As of `make_stepper`.
         parameters, initial, inputs : mapping, optional
-            As of `make_stepper`; each value may be an array over runs or a distribution, as of `simulate_many`.
+            As of `make_stepper`; each value may be an array over runs or a distribution, as of
+            `simulate_many`.
         seed : int, default 0
             Seed of the distributions.
         guess : mapping, optional
@@ -505,7 +569,8 @@ class Simulation(Analyses):
         Returns
         -------
         Steppers
-            As `Stepper`, with an array over the runs in place of every number. `problems` lists runs that failed.
+            As `Stepper`, with an array over the runs in place of every number. `problems` lists
+            runs that failed.
 
         Examples
         --------
@@ -520,7 +585,15 @@ class Simulation(Analyses):
         from bellcrank.simulation.many.steppers import make_steppers
 
         return make_steppers(
-            self.loaded, n, step, parameters, with_guess(initial, guess), inputs, method, t_start, seed
+            self.loaded,
+            n,
+            step,
+            parameters,
+            with_guess(initial, guess),
+            inputs,
+            method,
+            t_start,
+            seed,
         )
 
     def simulate_many(
@@ -550,8 +623,9 @@ class Simulation(Analyses):
     ) -> Many:
         """Run the model n times on all cores, with values that vary from run to run.
 
-        A value is a number or signal that all runs share, an array over runs, or a distribution: `bc.random.uniform(a,
-        b)`, `bc.random.normal(mean, deviation)`, `bc.random.log_uniform(a, b)`.
+        A value is a number or signal that all runs share, an array over runs, or a distribution:
+        `bc.random.uniform(a, b)`, `bc.random.normal(mean, deviation)`, `bc.random.log_uniform(a,
+        b)`.
 
         Parameters
         ----------
@@ -566,8 +640,10 @@ class Simulation(Analyses):
         output_every : int, optional
             Keep every n-th step only; metrics use the same samples.
         metrics : mapping, or list of Metric or str, optional
-            Metrics, computed during the runs: by channel, `{"az": ["rms", "max", "percentile(95)"]}`, as objects,
-            `[bc.metrics.rms("az")]`, or kinds for all `channels`. `bc.metrics.KINDS` lists the kinds.
+            Metrics, computed during the runs: by channel, `{"az": ["rms", "max",
+            "percentile(95)"]}`, as objects,
+            `[bc.metrics.rms("az")]`, or kinds for all `channels`. `bc.metrics.KINDS` lists the
+            kinds.
         backend : {"auto", "lanes", "cores", "cuda"}, default "auto"
             SIMD lanes on all cores, one run after another on each core, or a GPU.
         precision : {"double", "single"}, default "double"
@@ -582,7 +658,8 @@ class Simulation(Analyses):
         Returns
         -------
         Many
-            `many["az"]` is an array of runs by times, `many.metrics["az"]["rms"]` an array over runs, in user units.
+            `many["az"]` is an array of runs by times, `many.metrics["az"]["rms"]` an array over
+            runs, in user units.
             `many.ended` describes how each run ended; a run that fails does not affect others.
 
         Raises
@@ -604,6 +681,25 @@ class Simulation(Analyses):
         from bellcrank.simulation.many.simulate_many import simulate_many
 
         return simulate_many(
-            self.loaded, n, parameters, with_guess(initial, guess), inputs, t_end, step, method, channels,
-            output_every, metrics, backend, precision, progress, sampling, seed, rtol, atol, events, stop, dae,
-        )  # fmt: skip
+            self.loaded,
+            n,
+            parameters,
+            with_guess(initial, guess),
+            inputs,
+            t_end,
+            step,
+            method,
+            channels,
+            output_every,
+            metrics,
+            backend,
+            precision,
+            progress,
+            sampling,
+            seed,
+            rtol,
+            atol,
+            events,
+            stop,
+            dae,
+        )

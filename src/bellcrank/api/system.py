@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from bellcrank.model.describe.tyre_model import TyreModel
     from bellcrank.model.loads.contact import RigidContact
 
-LARGE = 6  # bodies of a system whose equations are worth keeping: reading them takes a fiftieth of the derivation
+# bodies of a system whose equations are worth keeping: reading them takes a fiftieth of the
+# derivation
+LARGE = 6
 
 
 class System(Builder):
@@ -38,8 +40,8 @@ class System(Builder):
     units : {"SI", "mks", "in-lb", "ft-lb", "mm-tonne"}, default "mks"
         Unit system of all values given and shown. "SI" is another name of "mks".
     axes : {"SAE", "ISO 8855"}, optional
-        Direction of the vertical axis: "SAE" has axis 3 down, "ISO 8855" has it up. Without it gravity acts along
-        axis 3.
+        Direction of the vertical axis: "SAE" has axis 3 down, "ISO 8855" has it up. Without it
+        gravity acts along axis 3.
 
     Raises
     ------
@@ -68,11 +70,12 @@ class System(Builder):
         Parameters
         ----------
         path : str or Path
-            A Python file with a function `model()` that returns a System, a car or motorcycle file (.toml) or an
-            AUTOSIM deck (.lsp). Also the name of an example, car or motorcycle that comes with Bellcrank: "four_bar",
-            "van". Python files are executed: read those you trust.
-        **arguments : Any
-            Arguments of `model()`; of a car file `speed` (m/s), `exact` and `terrain`; of a deck `external`.
+            A Python file with a function `model()` that returns a System, a car or motorcycle file
+            (.toml) or an AUTOSIM deck (.lsp). Also the name of an example, car or motorcycle that
+            comes with Bellcrank: "four_bar", "van". Python files are executed: read those you
+        trust. **arguments : Any
+            Arguments of `model()`; of a car file `speed` (m/s), `exact` and `terrain`; of a deck
+            `external`.
 
         Returns
         -------
@@ -111,7 +114,8 @@ class System(Builder):
         accuracy: float | None = None,
         extend: bool = False,
     ) -> LinkageJoint:
-        """Add a linkage, such as a suspension, as one joint whose coordinate is the travel of the wheel centre.
+        """Add a linkage, such as a suspension, as one joint whose coordinate is the travel of the
+        wheel centre.
 
         Parameters
         ----------
@@ -126,26 +130,31 @@ class System(Builder):
         exact : bool, default True
             False looks poses up in a table.
         rack : BodyLike or ScalarLike, optional
-            A body that slides in the base along the rack axis, or the rack travel (length) as a formula of time, inputs
-            and parameters, twice differentiable. Two linkages may share it. Default: the rack is fixed.
+            A body that slides in the base along the rack axis, or the rack travel (length) as a
+            formula of time, inputs and parameters, twice differentiable. Two linkages may share it.
+            Default: the rack is fixed.
         at : sequence of float, default (0, 0, 0)
-            Position of the origin of the hard points in the base, in m. Their axes are those of the base.
+            Position of the origin of the hard points in the base, in m. Their axes are those of the
+            base.
         accuracy : float, optional
-            Accuracy of the table in m and rad. Default: 1e-8; with a rack or roll as second input 1e-6, over 60 mm of
-            rack or 0.15 rad of roll to either side.
+            Accuracy of the table in m and rad. Default: 1e-8; with a rack or roll as second input
+            1e-6, over 60 mm of rack or 0.15 rad of roll to either side.
         extend : bool, default False
-            True extrapolates a table outside its range, with a warning. Otherwise the run ends there.
+            True extrapolates a table outside its range, with a warning. Otherwise the run ends
+            there.
 
         Returns
         -------
         LinkageJoint
-            The joint: `joint.q` is its travel, `joint.point(name)` a hard point, `joint.link(name)` a link as a body;
+            The joint: `joint.q` is its travel, `joint.point(name)` a hard point, `joint.link(name)`
+            a link as a body;
             `joint.add_spring(...)` adds a spring.
 
         Raises
         ------
         ModelError
-            If the carrier is no body, has degrees of freedom or a linkage already, or if the linkage has no rack.
+            If the carrier is no body, has degrees of freedom or a linkage already, or if the
+            linkage has no rack.
 
         Examples
         --------
@@ -184,17 +193,19 @@ class System(Builder):
         against : BodyLike, optional
             The second body, in whose axes stiffness and damping are given. Default: the ground.
         stiffness : sequence or matrix
-            Six values, three along the axes (force per length) and three about them (moment per rad), or a symmetric
-            matrix of 6 x 6; numbers, or formulas of parameters.
+            Six values, three along the axes (force per length) and three about them (moment per
+            rad), or a symmetric matrix of 6 x 6; numbers, or formulas of parameters.
         damping : sequence or matrix, optional
-            The same for damping (force times time per length, moment times time per rad). Default: none.
+            The same for damping (force times time per length, moment times time per rad). Default:
+            none.
         label : str, optional
             Description. Default: "bushing" and the name.
 
         Raises
         ------
         ModelError
-            If a value is missing or negative, if the stiffness is not symmetric, or if both bodies are the same.
+            If a value is missing or negative, if the stiffness is not symmetric, or if both bodies
+            are the same.
 
         Examples
         --------
@@ -237,15 +248,18 @@ class System(Builder):
         kind : {"box", "cylinder", "sphere", "line", "mesh", "wheel", "car"}
             The shape. A wheel makes the picture show the ground below it.
         size : ScalarLike or sequence, optional
-            Box: three lengths along its axes, or one; cylinder: radius and length; sphere: radius; line: thickness;
-            mesh: factor of the lengths in the file; wheel: radius and width; car: length, width and height, then
-            wheelbase, wheel radius and the distance from the front to the front axle if these are known. Numbers or
-            formulas of parameters. Default: chosen by Bellcrank, but for a car.
+            Box: three lengths along its axes, or one; cylinder: radius and length; sphere: radius;
+            line: thickness; mesh: factor of the lengths in the file; wheel: radius and width; car:
+            length, width and height, then wheelbase, wheel radius and the distance from the front
+            to the front axle if these are known. Numbers or formulas of parameters. Default: chosen
+            by Bellcrank, but for a car.
         at : TripleLike, default (0, 0, 0)
-            Middle of the shape in the body, in its axes (length); of a line, its points; of a car, the middle of the
-            front axle at the height of the wheel centers. A car points along the first axis of its body.
+            Middle of the shape in the body, in its axes (length); of a line, its points; of a car,
+            the middle of the front axle at the height of the wheel centers. A car points along the
+            first axis of its body.
         axis : AxisLike, optional
-            Direction in the body of the third axis of the shape: "x", "y", "z" or three components. Default: "z".
+            Direction in the body of the third axis of the shape: "x", "y", "z" or three components.
+            Default: "z".
         color : str, optional
             "#rrggbb" or a name such as "red". Default: chosen by Bellcrank.
         label : str, optional
@@ -272,8 +286,8 @@ class System(Builder):
         add_shape(self, body, kind, size, at, axis, color, label or name, file, opacity)
 
     def add_attitude(self, name: str | None = None, *, body: BodyLike) -> None:
-        """Add outputs for the attitude of a body: yaw, pitch and roll (deg), yaw_rate (deg/s), forward speed, and
-        side_slip of its center of mass (deg).
+        """Add outputs for the attitude of a body: yaw, pitch and roll (deg), yaw_rate (deg/s),
+        forward speed, and side_slip of its center of mass (deg).
 
         The angles are rotations about the axes z, y and x, in this order.
 
@@ -297,8 +311,11 @@ class System(Builder):
 
         add_attitude(self, body, name)
 
-    def add_wheel_angles(self, name: str | None = None, *, wheel: BodyLike, side: Side | None = None) -> None:
-        """Add outputs for the angles of a wheel that rotates about its axis y, in deg: slip_angle and inclination.
+    def add_wheel_angles(
+        self, name: str | None = None, *, wheel: BodyLike, side: Side | None = None
+    ) -> None:
+        """Add outputs for the angles of a wheel that rotates about its axis y, in deg: slip_angle
+        and inclination.
 
         The slip angle of its center is that from its heading to its velocity, about axis z.
 
@@ -309,7 +326,8 @@ class System(Builder):
         wheel : BodyLike
             The wheel.
         side : {"left", "right"}, optional
-            Side of the vehicle. With it, camber takes the place of the inclination, positive with the top outwards.
+            Side of the vehicle. With it, camber takes the place of the inclination, positive with
+            the top outwards.
 
         Raises
         ------
@@ -356,28 +374,34 @@ class System(Builder):
         terrain : Ground
             The ground, of `bc.vehicles.terrain`.
         tyre : Tyre or tyre model, optional
-            A spring and damper (`bc.Tyre`, whose `slip` gives forces along the ground), or a tyre of
-            `bc.vehicles.tyres`, such as `bc.load("file.tir")`. Default: the wheel is rigid; it bounces, then rolls.
+            A spring and damper (`bc.Tyre`, whose `slip` gives forces along the ground), or a tyre
+            of
+            `bc.vehicles.tyres`, such as `bc.load("file.tir")`. Default: the wheel is rigid; it
+            bounces, then rolls.
         restitution : pair of float, default (0, 0)
-            Of a rigid wheel, at an impact: factors of the reversed normal speed (0 to 1) and of the slip (-1 to 1).
+            Of a rigid wheel, at an impact: factors of the reversed normal speed (0 to 1) and of the
+            slip (-1 to 1).
         rolling_resistance : ScalarLike, default 0
-            Braking force per speed along the ground (force times time per length). With slip it acts as a moment on
+            Braking force per speed along the ground (force times time per length). With slip it
+            acts as a moment on
             `wheel`. Tyres of `bc.vehicles.tyres` have their own.
         drive : ScalarLike, default 0
-            Force that pushes the wheel forward while it touches the ground. Tyres with slip are driven by moments on
+            Force that pushes the wheel forward while it touches the ground. Tyres with slip are
+            driven by moments on
             `wheel`.
         wheel : BodyLike, optional
-            The body that rotates about its axis y. Tyres with slip need it. Without it, the rotation of a rigid wheel
-            is neglected.
+            The body that rotates about its axis y. Tyres with slip need it. Without it, the
+            rotation of a rigid wheel is neglected.
         below : {"raise", "error"}, default "raise"
-            What happens to a rigid wheel that starts below ground: it is moved up with a warning, or an error is
-            raised.
+            What happens to a rigid wheel that starts below ground: it is moved up with a warning,
+            or an error is raised.
 
         Returns
         -------
         Contact or RigidContact
-            The contact. `contact.load`, `.depth`, `.stored` and `.speed` of a tyre are names for formulas: normal
-            force, deflection, energy of the springs, and speed of the center along the ground.
+            The contact. `contact.load`, `.depth`, `.stored` and `.speed` of a tyre are names for
+            formulas: normal force, deflection, energy of the springs, and speed of the center along
+            the ground.
 
         Raises
         ------
@@ -400,9 +424,19 @@ class System(Builder):
         contact_name = check_name(name, "contact")
         if tyre is None:
             return add_rigid_contact(
-                self, contact_name, at, radius, terrain, restitution, rolling_resistance, wheel, below
+                self,
+                contact_name,
+                at,
+                radius,
+                terrain,
+                restitution,
+                rolling_resistance,
+                wheel,
+                below,
             )
-        return add_contact(self, contact_name, at, radius, terrain, rolling_resistance, tyre, drive, wheel)
+        return add_contact(
+            self, contact_name, at, radius, terrain, rolling_resistance, tyre, drive, wheel
+        )
 
     def picture(
         self,
@@ -420,7 +454,8 @@ class System(Builder):
         path : str or Path, optional
             File of the picture: .png, .svg, .pdf or .jpg. Default: none is written.
         initial : mapping, optional
-            Initial values by state, in user units or as text ("30 deg"). Default: those of `System.set_run`.
+            Initial values by state, in user units or as text ("30 deg"). Default: those of
+            `System.set_run`.
         parameters : mapping, optional
             Values of parameters by name, in user units. Default: their defaults.
         title : str, optional
@@ -451,11 +486,14 @@ class System(Builder):
         from bellcrank.simulation.run.body_poses import initial_pose, load_for_picture
 
         d = self.equations(optimise="none").derived
-        m = initial_pose(load_for_picture(d.analysis, d.interface, d.program), initial, parameters, guess)
+        m = initial_pose(
+            load_for_picture(d.analysis, d.interface, d.program), initial, parameters, guess
+        )
         return draw_scene(m.scene, m.poses, None, path, title)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the picture and the bodies, or what is wrong with the description."""
+        """What a notebook shows: the picture and the bodies, or what is wrong with the
+        description."""
         from bellcrank.analysis.view.notebook import broken_html, model_html
 
         try:
@@ -477,17 +515,19 @@ class System(Builder):
         Parameters
         ----------
         solve : {"auto", "explicit", "implicit", "order-n"}, default "auto"
-            How accelerations are found: "explicit" factorizes the mass matrix symbolically, "implicit" solves it
-            numerically, "order-n" uses a recursive method. "auto" chooses the fewest operations.
+            How accelerations are found: "explicit" factorizes the mass matrix symbolically,
+            "implicit" solves it numerically, "order-n" uses a recursive method. "auto" chooses the
+            fewest operations.
         constraints : {"auto", "multipliers", "eliminate"}, default "auto"
-            "multipliers" keeps all speeds as states, M u' = f + J' lambda with J u' = gamma. "eliminate" removes
-            one speed for each speed constraint; runs warn near a zero of its coefficient. "auto" removes a speed if
-            its coefficient cannot vanish in motion, and keeps all speeds otherwise, with a note.
+            "multipliers" keeps all speeds as states, M u' = f + J' lambda with J u' = gamma.
+            "eliminate" removes one speed for each speed constraint; runs warn near a zero of its
+            coefficient. "auto" removes a speed if its coefficient cannot vanish in motion, and
+            keeps all speeds otherwise, with a note.
         small : bool, default True
             False derives the same description without small orders.
         optimise : {"none", "default", "thorough"}, default "default"
-            How much time is spent on shorter programs. "thorough" searches for about a minute and saves a few
-            per cent of the operations; it gives the same program every time.
+            How much time is spent on shorter programs. "thorough" searches for about a minute and
+            saves a few per cent of the operations; it gives the same program every time.
         without : collection of str, default ()
             Passes that are omitted, by name (docs/derivation.md), to measure the effect of each.
 
@@ -514,8 +554,14 @@ class System(Builder):
 
         if constraints not in list(ConstraintForm):
             known_forms = ", ".join(map(repr, map(str, ConstraintForm)))
-            raise ModelError(f"constraints={constraints!r} is not known; it is one of {known_forms}", self.name)
+            raise ModelError(
+                f"constraints={constraints!r} is not known; it is one of {known_forms}", self.name
+            )
         keeps_on_disk = (
-            len(self.description.bodies) >= LARGE if self._caches_equations is None else self._caches_equations
+            len(self.description.bodies) >= LARGE
+            if self._caches_equations is None
+            else self._caches_equations
         )
-        return derive_equations(self.description, solve, small, optimise, without, constraints, keeps_on_disk)
+        return derive_equations(
+            self.description, solve, small, optimise, without, constraints, keeps_on_disk
+        )

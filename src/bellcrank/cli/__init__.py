@@ -1,7 +1,7 @@
 """The command `bellcrank`: one module per command, registered in `main.COMMANDS`.
 
-Exit codes: 0 fine, 1 an error of the user (reported on stderr), 2 wrong usage, 3 a check failed, 4 a run ended early,
-130 interrupted, 143 terminated.
+Exit codes: 0 fine, 1 an error of the user (reported on stderr), 2 wrong usage, 3 a check failed, 4
+a run ended early, 130 interrupted, 143 terminated.
 """
 
 try:

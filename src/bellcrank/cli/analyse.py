@@ -36,22 +36,37 @@ DEFAULT_FREQUENCIES = np.geomspace(0.1, 20.0, 60)
 def add_options(parser: CommandParser) -> None:
     add_shared_options(parser, "model", "values")
     add = parser.group("analysis")
-    equilibrium = "equilibrium or steady motion (default: --equilibrium --modes, if no other analysis is named)"
+    equilibrium = (
+        "equilibrium or steady motion (default: --equilibrium --modes, if no other analysis is "
+        "named)"
+    )
     add("--equilibrium", action="store_true", help=equilibrium)
     add("--modes", action="store_true", help="eigenvalues, frequencies, damping and participation")
     response = "frequency response of an output to an input or parameter (may be repeated)"
     add("--response", nargs=2, **REPEATABLE_OPTION, metavar=("INPUT", "OUTPUT"), help=response)
     hertz = "frequencies in Hz, evenly spaced on a logarithmic scale (default: 0.1:20:60)"
-    add("--frequencies", type=parse_frequencies, default=DEFAULT_FREQUENCIES, metavar="FROM:TO:COUNT", help=hertz)
+    add(
+        "--frequencies",
+        type=parse_frequencies,
+        default=DEFAULT_FREQUENCIES,
+        metavar="FROM:TO:COUNT",
+        help=hertz,
+    )
     sensitivity = "derivatives of the run with respect to these parameters"
     add("--sensitivity", nargs="+", default=[], metavar="PARAMETER", help=sensitivity)
-    add("--outputs", nargs="+", metavar="NAME", help="channels of --sensitivity (default: all outputs)")
+    add(
+        "--outputs",
+        nargs="+",
+        metavar="NAME",
+        help="channels of --sensitivity (default: all outputs)",
+    )
     add("--check", action="store_true", help="compare sensitivities with differences of runs")
     locus = "eigenvalues over a parameter, input, state or output, or over an argument of model()"
     add("--locus", type=parse_sweep, metavar="NAME=FROM:TO:COUNT", help=locus)
     add = parser.group("operating point")
     operating_point = (
-        "where the model is linearised: equilibrium, start, a time of the run in s, or a state NAME=VALUE, which may be"
+        "where the model is linearised: equilibrium, start, a time of the run in s, or a "
+        "state NAME=VALUE, which may be"
         " repeated (default: equilibrium)"
     )
     add("--at", action="append", type=parse_operating_point, metavar="POINT", help=operating_point)
@@ -67,11 +82,19 @@ def add_options(parser: CommandParser) -> None:
     fixed = "state, input or parameter with a fixed value in the equilibrium (may be repeated)"
     add("--fixed", **NAMED_VALUE_OPTION, type=parse_number_option, metavar="NAME=VALUE", help=fixed)
     target = "value of an output or state in the equilibrium (may be repeated)"
-    add("--target", **NAMED_VALUE_OPTION, type=parse_number_option, metavar="NAME=VALUE", help=target)
+    add(
+        "--target",
+        **NAMED_VALUE_OPTION,
+        type=parse_number_option,
+        metavar="NAME=VALUE",
+        help=target,
+    )
     add_shared_options(parser, "start", "backend", "compile")
     run_options(parser, "the run of --sensitivity", fixed=True)
     add_shared_options(parser, "json")
-    parser.group("output")("--out", metavar="FOLDER", help="write every result there as CSV and PNG")
+    parser.group("output")(
+        "--out", metavar="FOLDER", help="write every result there as CSV and PNG"
+    )
 
 
 def run_command(args: Namespace) -> None:
@@ -93,7 +116,9 @@ def run_command(args: Namespace) -> None:
                     if not args.json:
                         print(f"  wrote {path}")
     if args.json:
-        motions = {name: result.motion for name, result in results.items() if hasattr(result, "motion")}
+        motions = {
+            name: result.motion for name, result in results.items() if hasattr(result, "motion")
+        }
         listed = {name: result_as_dict(result) for name, result in results.items()}
         print(json.dumps({**listed, "motions": motions}, indent=2))
 
@@ -101,7 +126,11 @@ def run_command(args: Namespace) -> None:
 def _compute_results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> Any:
     """Every result that was asked for, with its name, one after the other."""
     start = equations.interface.initial_values(initial_values_and_guesses(args))
-    sought: dict[str, Any] = {"free": args.free, "fixed": dict(args.fixed), "targets": dict(args.target)}
+    sought: dict[str, Any] = {
+        "free": args.free,
+        "fixed": dict(args.fixed),
+        "targets": dict(args.target),
+    }
     values: dict[str, Any] = {"parameters": dict(args.set), "inputs": dict(args.inputs)}
     requested_point = _operating_point(args.at, start, bool(args.initial or args.guess))
     operating_point = requested_point
@@ -117,7 +146,9 @@ def _compute_results(equations: bc.Equations, sim: bc.Simulation, args: Namespac
     point_values = {} if operating_point is not requested_point else values
     if args.modes:
         linear = sim.linearize(
-            at=operating_point, parameters=point_values.get("parameters"), inputs=point_values.get("inputs") or None
+            at=operating_point,
+            parameters=point_values.get("parameters"),
+            inputs=point_values.get("inputs") or None,
         )
         for note in linear.notes:
             if not args.json:
@@ -126,13 +157,17 @@ def _compute_results(equations: bc.Equations, sim: bc.Simulation, args: Namespac
     for source, output in args.response:
         yield (
             f"response of {output} to {source}",
-            sim.frequency_response(source, output, args.frequencies, at=operating_point, **point_values),
+            sim.frequency_response(
+                source, output, args.frequencies, at=operating_point, **point_values
+            ),
         )
     if args.locus:
         name, numbers = args.locus
         yield (
             f"locus over {name}",
-            sim.root_locus(name, numbers, at=requested_point, model=_model_builder(args), **sought, **values),
+            sim.root_locus(
+                name, numbers, at=requested_point, model=_model_builder(args), **sought, **values
+            ),
         )
     if args.sensitivity:
         yield (
@@ -160,10 +195,14 @@ def parse_operating_point(text: str) -> str | float | tuple[str, float]:
     try:
         return parse_number_option(text)
     except ArgumentTypeError:
-        raise ArgumentTypeError(f"{text!r} is not equilibrium, start, a time of the run in s, or STATE=VALUE") from None
+        raise ArgumentTypeError(
+            f"{text!r} is not equilibrium, start, a time of the run in s, or STATE=VALUE"
+        ) from None
 
 
-def _operating_point(requested: Sequence[Any] | None, start: Mapping[str, float], has_initial: bool) -> Any:
+def _operating_point(
+    requested: Sequence[Any] | None, start: Mapping[str, float], has_initial: bool
+) -> Any:
     """What --at says: a word, a time, or states that are changed at the start."""
     states = [x for x in requested or () if isinstance(x, tuple)]
     points = [x for x in requested or () if not isinstance(x, tuple)]
@@ -179,7 +218,9 @@ def _model_builder(args: Namespace) -> Callable[..., Any] | None:
     """The model of the file made with other arguments; None for what is no Python file."""
     if is_script(args.model):
         return None
-    return lambda **changed: load_model_argument(Namespace(**{**vars(args), "arg": [*args.arg, *changed.items()]}))
+    return lambda **changed: load_model_argument(
+        Namespace(**{**vars(args), "arg": [*args.arg, *changed.items()]})
+    )
 
 
 def _write_result(result: Any, folder: Path, name: str) -> list[Path]:
@@ -194,30 +235,52 @@ def _write_result(result: Any, folder: Path, name: str) -> list[Path]:
 def result_as_dict(result: Any) -> Any:
     """A result ready for JSON."""
     if hasattr(result, "residual"):
-        keys = ("values", "units", "residual", "neutral", "steady", "unknowns", "moved", "stability", "settles")
-        return {k: getattr(result, k) for k in keys} | {"eigenvalues": [[x.real, x.imag] for x in result.eigenvalues]}
+        keys = (
+            "values",
+            "units",
+            "residual",
+            "neutral",
+            "steady",
+            "unknowns",
+            "moved",
+            "stability",
+            "settles",
+        )
+        return {k: getattr(result, k) for k in keys} | {
+            "eigenvalues": [[x.real, x.imag] for x in result.eigenvalues]
+        }
     if hasattr(result, "growth"):
         rows = zip(result.values, result.eigenvalues, strict=True)
-        return [{result.over: float(v), "eigenvalues": [[x.real, x.imag] for x in row]} for v, row in rows]
+        return [
+            {result.over: float(v), "eigenvalues": [[x.real, x.imag] for x in row]}
+            for v, row in rows
+        ]
     if hasattr(result, "magnitude"):
         listed = zip(result.f, result.magnitude, result.phase, strict=True)
-        return {"unit": result.unit, "response": [[float(f), json_number(m), json_number(p)] for f, m, p in listed]}
+        return {
+            "unit": result.unit,
+            "response": [[float(f), json_number(m), json_number(p)] for f, m, p in listed],
+        }
     if hasattr(result, "slopes"):
         pairs = [(o, p) for o in result.outputs for p in result.parameters]
         return {
             f"{o} by {p}": {
-                "unit": result.unit(o, p), "largest": float(np.abs(result[o, p]).max()), "end": float(result[o, p][-1]),
+                "unit": result.unit(o, p),
+                "largest": float(np.abs(result[o, p]).max()),
+                "end": float(result[o, p][-1]),
                 "against_differences": result.checked.get((o, p)),
             }
             for o, p in pairs
-        }  # fmt: skip
+        }
     return [
         {
-            "eigenvalue": [m.eigenvalue.real, m.eigenvalue.imag], "frequency": m.natural_frequency,
-            "damping": m.damping, "participation": dict(zip(m.states, m.participation.tolist(), strict=True)),
+            "eigenvalue": [m.eigenvalue.real, m.eigenvalue.imag],
+            "frequency": m.natural_frequency,
+            "damping": m.damping,
+            "participation": dict(zip(m.states, m.participation.tolist(), strict=True)),
         }
         for m in result
-    ]  # fmt: skip
+    ]
 
 
 def _parse_range(text: str, label: str) -> tuple[float, float, int]:
@@ -227,7 +290,9 @@ def _parse_range(text: str, label: str) -> tuple[float, float, int]:
     except (ValueError, IndexError):
         raise ArgumentTypeError(f"{label} {text!r} is not FROM:TO:COUNT") from None
     if not 1 <= count <= MOST_VALUES or not np.isfinite([first, last, last - first]).all():
-        raise ArgumentTypeError(f"{label} {text!r}: the ends must be finite, the count from 1 to {MOST_VALUES}")
+        raise ArgumentTypeError(
+            f"{label} {text!r}: the ends must be finite, the count from 1 to {MOST_VALUES}"
+        )
     return first, last, count
 
 

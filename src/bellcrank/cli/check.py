@@ -9,7 +9,12 @@ import bellcrank as bc
 from bellcrank.cli.codes import CHECK_FAILED, FINE
 from bellcrank.cli.files import is_script
 from bellcrank.cli.load_model import derive_model_equations, load_model_argument, parameter_settings
-from bellcrank.cli.options import add_shared_options, given_options, parse_integer_option, parse_positive_integer
+from bellcrank.cli.options import (
+    add_shared_options,
+    given_options,
+    parse_integer_option,
+    parse_positive_integer,
+)
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import ProgressReporter
 from bellcrank.verify.check import check
@@ -40,7 +45,9 @@ def run_command(args: Namespace) -> int:
     if is_script(args.model):
         from bellcrank.cli.kane import script_plan
 
-        report = _run_check(args, script_plan(args.model, args.solve).equations, None, dict(args.set))
+        report = _run_check(
+            args, script_plan(args.model, args.solve).equations, None, dict(args.set)
+        )
     else:
         system = load_model_argument(args)
         equations = derive_model_equations(args, system)
@@ -49,9 +56,16 @@ def run_command(args: Namespace) -> int:
     return FINE if report.passed else CHECK_FAILED
 
 
-def _run_check(args: Namespace, subject: Any, equations: bc.Equations | None, parameters: dict[str, float]) -> Report:
+def _run_check(
+    args: Namespace, subject: Any, equations: bc.Equations | None, parameters: dict[str, float]
+) -> Report:
     with ProgressReporter("checking"):
         return check(
-            subject, states=args.states, seed=args.seed, equations=equations, parameters=parameters,
-            backend=args.backend, **given_options(solve=args.solve),
-        )  # fmt: skip
+            subject,
+            states=args.states,
+            seed=args.seed,
+            equations=equations,
+            parameters=parameters,
+            backend=args.backend,
+            **given_options(solve=args.solve),
+        )

@@ -23,10 +23,19 @@ from bellcrank.cli.report_text import aligned_text_table
 def add_options(parser: CommandParser) -> None:
     add_shared_options(parser, "model", "values")
     add = parser.group("comparison")
-    add("--dae", type=parse_names, metavar="NAMES", help="methods to compare, such as projection,dlmm (default: all)")
+    add(
+        "--dae",
+        type=parse_names,
+        metavar="NAMES",
+        help="methods to compare, such as projection,dlmm (default: all)",
+    )
     until = "times at which drift is reported (default: t_end/100, t_end/10, t_end)"
     add("--horizons", type=parse_times, metavar="S,S,...", help=until)
-    add("--free-fall", action="store_true", help="also correct accelerations without the constraint forces")
+    add(
+        "--free-fall",
+        action="store_true",
+        help="also correct accelerations without the constraint forces",
+    )
     add("--no-limits", action="store_true", help="do not search for the largest stable steps")
     add_shared_options(parser, "start", "input", "backend")
     run_options(parser, "the runs", fixed=True)
@@ -67,20 +76,35 @@ def run_command(args: Namespace) -> None:
         )
     if args.plot:
         result.plot(prepare_output_path(args.plot))
-    print(json.dumps(result.as_dict(), indent=2) if args.json else comparison_text(result, args.plot))
+    print(
+        json.dumps(result.as_dict(), indent=2) if args.json else comparison_text(result, args.plot)
+    )
 
 
 def comparison_text(result: bc.Comparison, plot: str | None) -> str:
     """The table."""
     drift_heads = [f"drift {x:g} s" for x in result.horizons]
-    head = ["method", *drift_heads, "speeds", "error", "energy", "operations", "us/step", "largest step"]
+    head = [
+        "method",
+        *drift_heads,
+        "speeds",
+        "error",
+        "energy",
+        "operations",
+        "us/step",
+        "largest step",
+    ]
     rows = []
     for r in result.rows:
         residuals = [f"{x:.1e}" for x in (*r.drift, r.speed, r.error)]
-        energy, limit = "-" if r.energy is None else f"{r.energy:.1e}", "-" if r.limit is None else f"{r.limit:.3g} s"
+        energy, limit = (
+            "-" if r.energy is None else f"{r.energy:.1e}",
+            "-" if r.limit is None else f"{r.limit:.3g} s",
+        )
         rows.append([r.name, *residuals, energy, str(r.operations), f"{r.microseconds:.3g}", limit])
     lines = [
-        f"{result.model}: {result.method}, step {result.step:g} s, to t = {result.t_end:g} s, in {result.backend}",
+        f"{result.model}: {result.method}, step {result.step:g} s, to t = {result.t_end:g} "
+        f"s, in {result.backend}",
         aligned_text_table(rows, head, "<" + ">" * (len(head) - 1)),
         "",
         "drift, speeds: largest residuals of positions and speeds;"

@@ -20,7 +20,11 @@ def run_command(args: Namespace) -> None:
     count = equations.operation_count()
     if args.json:
         sizes = model_sizes(equations)
-        print(json.dumps({**sizes, "operations": count, "passes": dict(equations.program.stages)}, indent=2))
+        print(
+            json.dumps(
+                {**sizes, "operations": count, "passes": dict(equations.program.stages)}, indent=2
+            )
+        )
         return
     kinds = ("add", "multiply", "divide", "function", "total")
     rows = [["operations", *(str(count[k]) for k in kinds)]]
@@ -31,7 +35,10 @@ def run_command(args: Namespace) -> None:
     classic = count["classic"]
     print(model_heading(equations))
     print(aligned_text_table(rows, ["", *kinds], "<" + ">" * len(kinds)))
-    print(f"\nclassic rule: {classic['add']} add, {classic['muldiv']} multiply or divide, {classic['calls']} calls")
+    print(
+        f"\nclassic rule: {classic['add']} add, {classic['muldiv']} multiply or divide, "
+        f"{classic['calls']} calls"
+    )
     if equations.program.stages:
         print("passes: " + ", ".join(f"{name} {total}" for name, total in equations.program.stages))
     print(f"derived by {equations.how} in {sum(equations.seconds.values()):.3g} s")

@@ -20,7 +20,14 @@ def run_command(args: Namespace) -> None:
     equations = derive_model_equations(args)
     if args.json:
         parameters = [asdict(row) for row in parameter_rows(equations.interface)]
-        states = [{"name": x.name, "unit": x.unit.text, "label": x.distinct_label} for x in equations.interface.states]
-        print(json.dumps({"model": equations.name, "parameters": parameters, "states": states}, indent=2))
+        states = [
+            {"name": x.name, "unit": x.unit.text, "label": x.distinct_label}
+            for x in equations.interface.states
+        ]
+        print(
+            json.dumps(
+                {"model": equations.name, "parameters": parameters, "states": states}, indent=2
+            )
+        )
     else:
         print(equations.describe())

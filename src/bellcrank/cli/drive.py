@@ -32,8 +32,21 @@ from bellcrank.core.errors import ModelError, RunError, did_you_mean
 from bellcrank.core.files.html import PAGES
 from bellcrank.simulation.run.argument_checks import METHODS, canonical_method
 from bellcrank.vehicles.cars.car import Car
-from bellcrank.vehicles.manoeuvres import Result, Setting, applicable_names, known, load_targets, run, write_report_page
-from bellcrank.vehicles.manoeuvres.car_comparison import CarResults, cars_with_setups, label_cars, run_all
+from bellcrank.vehicles.manoeuvres import (
+    Result,
+    Setting,
+    applicable_names,
+    known,
+    load_targets,
+    run,
+    write_report_page,
+)
+from bellcrank.vehicles.manoeuvres.car_comparison import (
+    CarResults,
+    cars_with_setups,
+    label_cars,
+    run_all,
+)
 from bellcrank.vehicles.manoeuvres.compiled_car import METHOD
 
 ALL_MANOEUVRES = "all"
@@ -46,10 +59,13 @@ def add_options(parser: CommandParser) -> None:
         "words",
         nargs="*",
         metavar="CAR.toml ... NAME ...",
-        help="one or more car files, or names of cars that come with Bellcrank; then one or more manoeuvres: "
+        help="one or more car files, or names of cars that come with Bellcrank; then one or more "
+        "manoeuvres: "
         f"{names}, or {ALL_MANOEUVRES}. Without them all manoeuvres are listed with their settings",
     )
-    setup = "compare with a car that has the sections of a .toml file over its own (may be repeated)"
+    setup = (
+        "compare with a car that has the sections of a .toml file over its own (may be repeated)"
+    )
     add("--setup", **REPEATABLE_OPTION, metavar="FILE", help=setup)
     add(
         "--speed",
@@ -64,8 +80,16 @@ def add_options(parser: CommandParser) -> None:
         metavar="NAME=VALUE",
         help="setting of the manoeuvre (may be repeated)",
     )
-    add("--log", metavar="FILE", help="log that drives the manoeuvre recorded (.csv, .mf4, .mat ...)")
-    add("--map", metavar="FILE.toml", help="table of its columns: channel, column, unit, scale, offset, delay")
+    add(
+        "--log",
+        metavar="FILE",
+        help="log that drives the manoeuvre recorded (.csv, .mf4, .mat ...)",
+    )
+    add(
+        "--map",
+        metavar="FILE.toml",
+        help="table of its columns: channel, column, unit, scale, offset, delay",
+    )
     add(
         "--vary",
         **REPEATABLE_OPTION,
@@ -80,12 +104,29 @@ def add_options(parser: CommandParser) -> None:
         metavar="N",
         help="samples of a Latin hypercube over the ranges of --vary",
     )
-    add("--sort", metavar="METRIC", help="metric by which set-ups are sorted (default: the first of the manoeuvre)")
+    add(
+        "--sort",
+        metavar="METRIC",
+        help="metric by which set-ups are sorted (default: the first of the manoeuvre)",
+    )
     add = parser.group("run")
-    add("--cores", type=parse_positive_integer, metavar="N", help="processes of --vary (default: all cores)")
-    add("--cluster", metavar="ADDRESS", help="scheduler of a Dask cluster that drives --vary, such as "
-        "tcp://127.0.0.1:8786")  # fmt: skip
-    add("--method", type=_parse_method, metavar="NAME", help=f"{', '.join(METHODS)} (default: {METHOD})")
+    add(
+        "--cores",
+        type=parse_positive_integer,
+        metavar="N",
+        help="processes of --vary (default: all cores)",
+    )
+    add(
+        "--cluster",
+        metavar="ADDRESS",
+        help="scheduler of a Dask cluster that drives --vary, such as tcp://127.0.0.1:8786",
+    )
+    add(
+        "--method",
+        type=_parse_method,
+        metavar="NAME",
+        help=f"{', '.join(METHODS)} (default: {METHOD})",
+    )
     add = parser.group("output")
     add("--plot", metavar="FILE", help="plot the main channels (.png, .svg, .pdf)")
     add(
@@ -100,7 +141,11 @@ def add_options(parser: CommandParser) -> None:
         metavar="FILE",
         help="write one page: cars, kinematics, metrics and plots (.html)",
     )
-    add("--targets", metavar="FILE", help="limits of metrics in the report (.toml: sections are manoeuvres)")
+    add(
+        "--targets",
+        metavar="FILE",
+        help="limits of metrics in the report (.toml: sections are manoeuvres)",
+    )
     add("--author", metavar="NAME", help="author of the report")
     add("--out", metavar="FOLDER", help="write metrics (.json) and runs (.csv)")
     add_shared_options(parser, "json")
@@ -122,7 +167,8 @@ def run_command(args: Namespace) -> int:
         if name not in known() and name != ALL_MANOEUVRES:
             suggestion = did_you_mean(name, [*known(), ALL_MANOEUVRES])
             raise ModelError(
-                f"no manoeuvre is called '{name}'.{suggestion} There are {', '.join(known())} and {ALL_MANOEUVRES}."
+                f"no manoeuvre is called '{name}'.{suggestion} There are "
+                f"{', '.join(known())} and {ALL_MANOEUVRES}."
             )
     if args.vary:
         names = _expand_manoeuvre_names(requested)
@@ -132,7 +178,9 @@ def run_command(args: Namespace) -> int:
     names = _expand_manoeuvre_names(requested, cars)
     for option in ("plot", "animate"):
         if getattr(args, option) and len(names) * len(cars) > 1:
-            raise ModelError(f"--{option} draws one manoeuvre of one car; for more give --report or --out")
+            raise ModelError(
+                f"--{option} draws one manoeuvre of one car; for more give --report or --out"
+            )
     if len(names) > 1 and args.set:
         raise ModelError(f"--set is for one manoeuvre, not for {len(names)}: settings differ")
     unwritten: list[str] = []
@@ -142,7 +190,11 @@ def run_command(args: Namespace) -> int:
     with ProgressReporter("driving") as progress:
 
         def run_one_manoeuvre(car: Car, name_driven: str) -> Result:
-            return run(car, cast(ManoeuvreName, name_driven), **_manoeuvre_settings(args, name_driven, len(names)))
+            return run(
+                car,
+                cast(ManoeuvreName, name_driven),
+                **_manoeuvre_settings(args, name_driven, len(names)),
+            )
 
         for car, name_driven in run_all(cars, names, run_one_manoeuvre, progress.report_next):
             if name_driven not in car.failures:
@@ -150,7 +202,10 @@ def run_command(args: Namespace) -> int:
             elif len(names) * len(cars) == 1:
                 raise ModelError(car.failures[name_driven])
             else:
-                print(f"{car.label}: {name_driven}: not driven. {car.failures[name_driven]}", file=sys.stderr)
+                print(
+                    f"{car.label}: {name_driven}: not driven. {car.failures[name_driven]}",
+                    file=sys.stderr,
+                )
         progress.what = "writing the page"
         if args.report:
             write_report_page(prepare_output_path(args.report), cars, targets, args.author)
@@ -167,7 +222,8 @@ def run_command(args: Namespace) -> int:
 
 
 def cars_and_manoeuvres(words: list[str]) -> tuple[list[str], list[str]]:
-    """Files or names of cars, and manoeuvres behind them: the last word, and those before it that are names of some."""
+    """Files or names of cars, and manoeuvres behind them: the last word, and those before it that
+    are names of some."""
     first = len(words) - 1
     while first > 1 and (words[first - 1] in known() or words[first - 1] == ALL_MANOEUVRES):
         first -= 1
@@ -178,7 +234,9 @@ def _expand_manoeuvre_names(requested: Sequence[str], cars: Iterable[CarResults]
     """Names of manoeuvres, with those that `all` is for these cars."""
     return [
         *dict.fromkeys(
-            name for word in requested for name in (applicable_names(cars) if word == ALL_MANOEUVRES else [word])
+            name
+            for word in requested
+            for name in (applicable_names(cars) if word == ALL_MANOEUVRES else [word])
         )
     ]
 
@@ -187,10 +245,14 @@ def _manoeuvre_settings(args: Namespace, name: str, count: int) -> dict[str, Any
     """Those of one of several manoeuvres; a speed is for those that have one."""
     setting_of = known()[name].settings if name in known() else {}
     settings = {
-        k: _parse_number_list(v) if k in setting_of and isinstance(setting_of[k].default, tuple) else v
+        k: _parse_number_list(v)
+        if k in setting_of and isinstance(setting_of[k].default, tuple)
+        else v
         for k, v in args.set
     }
-    for key, value in given_options(speed=args.speed, method=args.method, log=args.log, map=args.map).items():
+    for key, value in given_options(
+        speed=args.speed, method=args.method, log=args.log, map=args.map
+    ).items():
         if key in setting_of or count == 1:
             if key in settings:
                 raise ModelError(f"the {key} is given twice, by --{key} and by --set")
@@ -207,7 +269,8 @@ def _parse_number_list(value: Any) -> Any:
 
 
 def _report_manoeuvre(args: Namespace, car: CarResults, name: str, several: bool) -> list[str]:
-    """Prints and writes what was asked for about one manoeuvre; returns what could not be written."""
+    """Prints and writes what was asked for about one manoeuvre; returns what could not be
+    written."""
     result, paths, failed = car.results[name], [], []
     folder = Path(args.out or "") / (safe_identifier(car.label) if several else "")
     try:
@@ -215,7 +278,11 @@ def _report_manoeuvre(args: Namespace, car: CarResults, name: str, several: bool
         paths += [result.plot(prepare_output_path(args.plot))] if args.plot else []
         if args.animate:
             with ProgressReporter("drawing") as progress:
-                paths.append(result.animate(prepare_output_path(args.animate), progress=progress.set_fraction))
+                paths.append(
+                    result.animate(
+                        prepare_output_path(args.animate), progress=progress.set_fraction
+                    )
+                )
     except RunError as error:
         failed.append(str(error))
     if not args.json:
@@ -233,7 +300,11 @@ def _default_text(setting: Setting) -> str:
 def _list_manoeuvres(args: Namespace) -> None:
     if args.json:
         listed = {
-            n: {"words": m.words, "source": m.source, "settings": {k: vars(s) for k, s in m.settings.items()}}
+            n: {
+                "words": m.words,
+                "source": m.source,
+                "settings": {k: vars(s) for k, s in m.settings.items()},
+            }
             for n, m in known().items()
         }
         print(json.dumps(listed, indent=2))

@@ -30,8 +30,15 @@ def run_command(args: Namespace) -> None:
         for name in args.names:
             print(examples.path(name))
         return
-    listed = {name: docstring_summary(name) for name in (examples.files() if args.all else examples.names())}
-    print(json.dumps(listed, indent=2) if args.json else aligned_text_table([*listed.items()], None, "<<"))
+    listed = {
+        name: docstring_summary(name)
+        for name in (examples.files() if args.all else examples.names())
+    }
+    print(
+        json.dumps(listed, indent=2)
+        if args.json
+        else aligned_text_table([*listed.items()], None, "<<")
+    )
 
 
 def docstring_summary(name: str) -> str:

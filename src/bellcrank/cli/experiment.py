@@ -24,26 +24,47 @@ def parse_varied_key(text: str) -> tuple[str, str]:
     """KEY=VALUES of --vary."""
     key, equals, values = text.partition("=")
     if not equals or "." not in key or not values.strip():
-        raise ArgumentTypeError(f"{text!r} is not KEY=LOW:HIGH:N, such as front.spring.stiffness=25:45:5")
+        raise ArgumentTypeError(
+            f"{text!r} is not KEY=LOW:HIGH:N, such as front.spring.stiffness=25:45:5"
+        )
     return key.strip(), values
 
 
-def show_experiment(args: Namespace, files: list[str], names: list[str], settings: dict[str, Any]) -> None:
+def show_experiment(
+    args: Namespace, files: list[str], names: list[str], settings: dict[str, Any]
+) -> None:
     """Drives all set-ups, writes what is asked for, and prints tables or figures."""
     if len(files) != 1 or len(names) != 1 or args.setup:
         raise ModelError("--vary takes one car and one manoeuvre, without --setup")
     if args.plot or args.targets or args.author:
-        raise ModelError("--vary has no --plot, --targets or --author; --report writes a page, --out a table (.csv)")
+        raise ModelError(
+            "--vary has no --plot, --targets or --author; --report writes a page, --out a "
+            "table (.csv)"
+        )
     with ProgressReporter("driving") as progress, ExitStack() as cluster:
-        executor = cluster.enter_context(dask_client(args.cluster)).get_executor() if args.cluster else None
+        executor = (
+            cluster.enter_context(dask_client(args.cluster)).get_executor()
+            if args.cluster
+            else None
+        )
         result = experiment(
-            files[0], cast(ManoeuvreName, names[0]), dict(args.vary), samples=args.samples, cores=args.cores,
-            executor=executor, progress=progress.report_next, **settings,
-        )  # fmt: skip
-    first = next((n for n in known()[names[0]].first if n in result.metrics), next(iter(result.metrics)))
+            files[0],
+            cast(ManoeuvreName, names[0]),
+            dict(args.vary),
+            samples=args.samples,
+            cores=args.cores,
+            executor=executor,
+            progress=progress.report_next,
+            **settings,
+        )
+    first = next(
+        (n for n in known()[names[0]].first if n in result.metrics), next(iter(result.metrics))
+    )
     paths = []
     if args.out:
-        paths.append(result.save(prepare_output_path(str(Path(args.out) / f"{names[0]}_set-ups.csv"))))
+        paths.append(
+            result.save(prepare_output_path(str(Path(args.out) / f"{names[0]}_set-ups.csv")))
+        )
     if args.report:
         paths.append(result.page(prepare_output_path(args.report)))
     if args.json:
@@ -71,10 +92,12 @@ def _print_experiment(result: Experiment, sort_key: str) -> None:
     )
     print(aligned_text_table(rows[:MAX_PRINTED_SETUPS], heads, ">" * len(heads)))
     print(
-        "\nchange from the lowest to the highest value of each factor; R2: variance explained by the response surface"
+        "\nchange from the lowest to the highest value of each factor; R2: variance "
+        "explained by the response surface"
     )
     rows = [
-        [n, *(f"{x:.4g}" for x in result.effects(n).values()), f"{result.surface(n).r2:.3f}"] for n in result.varying
+        [n, *(f"{x:.4g}" for x in result.effects(n).values()), f"{result.surface(n).r2:.3f}"]
+        for n in result.varying
     ]
     print(aligned_text_table(rows, ["metric", *keys, "R2"], "<" + ">" * (len(keys) + 1)))
     for i, reason in list(result.failures.items())[:3]:
@@ -87,9 +110,14 @@ def _experiment_as_dict(result: Experiment) -> dict[str, object]:
     return {
         "car": result.car,
         "manoeuvre": result.manoeuvre,
-        "factors": {f.key: [json_number(x) for x in result.setups[:, i]] for i, f in enumerate(result.factors)},
+        "factors": {
+            f.key: [json_number(x) for x in result.setups[:, i]]
+            for i, f in enumerate(result.factors)
+        },
         "metrics": {n: [json_number(float(x)) for x in y] for n, y in result.metrics.items()},
         "units": dict(result.units),
-        "effects": {n: {k: json_number(x) for k, x in result.effects(n).items()} for n in result.varying},
+        "effects": {
+            n: {k: json_number(x) for k, x in result.effects(n).items()} for n in result.varying
+        },
         "failures": {str(i): reason for i, reason in result.failures.items()},
     }

@@ -38,41 +38,78 @@ def _parse_slider(text: str) -> tuple[str, tuple[float, float] | None]:
 
 OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "dae": ("--dae", SHARED_OPTIONS["dae"][1]["--dae"]),
-    "precision": ("--precision", {
-        "choices": choice_values(Precision), "help": "precision of embedded C (default: double)",
-    }),
+    "precision": (
+        "--precision",
+        {
+            "choices": choice_values(Precision),
+            "help": "precision of embedded C (default: double)",
+        },
+    ),
     "fmi": ("--fmi", {"type": int, "choices": (2, 3), "help": "version of FMI (default: 2)"}),
-    "platforms": ("--platform", {
-        "metavar": "NAME", "help": "host: this machine; all, or names separated by commas, such as x86_64-linux,"
-        "x86_64-windows: by the Python package ziglang; sources: no library (default: host)",
-    }),
-    "description": ("--description", {"metavar": "TEXT", "help": "what the FMU is, for importers to show"}),
+    "platforms": (
+        "--platform",
+        {
+            "metavar": "NAME",
+            "help": "host: this machine; all, or names separated by commas, such as x86_64-linux,"
+            "x86_64-windows: by the Python package ziglang; sources: no library (default: host)",
+        },
+    ),
+    "description": (
+        "--description",
+        {"metavar": "TEXT", "help": "what the FMU is, for importers to show"},
+    ),
     "author": ("--author", {"metavar": "TEXT", "help": "who made it"}),
     "version": ("--model-version", {"metavar": "TEXT", "help": "its version"}),
     "license": ("--license", {"metavar": "TEXT", "help": "its terms of use"}),
     "copyright": ("--copyright", {"metavar": "TEXT", "help": "who owns it"}),
-    "sliders": ("--slider", {
-        **NAMED_VALUE_OPTION, "type": _parse_slider, "metavar": "NAME[=LOW:HIGH]",
-        "help": "a parameter or input whose slider stands first, and its ends (may be repeated)",
-    }),
-    "plots": ("--plot", {
-        "action": "append", "metavar": "CHANNEL", "help": "a channel to plot (may be repeated) (default: outputs)",
-    }),
-    "run": ("--run", {
-        "metavar": "FILE", "help": "a saved run of the model that the page also plays (.csv, .erd ...)",
-    }),
-    "modes": ("--modes", {
-        "action": "store_true", "help": "also show the modes of small motions about the equilibrium",
-    }),
-    "drag": ("--drag", {"action": "store_true", "help": "let the pointer pull bodies, which adds 3 kB"}),
-    "title": ("--title", {"metavar": "TEXT", "help": "title of the page (default: the name of the model)"}),
-}  # fmt: skip
+    "sliders": (
+        "--slider",
+        {
+            **NAMED_VALUE_OPTION,
+            "type": _parse_slider,
+            "metavar": "NAME[=LOW:HIGH]",
+            "help": "a parameter or input whose slider stands first, and its ends (may be "
+            "repeated)",
+        },
+    ),
+    "plots": (
+        "--plot",
+        {
+            "action": "append",
+            "metavar": "CHANNEL",
+            "help": "a channel to plot (may be repeated) (default: outputs)",
+        },
+    ),
+    "run": (
+        "--run",
+        {
+            "metavar": "FILE",
+            "help": "a saved run of the model that the page also plays (.csv, .erd ...)",
+        },
+    ),
+    "modes": (
+        "--modes",
+        {
+            "action": "store_true",
+            "help": "also show the modes of small motions about the equilibrium",
+        },
+    ),
+    "drag": (
+        "--drag",
+        {"action": "store_true", "help": "let the pointer pull bodies, which adds 3 kB"},
+    ),
+    "title": (
+        "--title",
+        {"metavar": "TEXT", "help": "title of the page (default: the name of the model)"},
+    ),
+}
 """Options of `Equations.export` on the command line: the name, and how it is read; events: below."""
 
 
 def add_options(parser: CommandParser) -> None:
     words = (
-        "c, fortran or python: a program; embedded: C that a controller calls step by step; simulink: an S-function;"
+        "c, fortran or python: a program; embedded: C that a controller calls step by step; "
+        "simulink: an S-function;"
         " fmu: a functional mock-up unit; page: a web page"
     )
     parser.group("model")("format", metavar="FORMAT", help=words)
@@ -81,8 +118,12 @@ def add_options(parser: CommandParser) -> None:
 
 
 def format_options(parser: CommandParser, *formats: str) -> None:
-    """Those of one or several formats, each once, in groups by the formats that have them; and --out."""
-    groups = {option: ", ".join(x for x in formats if option in FORMATS[x].options) for option in ("events", *OPTIONS)}
+    """Those of one or several formats, each once, in groups by the formats that have them; and
+    --out."""
+    groups = {
+        option: ", ".join(x for x in formats if option in FORMATS[x].options)
+        for option in ("events", *OPTIONS)
+    }
     if groups["events"]:
         add_event_options(parser, groups["events"])
     for option, (name, argument_options) in OPTIONS.items():
@@ -102,7 +143,9 @@ def export_from_arguments(args: Namespace, name: str) -> None:
     """Writes the model of a command in a format."""
     export_options = {option: value for option in OPTIONS if (value := getattr(args, option, None))}
     if hasattr(args, "event"):
-        export_options |= {option: value for option, value in requested_events(args).items() if value}
+        export_options |= {
+            option: value for option, value in requested_events(args).items() if value
+        }
     find_format(name, export_options)  # before anything is derived
     one_file, stem = name in ENDINGS, Path(args.model).stem
     path: Any = args.out or (stem + ENDINGS[name] if one_file else f"{stem}_{name}")
@@ -117,7 +160,9 @@ def export_from_arguments(args: Namespace, name: str) -> None:
         export_options["run"] = bc.Run.read(args.run)
     if "modes" in export_options:
         with ProgressReporter("linearising"):
-            export_options["modes"] = equations.compile().linearize("equilibrium", wrt=(), outputs=())
+            export_options["modes"] = equations.compile().linearize(
+                "equilibrium", wrt=(), outputs=()
+            )
     with ProgressReporter("writing the files"):
         output: Any = equations.export(name, path, **export_options)  # type: ignore[call-overload]
     if name == "page":
@@ -134,7 +179,10 @@ def _next_steps(name: str, path: Path) -> list[str]:
         block = max(path.parent.glob("*_sfun.c"), key=lambda p: p.stat().st_mtime)
         return [f"in MATLAB: mex {block.name} {path.name}   (interface: {path.stem}.h)"]
     if name == "embedded":
-        return [f"to time its steps on this machine: make -C {path.parent} run   (interface: {path.stem}.h)"]
+        return [
+            f"to time its steps on this machine: make -C {path.parent} run   (interface: "
+            f"{path.stem}.h)"
+        ]
     for parameters in sorted(path.parent.glob("*.par"), key=lambda p: p.stat().st_mtime)[-1:]:
         python = f"to run it: cd {path.parent} && python {parameters.stem}.py"
         compiled = f"to build and run it: make -C {path.parent} run"

@@ -16,7 +16,8 @@ from bellcrank.core.name_lookup import find_name, one_each
 
 
 def prepare_output_path(path: str) -> str:
-    """The path of a result, whose folder is made where it is missing; an error if no file can be written there."""
+    """The path of a result, whose folder is made where it is missing; an error if no file can be
+    written there."""
     folder = Path(path).parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -41,7 +42,8 @@ def draw_to_file(path: str, draw: Callable[[str], object]) -> None:
 
 
 def read_input_files(path: str, equations: bc.Equations) -> dict[str, Any]:
-    """Inputs from a file of results or measurements, or from CSV text: time, then inputs by name in user units.
+    """Inputs from a file of results or measurements, or from CSV text: time, then inputs by name in
+    user units.
 
     Time is converted to seconds; other units, where the file has them, must agree with the model.
     """
@@ -51,21 +53,38 @@ def read_input_files(path: str, equations: bc.Equations) -> dict[str, Any]:
         return find_name(name, signals, f"{path}: column")
 
     is_record_file = Path(path).suffix.lower() in FORMATS.keys() - {".csv"}
-    contents = read_contents(path) if is_record_file else read_csv(path, lambda name: match_column(name) is not None)
+    contents = (
+        read_contents(path)
+        if is_record_file
+        else read_csv(path, lambda name: match_column(name) is not None)
+    )
     record = to_time_record(contents, path)
-    signal_of = {c.name: signals[name] for c in record.channels if (name := match_column(c.name)) is not None}
+    signal_of = {
+        c.name: signals[name] for c in record.channels if (name := match_column(c.name)) is not None
+    }
     one_each(signal_of, {column: x.name for column, x in signal_of.items()}, f"{path}: columns")
     if not signal_of:
         input_names = ", ".join(x.name for x in signals.values()) or "none"
         columns = ", ".join((*(c.name for c in contents.channels), *contents.omitted))
-        raise bc.RunError(f"{path}: no column is an input of the model. Columns: {columns}; inputs: {input_names}.")
+        raise bc.RunError(
+            f"{path}: no column is an input of the model. Columns: {columns}; inputs: "
+            f"{input_names}."
+        )
     for name in (*(c.name for c in record.channels if c.name not in signal_of), *contents.omitted):
-        warnings.warn(f"{path}: column '{name}' is no input of the model", bc.ModelWarning, stacklevel=2)
+        warnings.warn(
+            f"{path}: column '{name}' is no input of the model", bc.ModelWarning, stacklevel=2
+        )
     for c in record.channels:
         expected = signal_of[c.name].unit.text if c.name in signal_of else ""
         if c.name in signal_of and c.unit not in (expected, ""):
-            raise bc.RunError(f"{path}: '{c.name}' is in {c.unit}, but the model takes it in {expected}")
-    return {signal_of[c.name].name: (record.time, c.values) for c in record.channels if c.name in signal_of}
+            raise bc.RunError(
+                f"{path}: '{c.name}' is in {c.unit}, but the model takes it in {expected}"
+            )
+    return {
+        signal_of[c.name].name: (record.time, c.values)
+        for c in record.channels
+        if c.name in signal_of
+    }
 
 
 def is_script(path: str) -> bool:

@@ -25,9 +25,13 @@ def print_fit_result(args: Namespace) -> dict[str, object]:
     request = FitTargetFile.read(args.fit)
     axle = args.axle or request.targets.axle
     with ProgressReporter("moving hard points"):
-        if is_car(args.suspension) or (args.axle is not None and is_ambiguous_name(args.suspension)):
+        if is_car(args.suspension) or (
+            args.axle is not None and is_ambiguous_name(args.suspension)
+        ):
             if axle is None:
-                raise ModelError(f"give the axle, {' or '.join(AXLES)}: --axle, or axle in {args.fit}")
+                raise ModelError(
+                    f"give the axle, {' or '.join(AXLES)}: --axle, or axle in {args.fit}"
+                )
             new = Car.read(args.suspension).fit(args.fit, axle)
             fit, points = new.fitted, new.given[axle]["suspension"]["points"]
             head = f"[{axle}.suspension.points]"
@@ -35,8 +39,15 @@ def print_fit_result(args: Namespace) -> dict[str, object]:
         else:
             linkage = Linkage.read(args.suspension)
             fit, head = fit_hard_points(linkage, request), "[points]"
-            signs = SIGNS[linkage.chain.drawn] if linkage.chain.drawn != linkage.chain.axes else (1, 1, 1)
-            points = {n: [f"{1000 * s * x:.12g} mm" for s, x in zip(signs, p)] for n, p in fit.moved_points.items()}
+            signs = (
+                SIGNS[linkage.chain.drawn]
+                if linkage.chain.drawn != linkage.chain.axes
+                else (1, 1, 1)
+            )
+            points = {
+                n: [f"{1000 * s * x:.12g} mm" for s, x in zip(signs, p)]
+                for n, p in fit.moved_points.items()
+            }
     if args.csv:
         fit.save(prepare_output_path(args.csv))
     if args.plot:
@@ -52,26 +63,50 @@ def print_fit_result(args: Namespace) -> dict[str, object]:
 
 def _print_fit(fit: HardPointFit) -> None:
     verdict_text = "all targets are met" if fit.meets_targets else "not all targets are met"
-    print(f"{fit.linkage.name}: {verdict_text}; {fit.evaluations} evaluations, {fit.seconds:.2f} s of CPU\n")
+    print(
+        f"{fit.linkage.name}: {verdict_text}; {fit.evaluations} evaluations, "
+        f"{fit.seconds:.2f} s of CPU\n"
+    )
     rows = []
     for c, displacement in zip(fit.coordinates, fit.moves, strict=True):
         position = fit.linkage.points[c.point][c.axis]
         cells = (position - displacement, position, displacement, c.low, c.high)
         rows.append([c.point, AXES[c.axis], *(f"{1000 * x + 0.0:.2f}" for x in cells)])
-    print(aligned_text_table(rows, ["hard point", "", "drawn", "found", "move", "lowest", "highest (mm)"], "<<>>>>>"))
+    print(
+        aligned_text_table(
+            rows, ["hard point", "", "drawn", "found", "move", "lowest", "highest (mm)"], "<<>>>>>"
+        )
+    )
     print()
     rows = []
     for k in fit.curves:
         factor, unit = _display_unit(fit, k.metric)
-        deviation_before, deviation_after = (factor * fit.max_deviation(k.name, before=b) for b in (True, False))
+        deviation_before, deviation_after = (
+            factor * fit.max_deviation(k.name, before=b) for b in (True, False)
+        )
         verdict = "met" if deviation_after <= factor * k.tolerance else "not met"
         rows.append(
-            [k.name, f"{deviation_before:.4g}", f"{deviation_after:.4g}", f"{factor * k.tolerance:.4g}", unit, verdict]
+            [
+                k.name,
+                f"{deviation_before:.4g}",
+                f"{deviation_after:.4g}",
+                f"{factor * k.tolerance:.4g}",
+                unit,
+                verdict,
+            ]
         )
-    print(aligned_text_table(rows, ["curve", "deviation before", "after", "tolerance", "", ""], "<>>><<"))
+    print(
+        aligned_text_table(
+            rows, ["curve", "deviation before", "after", "tolerance", "", ""], "<>>><<"
+        )
+    )
     print("\nchange of each curve by 1 mm, root mean square over its samples:")
-    by_curve = [(_display_unit(fit, k.metric)[0] / 1000, fit.sensitivity(k.name)) for k in fit.curves]
-    rows = [[c.name, *(f"{scale * x[c.name]:.3g}" for scale, x in by_curve)] for c in fit.coordinates]
+    by_curve = [
+        (_display_unit(fit, k.metric)[0] / 1000, fit.sensitivity(k.name)) for k in fit.curves
+    ]
+    rows = [
+        [c.name, *(f"{scale * x[c.name]:.3g}" for scale, x in by_curve)] for c in fit.coordinates
+    ]
     heads = [f"{k.name} ({_display_unit(fit, k.metric)[1]})" for k in fit.curves]
     print(aligned_text_table(rows, ["coordinate", *heads], "<" + ">" * len(heads)))
     for note in fit.notes:
@@ -90,7 +125,9 @@ def _fit_as_dict(fit: HardPointFit) -> dict[str, object]:
     return {
         "suspension": fit.linkage.name,
         "met": fit.meets_targets,
-        "moves": {c.name: json_number(float(x)) for c, x in zip(fit.coordinates, fit.moves, strict=True)},
+        "moves": {
+            c.name: json_number(float(x)) for c, x in zip(fit.coordinates, fit.moves, strict=True)
+        },
         "points": {n: json_numbers(np.array(p)) for n, p in fit.moved_points.items()},
         "curves": {
             c.name: {

@@ -33,10 +33,24 @@ from bellcrank.vehicles.vehicle_loading import is_motorcycle
 def add_options(parser: CommandParser) -> None:
     add_shared_options(parser, "model", "values", "start")
     add = parser.group("measurements")
-    add("--log", **REPEATABLE_OPTION, required=True, metavar="FILE", help="log of a run (may be repeated)")
-    add("--map", metavar="FILE.toml", help="table of the columns of all logs: channel, column, unit, scale, offset, "
-        "delay (default: names of columns are those of channels)")  # fmt: skip
-    add("--channels", metavar="NAMES", help="channels to compare, separated by commas (default: all that logs have)")
+    add(
+        "--log",
+        **REPEATABLE_OPTION,
+        required=True,
+        metavar="FILE",
+        help="log of a run (may be repeated)",
+    )
+    add(
+        "--map",
+        metavar="FILE.toml",
+        help="table of the columns of all logs: channel, column, unit, scale, offset, "
+        "delay (default: names of columns are those of channels)",
+    )
+    add(
+        "--channels",
+        metavar="NAMES",
+        help="channels to compare, separated by commas (default: all that logs have)",
+    )
     add(
         "--weight",
         **NAMED_VALUE_OPTION,
@@ -70,11 +84,20 @@ def add_options(parser: CommandParser) -> None:
         help="most iterations (default: %(default)d)",
     )
     add = parser.group("run")
-    add("--speed", type=parse_float, metavar="KM/H", help="speed of a car at the beginning, where logs have none")
+    add(
+        "--speed",
+        type=parse_float,
+        metavar="KM/H",
+        help="speed of a car at the beginning, where logs have none",
+    )
     add("--step", type=parse_float, metavar="S", help=f"time step in s {OF_MODEL}")
     add("--method", metavar="NAME", help=f"method of integration {OF_MODEL}")
     add = parser.group("output")
-    add("--plot", metavar="FILE", help="overlay of measurement, run before and run after (.png, .svg, .pdf)")
+    add(
+        "--plot",
+        metavar="FILE",
+        help="overlay of measurement, run before and run after (.png, .svg, .pdf)",
+    )
     add(
         "--report",
         type=file_type_with_suffix(*PAGES),
@@ -96,7 +119,10 @@ def parse_bounds(text: str) -> tuple[str, Any]:
         raise ArgumentTypeError(f"{text!r} is not NAME or NAME=LOW:HIGH") from None
     if not name.strip() or not low < high:
         raise ArgumentTypeError(f"{text!r}: LOW must lie below HIGH")
-    return name.strip(), (f"{low!r} {unit.strip()}", f"{high!r} {unit.strip()}") if unit.strip() else (low, high)
+    return name.strip(), (
+        f"{low!r} {unit.strip()}",
+        f"{high!r} {unit.strip()}",
+    ) if unit.strip() else (low, high)
 
 
 def run_command(args: Namespace) -> None:
@@ -119,22 +145,37 @@ def _run_fit(args: Namespace) -> Fit:
         raise bc.ModelError("identify takes models of Python, decks and cars, not AUTOLEV scripts")
     logs = [Recording(path, args.map) for path in args.log]
     fit_options: dict[str, Any] = given_options(step=args.step, method=args.method)
-    fit_options |= {"weights": dict(args.weight) or None, "start": dict(args.first), "max_iterations": args.iterations}
+    fit_options |= {
+        "weights": dict(args.weight) or None,
+        "start": dict(args.first),
+        "max_iterations": args.iterations,
+    }
     if args.channels:
         fit_options["channels"] = [c.strip() for c in args.channels.split(",")]
     if (is_car(args.model) or is_ambiguous_name(args.model)) and not is_motorcycle(args.model):
         for option in ("set", "initial", "guess", "arg"):
             if getattr(args, option):
-                raise bc.ModelError(f"--{option} is for models; values of a car are those of its file")
+                raise bc.ModelError(
+                    f"--{option} is for models; values of a car are those of its file"
+                )
         if fit_options.pop("step", None) is not None:
             raise bc.ModelError("--step is for models; cars have steps of 1 ms")
         with ProgressReporter("searching") as progress:
             return bc.vehicles.manoeuvres.identify(
-                args.model, logs, dict(args.fit), speed=args.speed, progress=progress.set_fraction, **fit_options
+                args.model,
+                logs,
+                dict(args.fit),
+                speed=args.speed,
+                progress=progress.set_fraction,
+                **fit_options,
             )
     if args.speed is not None:
         raise bc.ModelError("--speed is for cars")
-    with_units = [name for name, bounds in args.fit if isinstance(bounds, tuple) and isinstance(bounds[0], str)]
+    with_units = [
+        name
+        for name, bounds in args.fit
+        if isinstance(bounds, tuple) and isinstance(bounds[0], str)
+    ]
     if with_units:
         raise bc.ModelError(f"--fit {with_units[0]}: bounds of models are numbers in user units")
     equations = derive_model_equations(args)

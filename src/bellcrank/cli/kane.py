@@ -1,4 +1,5 @@
-"""`bellcrank kane`: the interactive session; and what `bellcrank run` does with an AUTOLEV script."""
+"""`bellcrank kane`: the interactive session; and what `bellcrank run` does with an AUTOLEV
+script."""
 
 from __future__ import annotations
 
@@ -22,13 +23,28 @@ from bellcrank.cli.report_text import (
     three_digits,
 )
 from bellcrank.core.files.shipped_files import resolve_example
-from bellcrank.kane.autolev import AutolevSession, ScriptFiles, output_texts, run_script, simulate_autolev_program
+from bellcrank.kane.autolev import (
+    AutolevSession,
+    ScriptFiles,
+    output_texts,
+    run_script,
+    simulate_autolev_program,
+)
 from bellcrank.kane.autolev.console import run_console
 from bellcrank.kane.autolev.program_layout import ProgramLayout
 from bellcrank.kane.autolev.run_program import ProgramRun
 from bellcrank.simulation.run.status import RunStatus
 
-OF_A_RUN = ("step", "method", "backend", "set", "initial", "print", "message", "plot")  # options for scripts that run
+OF_A_RUN = (
+    "step",
+    "method",
+    "backend",
+    "set",
+    "initial",
+    "print",
+    "message",
+    "plot",
+)  # options for scripts that run
 OPTIONS = ("command", "model", "input", "solve", "out", "json", "t_end", *OF_A_RUN)
 
 
@@ -59,12 +75,15 @@ def script_plan(path: str, solve: str | None = None) -> ProgramLayout:
 
 
 def run_script_command(args: Namespace) -> int:
-    """Answers every line of a script, runs its program on an input file and writes its output files."""
+    """Answers every line of a script, runs its program on an input file and writes its output
+    files."""
     folder = args.out if args.out and not args.out.lower().endswith(".csv") else "."
     _refuse_unused(args)
     session = read_script(args.model, folder)
     _require_kane(session, args.model)
-    plan = session.program_layout(_upper_stem(args.model), **({} if args.solve is None else {"solve": args.solve}))
+    plan = session.program_layout(
+        _upper_stem(args.model), **({} if args.solve is None else {"solve": args.solve})
+    )
     outcome = _run_plan(plan, args) if args.input else None
     if outcome is None and args.t_end is not None:
         order = "; ".join(", ".join(s.name for s in g) for g in plan.groups)
@@ -81,7 +100,11 @@ def run_script_command(args: Namespace) -> int:
         outcome.run.plot(path=prepare_output_path(args.plot))
         paths.append(Path(args.plot))
     figures = _session_as_dict(plan, outcome, session, paths)
-    print(json.dumps(figures, indent=2) if args.json else _session_report(session, plan, outcome, figures))
+    print(
+        json.dumps(figures, indent=2)
+        if args.json
+        else _session_report(session, plan, outcome, figures)
+    )
     return FINE if outcome is None or outcome.run.status is RunStatus.FINISHED else ENDED_EARLY
 
 
@@ -91,20 +114,38 @@ def _run_plan(plan: ProgramLayout, args: Namespace) -> ProgramRun:
     every = args.print if args.print is not None else t_end / 100
     with ProgressReporter("running"):
         return simulate_autolev_program(
-            plan, text, Path(args.input).name, t_end, every, step=args.step, method=args.method or "merson",
-            backend=args.backend or "auto", message=args.message or "", parameters=dict([*args.set, *args.initial]),
-        )  # fmt: skip
+            plan,
+            text,
+            Path(args.input).name,
+            t_end,
+            every,
+            step=args.step,
+            method=args.method or "merson",
+            backend=args.backend or "auto",
+            message=args.message or "",
+            parameters=dict([*args.set, *args.initial]),
+        )
 
 
 def _refuse_unused(args: Namespace) -> None:
-    """Options that mean nothing to a script are reported, not passed over; so are those of a run without one."""
-    unused = [name for name, value in vars(args).items() if name not in OPTIONS and value not in (None, False, [])]
-    if unused:
-        raise bc.ModelError(f"{_option_list(unused)}: not for AUTOLEV scripts; --print sets the time between rows")
-    unused = [name for name in OF_A_RUN if not args.input and getattr(args, name) not in (None, False, [])]
+    """Options that mean nothing to a script are reported, not passed over; so are those of a run
+    without one."""
+    unused = [
+        name
+        for name, value in vars(args).items()
+        if name not in OPTIONS and value not in (None, False, [])
+    ]
     if unused:
         raise bc.ModelError(
-            f"{_option_list(unused)}: a run needs --input FILE.in with the values of the script's symbols"
+            f"{_option_list(unused)}: not for AUTOLEV scripts; --print sets the time between rows"
+        )
+    unused = [
+        name for name in OF_A_RUN if not args.input and getattr(args, name) not in (None, False, [])
+    ]
+    if unused:
+        raise bc.ModelError(
+            f"{_option_list(unused)}: a run needs --input FILE.in with the values of the "
+            f"script's symbols"
         )
 
 
@@ -150,7 +191,9 @@ def _session_as_dict(
     return {**result, "notes": notes, "written": [str(p) for p in paths]}
 
 
-def _session_report(session: AutolevSession, plan: ProgramLayout, o: ProgramRun | None, f: dict[str, Any]) -> str:
+def _session_report(
+    session: AutolevSession, plan: ProgramLayout, o: ProgramRun | None, f: dict[str, Any]
+) -> str:
     lines = [*session.listing(), "", model_heading(plan.equations)]
     c = f["operations"]
     rows = [
@@ -160,7 +203,9 @@ def _session_report(session: AutolevSession, plan: ProgramLayout, o: ProgramRun 
     if o is not None:
         speed = f["reached"] / o.seconds if o.seconds > 0 else 0.0
         count = "" if o.evaluations is None else f", {o.evaluations} evaluations"
-        rows.append(["run", f"{f['method']}, to t = {f['reached']:g} s in {o.seconds:.3g} s{count}"])
+        rows.append(
+            ["run", f"{f['method']}, to t = {f['reached']:g} s in {o.seconds:.3g} s{count}"]
+        )
         rows.append(["speed", f"{three_digits(speed)} times real time"])
         rows.append(["ended", f["ended"]])
     rows += [["note", note] for note in f["notes"]]

@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 
 from bellcrank.cli.files import draw_to_file, prepare_output_path
-from bellcrank.cli.options import MOST_VALUES, add_shared_options, file_type_with_suffix, parse_float
+from bellcrank.cli.options import (
+    MOST_VALUES,
+    add_shared_options,
+    file_type_with_suffix,
+    parse_float,
+)
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import ProgressReporter
 from bellcrank.cli.report_text import aligned_text_table, json_number, print_written
@@ -22,17 +27,42 @@ from bellcrank.linkage.measures import Measures, default_travels, draw_measures,
 from bellcrank.linkage.wheel_motion import MODES
 
 COLUMNS = (
-    "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail",
-    "track_change", "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
-    "anti_lift_driving", "wheel_load", "roll_stiffness", "lateral_force_steer", "aligning_steer", "driving_toe",
-    "braking_toe", "camber_compliance", "lateral_compliance", "longitudinal_compliance", "bush_rate",
-)  # fmt: skip
+    "travel",
+    "rack",
+    "camber",
+    "toe",
+    "caster",
+    "kingpin_inclination",
+    "scrub_radius",
+    "mechanical_trail",
+    "track_change",
+    "wheelbase_change",
+    "roll_centre_height",
+    "anti_dive",
+    "anti_squat",
+    "anti_lift_braking",
+    "anti_lift_driving",
+    "wheel_load",
+    "roll_stiffness",
+    "lateral_force_steer",
+    "aligning_steer",
+    "driving_toe",
+    "braking_toe",
+    "camber_compliance",
+    "lateral_compliance",
+    "longitudinal_compliance",
+    "bush_rate",
+)
 
 
 def add_options(parser: CommandParser) -> None:
     add = parser.group("suspension")
-    add("suspension", metavar="SUSPENSION", help="a .toml or .csv file of hard points, a car file, or the name of one "
-        "that comes with Bellcrank")  # fmt: skip
+    add(
+        "suspension",
+        metavar="SUSPENSION",
+        help="a .toml or .csv file of hard points, a car file, or the name of one "
+        "that comes with Bellcrank",
+    )
     add("--axle", choices=AXLES, help="one axle of a car file (default: both)")
     add = parser.group("sweep")
     add(
@@ -54,32 +84,67 @@ def add_options(parser: CommandParser) -> None:
         metavar="MM",
         help="wheel travel of a rack sweep in mm (default: %(default)g)",
     )
-    add("--mode", choices=(*MODES, "all"), default="parallel", help="motion of the other wheel (default: %(default)s)")
-    add("--loads", nargs="?", const="", metavar="FILE.toml", help="forces of every rod, joint, spring and of the rack "
-        "under load cases: those of a file, or of a car braking, cornering, bumps")  # fmt: skip
-    add("--fit", metavar="TARGETS.toml", help="move hard points until toe, camber and other curves meet the targets of "
-        "a file")  # fmt: skip
-    add("--compliance", action="store_true", help="steer, toe, camber and displacements by lateral, braking and "
-        "traction forces and aligning torques at the wheels of a car, in phase and opposed")  # fmt: skip
+    add(
+        "--mode",
+        choices=(*MODES, "all"),
+        default="parallel",
+        help="motion of the other wheel (default: %(default)s)",
+    )
+    add(
+        "--loads",
+        nargs="?",
+        const="",
+        metavar="FILE.toml",
+        help="forces of every rod, joint, spring and of the rack "
+        "under load cases: those of a file, or of a car braking, cornering, bumps",
+    )
+    add(
+        "--fit",
+        metavar="TARGETS.toml",
+        help="move hard points until toe, camber and other curves meet the targets of a file",
+    )
+    add(
+        "--compliance",
+        action="store_true",
+        help="steer, toe, camber and displacements by lateral, braking and "
+        "traction forces and aligning torques at the wheels of a car, in phase and opposed",
+    )
     add(
         "--compliance-load",
         type=parse_float,
         metavar="KN",
-        help="size of the loads of --compliance in kN, and in 100 N m, for bushings with curves (default: small)",
+        help="size of the loads of --compliance in kN, and in 100 N m, for bushings with curves "
+        "(default: small)",
     )
-    add("--measured", metavar="FILE", help="compare with a table of a test rig or of Adams/Car: a column of travel or "
-        "rack, and columns of measures")  # fmt: skip
-    add("--map", metavar="FILE.toml", help="columns of --measured by measure, with unit, scale and offset")
+    add(
+        "--measured",
+        metavar="FILE",
+        help="compare with a table of a test rig or of Adams/Car: a column of travel or "
+        "rack, and columns of measures",
+    )
+    add(
+        "--map",
+        metavar="FILE.toml",
+        help="columns of --measured by measure, with unit, scale and offset",
+    )
     add = parser.group("output")
-    add("--columns", metavar="NAMES", help="measures to print, separated by commas, or all (default: the main ones)")
+    add(
+        "--columns",
+        metavar="NAMES",
+        help="measures to print, separated by commas, or all (default: the main ones)",
+    )
     add(
         "--csv",
         type=file_type_with_suffix(".csv"),
         metavar="FILE",
         help="write all measures; of --fit the curves (.csv)",
     )
-    add("--write", metavar="FILE.toml", help="write the hard points found by --fit, as sections for `drive --setup` "
-        "or for a file of hard points")  # fmt: skip
+    add(
+        "--write",
+        metavar="FILE.toml",
+        help="write the hard points found by --fit, as sections for `drive --setup` "
+        "or for a file of hard points",
+    )
     add("--plot", metavar="FILE", help="plot the measures (.png, .svg, .pdf)")
     add(
         "--table",
@@ -106,14 +171,17 @@ def parse_travel_range(text: str) -> np.ndarray:
         or not np.isfinite(numbers).all()
         or (len(fields) > 1 and numbers[0] >= numbers[1])
     ):
-        raise ArgumentTypeError(f"{text!r}: LOW must lie below HIGH, and N between 1 and {MOST_VALUES}")
+        raise ArgumentTypeError(
+            f"{text!r}: LOW must lie below HIGH, and N between 1 and {MOST_VALUES}"
+        )
     return np.linspace(numbers[0], numbers[-1], n) / 1000
 
 
 def run_command(args: Namespace) -> None:
     if args.axle is None and is_ambiguous_name(args.suspension):
         print(
-            f"note: '{args.suspension}' is taken as hard points; --axle {' or --axle '.join(AXLES)} takes the car of "
+            f"note: '{args.suspension}' is taken as hard points; --axle "
+            f"{' or --axle '.join(AXLES)} takes the car of "
             "that name",
             file=sys.stderr,
         )
@@ -124,7 +192,11 @@ def run_command(args: Namespace) -> None:
         if args.json:
             print(json.dumps(fit_figures, indent=2))
         return
-    analyses = [name for name in ("loads", "compliance", "measured") if getattr(args, name) not in (None, False)]
+    analyses = [
+        name
+        for name in ("loads", "compliance", "measured")
+        if getattr(args, name) not in (None, False)
+    ]
     if len(analyses) > 1:
         raise ModelError(f"--{' and --'.join(analyses)}: give one of them at a time")
     if args.compliance_load is not None and not args.compliance:
@@ -160,16 +232,22 @@ def _show_measures(args: Namespace) -> dict[str, object]:
     rack = np.zeros(1) if args.rack is None else args.rack
     modes = MODES if args.mode == "all" else (args.mode,)
     measures = [
-        measure_wheel(linkage, travel, rack, mode) if car is None else car.kinematics(args.axle, travel, rack, mode)
+        measure_wheel(linkage, travel, rack, mode)
+        if car is None
+        else car.kinematics(args.axle, travel, rack, mode)
         for mode in modes
     ]
     paths = _save_measures(measures, args.csv) if args.csv else []
     if args.plot:
-        draw_to_file(args.plot, lambda path: draw_measures(measures, path, "rack" if sweep else "travel"))
+        draw_to_file(
+            args.plot, lambda path: draw_measures(measures, path, "rack" if sweep else "travel")
+        )
     if args.table:
         travel_range = float(travel.min()), float(travel.max())
         with ProgressReporter("making a table"):
-            linkage.table(accuracy=args.accuracy, range=travel_range).save(prepare_output_path(args.table))
+            linkage.table(accuracy=args.accuracy, range=travel_range).save(
+                prepare_output_path(args.table)
+            )
     if not args.json:
         _print_measures(linkage, measures, args.columns)
         print_written(*paths, args.plot, args.table)
@@ -200,7 +278,10 @@ def _measures_as_dict(linkage: Linkage, measures: list[Measures]) -> dict[str, o
         "mobility": str(linkage.mobility),
         "range": list(linkage.range()),
         "modes": {
-            m.mode: {c: [json_number(x) for x in np.broadcast_to(v, m["travel"].shape)] for c, v in m.columns.items()}
+            m.mode: {
+                c: [json_number(x) for x in np.broadcast_to(v, m["travel"].shape)]
+                for c, v in m.columns.items()
+            }
             for m in measures
         },
         "units": measures[0].units,
@@ -212,11 +293,18 @@ def _print_measures(linkage: Linkage, measures: list[Measures], columns: str | N
     low, high = linkage.range()
     chain = linkage.chain
     drawn = "" if chain.drawn == chain.axes else f" (file: {chain.drawn})"
-    print(f"{linkage.name}: {chain.kind.replace('_', ' ')}, {chain.side}, {chain.axes}{drawn}; {linkage.mobility}")
+    print(
+        f"{linkage.name}: {chain.kind.replace('_', ' ')}, {chain.side}, "
+        f"{chain.axes}{drawn}; {linkage.mobility}"
+    )
     bushes = "bush_rate" in measures[0].columns
     source = "by its bushes" if bushes else "by its coefficients"
-    compliance_text = f"compliance {source}" if "aligning_steer" in measures[0].columns else "no compliance"
-    print(f"reachable travel {1000 * low:.2f} to {1000 * high:.2f} mm; rigid links, {compliance_text}")
+    compliance_text = (
+        f"compliance {source}" if "aligning_steer" in measures[0].columns else "no compliance"
+    )
+    print(
+        f"reachable travel {1000 * low:.2f} to {1000 * high:.2f} mm; rigid links, {compliance_text}"
+    )
     for m in measures:
         names = _selected_columns(m, columns)
         displayed = {c: m.displayed(c) for c in names}

@@ -35,7 +35,8 @@ def _compute_loads(args: Namespace) -> LoadTable:
         return Car.read(args.suspension).loads(args.axle, args.loads or None)
     if not args.loads:
         raise ModelError(
-            f"--loads without a file takes the cases of a car, and {args.suspension} is none: name a file of cases"
+            f"--loads without a file takes the cases of a car, and {args.suspension} is "
+            f"none: name a file of cases"
         )
     return linkage_loads(Linkage.read(args.suspension), read_load_cases(args.loads))
 
@@ -67,15 +68,27 @@ def _loads_as_dict(loads: LoadTable) -> dict[str, object]:
 
 
 def _print_loads(loads: LoadTable) -> None:
-    print(f"{loads.name}: loads in N at rest; rods: tension, springs: push, rack: along its axis, else the amount")
+    print(
+        f"{loads.name}: loads in N at rest; rods: tension, springs: push, rack: along its "
+        f"axis, else the amount"
+    )
     for first in range(0, len(loads.cases), CASES_PER_TABLE):
         cases = loads.cases[first : first + CASES_PER_TABLE]
         rows = [["travel", "mm", *(f"{1000 * c.travel:.1f}" for c in cases)]]
-        rows += [[f"contact {n}", "N", *(f"{c.force[i]:.0f}" for c in cases)] for i, n in enumerate(("fx", "fy", "fz"))]
+        rows += [
+            [f"contact {n}", "N", *(f"{c.force[i]:.0f}" for c in cases)]
+            for i, n in enumerate(("fx", "fy", "fz"))
+        ]
         for name in loads.parts:
             kind = cases[0].link_forces.parts[name].kind
-            rows.append([name, kind, *(f"{c.link_forces.parts[name].magnitude:.0f}" for c in cases)])
+            rows.append(
+                [name, kind, *(f"{c.link_forces.parts[name].magnitude:.0f}" for c in cases)]
+            )
         print()
-        print(aligned_text_table(rows, ["part", "", *(c.name for c in cases)], "<<" + ">" * len(cases)))
+        print(
+            aligned_text_table(
+                rows, ["part", "", *(c.name for c in cases)], "<<" + ">" * len(cases)
+            )
+        )
     for note in loads.notes:
         print(f"note: {note}")

@@ -48,10 +48,18 @@ def add_options(parser: CommandParser) -> None:
     add_shared_options(parser, "model", "values")
     add = parser.group("samples")
     add("--n", type=parse_positive_integer, required=True, metavar="N", help="number of runs")
-    spread = 'value that varies, such as "k=uniform(1e4,2e4)" or "q(body)=normal(0,0.01)" (may be repeated)'
+    spread = (
+        'value that varies, such as "k=uniform(1e4,2e4)" or "q(body)=normal(0,0.01)" (may be '
+        "repeated)"
+    )
     add("--vary", **NAMED_VALUE_OPTION, type=_parse_distribution, metavar="NAME=HOW", help=spread)
     add("--sampling", choices=HOW, help=f"how values are drawn together (default: {HOW[0]})")
-    add("--seed", type=parse_integer_option, metavar="N", help="the same seed draws the same values (default: 0)")
+    add(
+        "--seed",
+        type=parse_integer_option,
+        metavar="N",
+        help="the same seed draws the same values (default: 0)",
+    )
     add_shared_options(parser, "start", "input", "compile")
     run_options(parser)
     event_options(parser)
@@ -118,7 +126,9 @@ def run_command(args: Namespace) -> int:
     for name, spread in args.vary:
         group = values[_quantity_group(sim, name)]
         if find_name(name, map(name_text, group)) is not None:
-            raise bc.ModelError(f"'{name}' varies from run to run by --vary, but has a fixed value as well")
+            raise bc.ModelError(
+                f"'{name}' varies from run to run by --vary, but has a fixed value as well"
+            )
         group[name] = spread
     for name in args.channels:
         find_channel(sim.interface, name, "--channels")
@@ -133,21 +143,33 @@ def run_command(args: Namespace) -> int:
     )
     with ProgressReporter("running") as progress:
         batch = sim.simulate_many(
-            args.n, channels=channels if args.plot else None, metrics=metrics, progress=progress.set_fraction, **values,
-            **batch_options, **run_settings(args), **event_settings(args),
-        )  # fmt: skip
+            args.n,
+            channels=channels if args.plot else None,
+            metrics=metrics,
+            progress=progress.set_fraction,
+            **values,
+            **batch_options,
+            **run_settings(args),
+            **event_settings(args),
+        )
     if args.out:
         batch.save(args.out)
     if args.plot:
         batch.plot(path=args.plot)
     figures = _batch_as_dict(batch)
-    print(json.dumps(figures, indent=2) if args.json else _batch_report(equations, batch, figures, args))
+    print(
+        json.dumps(figures, indent=2)
+        if args.json
+        else _batch_report(equations, batch, figures, args)
+    )
     return FINE if not figures["ended_early"] else ENDED_EARLY
 
 
 def _quantity_group(sim: Any, name: str) -> str:
     """Where a name that varies belongs."""
-    kind = sim.interface.find_or_raise(name, (*PARAMETERS, "unused", "input", *STATES), "--vary").kind
+    kind = sim.interface.find_or_raise(
+        name, (*PARAMETERS, "unused", "input", *STATES), "--vary"
+    ).kind
     return "inputs" if kind == "input" else "initial" if kind in STATES else "parameters"
 
 
@@ -158,16 +180,26 @@ def _batch_as_dict(batch: bc.Many) -> dict[str, Any]:
     for name, x in batch.metric_values.items():
         finite = x[np.isfinite(x)]
         statistics = (
-            [float(v) for v in (finite.mean(), *np.percentile(finite, PERCENTILES))] if len(finite) else [None] * 4
+            [float(v) for v in (finite.mean(), *np.percentile(finite, PERCENTILES))]
+            if len(finite)
+            else [None] * 4
         )
-        summaries[name] = dict(zip(("mean", *(f"p{p}" for p in PERCENTILES)), statistics, strict=True))
+        summaries[name] = dict(
+            zip(("mean", *(f"p{p}" for p in PERCENTILES)), statistics, strict=True)
+        )
     return {
-        "runs": len(batch), **batch.settings, "notes": batch.notes, "figures": summaries, "ended_early": len(early),
+        "runs": len(batch),
+        **batch.settings,
+        "notes": batch.notes,
+        "figures": summaries,
+        "ended_early": len(early),
         "told": dict(list(early.items())[:MAX_REPORTED_FAILURES]),
-    }  # fmt: skip
+    }
 
 
-def _batch_report(equations: bc.Equations, batch: bc.Many, f: dict[str, Any], args: Namespace) -> str:
+def _batch_report(
+    equations: bc.Equations, batch: bc.Many, f: dict[str, Any], args: Namespace
+) -> str:
     rows = [
         ["runs", f"{f['runs']} of {f['t_end']:g} s, {f['method']}, step {f['step']:g} s"],
         ["done", f"in {f['seconds']:.3g} s, {f['backend']}"],

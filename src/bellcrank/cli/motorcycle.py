@@ -1,6 +1,7 @@
 """`bellcrank motorcycle`: files of motorcycles, to begin, to check and to ride.
 
-The file is a model: `bellcrank run motorcycle.toml`, `write`, `describe`, `analyse` and the others take it as it is.
+The file is a model: `bellcrank run motorcycle.toml`, `write`, `describe`, `analyse` and the others
+take it as it is.
 """
 
 from __future__ import annotations
@@ -31,14 +32,31 @@ def add_options(parser: CommandParser) -> None:
     add(
         "what",
         choices=("new", "check", "keys", "list", "modes", "corner", "lane-change"),
-        help="new: write a commented file to start from; check: report unusual values, and metrics; keys: list all "
-        "keys with units and usual values; list: name the motorcycles that come with Bellcrank; modes: weave, wobble "
+        help="new: write a commented file to start from; check: report unusual values, and "
+        "metrics; keys: list all "
+        "keys with units and usual values; list: name the motorcycles that come with "
+        "Bellcrank; modes: weave, wobble "
         "and capsize over speed; corner: steady turns; lane-change: ride one",
     )
-    add("file", nargs="?", metavar="FILE.toml", help="the file, or the name of one that comes with Bellcrank")
-    add("--like", default="sport", metavar="NAME", help="file that a new one starts from (default: %(default)s)")
+    add(
+        "file",
+        nargs="?",
+        metavar="FILE.toml",
+        help="the file, or the name of one that comes with Bellcrank",
+    )
+    add(
+        "--like",
+        default="sport",
+        metavar="NAME",
+        help="file that a new one starts from (default: %(default)s)",
+    )
     add = parser.group("ride")
-    add("--speeds", type=parse_range, metavar="LOW:HIGH:N", help="speeds of modes in m/s (default: 2:60:30)")
+    add(
+        "--speeds",
+        type=parse_range,
+        metavar="LOW:HIGH:N",
+        help="speeds of modes in m/s (default: 2:60:30)",
+    )
     add(
         "--speed",
         type=parse_float,
@@ -46,10 +64,25 @@ def add_options(parser: CommandParser) -> None:
         metavar="M/S",
         help="speed of turns and lane change (default: %(default)g)",
     )
-    add("--ay", type=parse_range, metavar="LOW:HIGH:N", help="lateral accelerations of turns in m/s2 (default: 0:6:7)")
-    add("--offset", type=parse_float, default=3.0, metavar="M", help="distance of the lanes (default: %(default)g)")
     add(
-        "--length", type=parse_float, default=50.0, metavar="M", help="length of the lane change (default: %(default)g)"
+        "--ay",
+        type=parse_range,
+        metavar="LOW:HIGH:N",
+        help="lateral accelerations of turns in m/s2 (default: 0:6:7)",
+    )
+    add(
+        "--offset",
+        type=parse_float,
+        default=3.0,
+        metavar="M",
+        help="distance of the lanes (default: %(default)g)",
+    )
+    add(
+        "--length",
+        type=parse_float,
+        default=50.0,
+        metavar="M",
+        help="length of the lane change (default: %(default)g)",
     )
     add = parser.group("output")
     add("--plot", metavar="FILE", help="plot modes, turns or lane change (.png, .svg, .pdf)")
@@ -71,8 +104,14 @@ def parse_range(text: str) -> np.ndarray:
         n = int(fields[2]) if len(fields) == 3 else 1
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not LOW:HIGH:N or a number") from None
-    if len(fields) not in (1, 3) or not 1 <= n <= MAX_RANGE_VALUES or not np.isfinite([low, high]).all():
-        raise ArgumentTypeError(f"{text!r} is not LOW:HIGH:N with N from 1 to {MAX_RANGE_VALUES}, or a number")
+    if (
+        len(fields) not in (1, 3)
+        or not 1 <= n <= MAX_RANGE_VALUES
+        or not np.isfinite([low, high]).all()
+    ):
+        raise ArgumentTypeError(
+            f"{text!r} is not LOW:HIGH:N with N from 1 to {MAX_RANGE_VALUES}, or a number"
+        )
     return np.linspace(low, high, n)
 
 
@@ -97,7 +136,11 @@ def _create_motorcycle_file(args: Namespace) -> int:
 def _check_motorcycle_file(args: Namespace) -> int:
     motorcycle = Motorcycle.read(args.file)
     return print_check(
-        args, motorcycle.name, "the springs hold the motorcycle", motorcycle.metrics.details, motorcycle.check()
+        args,
+        motorcycle.name,
+        "the springs hold the motorcycle",
+        motorcycle.metrics.details,
+        motorcycle.check(),
     )
 
 
@@ -115,7 +158,10 @@ def _show_motorcycle_keys(args: Namespace) -> int:
 
 
 def _run_modes(args: Namespace) -> int:
-    _show_table(args, Motorcycle.read(args.file).modes(None if args.speeds is None else args.speeds.tolist()))
+    _show_table(
+        args,
+        Motorcycle.read(args.file).modes(None if args.speeds is None else args.speeds.tolist()),
+    )
     return FINE
 
 
@@ -131,7 +177,15 @@ def _show_table(args: Namespace, result: SpeedModes | Cornering) -> None:
         rows = [[json_number(x) for x in row] for row in result.rows()]
         columns = list(result.columns)
         print(
-            json.dumps({"name": result.name, "columns": columns, "rows": rows, "problems": result.problems}, indent=2)
+            json.dumps(
+                {
+                    "name": result.name,
+                    "columns": columns,
+                    "rows": rows,
+                    "problems": result.problems,
+                },
+                indent=2,
+            )
         )
     else:
         print(result)
@@ -142,10 +196,19 @@ def _show_table(args: Namespace, result: SpeedModes | Cornering) -> None:
 
 
 def _run_lane_change(args: Namespace) -> int:
-    ride = Motorcycle.read(args.file).lane_change(speed=args.speed, offset=args.offset, length=args.length)
+    ride = Motorcycle.read(args.file).lane_change(
+        speed=args.speed, offset=args.offset, length=args.length
+    )
     if args.json:
         print(
-            json.dumps({"name": ride.name, "fell": ride.fell, "metrics": metric_values(ride.metrics.details)}, indent=2)
+            json.dumps(
+                {
+                    "name": ride.name,
+                    "fell": ride.fell,
+                    "metrics": metric_values(ride.metrics.details),
+                },
+                indent=2,
+            )
         )
     else:
         print(ride)

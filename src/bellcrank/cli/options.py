@@ -21,7 +21,10 @@ OF_MODEL = "(default: that of the model)"
 ANIMATIONS = (".gif", ".mp4", ".html")  # endings of their files
 ALL_STATES = "*"  # stands for their names in --atol
 DAE_METHODS = choice_values(DaeMethod)
-REPEATABLE_OPTION: dict[str, Any] = {"action": "append", "default": []}  # an option that may be repeated
+REPEATABLE_OPTION: dict[str, Any] = {
+    "action": "append",
+    "default": [],
+}  # an option that may be repeated
 
 
 class _AppendUniqueName(Action):
@@ -29,7 +32,9 @@ class _AppendUniqueName(Action):
 
     key: Callable[[str], str] = staticmethod(normalized_name)
 
-    def __call__(self, parser: ArgumentParser, namespace: Namespace, values: Any, option: str | None = None) -> None:
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: Any, option: str | None = None
+    ) -> None:
         earlier, name = getattr(namespace, self.dest), values[0]
         if any(self.key(x) == self.key(name) for x, _ in earlier):
             label = "a number for all states" if name == ALL_STATES else f"'{name}'"
@@ -91,12 +96,15 @@ def merge_tolerances(listed: list[tuple[str, float]]) -> float | dict[str, float
     if ALL_STATES not in values:
         return values or None
     if len(values) > 1:
-        raise ModelError("--atol is a number for all states, or NAME=VALUE for some of them, not both")
+        raise ModelError(
+            "--atol is a number for all states, or NAME=VALUE for some of them, not both"
+        )
     return values[ALL_STATES]
 
 
 def parse_argument(text: str) -> tuple[str, Any]:
-    """n=32, small=true, name=text: whole numbers, numbers, true and false, else text. Nothing is executed."""
+    """n=32, small=true, name=text: whole numbers, numbers, true and false, else text. Nothing is
+    executed."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():
         raise ArgumentTypeError(f"{text!r} is not NAME=VALUE")
@@ -131,7 +139,8 @@ def parse_float(text: str) -> float:
 
 
 def file_type_with_suffix(*endings: str) -> Callable[[str], str]:
-    """The type of an option that names a file to write; another ending is an error before anything is computed."""
+    """The type of an option that names a file to write; another ending is an error before anything
+    is computed."""
 
     def check_suffix(text: str) -> str:
         if Path(text).suffix.lower() not in endings:
@@ -142,21 +151,34 @@ def file_type_with_suffix(*endings: str) -> Callable[[str], str]:
 
 
 def parse_condition(text: str) -> tuple[str, Any]:
-    """lift=Fz < 0: the name of an event and what makes it happen; without a name, the condition is the name.
+    """lift=Fz < 0: the name of an event and what makes it happen; without a name, the condition is
+    the name.
 
     With an action: "bounce: z < 0: u(ball) = -e*u(ball); n = n + 1".
     """
     if ":" in text:
         first, formula, *actions = (part.strip() for part in text.split(":"))
-        settings = [part.partition("=") for part in (actions[0].split(";") if len(actions) == 1 else ())]
-        if not first or not formula or not settings or not all(x.strip() and y.strip() for x, _, y in settings):
+        settings = [
+            part.partition("=") for part in (actions[0].split(";") if len(actions) == 1 else ())
+        ]
+        if (
+            not first
+            or not formula
+            or not settings
+            or not all(x.strip() and y.strip() for x, _, y in settings)
+        ):
             raise ArgumentTypeError(f"'{text}' is not like \"bounce: z < 0: u(ball) = -e*u(ball)\"")
         action: dict[str, str] = {}
         for name, _, value in settings:
             if name.strip() in action:
                 raise ArgumentTypeError(f"'{text}' sets {name.strip()} twice")
             action[name.strip()] = value.strip()
-        return first, event(formula, direction=0 if "<" in formula or ">" in formula else 1, action=action, name=first)
+        return first, event(
+            formula,
+            direction=0 if "<" in formula or ">" in formula else 1,
+            action=action,
+            name=first,
+        )
     name, equals, formula = text.partition("=")
     if equals and name.strip().isidentifier() and formula.strip():
         return name.strip(), formula.strip()
@@ -164,39 +186,98 @@ def parse_condition(text: str) -> tuple[str, Any]:
 
 
 SHARED_OPTIONS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
-    "model": ("model", {
-        "model": {"metavar": "MODEL", "help": "a Python file with a function model(); it is run, so trust it; or an"
-                  " AUTOSIM deck (.lsp), car or motorcycle file (.toml) or AUTOLEV script (.al); or the name of an"
-                  " example or vehicle that comes with Bellcrank"},
-        "--arg": {**CASELESS_VALUE_OPTION, "type": parse_argument, "metavar": "NAME=VALUE",
-                  "help": "argument of model(), such as n=32 (may be repeated)"},
-        "--external": {"metavar": "FILE", "help": "file with the user functions of a deck (.py, .c, .f90) (default:"
-                       " the .py file of the same name)"},
-        "--solve": {"metavar": "HOW", "help": "auto, explicit, implicit or order-n (default: auto)"},
-    }),
-    "values": ("model", {
-        "--set": {**NAMED_VALUE_OPTION, "type": parse_value, "metavar": "NAME=VALUE",
-                  "help": "value of a parameter in its user unit (may be repeated)"},
-    }),
-    "backend": ("run", {"--backend": {"metavar": "NAME", "help": "auto, c, wasm or python (default: auto)"}}),
-    "compile": ("run", {"--quick": {"action": "store_true", "help": "compile in half the time, at half the speed"}}),
-    "start": ("run", {
-        "--initial": {**NAMED_VALUE_OPTION, "type": parse_value, "metavar": "STATE=VALUE",
-                      "help": 'initial value in its user unit, such as "q(f)=.25" (may be repeated)'},
-        "--guess": {**NAMED_VALUE_OPTION, "type": parse_value, "metavar": "STATE=VALUE",
-                    "help": "value from which the assembly of closed loops starts, and which it may change (may be"
-                    " repeated)"},
-    }),
-    "input": ("run", {
-        "--input": {"metavar": "FILE", "help": "CSV file: the first column is time, the others are named inputs; of a"
-                    " SCRIPT.al its input file"},
-    }),
-    "dae": ("run", {
-        "--dae": {"metavar": "NAME", "help": f"method for constraints and loops: {', '.join(DAE_METHODS)} (default:"
-                  f" {DAE_METHODS[0]})"},
-    }),
+    "model": (
+        "model",
+        {
+            "model": {
+                "metavar": "MODEL",
+                "help": "a Python file with a function model(); it is run, so trust it; or an"
+                " AUTOSIM deck (.lsp), car or motorcycle file (.toml) or AUTOLEV script "
+                "(.al); or the name of an"
+                " example or vehicle that comes with Bellcrank",
+            },
+            "--arg": {
+                **CASELESS_VALUE_OPTION,
+                "type": parse_argument,
+                "metavar": "NAME=VALUE",
+                "help": "argument of model(), such as n=32 (may be repeated)",
+            },
+            "--external": {
+                "metavar": "FILE",
+                "help": "file with the user functions of a deck (.py, .c, .f90) (default:"
+                " the .py file of the same name)",
+            },
+            "--solve": {
+                "metavar": "HOW",
+                "help": "auto, explicit, implicit or order-n (default: auto)",
+            },
+        },
+    ),
+    "values": (
+        "model",
+        {
+            "--set": {
+                **NAMED_VALUE_OPTION,
+                "type": parse_value,
+                "metavar": "NAME=VALUE",
+                "help": "value of a parameter in its user unit (may be repeated)",
+            },
+        },
+    ),
+    "backend": (
+        "run",
+        {"--backend": {"metavar": "NAME", "help": "auto, c, wasm or python (default: auto)"}},
+    ),
+    "compile": (
+        "run",
+        {
+            "--quick": {
+                "action": "store_true",
+                "help": "compile in half the time, at half the speed",
+            }
+        },
+    ),
+    "start": (
+        "run",
+        {
+            "--initial": {
+                **NAMED_VALUE_OPTION,
+                "type": parse_value,
+                "metavar": "STATE=VALUE",
+                "help": 'initial value in its user unit, such as "q(f)=.25" (may be repeated)',
+            },
+            "--guess": {
+                **NAMED_VALUE_OPTION,
+                "type": parse_value,
+                "metavar": "STATE=VALUE",
+                "help": "value from which the assembly of closed loops starts, and which it may "
+                "change (may be"
+                " repeated)",
+            },
+        },
+    ),
+    "input": (
+        "run",
+        {
+            "--input": {
+                "metavar": "FILE",
+                "help": "CSV file: the first column is time, the others are named inputs; of a"
+                " SCRIPT.al its input file",
+            },
+        },
+    ),
+    "dae": (
+        "run",
+        {
+            "--dae": {
+                "metavar": "NAME",
+                "help": f"method for constraints and loops: {', '.join(DAE_METHODS)} (default:"
+                f" {DAE_METHODS[0]})",
+            },
+        },
+    ),
     "json": ("output", {"--json": {"action": "store_true", "help": "print all results as JSON"}}),
-}  # fmt: skip
+}
 """Options that several commands have, by set: the group in the help that they belong to, and the options."""
 
 
@@ -224,8 +305,16 @@ def run_options(parser: CommandParser, subject: str = "the run", fixed: bool = F
 def event_options(parser: CommandParser) -> None:
     """--rtol, --atol, --event, --stop: what `event_settings` reads."""
     add = parser.group("run")
-    add("--rtol", type=parse_float, metavar="E", help=f"relative tolerance of adaptive methods (default: {RTOL:g})")
-    atol = "absolute tolerance in the unit of each state, or m=1e-9, q(arm)=1e-8: of a unit or state (may be repeated)"
+    add(
+        "--rtol",
+        type=parse_float,
+        metavar="E",
+        help=f"relative tolerance of adaptive methods (default: {RTOL:g})",
+    )
+    atol = (
+        "absolute tolerance in the unit of each state, or m=1e-9, q(arm)=1e-8: of a unit or "
+        "state (may be repeated)"
+    )
     add("--atol", **NAMED_VALUE_OPTION, type=parse_tolerance, metavar="[NAME=]E", help=atol)
     add_event_options(parser)
 
@@ -233,16 +322,29 @@ def event_options(parser: CommandParser) -> None:
 def add_event_options(parser: CommandParser, group: str = "run") -> None:
     """--event, --stop: what `requested_events` reads."""
     event = (
-        'report when a condition over channels becomes true, such as "lift=Fz < 0", with an optional action, as in '
+        'report when a condition over channels becomes true, such as "lift=Fz < 0", with an '
+        "optional action, as in "
         '"bounce: z < 0: u(ball) = -e*u(ball)" (may be repeated)'
     )
-    for name, words in (("--event", event), ("--stop", "the same, and end the run there (may be repeated)")):
-        parser.group(group)(name, **CASELESS_VALUE_OPTION, type=parse_condition, metavar="NAME=CONDITION", help=words)
+    for name, words in (
+        ("--event", event),
+        ("--stop", "the same, and end the run there (may be repeated)"),
+    ):
+        parser.group(group)(
+            name,
+            **CASELESS_VALUE_OPTION,
+            type=parse_condition,
+            metavar="NAME=CONDITION",
+            help=words,
+        )
 
 
 def event_settings(args: Namespace) -> dict[str, Any]:
     """Those of `event_options` that were given."""
-    return {**given_options(rtol=args.rtol, atol=merge_tolerances(args.atol)), **requested_events(args)}
+    return {
+        **given_options(rtol=args.rtol, atol=merge_tolerances(args.atol)),
+        **requested_events(args),
+    }
 
 
 def requested_events(args: Namespace) -> dict[str, Any]:
@@ -250,7 +352,10 @@ def requested_events(args: Namespace) -> dict[str, Any]:
     conditions = dict(args.event)
     for name, condition_text in args.stop:
         if conditions.get(name, condition_text) != condition_text:
-            raise ModelError(f"the event '{name}' is given twice, by --event and by --stop, with other conditions")
+            raise ModelError(
+                f"the event '{name}' is given twice, by --event and by --stop, with other "
+                f"conditions"
+            )
     return {"events": dict([*args.event, *args.stop]), "stop": [name for name, _ in args.stop]}
 
 

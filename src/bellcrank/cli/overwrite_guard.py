@@ -1,7 +1,8 @@
 """Files that a command writes: it replaces those that Bellcrank wrote, but never somebody's work.
 
-A file is replaced if it is as Bellcrank wrote it: size and time are remembered in the folder `written` of the cache.
-Every other file, one that was edited since, and one that the command itself reads, stay unless `--overwrite` is given.
+A file is replaced if it is as Bellcrank wrote it: size and time are remembered in the folder
+`written` of the cache. Every other file, one that was edited since, and one that the command itself
+reads, stay unless `--overwrite` is given.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from bellcrank.simulation.backend.cache import cache_folder
 
 OPTIONS = ("out", "plot", "echo", "table", "report")  # that name files to write
 FOLDER = "written"
-STAMPS_PER_FILE = 2  # stamps of a file: one that was killed may have remembered a file that did not take its place
+# stamps of a file: one that was killed may have remembered a file that did not take its place
+STAMPS_PER_FILE = 2
 MAX_RECORDS = 4000  # files that are remembered
 OVERWRITE_HINT = "give another name, or --overwrite to replace it"
 
@@ -31,7 +33,10 @@ def add_overwrite(parser: CommandParser) -> None:
     """The option of all commands that write files."""
     option_names = {action.dest for action in parser._actions}
     if option_names.intersection(OPTIONS) and "overwrite" not in option_names:
-        message = "replace files that Bellcrank did not write, that were changed since, or that the command reads"
+        message = (
+            "replace files that Bellcrank did not write, that were changed since, or that the "
+            "command reads"
+        )
         parser.group("output")("--overwrite", action="store_true", help=message)
 
 
@@ -41,8 +46,16 @@ class OverwriteGuard:
     def __init__(self, args: Namespace) -> None:
         self._all = bool(getattr(args, "overwrite", False))
         values = vars(args)
-        self._read = [Path(x) for k, v in values.items() if k not in OPTIONS for x in _text_values(v) if _is_file(x)]
-        self._asked = [Path(x) for k in OPTIONS if isinstance(x := values.get(k), str) and _is_file(x)]
+        self._read = [
+            Path(x)
+            for k, v in values.items()
+            if k not in OPTIONS
+            for x in _text_values(v)
+            if _is_file(x)
+        ]
+        self._asked = [
+            Path(x) for k in OPTIONS if isinstance(x := values.get(k), str) and _is_file(x)
+        ]
 
     def check_requested_files(self) -> None:
         """Looks at what the arguments name, before anything is computed."""
@@ -55,7 +68,9 @@ class OverwriteGuard:
         if any(os.path.samefile(path, x) for x in self._read):
             raise RunError(f"cannot write {path}: this command reads it; {OVERWRITE_HINT}")
         if _file_stamp(path) not in _recorded_stamps(path):
-            raise RunError(f"cannot write {path}: it exists, and not as Bellcrank wrote it; {OVERWRITE_HINT}")
+            raise RunError(
+                f"cannot write {path}: it exists, and not as Bellcrank wrote it; {OVERWRITE_HINT}"
+            )
 
     def record_write(self, path: Path, part: Path) -> None:
         record = _stamp_file(path)
@@ -100,7 +115,11 @@ def _recorded_stamps(path: Path) -> list[list[int]]:
     """Sizes and times that a file had when Bellcrank wrote it."""
     record = _stamp_file(path)
     try:
-        return list(json.loads(record.read_text(encoding="utf-8"))["stamps"]) if record is not None else []
+        return (
+            list(json.loads(record.read_text(encoding="utf-8"))["stamps"])
+            if record is not None
+            else []
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return []
 

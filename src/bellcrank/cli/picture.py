@@ -41,7 +41,9 @@ def add_options(parser: CommandParser) -> None:
 
 def run_command(args: Namespace) -> None:
     if is_script(args.model):
-        raise bc.ModelError(f"{args.model}: an AUTOLEV script names points and vectors, but no bodies to be drawn")
+        raise bc.ModelError(
+            f"{args.model}: an AUTOLEV script names points and vectors, but no bodies to be drawn"
+        )
     path = prepare_output_path(args.out or f"{Path(args.model).stem}.png")
     system = load_model_argument(args)
     if args.at:
@@ -59,6 +61,9 @@ def run_command(args: Namespace) -> None:
     else:
         with ProgressReporter("drawing"):
             system.picture(
-                path, initial=initial_values_and_guesses(args) or None, parameters=dict(args.set), title=args.title
+                path,
+                initial=initial_values_and_guesses(args) or None,
+                parameters=dict(args.set),
+                title=args.title,
             )
     print(f"wrote {path}")

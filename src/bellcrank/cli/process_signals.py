@@ -1,5 +1,5 @@
-"""The command as a process: Ctrl-C is never lost, SIGTERM and SIGHUP are handled like it, and what is printed never
-fails for want of a letter."""
+"""The command as a process: Ctrl-C is never lost, SIGTERM and SIGHUP are handled like it, and what
+is printed never fails for want of a letter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ from typing import Any
 from bellcrank.cli.codes import SIGNALLED
 
 RESEND_INTERVAL = 0.001  # s
-SIGNAL_MESSAGES = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "the terminal was closed"}
+SIGNAL_MESSAGES = {
+    "SIGINT": "interrupted",
+    "SIGTERM": "terminated",
+    "SIGHUP": "the terminal was closed",
+}
 _came = [int(signal.SIGINT)]  # the last signal that ended the command
 
 
@@ -43,20 +47,27 @@ def signal_handling() -> Iterator[None]:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal may not know a unit or a Greek letter
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # a terminal may not know a unit or a Greek letter
     _came[0] = int(signal.SIGINT)
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
+        if (
+            number is not None and signal.getsignal(number) is signal.SIG_DFL
+        ):  # nohup has it ignored
             signal.signal(number, _raise_interrupt)
     previous_hook = sys.unraisablehook
 
     def resend_lost_interrupt(lost: Any) -> None:
-        """Python drops what is raised while it clears away objects: an interrupt that comes then, comes again."""
+        """Python drops what is raised while it clears away objects: an interrupt that comes then,
+        comes again."""
         if not isinstance(lost.exc_value, KeyboardInterrupt):
             previous_hook(lost)
             return
-        returned: list[bool] = []  # an interrupt that came while this continues would be dropped too, with a word
+        returned: list[
+            bool
+        ] = []  # an interrupt that came while this continues would be dropped too, with a word
         start_new_thread(_repeat_signal, (returned,))
         returned.append(True)
 
@@ -77,8 +88,9 @@ def _repeat_signal(returned: list[bool]) -> None:
 def exit_process(code: int) -> int:
     """Nothing is left to do: another Ctrl-C ends the process without a word.
 
-    One that was interrupted ends here, with what is to be done at the end of a process: where an interrupt came while
-    Python executed a text of its own, it would end itself by a signal in the place of an exit code.
+    One that was interrupted ends here, with what is to be done at the end of a process: where an
+    interrupt came while Python executed a text of its own, it would end itself by a signal in the
+    place of an exit code.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)

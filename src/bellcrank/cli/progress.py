@@ -14,7 +14,8 @@ QUIET, EVERY = 1.0, 0.25  # s before the first line, and between lines
 
 
 class ProgressReporter:
-    """Says on stderr what takes longer than a second, if a person is watching. The innermost of several speaks."""
+    """Says on stderr what takes longer than a second, if a person is watching. The innermost of
+    several speaks."""
 
     _open: ClassVar[list[ProgressReporter]] = []
 
@@ -59,7 +60,10 @@ class ProgressReporter:
         return f"{self.what} ...{percent_text} {elapsed:.0f} s{remaining_text}"
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._open.remove(self)
         self._done.set()

@@ -42,7 +42,13 @@ def add_options(parser: CommandParser) -> None:
     add = parser.group("run")
     add("--step", type=parse_float, metavar="S", help=f"time step in s {OF_MODEL}")
     add("--method", metavar="NAME", help=f"a fixed-step method {OF_MODEL}")
-    add("--seconds", type=parse_float, default=10.0, metavar="S", help="duration in s (default: %(default)g)")
+    add(
+        "--seconds",
+        type=parse_float,
+        default=10.0,
+        metavar="S",
+        help="duration in s (default: %(default)g)",
+    )
     add = parser.group("output")
     add(
         "--udp",
@@ -56,7 +62,12 @@ def add_options(parser: CommandParser) -> None:
         metavar="N",
         help="steps between two samples sent (default: 100 samples a second)",
     )
-    add("--channel", **REPEATABLE_OPTION, metavar="NAME", help="a channel to send (may be repeated) (default: all)")
+    add(
+        "--channel",
+        **REPEATABLE_OPTION,
+        metavar="NAME",
+        help="a channel to send (may be repeated) (default: all)",
+    )
     add_shared_options(parser, "json")
 
 
@@ -93,23 +104,32 @@ def _make_udp_sender(
         if args.channel or args.udp_every is not None:
             raise bc.RunError("--channel and --udp-every belong to --udp PORT")
         return None
-    every = max(1, round(MIN_SEND_INTERVAL / stepper.h)) if args.udp_every is None else args.udp_every
+    every = (
+        max(1, round(MIN_SEND_INTERVAL / stepper.h)) if args.udp_every is None else args.udp_every
+    )
     if every < 1:
         raise bc.RunError(f"--udp-every {every} must be 1 or more")
     stream = stack.enter_context(ChannelStream(equations.interface, args.udp, args.channel))
     return lambda i: stream.send(stepper.row) if i % every == 0 else None
 
 
-def _timing_as_dict(equations: bc.Equations, timing: StepTiming, h: float, scheduled: str) -> dict[str, Any]:
+def _timing_as_dict(
+    equations: bc.Equations, timing: StepTiming, h: float, scheduled: str
+) -> dict[str, Any]:
     """All figures, ready for JSON; times in us."""
     took = timing.durations
     shares = np.percentile(took, PERCENTILES).tolist() if len(took) else [None] * len(PERCENTILES)
     return {
-        "model": equations.name, "step": h, "steps": len(took), "ended": timing.ended, "scheduled": scheduled,
-        "missed": timing.n_missed, "latest": float(max(timing.lateness.max(initial=0.0), 0.0)),
+        "model": equations.name,
+        "step": h,
+        "steps": len(took),
+        "ended": timing.ended,
+        "scheduled": scheduled,
+        "missed": timing.n_missed,
+        "latest": float(max(timing.lateness.max(initial=0.0), 0.0)),
         "took": dict(zip((f"p{p:g}" for p in PERCENTILES), shares, strict=True)),
         "histogram": [[a, None if b == np.inf else b, n] for a, b, n in timing.histogram()],
-    }  # fmt: skip
+    }
 
 
 def _timing_report(equations: bc.Equations, f: dict[str, Any]) -> str:

@@ -36,7 +36,9 @@ def add_options(parser: CommandParser) -> None:
     add_shared_options(parser, "backend")
     run_options(parser)
     out_help = "file to write (default: named after the model, .html)"
-    parser.group("output")("--out", type=file_type_with_suffix(*PAGES), metavar="FILE", help=out_help)
+    parser.group("output")(
+        "--out", type=file_type_with_suffix(*PAGES), metavar="FILE", help=out_help
+    )
 
 
 def run_command(args: Namespace) -> None:
@@ -48,5 +50,11 @@ def run_command(args: Namespace) -> None:
         "parameters": dict(args.set),
     }
     with ProgressReporter("writing the report"):
-        write_report(system, path, states=0 if args.no_check else args.states, run=not args.no_run, **settings)
+        write_report(
+            system,
+            path,
+            states=0 if args.no_check else args.states,
+            run=not args.no_run,
+            **settings,
+        )
     print(f"wrote {path}")

@@ -24,15 +24,25 @@ def model_sizes(equations: bc.Equations) -> dict[str, Any]:
 
 def model_heading(equations: bc.Equations) -> str:
     s = model_sizes(equations)
-    bodies, coordinates = pluralize(s["bodies"], "body", "bodies"), pluralize(s["coordinates"], "coordinate")
-    return f"{s['model']}: {bodies}, {coordinates}, {pluralize(s['speeds'], 'degree of freedom', 'degrees of freedom')}"
+    bodies, coordinates = (
+        pluralize(s["bodies"], "body", "bodies"),
+        pluralize(s["coordinates"], "coordinate"),
+    )
+    return (
+        f"{s['model']}: {bodies}, {coordinates}, "
+        f"{pluralize(s['speeds'], 'degree of freedom', 'degrees of freedom')}"
+    )
 
 
 def operations_text(c: dict[str, Any]) -> str:
-    return f"{c['add']} add, {c['multiply']} multiply, {c['divide']} divide, {c['function']} functions"
+    return (
+        f"{c['add']} add, {c['multiply']} multiply, {c['divide']} divide, {c['function']} functions"
+    )
 
 
-def aligned_text_table(rows: Sequence[Sequence[str]], head: Sequence[str] | None, align: str) -> str:
+def aligned_text_table(
+    rows: Sequence[Sequence[str]], head: Sequence[str] | None, align: str
+) -> str:
     """Aligned columns; `align` has < or > for each."""
     return align_columns([*([head] if head else []), *rows], align)
 

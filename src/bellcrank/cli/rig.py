@@ -16,7 +16,8 @@ from bellcrank.vehicles.cars.metrics.kinematics_comparison import compare_kinema
 
 
 def show_compliance(args: Namespace) -> dict[str, object]:
-    """Writes what is asked for, and prints a table at --at unless figures are to be; the figures."""
+    """Writes what is asked for, and prints a table at --at unless figures are to be; the
+    figures."""
     if args.axle is None:
         raise ModelError(f"--compliance is of a car, and {args.suspension} is none")
     if args.plot or args.table:
@@ -27,20 +28,30 @@ def show_compliance(args: Namespace) -> dict[str, object]:
         compliance.save(prepare_output_path(args.csv))
     if not args.json:
         i = int(abs(compliance["travel"] - args.at / 1000).argmin())
-        print(f"{compliance.name}: compliance of the left wheel at a travel of {1000 * compliance['travel'][i]:.4g} mm")
+        print(
+            f"{compliance.name}: compliance of the left wheel at a travel of "
+            f"{1000 * compliance['travel'][i]:.4g} mm"
+        )
         print(
             aligned_text_table(
-                _compliance_rows(compliance, i), ["load", "per", *RESPONSES], "<<" + ">" * len(RESPONSES)
+                _compliance_rows(compliance, i),
+                ["load", "per", *RESPONSES],
+                "<<" + ">" * len(RESPONSES),
             )
         )
-        print("  steer to the left, toe-in, camber top outward: deg; lateral to the left, longitudinal forward: mm")
+        print(
+            "  steer to the left, toe-in, camber top outward: deg; lateral to the left, "
+            "longitudinal forward: mm"
+        )
         for note in compliance.notes:
             print(f"note: {note}")
         if args.csv:
             print(f"wrote {args.csv}")
     return {
         "suspension": compliance.name,
-        "compliance": {name: [json_number(x) for x in values] for name, values in compliance.columns.items()},
+        "compliance": {
+            name: [json_number(x) for x in values] for name, values in compliance.columns.items()
+        },
         "units": compliance.units,
         "notes": compliance.notes,
     }
@@ -53,7 +64,9 @@ def _compliance_rows(compliance: object, i: int) -> list[list[str]]:
         for phase, phase_text in PHASES.items():
             names = [f"{load}_{phase}_{r}" for r in RESPONSES]
             cells = [f"{columns[n][i] + 0.0:.4g}" if n in columns else "-" for n in names]
-            rows.append([f"{words}, {phase_text}", "100 N m" if load == "aligning" else "kN", *cells])
+            rows.append(
+                [f"{words}, {phase_text}", "100 N m" if load == "aligning" else "kN", *cells]
+            )
     return rows
 
 
@@ -61,10 +74,13 @@ def show_measured(args: Namespace) -> dict[str, object]:
     """Writes what is asked for, and prints errors unless figures are to be; the figures."""
     if args.mode not in MODES or args.table or args.rack is not None or args.travel is not None:
         raise ModelError(
-            "--measured takes positions from its file and one --mode; it has no --travel, --rack or --table"
+            "--measured takes positions from its file and one --mode; it has no --travel, "
+            "--rack or --table"
         )
     if args.axle is not None:
-        comparison = Car.read(args.suspension).compare_kinematics(args.axle, args.measured, args.map, args.mode)
+        comparison = Car.read(args.suspension).compare_kinematics(
+            args.axle, args.measured, args.map, args.mode
+        )
     else:
         linkage = Linkage.read(args.suspension)
 
@@ -72,7 +88,9 @@ def show_measured(args: Namespace) -> dict[str, object]:
             return measure_wheel(linkage, travel, rack, args.mode)
 
         units = measure_wheel(linkage, 0.0, 0.0, args.mode).units
-        comparison = compare_kinematics(linkage.name, measure_rig_at, units, args.measured, args.map)  # type: ignore[arg-type]
+        comparison = compare_kinematics(
+            linkage.name, measure_rig_at, units, args.measured, args.map
+        )  # type: ignore[arg-type]
     if args.csv:
         comparison.save(prepare_output_path(args.csv))
     if args.plot:

@@ -52,23 +52,54 @@ def add_options(parser: CommandParser) -> None:
     add = parser.group("run")
     add("--t-start", type=parse_float, metavar="S", help="start of the run in s (default: 0)")
     run_options(parser)
-    add("--output-every", type=parse_positive_integer, metavar="N", help=f"keep every N-th step {OF_MODEL}")
+    add(
+        "--output-every",
+        type=parse_positive_integer,
+        metavar="N",
+        help=f"keep every N-th step {OF_MODEL}",
+    )
     event_options(parser)
     add_shared_options(parser, "dae")
     add("--start", metavar="FILE", help="continue from the last sample of a saved run, to --t-end")
-    add("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
+    add(
+        "--pars",
+        metavar="FILE",
+        help="parameter file, as programs read it; other options override it",
+    )
     add_shared_options(parser, "backend", "compile")
     add = parser.group("output")
     channels = f"write all channels ({', '.join(FORMATS)}); SCRIPT.al: or a folder for its files"
     add("--out", metavar="FILE", help=channels)
-    add("--plot", metavar="FILE", help=f"plot outputs, up to {MOST} curves (.png, .svg, .pdf, .html)")
-    animation = "write an animation of the mechanism (.gif; .mp4 with ffmpeg) or a page that plays it (.html)"
+    add(
+        "--plot",
+        metavar="FILE",
+        help=f"plot outputs, up to {MOST} curves (.png, .svg, .pdf, .html)",
+    )
+    animation = (
+        "write an animation of the mechanism (.gif; .mp4 with ffmpeg) or a page that plays it "
+        "(.html)"
+    )
     add("--animate", type=file_type_with_suffix(*ANIMATIONS), metavar="FILE", help=animation)
     add("--echo", metavar="FILE", help="write a parameter file with all values used")
-    add("--classic", action="store_true", help="ERD file in the layout of 1990: 32 bit, in FILE.BIN")
-    add("--labels", action="store_true", help="CSV file with a third line of labels, below names and units")
-    add("--print", type=parse_float, metavar="S", help="SCRIPT.al: time between samples of its output files in s")
-    add("--message", metavar="TEXT", help="SCRIPT.al: text that identifies the run in its output files")
+    add(
+        "--classic", action="store_true", help="ERD file in the layout of 1990: 32 bit, in FILE.BIN"
+    )
+    add(
+        "--labels",
+        action="store_true",
+        help="CSV file with a third line of labels, below names and units",
+    )
+    add(
+        "--print",
+        type=parse_float,
+        metavar="S",
+        help="SCRIPT.al: time between samples of its output files in s",
+    )
+    add(
+        "--message",
+        metavar="TEXT",
+        help="SCRIPT.al: text that identifies the run in its output files",
+    )
     add_shared_options(parser, "json")
 
 
@@ -80,10 +111,14 @@ def run_command(args: Namespace) -> int:
             raise bc.ModelError("--animate: an AUTOLEV script names no bodies to be drawn")
         return run_script_command(args)
     if args.echo and (args.t_start or args.start):
-        raise bc.ModelError(f"--echo and --{'start' if args.start else 't-start'}: a parameter file begins at t = 0")
+        raise bc.ModelError(
+            f"--echo and --{'start' if args.start else 't-start'}: a parameter file begins at t = 0"
+        )
     for_scripts = [f"--{name}" for name in ("print", "message") if getattr(args, name) is not None]
     if for_scripts:
-        raise bc.ModelError(f"{' and '.join(for_scripts)}: for AUTOLEV scripts alone; --output-every thins out rows")
+        raise bc.ModelError(
+            f"{' and '.join(for_scripts)}: for AUTOLEV scripts alone; --output-every thins out rows"
+        )
     equations = derive_model_equations(args)
     parameters = parameter_settings(args, equations)
     start = time.perf_counter()
@@ -92,9 +127,15 @@ def run_command(args: Namespace) -> int:
     compiled = time.perf_counter()
     inputs = read_input_files(args.input, equations) if args.input else {}
     file_settings = bc.settings_of(equations, args.pars) if args.pars else {}
-    output_options = given_options(output_every=args.output_every, dae=args.dae, t_start=args.t_start)
+    output_options = given_options(
+        output_every=args.output_every, dae=args.dae, t_start=args.t_start
+    )
     options = {**run_settings(args), **output_options, **event_settings(args)}
-    for name, values in (("parameters", parameters), ("initial", initial_values_and_guesses(args)), ("inputs", inputs)):
+    for name, values in (
+        ("parameters", parameters),
+        ("initial", initial_values_and_guesses(args)),
+        ("inputs", inputs),
+    ):
         options[name] = {**file_settings.get(name, {}), **values}
     options = {**file_settings, **options}
     if args.start:
@@ -104,21 +145,39 @@ def run_command(args: Namespace) -> int:
     if args.out:
         run.save(prepare_output_path(args.out), classic=args.classic, labels=args.labels)
     if args.echo:
-        write_echo(program_setup(equations.derived), sim.loaded, run, options, prepare_output_path(args.echo))
+        write_echo(
+            program_setup(equations.derived),
+            sim.loaded,
+            run,
+            options,
+            prepare_output_path(args.echo),
+        )
     if args.plot:
         run.plot(path=prepare_output_path(args.plot))
     if args.animate:
         with ProgressReporter("drawing") as progress:
             run.animate(prepare_output_path(args.animate), progress=progress.set_fraction)
     figures = run_figures(equations, sim, run, compiled - start)
-    print(json.dumps(figures, indent=2) if args.json else run_text(equations, sim, run, figures, args))
+    print(
+        json.dumps(figures, indent=2) if args.json else run_text(equations, sim, run, figures, args)
+    )
     return FINE if run.status is RunStatus.FINISHED else ENDED_EARLY
 
 
 CHOSEN = (  # figures of adaptive methods
-    "rtol", "atol", "rejected", "rates", "smallest_step", "largest_step", "jacobians", "factorisations",
-    "newton_failures", "fastest_mode", "held_steps", "went_over",
-)  # fmt: skip
+    "rtol",
+    "atol",
+    "rejected",
+    "rates",
+    "smallest_step",
+    "largest_step",
+    "jacobians",
+    "factorisations",
+    "newton_failures",
+    "fastest_mode",
+    "held_steps",
+    "went_over",
+)
 WORK = {
     "rejected": "steps rejected",
     "rates": "rates",
@@ -143,7 +202,9 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
         "method": settings["method"],
         "dae": settings.get("dae"),
         "step": settings["step"],
-        "steps": math.ceil((end_time - t_start) / settings["step"] - 1e-9) if fixed else settings.get("steps"),
+        "steps": math.ceil((end_time - t_start) / settings["step"] - 1e-9)
+        if fixed
+        else settings.get("steps"),
         **{x: settings[x] for x in CHOSEN if x in settings},
         "t_end": settings["t_end"],
         "reached": end_time,
@@ -152,33 +213,53 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
         "ended": run.ended,
         "events": [str(e) for e in run.events],
         "notes": run.notes,
-        "final": {x: {**last_value(run, x), "label": run.labels.get(x, x)} for x in equations.outputs or run},
+        "final": {
+            x: {**last_value(run, x), "label": run.labels.get(x, x)}
+            for x in equations.outputs or run
+        },
     }
 
 
-def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, Any], args: Namespace) -> str:
+def run_text(
+    equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, Any], args: Namespace
+) -> str:
     """The summary of a run and the last value of every output."""
     f, c = figures, figures["operations"]
     length = (
-        f"{f['step']:g}" if f.get("smallest_step") is None else f"{f['smallest_step']:.3g} to {f['largest_step']:.3g}"
+        f"{f['step']:g}"
+        if f.get("smallest_step") is None
+        else f"{f['smallest_step']:.3g} to {f['largest_step']:.3g}"
     )
     steps = "" if f["steps"] is None else f"{f['steps']} steps of {length} s, "
     factor = f["real_time_factor"]
     rows = [
-        ["operations", f"{sum(c[k] for k in ('add', 'multiply', 'divide', 'function'))} ({operations_text(c)})"],
+        [
+            "operations",
+            f"{sum(c[k] for k in ('add', 'multiply', 'divide', 'function'))} "
+            f"({operations_text(c)})",
+        ],
         ["derived", f"in {f['derivation_seconds']:.3g} s, {f['derivation']}"],
-        ["compiled", f"in {f['compile_seconds']:.3g} s, {sim.notes[0] if sim.notes else sim.backend}"],
+        [
+            "compiled",
+            f"in {f['compile_seconds']:.3g} s, {sim.notes[0] if sim.notes else sim.backend}",
+        ],
         ["run", f"{steps}{f['method']}, to t = {f['reached']:g} s in {f['run_seconds']:.3g} s"],
         ["speed", "-" if factor is None else f"{three_digits(factor)} times real time"],
         ["ended", f["ended"]],
     ]
     if f.get("rates") is not None:
-        rows.insert(4, ["work", ", ".join(f"{f[x]:,} {label}" for x, label in WORK.items() if x in f)])
+        rows.insert(
+            4, ["work", ", ".join(f"{f[x]:,} {label}" for x, label in WORK.items() if x in f)]
+        )
     rows += [["event", event] for event in f["events"]]
     rows += [
         ["note", note]
-        for note in dict.fromkeys((*run.notes, *stiff_switch_message(run.settings), *sim.notes[1:], *equations.notes))
+        for note in dict.fromkeys(
+            (*run.notes, *stiff_switch_message(run.settings), *sim.notes[1:], *equations.notes)
+        )
     ]
-    rows += [["wrote", str(path)] for path in (args.out, args.plot, args.animate, args.echo) if path]
+    rows += [
+        ["wrote", str(path)] for path in (args.out, args.plot, args.animate, args.echo) if path
+    ]
     last = final_table(f, "label")
     return "\n".join([model_heading(equations), aligned_text_table(rows, None, "<<"), "", last])

@@ -27,12 +27,25 @@ def add_options(parser: CommandParser) -> None:
     add("study", metavar="STUDY", help="a .toml file: model, values, metrics (docs/studies.md)")
     add("--fresh", action="store_true", help="delete the saved runs and restart")
     add("--retry", action="store_true", help="repeat runs that failed")
-    add("--check", action="store_true", help="read the study, print what it would do, and run nothing")
+    add(
+        "--check",
+        action="store_true",
+        help="read the study, print what it would do, and run nothing",
+    )
     add = parser.group("run")
     scheduler = "a Dask scheduler, such as tcp://10.0.0.5:8786 (default: processes on this machine)"
     add("--scheduler", metavar="ADDRESS", help=scheduler)
-    add("--workers", type=parse_positive_integer, metavar="N", help="processes on this machine (default: one per core)")
-    add("--in-process", action="store_true", help="no other processes: one run after another, on one core")
+    add(
+        "--workers",
+        type=parse_positive_integer,
+        metavar="N",
+        help="processes on this machine (default: one per core)",
+    )
+    add(
+        "--in-process",
+        action="store_true",
+        help="no other processes: one run after another, on one core",
+    )
     add = parser.group("output")
     add("--out", metavar="FOLDER", help="folder of runs, table and plots (default: STUDY_results)")
     add("--table", metavar="FILE", help=f"write the table here as well ({', '.join(TABLES)})")
@@ -47,7 +60,10 @@ def run_command(args: Namespace) -> int:
         study = bc.Study.read(args.study)
     folder = Path(args.out or f"{Path(args.study).stem}_results")
     if args.check:
-        print(f"{study.definition.name}: {pluralize(len(study), 'run')} of {study.definition.model}, nothing wrong")
+        print(
+            f"{study.definition.name}: {pluralize(len(study), 'run')} of "
+            f"{study.definition.model}, nothing wrong"
+        )
         return FINE
     if args.table and Path(args.table).suffix.lower() not in TABLES:
         raise bc.RunError(f"cannot write {args.table}: a table ends in {' or '.join(TABLES)}")
@@ -55,11 +71,19 @@ def run_command(args: Namespace) -> int:
     with bar:
         try:
             result = study.run(
-                folder, scheduler=args.scheduler, workers=args.workers, in_process=args.in_process, fresh=args.fresh,
-                retry=args.retry, progress=bar.set_counts,
-            )  # fmt: skip
+                folder,
+                scheduler=args.scheduler,
+                workers=args.workers,
+                in_process=args.in_process,
+                fresh=args.fresh,
+                retry=args.retry,
+                progress=bar.set_counts,
+            )
         except KeyboardInterrupt:
-            bar.message = f"{bar.done} of {len(study)} runs are in {folder}; the same command continues from there"
+            bar.message = (
+                f"{bar.done} of {len(study)} runs are in {folder}; the same command continues "
+                f"from there"
+            )
             raise
     wrote = [result.save(folder / "table.csv"), *([result.save(args.table)] if args.table else [])]
     if not args.no_plots:
@@ -90,7 +114,8 @@ class ProgressBar(ProgressReporter):
         eta = f", {elapsed / run_count * (self.total - self.done):.0f} s left" if run_count else ""
         failed = f", {self.failed} failed" if self.failed else ""
         return (
-            f"{self.what} [{'#' * full}{'.' * (WIDTH - full)}] {self.done}/{self.total}{failed}, {elapsed:.0f} s{eta}"
+            f"{self.what} [{'#' * full}{'.' * (WIDTH - full)}] "
+            f"{self.done}/{self.total}{failed}, {elapsed:.0f} s{eta}"
         )
 
     def __exit__(self, *error: object) -> None:
@@ -123,14 +148,25 @@ def study_report(result: bc.StudyResult, wrote: list[Path]) -> str:
 
 
 def _study_facts(result: bc.StudyResult) -> list[list[str]]:
-    facts = [["runs", f"{result.made} made, {result.found} found in {result.folder}, {len(result.failed)} failed"]]
+    facts = [
+        [
+            "runs",
+            f"{result.made} made, {result.found} found in {result.folder}, "
+            f"{len(result.failed)} failed",
+        ]
+    ]
     facts.append(["time", f"{result.seconds:.3g} s in all runs together"])
     for name in result.definition.metrics:
         low, high = result.best(name), result.best(name, "max")
         if low is not None and high is not None:
             unit = result.units[name]
-            span = f"{_format_value(low.metrics[name])} to {_format_value(high.metrics[name])}{'' if unit == '1' else ' ' + unit}"
-            best_point = ", ".join(f"{name} = {_format_value(value)}" for name, value in low.values.items())
+            span = (
+                f"{_format_value(low.metrics[name])} to "
+                f"{_format_value(high.metrics[name])}{'' if unit == '1' else ' ' + unit}"
+            )
+            best_point = ", ".join(
+                f"{name} = {_format_value(value)}" for name, value in low.values.items()
+            )
             facts.append([name, f"{span}, {result.columns[name].label}; least at {best_point}"])
     return facts
 
@@ -140,12 +176,17 @@ def _result_table(result: bc.StudyResult) -> str:
     heads = result.heads
     units = [result.columns[h].unit if h in result.columns else "" for h in heads]
     rows = [[_format_value(x) for x in row] for row in result.table()]
-    remark = [f"  ... {len(rows) - MAX_PRINTED_ROWS} more rows"] if len(rows) > MAX_PRINTED_ROWS else []
+    remark = (
+        [f"  ... {len(rows) - MAX_PRINTED_ROWS} more rows"] if len(rows) > MAX_PRINTED_ROWS else []
+    )
     shown_rows = [
-        [*row[:-1], row[-1] if len(row[-1]) < 60 else row[-1][:57] + "..."] for row in rows[:MAX_PRINTED_ROWS]
+        [*row[:-1], row[-1] if len(row[-1]) < 60 else row[-1][:57] + "..."]
+        for row in rows[:MAX_PRINTED_ROWS]
     ]
     shown_rows = [[x.replace("\n", " ") for x in row] for row in shown_rows]
-    return "\n".join([aligned_text_table([units, *shown_rows], heads, ">" * (len(heads) - 1) + "<"), *remark])
+    return "\n".join(
+        [aligned_text_table([units, *shown_rows], heads, ">" * (len(heads) - 1) + "<"), *remark]
+    )
 
 
 def _format_value(x: object) -> str:

@@ -15,7 +15,8 @@ FILES = ("csv", "plot", "table")  # options that name files to be written
 
 
 def each_axle(args: Namespace) -> Iterator[Namespace]:
-    """The arguments as they are; of a car of which no axle is named, those of each axle, with files of its own."""
+    """The arguments as they are; of a car of which no axle is named, those of each axle, with files
+    of its own."""
     if args.axle is not None or not is_car(args.suspension):
         yield args
         return
@@ -42,4 +43,6 @@ def is_car(name: str) -> bool:
         from bellcrank.vehicles.cars.car import car_names
 
         return name in car_names() and name not in shipped()
-    return path.suffix == ".toml" and all(isinstance(read_toml(path).get(axle), dict) for axle in AXLES)
+    return path.suffix == ".toml" and all(
+        isinstance(read_toml(path).get(axle), dict) for axle in AXLES
+    )

@@ -1,4 +1,5 @@
-"""Standard output and error of a command: control characters in what is printed are shown, not obeyed."""
+"""Standard output and error of a command: control characters in what is printed are shown, not
+obeyed."""
 
 from __future__ import annotations
 
@@ -13,7 +14,9 @@ from bellcrank.core.errors import escape_unprintable
 
 _alone = threading.RLock()  # output of the command and its progress, which another thread shows
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_alone.acquire, after_in_parent=_alone.release, after_in_child=_alone.release)
+    os.register_at_fork(
+        before=_alone.acquire, after_in_parent=_alone.release, after_in_child=_alone.release
+    )
 
 
 class PrintableStream:

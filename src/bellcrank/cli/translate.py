@@ -17,7 +17,11 @@ from bellcrank.formats.decks import read_deck_file, translate_to_python
 def add_options(parser: CommandParser) -> None:
     add = parser.group("deck")
     add("deck", metavar="DECK.lsp", help="an AUTOSIM deck")
-    add("--external", metavar="FILE", help="file with the user functions of the deck (.py, .c, .f90)")
+    add(
+        "--external",
+        metavar="FILE",
+        help="file with the user functions of the deck (.py, .c, .f90)",
+    )
     out_help = "the Python file to write, or - to print it (default: DECK_model.py)"
     parser.group("output")("--out", metavar="FILE", help=out_help)
 
@@ -33,7 +37,9 @@ def run_command(args: Namespace) -> None:
         return
     output_path = Path(args.out or f"{path.stem}_model.py")
     if output_path.resolve() in routines:
-        raise bc.ModelError(f"{output_path} holds the routines of the deck; give another file with --out")
+        raise bc.ModelError(
+            f"{output_path} holds the routines of the deck; give another file with --out"
+        )
     write_text(prepare_output_path(str(output_path)), text)
     for remark in deck.remarks:
         print(f"warning: {remark}", file=sys.stderr)

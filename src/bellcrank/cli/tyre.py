@@ -19,19 +19,42 @@ from bellcrank.vehicles.tyres.tyre_curves import draw_tyre_curves, plot_loads, s
 
 SHOWN = ("mux", "muy", "Kxk", "Kya", "trail", "Re", "Rl", "sigma_x", "sigma_y")
 UNITS = {
-    "Fx": "N", "Fy": "N", "Fz": "N", "Mx": "N-m", "My": "N-m", "Mz": "N-m", "kappa": "", "alpha": "rad", "gamma": "rad",
-    "mux": "", "muy": "", "Kxk": "N", "Kya": "N/rad",
-}  # fmt: skip
+    "Fx": "N",
+    "Fy": "N",
+    "Fz": "N",
+    "Mx": "N-m",
+    "My": "N-m",
+    "Mz": "N-m",
+    "kappa": "",
+    "alpha": "rad",
+    "gamma": "rad",
+    "mux": "",
+    "muy": "",
+    "Kxk": "N",
+    "Kya": "N/rad",
+}
 
 
 def add_options(parser: CommandParser) -> None:
     add = parser.group("tyre")
-    add("file", metavar="FILE.tir", help="a tyre property file: Magic Formula 5.2 (PAC2002), 6.1 or 6.2")
+    add(
+        "file",
+        metavar="FILE.tir",
+        help="a tyre property file: Magic Formula 5.2 (PAC2002), 6.1 or 6.2",
+    )
     version = "Magic Formula of a file that does not name it"
     add("--version-of", choices=("5.2", "6.1", "6.2"), help=version)
-    add("--pressure", type=parse_float, metavar="PA", help="inflation pressure in Pa (default: that of the file)")
     add(
-        "--speed", type=parse_float, metavar="M/S", help="speed of the wheel in m/s (default: that of the measurements)"
+        "--pressure",
+        type=parse_float,
+        metavar="PA",
+        help="inflation pressure in Pa (default: that of the file)",
+    )
+    add(
+        "--speed",
+        type=parse_float,
+        metavar="M/S",
+        help="speed of the wheel in m/s (default: that of the measurements)",
     )
     add = parser.group("output")
     add("--plot", metavar="FILE", help="plot its curves (.png, .svg, .pdf)")
@@ -49,8 +72,16 @@ def run_command(args: Namespace) -> None:
     loads = plot_loads(tyre)
     forces = tyre.forces(loads, 0.0, 0.0, p=args.pressure, V=args.speed)
     if args.json:
-        values = {name: [json_number(float(x)) for x in np.asarray(forces[name])] for name in ("Fz", *SHOWN)}
-        head = {"name": tyre.name, "version": tyre.version, "side": tyre.side, "notes": list(tyre.notes)}
+        values = {
+            name: [json_number(float(x)) for x in np.asarray(forces[name])]
+            for name in ("Fz", *SHOWN)
+        }
+        head = {
+            "name": tyre.name,
+            "version": tyre.version,
+            "side": tyre.side,
+            "notes": list(tyre.notes),
+        }
         print(json.dumps({**head, "at": values}, indent=2))
         return
     _print_tyre(tyre, loads, {name: np.asarray(forces[name]) for name in SHOWN})
@@ -64,12 +95,20 @@ def _print_tyre(tyre: MagicFormula, loads: np.ndarray, forces: dict[str, np.ndar
         f"{tyre['VERTICAL_STIFFNESS']:g} N/m, pressure {tyre['INFLPRES']:g} Pa"
     )
     names = ("Fz", *SHOWN)
-    rows = [[f"{load:g}", *(f"{forces[name][i]:.4g}" for name in SHOWN)] for i, load in enumerate(loads)]
-    print(aligned_text_table([[UNITS.get(name, "m") for name in names], *rows], list(names), ">" * len(names)))
+    rows = [
+        [f"{load:g}", *(f"{forces[name][i]:.4g}" for name in SHOWN)] for i, load in enumerate(loads)
+    ]
+    print(
+        aligned_text_table(
+            [[UNITS.get(name, "m") for name in names], *rows], list(names), ">" * len(names)
+        )
+    )
     for note in tyre.notes:
         print(f"note: {note}")
 
 
 def _save_table(columns: dict[str, np.ndarray], path: str) -> None:
-    table_columns = tuple(TableColumn(name, values.tolist(), UNITS.get(name, "m")) for name, values in columns.items())
+    table_columns = tuple(
+        TableColumn(name, values.tolist(), UNITS.get(name, "m")) for name, values in columns.items()
+    )
     write_table(path, Table("forces of a tyre", table_columns))

@@ -1,4 +1,5 @@
-"""What `bellcrank car` and `bellcrank motorcycle` do alike with their files: begin one, list them, show metrics."""
+"""What `bellcrank car` and `bellcrank motorcycle` do alike with their files: begin one, list them,
+show metrics."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from bellcrank.vehicles.cars.metrics.handling_metrics import VehicleMetric
 def create_vehicle_file(args: Namespace, kind: str, text: str) -> int:
     """Writes the file that a new vehicle starts from."""
     if Path(args.file).exists() and not args.overwrite:
-        raise ModelError(f"{args.file} is there already; --overwrite lets the new file take its place")
+        raise ModelError(
+            f"{args.file} is there already; --overwrite lets the new file take its place"
+        )
     write_text(prepare_output_path(args.file), text)
     print(f"wrote {args.file}\nnext: bellcrank {kind} check {args.file}")
     return FINE
@@ -37,13 +40,22 @@ def list_files(args: Namespace, names: list[str], text: Callable[[str], str]) ->
     return FINE
 
 
-def print_check(args: Namespace, name: str, fine: str, details: Mapping[str, VehicleMetric], odd: list[str]) -> int:
-    """Prints the metrics of a vehicle and what is unusual; fine: what holds once its file could be read."""
+def print_check(
+    args: Namespace, name: str, fine: str, details: Mapping[str, VehicleMetric], odd: list[str]
+) -> int:
+    """Prints the metrics of a vehicle and what is unusual; fine: what holds once its file could be
+    read."""
     if args.json:
-        print(json.dumps({"name": name, "metrics": metric_values(details), "unusual": odd}, indent=2))
+        print(
+            json.dumps({"name": name, "metrics": metric_values(details), "unusual": odd}, indent=2)
+        )
         return FINE
     print(f"{name}: all keys are known, {fine}")
-    print(aligned_text_table([[n, f"{f.value:.5g}", f.unit, f.label] for n, f in details.items()], None, "<><<"))
+    print(
+        aligned_text_table(
+            [[n, f"{f.value:.5g}", f.unit, f.label] for n, f in details.items()], None, "<><<"
+        )
+    )
     for sentence in odd:
         print(f"note: {sentence}")
     return FINE
@@ -51,4 +63,7 @@ def print_check(args: Namespace, name: str, fine: str, details: Mapping[str, Veh
 
 def metric_values(details: Mapping[str, VehicleMetric]) -> dict[str, dict[str, Any]]:
     """Metrics for JSON."""
-    return {name: {"value": json_number(f.value), "unit": f.unit, "label": f.label} for name, f in details.items()}
+    return {
+        name: {"value": json_number(f.value), "unit": f.unit, "label": f.label}
+        for name, f in details.items()
+    }

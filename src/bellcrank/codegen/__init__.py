@@ -1,1 +1,2 @@
-"""Programs as text: what is common here, one folder for each language, run-time sources in its `runtime`."""
+"""Programs as text: what is common here, one folder for each language, run-time sources in its
+`runtime`."""

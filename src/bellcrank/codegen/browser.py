@@ -16,7 +16,8 @@ from bellcrank.core.errors import ModelError
 from bellcrank.kernel.layout import layout_of
 from bellcrank.program.program import SimulationProgram
 
-PAGE_KERNELS = {  # those that pages choose from, the smallest first, and what they have besides fixed steps
+# those that pages choose from, the smallest first, and what they have besides fixed steps
+PAGE_KERNELS = {
     "page": (),
     "page_linkages": ("LINKAGES",),
     "page_ground": ("GROUND",),
@@ -28,14 +29,22 @@ PAGE_KERNELS = {  # those that pages choose from, the smallest first, and what t
     "page_all": ("LOOPS", "BRIDGES", "LINKAGES", "GROUND", "LOOKS"),
 }
 TABLE = 1  # where their tables of functions begin for models
-FIELDS = ("t", "h", "t_end", "begun", "reached", "n_breaks", "n_told")  # of a job, that pages set or read
+FIELDS = (
+    "t",
+    "h",
+    "t_end",
+    "begun",
+    "reached",
+    "n_breaks",
+    "n_told",
+)  # of a job, that pages set or read
 
 
 @dataclass(frozen=True)
 class BrowserProgram:
-    """`kernel` and `module`: bytes of WebAssembly; `at`: addresses by name; `fields`: offsets in the job; `sizes`: how
-    many results functions have, by name; `routines`: addresses, by what the kernel knows of each; `mirrored`: lists
-    that are to be copied first."""
+    """`kernel` and `module`: bytes of WebAssembly; `at`: addresses by name; `fields`: offsets in
+    the job; `sizes`: how many results functions have, by name; `routines`: addresses, by what the
+    kernel knows of each; `mirrored`: lists that are to be copied first."""
 
     kernel: bytes
     module: bytes
@@ -50,7 +59,9 @@ class BrowserProgram:
         return self.routines.get(kernel_function_digest(ground))
 
 
-def browser_program(program: SimulationProgram, course: PageRunSettings | None = None) -> BrowserProgram:
+def browser_program(
+    program: SimulationProgram, course: PageRunSettings | None = None
+) -> BrowserProgram:
     """The functions of runs with fixed steps; rejects what browsers cannot call."""
     refuse_foreign(program)
     run_functions = [f for f in program.functions_of("minimal") if f.name != "constants"]
@@ -61,35 +72,55 @@ def browser_program(program: SimulationProgram, course: PageRunSettings | None =
 
     def page_memory(address: int, names: Sequence[str], grounds: Sequence[int]) -> bytes:
         functions = {name: TABLE + i for i, name in enumerate(names)}
-        page_memories.append(PageMemory(program, course, result_counts, address, functions, grounds))
+        page_memories.append(
+            PageMemory(program, course, result_counts, address, functions, grounds)
+        )
         return bytes(page_memories[0].data)
 
-    wasm = attached_program(program, WASM_PAGE_BYTES, TABLE, wheels=course.wheels, trailer=page_memory)
+    wasm = attached_program(
+        program, WASM_PAGE_BYTES, TABLE, wheels=course.wheels, trailer=page_memory
+    )
     addresses = {**page_memories[0].at, "sines": wasm.sines, "end": page_memories[0].end}
     job = layout_of("job.h", "Job").fields
-    kernel = files("bellcrank.kernel").joinpath(f"{_page_kernel(program, wasm.imports, course)}.wasm").read_bytes()
+    kernel = (
+        files("bellcrank.kernel")
+        .joinpath(f"{_page_kernel(program, wasm.imports, course)}.wasm")
+        .read_bytes()
+    )
     fields = {name: job[name][0] for name in FIELDS}
-    return BrowserProgram(kernel, wasm.module, addresses, fields, sizes, wasm.routines, wasm.mirrored)
+    return BrowserProgram(
+        kernel, wasm.module, addresses, fields, sizes, wasm.routines, wasm.mirrored
+    )
 
 
 def refuse_foreign(program: SimulationProgram) -> None:
-    """Complains of user functions that are given as text of other languages, or as functions of Python."""
+    """Complains of user functions that are given as text of other languages, or as functions of
+    Python."""
     foreign = [f"'{r.name}'" for r in program.externals if kernel_function(program, r) is None]
     if foreign:
         is_plural = len(foreign) > 1
         raise ModelError(
-            f"a live page computes in the browser and cannot call the user function{'s' * is_plural} "
-            f"{', '.join(foreign)}: write what {'they do' if is_plural else 'it does'} as formulas or as tables",
+            f"a live page computes in the browser and cannot call the user "
+            f"function{'s' * is_plural} "
+            f"{', '.join(foreign)}: write what {'they do' if is_plural else 'it does'} as "
+            f"formulas or as tables",
             program.name,
         )
 
 
-def _page_kernel(program: SimulationProgram, imports: Sequence[str], course: PageRunSettings) -> str:
+def _page_kernel(
+    program: SimulationProgram, imports: Sequence[str], course: PageRunSettings
+) -> str:
     """The smallest kernel that has what a program needs."""
     loops = program.loops
-    features = {"LOOPS": loops is not None, "BRIDGES": loops is not None and bool(loops.scales.blocks)}
+    features = {
+        "LOOPS": loops is not None,
+        "BRIDGES": loops is not None and bool(loops.scales.blocks),
+    }
     features |= {"LINKAGES": not {"lookup", "implicit"}.isdisjoint(imports)}
     features |= {"GROUND": any(name.startswith(("ground", "grid")) for name in imports)}
     features |= {"LOOKS": course.events is not None, "WHEELS": bool(course.wheels)}
     required = {part for part, is_needed in features.items() if is_needed}
-    return next(name for name, kernel_features in PAGE_KERNELS.items() if required <= {*kernel_features})
+    return next(
+        name for name, kernel_features in PAGE_KERNELS.items() if required <= {*kernel_features}
+    )

@@ -1,8 +1,10 @@
-"""User functions of one language called from another, by the conventions of C (Fortran 2008: bind(C)).
+"""User functions of one language called from another, by the conventions of C (Fortran 2008:
+bind(C)).
 
-In C a routine is `double name(double a, double b)`, or `void name(double a, double b, double *returns)` if it returns
-named values; with memory, `double *memory` is a further argument. In Fortran it is a function or a subroutine with
-arrays in these places. Between the two it is called `external_name`.
+In C a routine is `double name(double a, double b)`, or `void name(double a, double b, double
+*returns)` if it returns named values; with memory, `double *memory` is a further argument. In
+Fortran it is a function or a subroutine with arrays in these places. Between the two it is called
+`external_name`.
 """
 
 from __future__ import annotations

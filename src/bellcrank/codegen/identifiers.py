@@ -9,7 +9,8 @@ from bellcrank.core.name_lookup import routine_name
 from bellcrank.symbolic.expr import Symbol
 from bellcrank.symbolic.expr.function_table import function_names_in
 
-# Keywords of C up to C23, and the names of its library that generated code uses or that headers may define.
+# Keywords of C up to C23, and the names of its library that generated code uses or that headers may
+# define.
 RESERVED = frozenset(
     (
         "alignas",
@@ -95,7 +96,8 @@ MADE = re.compile(
 
 
 def safe_names(symbols: Iterable[Symbol], reserved: Iterable[str] = ()) -> dict[Symbol, str]:
-    """An identifier for every symbol: q(b, 4) becomes q_b_4. No two are equal, none is a keyword or reserved."""
+    """An identifier for every symbol: q(b, 4) becomes q_b_4. No two are equal, none is a keyword or
+    reserved."""
     reserved_names = {*RESERVED, *reserved}
     names: dict[Symbol, str] = {}
     for symbol in symbols:

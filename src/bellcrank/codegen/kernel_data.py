@@ -1,4 +1,5 @@
-"""What the kernel knows of a model, as data: sizes, numbers and lists, by the names that they have in C.
+"""What the kernel knows of a model, as data: sizes, numbers and lists, by the names that they have
+in C.
 
 In:  a `SimulationProgram`, and which parts of the kernel it needs. Out: whole numbers, numbers and lists of either.
 """
@@ -27,7 +28,8 @@ REAL_LISTS = (
 
 
 def model_data(program: SimulationProgram, part_flags: Mapping[str, int]) -> Data:
-    """All that the kernel knows of a model besides its size, without the rows of closed loops (`row_data`)."""
+    """All that the kernel knows of a model besides its size, without the rows of closed loops
+    (`row_data`)."""
     data = unit_data(program.unit)
     loops = program.loops
     if loops is not None and (part_flags["HAS_LOOPS"] or part_flags["HAS_DAE"]):
@@ -40,7 +42,13 @@ def model_data(program: SimulationProgram, part_flags: Mapping[str, int]) -> Dat
 def size_data(p: SimulationProgram) -> Data:
     """How many of all there are."""
     n_q, n_u = len(p.coordinates), len(p.speeds)
-    data: Data = {"N_Q": n_q, "N_U": n_u, "N_S": n_q + n_u, "N_P": len(p.parameters), "N_C": len(p.constant_symbols)}
+    data: Data = {
+        "N_Q": n_q,
+        "N_U": n_u,
+        "N_S": n_q + n_u,
+        "N_P": len(p.parameters),
+        "N_C": len(p.constant_symbols),
+    }
     data |= {"N_W": len(p.inputs), "N_I": len(p.given_inputs), "N_OUT": len(p.output_names)}
     if p.loops is not None:
         k = p.loops.scales
@@ -54,8 +62,8 @@ def unit_data(unit: Sequence[int]) -> Data:
 
 
 def row_data(loops: LoopEquations, order: bool = True) -> Data:
-    """Rows of loops: which entries of J and M are not zero in every position, numbers that bring J to entries of about
-    one, and the `order` of pivots: row and column of those of `derivatives`."""
+    """Rows of loops: which entries of J and M are not zero in every position, numbers that bring J
+    to entries of about one, and the `order` of pivots: row and column of those of `derivatives`."""
     scales = loops.scales
     J, M = _nonzero_columns(loops.J), _nonzero_columns(loops.M)
     data: Data = {
@@ -91,21 +99,29 @@ def side_data(loops: LoopEquations) -> Data:
 
 
 def bridge_room(blocks: Sequence[Block]) -> int:
-    """How many numbers the bridges of blocks take: each four numbers, the places of four points and 14 vectors."""
+    """How many numbers the bridges of blocks take: each four numbers, the places of four points and
+    14 vectors."""
     return len(blocks) * (4 + 4 + 14 * _widest_block(blocks))
 
 
 def order_data(e: EliminationOrder) -> Data:
-    """The order in which stiff systems are solved: the first N_FIRST states, with what lies below and next to each."""
+    """The order in which stiff systems are solved: the first N_FIRST states, with what lies below
+    and next to each."""
     data: Data = {"N_FIRST": len(e.down), "STATE_ORDER": e.order}
-    for offset_name, index_name, rows in (("DOWN", "BELOW", e.down), ("ACROSS", "BESIDE", e.across)):
-        data |= {offset_name: [0, *accumulate(map(len, rows))], index_name: [x for row in rows for x in row]}
+    for offset_name, index_name, rows in (
+        ("DOWN", "BELOW", e.down),
+        ("ACROSS", "BESIDE", e.across),
+    ):
+        data |= {
+            offset_name: [0, *accumulate(map(len, rows))],
+            index_name: [x for row in rows for x in row],
+        }
     return data
 
 
 def _redundancy_data(program: SimulationProgram, loops: LoopEquations) -> Data:
-    """What runs need that use the redundant equations: is q' = u, and how many rows of g have rates that are the same
-    rows of v?"""
+    """What runs need that use the redundant equations: is q' = u, and how many rows of g have rates
+    that are the same rows of v?"""
     plain = tuple(program.coordinate_rates.results) == program.speeds
     return {"SPEEDS_ARE_RATES": int(plain), "N_PAIRED": loops.paired_row_count}
 
@@ -121,7 +137,8 @@ def _widest_block(blocks: Sequence[Block]) -> int:
 
 
 def _block_data(blocks: Sequence[Block]) -> Data:
-    """Rows, speeds and coordinates of which these are the rates, of blocks, and their usual ratios of pivots."""
+    """Rows, speeds and coordinates of which these are the rates, of blocks, and their usual ratios
+    of pivots."""
     rows, speeds, coordinates, usual = zip(*blocks, strict=True)
     return {
         "N_BLOCKS": len(blocks),
@@ -137,10 +154,15 @@ def _block_data(blocks: Sequence[Block]) -> Data:
 
 
 def _sparsity_data(loops: LoopEquations) -> Data:
-    """What methods for differential-algebraic equations know of the rows besides: the first entry of each row of M
-    that is not zero in every position, and columns that two rows of J have both."""
+    """What methods for differential-algebraic equations know of the rows besides: the first entry
+    of each row of M that is not zero in every position, and columns that two rows of J have
+    both."""
     columns, mass = _nonzero_columns(loops.J), _nonzero_columns(loops.M)
-    pairs = [sorted({*columns[r]}.intersection(columns[s])) for r in range(len(columns)) for s in range(r + 1)]
+    pairs = [
+        sorted({*columns[r]}.intersection(columns[s]))
+        for r in range(len(columns))
+        for s in range(r + 1)
+    ]
     return {
         "DIAGONAL": int(all(j == i for i, row in enumerate(mass) for j in row)),
         "MASS_FROM": [row[0] if row else i for i, row in enumerate(mass)],
@@ -155,17 +177,27 @@ def _nonzero_columns(rows: Sequence[Sequence[Expr]]) -> list[list[int]]:
 
 
 def _stiff_data(program: SimulationProgram) -> Data:
-    """What stiff methods know: the order in which systems are solved, costs in evaluations of rates, and where slopes
-    that the program knows stand in the matrix of all, whose states are in the order of elimination."""
+    """What stiff methods know: the order in which systems are solved, costs in evaluations of
+    rates, and where slopes that the program knows stand in the matrix of all, whose states are in
+    the order of elimination."""
     order = elimination_order(rhs_dependencies(program), len(program.coordinates))
     cost, data = stiff_method_costs(program), order_data(order)
-    data |= {"SLOPES_COST": float(cost.slopes), "FACTOR_COST": float(cost.factor), "SOLVE_COST": float(cost.solve)}
+    data |= {
+        "SLOPES_COST": float(cost.slopes),
+        "FACTOR_COST": float(cost.factor),
+        "SOLVE_COST": float(cost.solve),
+    }
     if not program.sloped:
         return data
-    n, position_of_state = len(order.order), {state: column for column, state in enumerate(order.order)}
+    n, position_of_state = (
+        len(order.order),
+        {state: column for column, state in enumerate(order.order)},
+    )
     return data | {
         "N_SLOPES": len(program.slope_places),
-        "SLOPE_PLACE": [position_of_state[i] * n + position_of_state[j] for i, j in program.slope_places],
+        "SLOPE_PLACE": [
+            position_of_state[i] * n + position_of_state[j] for i, j in program.slope_places
+        ],
         "SLOPE_COLUMN": [j for _, j in program.slope_places],
         "SLOPED": [int(j in program.sloped) for j in range(n)],
     }

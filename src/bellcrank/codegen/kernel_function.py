@@ -1,4 +1,5 @@
-"""A function of a model that the kernel evaluates: numbers and lists as data, formulas to be printed with the model."""
+"""A function of a model that the kernel evaluates: numbers and lists as data, formulas to be
+printed with the model."""
 
 from __future__ import annotations
 
@@ -14,14 +15,20 @@ from bellcrank.symbolic.expr import Expr, Symbol
 
 Formulas = tuple[tuple[Sequence[Symbol], Sequence[Symbol], Sequence[Symbol]], Mapping[int, Expr]]
 Lists = Mapping[str, np.ndarray[Any, Any]]
-STRUCTURES = {"Implicit": "implicit.c", "Lookup": "lookup.c", "Ground": "ground.c", "GroundGrid": "ground_grid.c"}
+STRUCTURES = {
+    "Implicit": "implicit.c",
+    "Lookup": "lookup.c",
+    "Ground": "ground.c",
+    "GroundGrid": "ground_grid.c",
+}
 FILES = {"ground_turn_at": "ground_shape.c"}  # of functions that do not stand with their structure
 
 
 @dataclass(frozen=True)
 class KernelFunction:
-    """`kind`: its structure in the kernel, with `numbers` (some in pairs), `lists` and `formulas`: over up to three
-    lists of symbols, values by their places. `called`: the function of the kernel. It has so many `arguments` and
+    """`kind`: its structure in the kernel, with `numbers` (some in pairs), `lists` and `formulas`:
+    over up to three lists of symbols, values by their places. `called`: the function of the kernel.
+    It has so many `arguments` and
     `values`, and takes `room` for numbers and for `pivots`, which are whole."""
 
     kind: str

@@ -1,8 +1,9 @@
-"""Functions given by equations (`program.implicit`): what the kernel knows of one, and what the run-time source
+"""Functions given by equations (`program.implicit`): what the kernel knows of one, and what the
+run-time source
 `implicit` of a language without kernel is filled with.
 
-It is Newton's method from a start on a grid, then the first and second derivatives; not-a-number outside the grid or
-where it does not settle.
+It is Newton's method from a start on a grid, then the first and second derivatives; not-a-number
+outside the grid or where it does not settle.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from bellcrank.symbolic.expr import Symbol
 
 @dataclass(frozen=True)
 class ImplicitSyntax:
-    """How a language says it: the `first` entry's number and `real` numbers; entries of the `state`, of `rates` and of
-    what is `solved` for; how an entry of the state is changed (`add`), four of them turned, and one held; how first and
-    second derivatives are stored, and those `known`; what the `second` input adds to the start; how four entries are
-    made `normal` where no turn does it."""
+    """How a language says it: the `first` entry's number and `real` numbers; entries of the
+    `state`, of `rates` and of what is `solved` for; how an entry of the state is changed (`add`),
+    four of them turned, and one held; how first and second derivatives are stored, and those
+    `known`; what the `second` input adds to the start; how four entries are made `normal` where no
+    turn does it."""
 
     first: int
     real: Callable[[float], str]
@@ -45,11 +47,17 @@ def implicit_names(f: ImplicitFunction, syntax: ImplicitSyntax) -> dict[Symbol, 
     """Names of everything in its rows."""
     names = {s: syntax.state.format(i) for i, s in enumerate(f.state, syntax.first)}
     names |= {s: s.name for s in f.inputs}
-    rates = ((j, k, s) for j, group in enumerate(f.rates, syntax.first) for k, s in enumerate(group, syntax.first))
+    rates = (
+        (j, k, s)
+        for j, group in enumerate(f.rates, syntax.first)
+        for k, s in enumerate(group, syntax.first)
+    )
     return names | {s: syntax.rates.format(j, k) for j, k, s in rates}
 
 
-def implicit_template_values(name: str, f: ImplicitFunction, syntax: ImplicitSyntax) -> dict[str, str]:
+def implicit_template_values(
+    name: str, f: ImplicitFunction, syntax: ImplicitSyntax
+) -> dict[str, str]:
     """What fills the source, by name."""
     first, real, size = syntax.first, syntax.real, len(f.state)
     column_of_unknown = {u: i for i, u in enumerate(f.free, first)}
@@ -68,10 +76,13 @@ def implicit_template_values(name: str, f: ImplicitFunction, syntax: ImplicitSyn
         elif u.unknown in column_of_unknown:
             updates.append(syntax.add.format(u.place + first, delta_text(u.unknown)))
     prescribed_lines = [
-        syntax.hold.format(p.place + first, real(p.drawn), real(p.sign), f.inputs[p.given].name) for p in f.prescribed
+        syntax.hold.format(p.place + first, real(p.drawn), real(p.sign), f.inputs[p.given].name)
+        for p in f.prescribed
     ]
     rates = [syntax.first_rate.format(u + first, i) for u, i in column_of_unknown.items()]
-    rates += [syntax.known.format(p.given + first, p.unknown + first, real(p.sign)) for p in f.prescribed]
+    rates += [
+        syntax.known.format(p.given + first, p.unknown + first, real(p.sign)) for p in f.prescribed
+    ]
     sizes = {
         "SIZE": size,
         "ROWS": len(f.residual),
@@ -79,7 +90,12 @@ def implicit_template_values(name: str, f: ImplicitFunction, syntax: ImplicitSyn
         "INPUTS": len(f.inputs),
         "PAIRS": f.input_pair_count,
     }
-    sizes |= {"VALUES": f.value_count, "NODES": len(f.start), "LAST": len(f.start) - 1, "TURNS": IMPLICIT.turns}
+    sizes |= {
+        "VALUES": f.value_count,
+        "NODES": len(f.start),
+        "LAST": len(f.start) - 1,
+        "TURNS": IMPLICIT.turns,
+    }
     return {
         **{key: str(n) for key, n in sizes.items()},
         "NAME": routine_name(name),
@@ -92,7 +108,9 @@ def implicit_template_values(name: str, f: ImplicitFunction, syntax: ImplicitSyn
         "NORMAL": "\n".join(normal),
         "UPDATES": "\n".join(updates),
         "FIRST": "\n".join(rates),
-        "SCATTER": "\n".join(syntax.second_rate.format(u + first, i) for u, i in column_of_unknown.items()),
+        "SCATTER": "\n".join(
+            syntax.second_rate.format(u + first, i) for u, i in column_of_unknown.items()
+        ),
     }
 
 
@@ -102,15 +120,26 @@ def implicit_function(f: ImplicitFunction) -> KernelFunction:
     rotations = [u for u in f.updates if u.kind == "turn"]
     translations = [u for u in f.updates if u.kind != "turn" and u.unknown in column]
     numbers = {
-        "size": size, "rows": rows, "unknowns": f.unknowns, "inputs": len(f.inputs), "last": len(f.start) - 1,
-        "low": f.low, "per": (len(f.start) - 1) / (f.high - f.low),
-        "n_turned": len(rotations), "n_moved": len(translations), "n_held": len(f.prescribed),
-    }  # fmt: skip
+        "size": size,
+        "rows": rows,
+        "unknowns": f.unknowns,
+        "inputs": len(f.inputs),
+        "last": len(f.start) - 1,
+        "low": f.low,
+        "per": (len(f.start) - 1) / (f.high - f.low),
+        "n_turned": len(rotations),
+        "n_moved": len(translations),
+        "n_held": len(f.prescribed),
+    }
     lists = {
         "start": np.array(f.start).ravel(),
         "column": int_array(f.free),
         "turned": int_array(
-            [x for u in rotations for x in (u.place, *(column.get(u.unknown + i, -1) for i in range(3)))]
+            [
+                x
+                for u in rotations
+                for x in (u.place, *(column.get(u.unknown + i, -1) for i in range(3)))
+            ]
         ),
         "moved": int_array([x for u in translations for x in (u.place, column[u.unknown])]),
         "held": int_array([x for p in f.prescribed for x in (p.place, p.given, p.unknown)]),
@@ -125,5 +154,13 @@ def implicit_function(f: ImplicitFunction) -> KernelFunction:
     scratch_size = size + rows * (rows + 1) + len(f.inputs) * f.unknowns + f.input_pair_count * rows
     formulas = {name: (symbol_groups, dict(enumerate(each))) for name, each in values.items()}
     return KernelFunction(
-        "Implicit", "implicit_values", numbers, lists, len(f.inputs), f.value_count, formulas, scratch_size, rows
+        "Implicit",
+        "implicit_values",
+        numbers,
+        lists,
+        len(f.inputs),
+        f.value_count,
+        formulas,
+        scratch_size,
+        rows,
     )

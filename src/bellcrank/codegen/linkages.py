@@ -1,4 +1,5 @@
-"""Texts of user functions: as they were given, or printed from formulas for the values that a program uses."""
+"""Texts of user functions: as they were given, or printed from formulas for the values that a
+program uses."""
 
 from __future__ import annotations
 
@@ -46,4 +47,7 @@ def kernel_function(program: SimulationProgram, routine: CallableRoutine) -> Ker
 
 def solves_equations(program: SimulationProgram) -> bool:
     """Is there a routine that solves equations by Newton's method?"""
-    return any(r.formulas is not None and isinstance(r.formulas.function, ImplicitFunction) for r in program.externals)
+    return any(
+        r.formulas is not None and isinstance(r.formulas.function, ImplicitFunction)
+        for r in program.externals
+    )

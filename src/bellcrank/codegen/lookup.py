@@ -1,5 +1,5 @@
-"""Look-ups (`program.lookup`): what the kernel knows of one, and what the run-time source `lookup` of a language
-without kernel is filled with."""
+"""Look-ups (`program.lookup`): what the kernel knows of one, and what the run-time source `lookup`
+of a language without kernel is filled with."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ SLACK = 1e-9  # of a cell, by which an argument may lie outside
 
 @dataclass(frozen=True)
 class LookupSyntax:
-    """How a language says it: `entry` of an array, the `first` one's number, `real` numbers; of every argument x that
-    it is `within` its grid (`both` joins two of these), how far it is `beyond` it, and the `cell` it is in."""
+    """How a language says it: `entry` of an array, the `first` one's number, `real` numbers; of
+    every argument x that it is `within` its grid (`both` joins two of these), how far it is
+    `beyond` it, and the `cell` it is in."""
 
     entry: str
     first: int
@@ -35,8 +36,9 @@ class LookupSyntax:
 
 @dataclass(frozen=True)
 class LookupTemplateValues:
-    """`rows` of numbers, one for every cell; `marks`: names of the place in a cell; `printer`: that of the lines; texts
-    of the values that are wanted, by their number; and `pieces` of text by name."""
+    """`rows` of numbers, one for every cell; `marks`: names of the place in a cell; `printer`: that
+    of the lines; texts of the values that are wanted, by their number; and `pieces` of text by
+    name."""
 
     rows: np.ndarray[Any, Any]
     marks: list[str]
@@ -62,13 +64,20 @@ def lookup_filling(
         low, high, step, cells = f.lows[k], f.highs[k], f.steps[k], f.cell_counts[k]
         numbers = {"low": low, "high": high, "step": step, "per": 1 / step}
         numbers |= {"least": low - SLACK * step, "most": high + SLACK * step}
-        axis_fields = {"x": x, "own": f"{x}_in" if f.beyond else x, "cells": str(cells), "last": str(cells - 1)}
+        axis_fields = {
+            "x": x,
+            "own": f"{x}_in" if f.beyond else x,
+            "cells": str(cells),
+            "last": str(cells - 1),
+        }
         axis_fields |= {"place": f.places[k].name}
         if f.beyond:
             axis_fields |= {"excess": f.beyond[k].name, "inside": f.inside[k].name}
         axes.append(axis_fields | {key: syntax.real(v) for key, v in numbers.items()})
     cell_lines = [
-        text.format(**axis) for axis in axes for text in ([syntax.beyond] if f.beyond else []) + [syntax.cell]
+        text.format(**axis)
+        for axis in axes
+        for text in ([syntax.beyond] if f.beyond else []) + [syntax.cell]
     ]
     fields = {
         "NAME": routine_name(name),
@@ -80,7 +89,9 @@ def lookup_filling(
         "LINES": "\n".join(lines),
     }
     rows = f.rows[:, indices] if indices else np.zeros((len(f.rows), 1))
-    return LookupTemplateValues(rows, marks, printer, dict(zip(value_indices, value_texts, strict=True)), fields)
+    return LookupTemplateValues(
+        rows, marks, printer, dict(zip(value_indices, value_texts, strict=True)), fields
+    )
 
 
 def lookup_function(f: GridLookup, value_indices: Sequence[int]) -> KernelFunction:
@@ -88,12 +99,21 @@ def lookup_function(f: GridLookup, value_indices: Sequence[int]) -> KernelFuncti
     indices, values = f.restrict(value_indices)
     axes, slack = len(f.lows), [SLACK * step for step in f.steps]
     numbers: dict[str, float | Sequence[float]] = {
-        "axes": axes, "beyond": int(bool(f.beyond)), "cells": f.cell_counts, "low": f.lows, "high": f.highs,
+        "axes": axes,
+        "beyond": int(bool(f.beyond)),
+        "cells": f.cell_counts,
+        "low": f.lows,
+        "high": f.highs,
         "least": [x - margin for x, margin in zip(f.lows, slack, strict=True)],
         "most": [x + margin for x, margin in zip(f.highs, slack, strict=True)],
-        "step": f.steps, "per": [1 / step for step in f.steps], "width": max(1, len(indices)), "values": len(f.values),
-    }  # fmt: skip
+        "step": f.steps,
+        "per": [1 / step for step in f.steps],
+        "width": max(1, len(indices)),
+        "values": len(f.values),
+    }
     rows = f.rows[:, indices] if indices else np.zeros((len(f.rows), 1))
     symbol_groups = ([f.numbers[k] for k in indices], (*f.places, *f.beyond, *f.inside), ())
     formulas = {"formulas": (symbol_groups, dict(zip(value_indices, values, strict=True)))}
-    return KernelFunction("Lookup", "look_up", numbers, {"numbers": rows.ravel()}, axes, len(f.values), formulas)
+    return KernelFunction(
+        "Lookup", "look_up", numbers, {"numbers": rows.ravel()}, axes, len(f.values), formulas
+    )

@@ -1,4 +1,5 @@
-"""The memory of a program in WebAssembly: `room` for the matrices and values of a statement, and a table of sines."""
+"""The memory of a program in WebAssembly: `room` for the matrices and values of a statement, and a
+table of sines."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ PARTS, ROWS = 64, 512  # of a radian; of the table of sines, from -4 rad on
 
 def scratch_size(functions: Iterable[ProgramFunction]) -> int:
     """How many numbers the matrices and values of a statement are at most."""
-    return max((_statement_scratch_size(s) for f in functions for s in f.section.statements), default=0)
+    return max(
+        (_statement_scratch_size(s) for f in functions for s in f.section.statements), default=0
+    )
 
 
 def reduce_sizes(s: NullSpaceSolve) -> tuple[int, int, int, int, int]:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class NumberType:
-    """A type of C. `suffix` ends its literals, `header` declares mathematical functions that follow the type of their
-    arguments, `sines` is the run-time source that takes sines and cosines together.
+    """A type of C. `suffix` ends its literals, `header` declares mathematical functions that follow
+    the type of their arguments, `sines` is the run-time source that takes sines and cosines
+    together.
 
-    User functions, tables of linkages and what is called back speak double precision whatever a program computes in.
+    User functions, tables of linkages and what is called back speak double precision whatever a
+    program computes in.
     """
 
     name: str

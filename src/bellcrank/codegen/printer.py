@@ -51,25 +51,35 @@ class CodePrinter:
             return self.print_product(node, fragments)
         if isinstance(node, Func):
             return self.print_function(node, [fragments[a] for a in node.args])
-        raise InternalError(f"{type(node).__name__} reached the printer: the scheduler should have named it")
+        raise InternalError(
+            f"{type(node).__name__} reached the printer: the scheduler should have named it"
+        )
 
     def print_number(self, value: Rational) -> str:
         try:
             return repr(float(value))
         except OverflowError:
-            raise ModelError("a number of the model is larger than 1.8e308, which no program can hold") from None
+            raise ModelError(
+                "a number of the model is larger than 1.8e308, which no program can hold"
+            ) from None
 
     def print_sum(self, node: Sum, fragments: Mapping[Expr, Piece]) -> Piece:
         text = ""
         for core, c in node.terms:
-            body = fragments[core][0] if abs(c) == 1 else self.print_scaled(abs_rational(c), fragments[core])
+            body = (
+                fragments[core][0]
+                if abs(c) == 1
+                else self.print_scaled(abs_rational(c), fragments[core])
+            )
             binding = fragments[core][1] if abs(c) == 1 else TERM
             negative = c < 0
             if binding == UNARY and body.startswith("-"):
                 body, negative, binding = body[1:], not negative, TERM
             if binding < TERM:
                 body = f"({body})"
-            text += (" - " if negative else " + ") + body if text else ("-" if negative else "") + body
+            text += (
+                (" - " if negative else " + ") + body if text else ("-" if negative else "") + body
+            )
         return text, SUM
 
     def print_scaled(self, c: Rational, fragment: Piece) -> str:
@@ -82,8 +92,12 @@ class CodePrinter:
         if scale != 1:
             top.append(self.print_number(scale))
         for base, exponent in node.factors:
-            root_argument = base if exponent == -1 / 2 else sqrt_argument(base) if exponent == -1 else None
-            if root_argument is not None and (root := self.reciprocal_root(fragments[root_argument])):
+            root_argument = (
+                base if exponent == -1 / 2 else sqrt_argument(base) if exponent == -1 else None
+            )
+            if root_argument is not None and (
+                root := self.reciprocal_root(fragments[root_argument])
+            ):
                 top.append(root)
                 continue
             text = self.print_power(fragments[base], abs_rational(exponent))

@@ -1,10 +1,11 @@
 """Statements arranged for speed: the same values, a shorter chain of dependent operations.
 
 In:  a `Section`. Out: a `StepSchedule`: its statements balanced and in a good order. One evaluation is bound by
-latency, not by the number of operations, so sums and products are rebuilt with the operands that are ready first at the
-bottom, divisors that occur more than once are inverted once, and statements follow the critical path. Angles that are
-known at the start have their sines and cosines taken together, which vectorises; so are functions that are known later,
-where several of a kind wait for nothing of each other (`emit.alike`). Only the rounding of the last bits changes.
+latency, not by the number of operations, so sums and products are rebuilt with the operands that
+are ready first at the bottom, divisors that occur more than once are inverted once, and statements
+follow the critical path. Angles that are known at the start have their sines and cosines taken
+together, which vectorises; so are functions that are known later, where several of a kind wait for
+nothing of each other (`emit.alike`). Only the rounding of the last bits changes.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ LONG_SUM, NAMED = 128, 8  # terms of a sum that becomes several statements, and 
 def schedule_section(
     section: Section, options: ScheduleOptions = DEFAULT_OPTIONS, stored: Sequence[Symbol] = ()
 ) -> StepSchedule:
-    """The section arranged for speed; `stored`: symbols in the order of memory, from where pairs are loaded."""
+    """The section arranged for speed; `stored`: symbols in the order of memory, from where pairs
+    are loaded."""
     arranger = _SectionScheduler(section, options, stored)
     used_symbols = arranger.used
     steps = [_drop_unused_targets(s, used_symbols) for s in arranger.steps]
@@ -83,7 +85,10 @@ def schedule_section(
 def _drop_unused_targets(s: Step, used_symbols: set[Symbol]) -> Step:
     """The step without targets that nobody uses."""
     if isinstance(s, SinCosGroup):
-        angle_targets = ((a.value, [x if x in used_symbols else None for x in (a.sine, a.cosine)]) for a in s.angles)
+        angle_targets = (
+            (a.value, [x if x in used_symbols else None for x in (a.sine, a.cosine)])
+            for a in s.angles
+        )
         return SinCosGroup(tuple(SinCos(value, *targets) for value, targets in angle_targets))
     if isinstance(s, CallStatement):
         return replace(s, targets=tuple(t if t in used_symbols else None for t in s.targets))
@@ -123,7 +128,9 @@ _Part = _TimedValue | _PendingProduct | _PendingSum
 class _SectionScheduler:
     """Rebuilds the statements of a section one after another."""
 
-    def __init__(self, section: Section, options: ScheduleOptions, stored: Sequence[Symbol]) -> None:
+    def __init__(
+        self, section: Section, options: ScheduleOptions, stored: Sequence[Symbol]
+    ) -> None:
         self.options = options
         self._stored: dict[Expr, int] = {s: i for i, s in enumerate(stored)}
         self.steps: list[Step] = []
@@ -142,10 +149,13 @@ class _SectionScheduler:
     @property
     def used(self) -> set[Symbol]:
         """The symbols that steps and results use."""
-        return set(symbols_in_order([*(e for s in self.steps for e in step_expressions(s)), *self.results]))
+        return set(
+            symbols_in_order([*(e for s in self.steps for e in step_expressions(s)), *self.results])
+        )
 
     def _schedule_result(self, root: Expr) -> Expr:
-        """A result as a symbol or number, maybe with a sign, so that its operations take part in the ordering."""
+        """A result as a symbol or number, maybe with a sign, so that its operations take part in
+        the ordering."""
         value = self.schedule_expression(root)
         sign, expr = _split_sign(value.expr)
         named_value = self._name_value(replace(value, expr=expr)).expr
@@ -166,10 +176,17 @@ class _SectionScheduler:
             late = max(self.time.values(), default=0) + 20 * len(s.right)
             right_side = self._schedule_values(s.right)
             if isinstance(s, SolveStatement):
-                new: Step = replace(s, matrix=tuple(map(self._schedule_values, s.matrix)), right=right_side)
+                new: Step = replace(
+                    s, matrix=tuple(map(self._schedule_values, s.matrix)), right=right_side
+                )
             else:
-                mass, rows = tuple(map(self._schedule_values, s.mass)), tuple(map(self._schedule_values, s.rows))
-                new = replace(s, mass=mass, force=self._schedule_values(s.force), rows=rows, right=right_side)
+                mass, rows = (
+                    tuple(map(self._schedule_values, s.mass)),
+                    tuple(map(self._schedule_values, s.rows)),
+                )
+                new = replace(
+                    s, mass=mass, force=self._schedule_values(s.force), rows=rows, right=right_side
+                )
             self._append_step(new, late)
 
     def _schedule_values(self, expressions: Iterable[Expr]) -> tuple[Expr, ...]:
@@ -189,14 +206,24 @@ class _SectionScheduler:
         return _TimedValue(symbol, value.time)
 
     def _group_angles(self, section: Section) -> int:
-        """Takes sines and cosines of all angles that follow from the leaves by arithmetic; in how many steps."""
-        definition = {s.target: s.value for s in section.statements if isinstance(s, AssignStatement)}
-        late = {t for s in section.statements if not isinstance(s, AssignStatement) for t in step_targets(s)}
+        """Takes sines and cosines of all angles that follow from the leaves by arithmetic; in how
+        many steps."""
+        definition = {
+            s.target: s.value for s in section.statements if isinstance(s, AssignStatement)
+        }
+        late = {
+            t
+            for s in section.statements
+            if not isinstance(s, AssignStatement)
+            for t in step_targets(s)
+        }
         targets_of_angle: dict[Expr, dict[str, Symbol]] = {}
         for target, value in definition.items():
             if any(isinstance(n, Func) or n in late for n in postorder((value,))):
                 late.add(target)
-            if _is_sincos_step(value) and not any(isinstance(n, Func) or n in late for n in postorder(value.args)):
+            if _is_sincos_step(value) and not any(
+                isinstance(n, Func) or n in late for n in postorder(value.args)
+            ):
                 targets_of_angle.setdefault(value.args[0], {})[value.name] = target
         cone: set[Symbol] = set()
         stack = symbols_in_order(targets_of_angle)
@@ -218,7 +245,10 @@ class _SectionScheduler:
             self._taken |= {("cos", a.value): a.cosine for a in angles if a.cosine is not None}
             angles.sort(key=lambda a: self._stored.get(a.value, len(self._stored)))
             for i in range(0, len(angles), TOGETHER):
-                self._append_step(SinCosGroup(tuple(angles[i : i + TOGETHER])), FUNCTION + max(v.time for v in values))
+                self._append_step(
+                    SinCosGroup(tuple(angles[i : i + TOGETHER])),
+                    FUNCTION + max(v.time for v in values),
+                )
         return len(self.steps)
 
     # ---- expressions
@@ -246,9 +276,16 @@ class _SectionScheduler:
             return self._one_angle(node.name, self._name_value(args[0]))
         if self.options.side_by_side and node.function is None and node.name in ALIKE:
             return self._groupable_call(node.name, args[0])
-        if self.options.side_by_side and self.options.together and node.function is None and node.name == "tan":
+        if (
+            self.options.side_by_side
+            and self.options.together
+            and node.function is None
+            and node.name == "tan"
+        ):
             angle = self._name_value(args[0])
-            return _PendingProduct(1, (self._one_angle("sin", angle),), (self._one_angle("cos", angle),))
+            return _PendingProduct(
+                1, (self._one_angle("sin", angle),), (self._one_angle("cos", angle),)
+            )
         cost = SELECT if node.function is None and FUNCTIONS[node.name].select else FUNCTION
         return _TimedValue(Func(node.name, tuple(a.expr for a in args), node.function), time + cost)
 
@@ -259,7 +296,9 @@ class _SectionScheduler:
         if (name, angle.expr) not in self._taken:
             sine, cosine = (Symbol(f"z{self._fresh + i}", "intermediate") for i in (0, 1))
             self._fresh += 2
-            self._append_step(SinCosGroup((SinCos(angle.expr, sine, cosine),)), angle.time + FUNCTION)
+            self._append_step(
+                SinCosGroup((SinCos(angle.expr, sine, cosine),)), angle.time + FUNCTION
+            )
             self._taken["sin", angle.expr], self._taken["cos", angle.expr] = sine, cosine
         symbol = self._taken[name, angle.expr]
         return _TimedValue(symbol, self.time[symbol])
@@ -287,7 +326,9 @@ class _SectionScheduler:
             if isinstance(part, _PendingSum) and self.options.balance:
                 signed_parts += [(sign * s, p) for s, p in part.parts]
             else:
-                signed_parts.append((sign, self._finish(part) if isinstance(part, _PendingSum) else part))
+                signed_parts.append(
+                    (sign, self._finish(part) if isinstance(part, _PendingSum) else part)
+                )
         return _PendingSum(tuple(signed_parts))
 
     def _visit_product(self, node: Product, arranged: dict[Expr, _Part]) -> _Part:
@@ -322,7 +363,8 @@ class _SectionScheduler:
             integer_part, fraction = divmod(exponent, 1)
             value = self._name_value(value) if integer_part else value
             root = _TimedValue(
-                Product(1, ((value.expr, fraction),)), value.time + (ROOT if fraction == 1 / 2 else FUNCTION)
+                Product(1, ((value.expr, fraction),)),
+                value.time + (ROOT if fraction == 1 / 2 else FUNCTION),
             )
             return [root, *(self._power_factors(value, int(integer_part)) if integer_part else [])]
         if exponent == 1:
@@ -332,37 +374,53 @@ class _SectionScheduler:
         while exponent > 3:
             if exponent % 2:
                 factors.append(value)
-            value = self._name_value(_TimedValue(_binary_product(1, [value, value]), value.time + MULTIPLY))
+            value = self._name_value(
+                _TimedValue(_binary_product(1, [value, value]), value.time + MULTIPLY)
+            )
             exponent //= 2
         return factors + [value] * exponent
 
     def _finish(self, part: _Part) -> _TimedValue:
         if isinstance(part, _TimedValue):
             return part
-        return self._balance_product(part) if isinstance(part, _PendingProduct) else self._balance_sum(part)
+        return (
+            self._balance_product(part)
+            if isinstance(part, _PendingProduct)
+            else self._balance_sum(part)
+        )
 
     def _balance_product(self, f: _PendingProduct) -> _TimedValue:
         sign, top = _signed_factors(f)
         if not f.bottom:
             top = self._multiply_pairs(top, 2)
             if len(top) == 1:
-                return _TimedValue(top[0].expr if sign > 0 else Product(-1, ((top[0].expr, 1),)), top[0].time)
+                return _TimedValue(
+                    top[0].expr if sign > 0 else Product(-1, ((top[0].expr, 1),)), top[0].time
+                )
             return _TimedValue(_binary_product(sign, top), MULTIPLY + max(v.time for v in top))
         below = self._multiply_pairs(list(f.bottom), 1)[0]
         above = self._multiply_pairs(top, 1)[0] if top else _TimedValue(ONE, 0)
         late = max(above.time, below.time + DIVIDE) + MULTIPLY
-        if above.expr is not ONE and self.options.reciprocals and late < max(above.time, below.time) + DIVIDE:
+        if (
+            above.expr is not ONE
+            and self.options.reciprocals
+            and late < max(above.time, below.time) + DIVIDE
+        ):
             inverse = _TimedValue(Product(1, ((below.expr, -1),)), below.time + DIVIDE)
             return _TimedValue(_binary_product(sign, [above, inverse]), late)
         factors = ((below.expr, -1),) if above.expr is ONE else ((above.expr, 1), (below.expr, -1))
         return _TimedValue(Product(sign, factors), max(above.time, below.time) + DIVIDE)
 
     def _multiply_pairs(self, factors: list[_TimedValue], final_count: int) -> list[_TimedValue]:
-        """Multiplies until `final_count` factors are left, those that are ready first at the bottom."""
+        """Multiplies until `final_count` factors are left, those that are ready first at the
+        bottom."""
         if not self.options.balance:
             while len(factors) > final_count:
                 a, b = factors[:2]
-                factors = [_TimedValue(_binary_product(1, [a, b]), max(a.time, b.time) + MULTIPLY), *factors[2:]]
+                factors = [
+                    _TimedValue(_binary_product(1, [a, b]), max(a.time, b.time) + MULTIPLY),
+                    *factors[2:],
+                ]
             return factors
         heap = [(v.time, i, v) for i, v in enumerate(factors)]
         heapq.heapify(heap)
@@ -375,7 +433,8 @@ class _SectionScheduler:
         return [v for _, _, v in sorted(heap)]
 
     def _balance_sum(self, terms: _PendingSum) -> _TimedValue:
-        """Adds up, what is ready first at the bottom; a product of two is left to be fused with the addition."""
+        """Adds up, what is ready first at the bottom; a product of two is left to be fused with the
+        addition."""
         products: list[_Term] = []
         summands: list[_Term] = []
         for i, (sign, part) in enumerate(terms.parts):
@@ -384,7 +443,9 @@ class _SectionScheduler:
                 top = self._multiply_pairs(top, 2)
                 start = max(v.time for v in top)
                 if len(top) == 2:
-                    products.append((start + MULTIPLY, i, sign * inner_sign, _binary_product(1, top), start))
+                    products.append(
+                        (start + MULTIPLY, i, sign * inner_sign, _binary_product(1, top), start)
+                    )
                 else:
                     summands.append((start, i, sign * inner_sign, top[0].expr, -1))
                 continue
@@ -394,7 +455,9 @@ class _SectionScheduler:
         if not self.options.balance:
             ordered_terms = sorted([*products, *summands], key=lambda x: x[1])
             exprs = tuple((e, s) for _, _, s, e, _ in ordered_terms)
-            return _TimedValue(Sum(exprs), max(x[0] for x in ordered_terms) + ADD * (len(exprs) - 1))
+            return _TimedValue(
+                Sum(exprs), max(x[0] for x in ordered_terms) + ADD * (len(exprs) - 1)
+            )
         heapq.heapify(products)
         heapq.heapify(summands)
         long, term_counts = len(terms.parts) > LONG_SUM, dict[Expr, int]()
@@ -410,15 +473,19 @@ class _SectionScheduler:
         return _TimedValue(expr if sign > 0 else Product(-1, ((expr, 1),)), time)
 
 
-_Term = tuple[int, int, int, Expr, int]  # ready, order, sign, expression, time of the factors of a product (-1: none)
+_Term = tuple[
+    int, int, int, Expr, int
+]  # ready, order, sign, expression, time of the factors of a product (-1: none)
 
 
 def _next_two(products: list[_Term], summands: list[_Term]) -> tuple[_Term, _Term]:
-    """The terms that are added next: those that are ready first, but not two products if something is there soon that
-    each of them can be fused with."""
+    """The terms that are added next: those that are ready first, but not two products if something
+    is there soon that each of them can be fused with."""
 
     def pop_earliest() -> _Term:
-        return heapq.heappop(summands if not products or (summands and summands[0] < products[0]) else products)
+        return heapq.heappop(
+            summands if not products or (summands and summands[0] < products[0]) else products
+        )
 
     a, b = pop_earliest(), pop_earliest()
     if a[4] >= 0 and b[4] >= 0 and summands and summands[0][0] <= b[0] + FUSION_WAIT_CYCLES:
@@ -428,7 +495,8 @@ def _next_two(products: list[_Term], summands: list[_Term]) -> tuple[_Term, _Ter
 
 
 def _add_terms(a: _Term, b: _Term, order: int) -> _Term:
-    """The sum of two terms. A product that comes late stands first: compilers fuse the first one."""
+    """The sum of two terms. A product that comes late stands first: compilers fuse the first
+    one."""
     if b[4] >= 0:
         a, b = b, a
     time = max(a[4], b[0]) + FUSED if a[4] >= 0 else max(a[0], b[0]) + ADD
@@ -472,14 +540,18 @@ def _is_sincos_step(node: Expr) -> TypeGuard[Func]:
 
 def _largest_number(section: Section) -> int:
     names = [t.name for s in section.statements for t in step_targets(s)]
-    names += [s.name for s in symbols_in_order(section_expressions(section))]  # some may be defined before it
+    names += [
+        s.name for s in symbols_in_order(section_expressions(section))
+    ]  # some may be defined before it
     return max((int(n[1:]) for n in names if n[0] == "z" and n[1:].isdecimal()), default=0)
 
 
 def _repeated_divisors(section: Section) -> set[Expr]:
     """What is divided by more than once."""
     count: dict[Expr, int] = {}
-    roots = [e for s in section.statements for e in statement_expressions(s)] + list(section.results)
+    roots = [e for s in section.statements for e in statement_expressions(s)] + list(
+        section.results
+    )
     for node in postorder(roots):
         if isinstance(node, Product):
             for base, exponent in node.factors:

@@ -1,5 +1,5 @@
-"""Formulas of signals, which are written as Python has them, as text of C and Fortran: the same operations in the same
-order."""
+"""Formulas of signals, which are written as Python has them, as text of C and Fortran: the same
+operations in the same order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _COMPARED = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 
 class SignalFormulaPrinter(ABC):
-    """What the languages have in common; `names` are those of the language for the names in formulas."""
+    """What the languages have in common; `names` are those of the language for the names in
+    formulas."""
 
     AND: ClassVar[str]
 
@@ -26,7 +27,8 @@ class SignalFormulaPrinter(ABC):
         return self._expr(ast.parse(formula, mode="eval").body)[0]
 
     def _expr(self, e: ast.expr) -> tuple[str, int]:
-        """Text, and how tightly it binds: 0 what needs parentheses everywhere, 1 sums, 2 products, 3 the rest."""
+        """Text, and how tightly it binds: 0 what needs parentheses everywhere, 1 sums, 2 products,
+        3 the rest."""
         match e:
             case ast.Name(id=name):
                 return self.names[name], 3
@@ -37,13 +39,18 @@ class SignalFormulaPrinter(ABC):
             case ast.BinOp(left=left, op=op, right=right):
                 sign, binds = _OPERATORS[type(op)]
                 space = " " if binds == 1 else ""
-                return f"{self._inner(left, binds)}{space}{sign}{space}{self._inner(right, binds + 1)}", binds
+                return (
+                    f"{self._inner(left, binds)}{space}{sign}{space}{self._inner(right, binds + 1)}",
+                    binds,
+                )
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return f"{self._inner(left, 1)} {_COMPARED[type(op)]} {self._inner(right, 1)}", 0
             case ast.BoolOp(op=ast.And(), values=values):
                 return f" {self.AND} ".join(self._expr(x)[0] for x in values), 0
             case ast.IfExp(test=test, body=body, orelse=other):
-                return self.conditional(self._expr(test)[0], self._expr(body)[0], self._expr(other)[0])
+                return self.conditional(
+                    self._expr(test)[0], self._expr(body)[0], self._expr(other)[0]
+                )
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self.call(name, [self._expr(x)[0] for x in arguments])
         raise InternalError(f"a formula of a signal holds {ast.unparse(e)}, which is not printed")

@@ -1,4 +1,5 @@
-"""Long functions in parts, because compile time grows faster than the length of a function; what the parts share."""
+"""Long functions in parts, because compile time grows faster than the length of a function; what
+the parts share."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ from typing import TypeVar
 from bellcrank.codegen.schedule_steps import SinCosGroup, Step, step_expressions, step_targets
 from bellcrank.symbolic.expr import Expr, Symbol, postorder
 
-MAX_STATEMENTS_PER_PART = 500  # statements in one function of several; twice as many may stay in one
+MAX_STATEMENTS_PER_PART = (
+    500  # statements in one function of several; twice as many may stay in one
+)
 MIN_RESULTS_COUNTED = 200  # results of one step, above which each counts as a statement
 T = TypeVar("T", bound=Step)
 
@@ -41,7 +44,9 @@ def shared_symbols(groups: Sequence[Sequence[Step]], results: Sequence[Expr]) ->
     home = {t: i for i, group in enumerate(groups) for s in group for t in step_targets(s)}
     shared: dict[Symbol, int] = {}
     for i, group in enumerate(groups):
-        roots = [e for s in group for e in step_expressions(s)] + (list(results) if i == len(groups) - 1 else [])
+        roots = [e for s in group for e in step_expressions(s)] + (
+            list(results) if i == len(groups) - 1 else []
+        )
         for n in postorder(roots):
             if isinstance(n, Symbol) and home.get(n, i) != i:
                 shared.setdefault(n, len(shared))

@@ -18,13 +18,18 @@ from bellcrank.program.statements import CallStatement, NullSpaceSolve, SolveSta
 from bellcrank.symbolic.expr import Expr, Func, Product, Sum, postorder
 
 ISSUE_WIDTH = 2  # operations that start per cycle
-LARGEST_LISTED = 1500  # operations; past, registers run out in critical-path order and depth first is better
+LARGEST_LISTED = (
+    1500  # operations; past, registers run out in critical-path order and depth first is better
+)
 
 
 def order_steps(steps: list[Step], results: tuple[Expr, ...], early: int) -> list[Step]:
     """The steps in a good order; the first `early` ones stay where they are."""
     graph = DependencyGraph(steps, results)
-    return [steps[i] for i in (graph.depth_first(early) if graph.is_long else graph.critical_path(early))]
+    return [
+        steps[i]
+        for i in (graph.depth_first(early) if graph.is_long else graph.critical_path(early))
+    ]
 
 
 class DependencyGraph:
@@ -38,7 +43,9 @@ class DependencyGraph:
         call = -1
         for i, s in enumerate(steps):
             predecessors = dict.fromkeys(
-                step_of_symbol[x] for x in symbols_in_order(step_expressions(s)) if x in step_of_symbol
+                step_of_symbol[x]
+                for x in symbols_in_order(step_expressions(s))
+                if x in step_of_symbol
             )
             if isinstance(s, CallStatement):  # user functions keep their order
                 if call >= 0:
@@ -58,7 +65,8 @@ class DependencyGraph:
         return [self._place[x] for x in symbols_in_order((e,)) if x in self._place]
 
     def critical_path(self, early: int) -> list[int]:
-        """List scheduling: among the steps whose operands are there, the one with the longest way to go comes first."""
+        """List scheduling: among the steps whose operands are there, the one with the longest way
+        to go comes first."""
         costs = [_step_cost(s) for s in self._steps]
         height = [0] * len(costs)
         for e in self._ends:
@@ -138,7 +146,11 @@ def _node_cost(node: Expr) -> tuple[int, int]:
     if isinstance(node, Sum):
         return ADD, len(node.terms) - 1
     if isinstance(node, Product):
-        size = sum(abs(x) if isinstance(x, int) else 1 for _, x in node.factors) - 1 + (abs(node.coefficient) != 1)
+        size = (
+            sum(abs(x) if isinstance(x, int) else 1 for _, x in node.factors)
+            - 1
+            + (abs(node.coefficient) != 1)
+        )
         below = any(x < 0 for _, x in node.factors)
         return (DIVIDE if below else MULTIPLY if size else 0), int(max(size, below))
     return (FUNCTION, 5) if isinstance(node, Func) else (0, 0)

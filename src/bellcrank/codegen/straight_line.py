@@ -1,4 +1,5 @@
-"""Straight-line code of a few values, for routines that are written next to the functions of a program."""
+"""Straight-line code of a few values, for routines that are written next to the functions of a
+program."""
 
 from __future__ import annotations
 
@@ -16,9 +17,13 @@ class _StatementPrinter(Protocol):
     def print_expression(self, root: Expr) -> str: ...
 
 
-def straight_lines(printer: _StatementPrinter, values: Sequence[Expr]) -> tuple[list[str], list[str]]:
+def straight_lines(
+    printer: _StatementPrinter, values: Sequence[Expr]
+) -> tuple[list[str], list[str]]:
     """Statements, what is shared named once, and the texts of the values after them."""
     plan = StatementScheduler(values)
     lowered = [plan.lower(v) for v in values]
-    lines = [line for s in [*plan.constants, *plan.statements] for line in printer.print_statement(s)]
+    lines = [
+        line for s in [*plan.constants, *plan.statements] for line in printer.print_statement(s)
+    ]
     return lines, [printer.print_expression(v) for v in lowered]

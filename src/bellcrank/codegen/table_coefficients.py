@@ -14,7 +14,8 @@ def table_coefficients(t: Table) -> list[float]:
 
 
 def spline_coefficients(t: Table) -> np.ndarray:
-    """Coefficients of the cubic pieces of a table of one argument, lowest power first: (pieces, 4)."""
+    """Coefficients of the cubic pieces of a table of one argument, lowest power first: (pieces,
+    4)."""
     c = t.powers  # highest first: (powers, pieces)
     coefficients = np.zeros((c.shape[1], 4))
     coefficients[:, : c.shape[0]] = c[::-1].T
@@ -22,7 +23,8 @@ def spline_coefficients(t: Table) -> np.ndarray:
 
 
 def bicubic_coefficients(t: Table) -> np.ndarray:
-    """Coefficients of the bicubic pieces of a table of two arguments over cells of unit size: (x, y, 4, 4)."""
+    """Coefficients of the bicubic pieces of a table of two arguments over cells of unit size: (x,
+    y, 4, 4)."""
     n = t.order + 1
     nodes = np.linspace(0.0, 1.0, n)
     inverse = np.linalg.inv(np.vander(nodes, increasing=True))

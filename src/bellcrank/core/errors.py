@@ -1,8 +1,8 @@
 """Errors: what can go wrong, said to an engineer.
 
-`ModelError`, `BuildError` and `RunError` are the user's to fix; `InternalError` is a bug of Bellcrank.
-A message reports what, where, the numbers, and what to try; a `ModelError` holds all problems found at once.
-Every error survives pickling, so that a study may run in other processes.
+`ModelError`, `BuildError` and `RunError` are the user's to fix; `InternalError` is a bug of
+Bellcrank. A message reports what, where, the numbers, and what to try; a `ModelError` holds all
+problems found at once. Every error survives pickling, so that a study may run in other processes.
 """
 
 from __future__ import annotations
@@ -16,15 +16,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _SHOWN = 100  # characters of a long line of text that an ExpressionError shows
-_CONTROL = (  # characters that a terminal obeys: C0 without tab and new line, C1, directions of text, half characters
-    *range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F),
-    *range(0x2066, 0x206A), *range(0xD800, 0xE000),
-)  # fmt: skip
+# characters that a terminal obeys: C0 without tab and new line, C1, directions of text, half
+# characters
+_CONTROL = (
+    *range(0x09),
+    *range(0x0B, 0x20),
+    *range(0x7F, 0xA0),
+    0x2028,
+    0x2029,
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+    *range(0xD800, 0xE000),
+)
 _ESCAPES = {code: ascii(chr(code))[1:-1] for code in _CONTROL}
 
 
 def escape_unprintable(text: str) -> str:
-    """A text whose control characters are written as Python would: names and units of files may hold any."""
+    """A text whose control characters are written as Python would: names and units of files may
+    hold any."""
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 
@@ -74,9 +83,16 @@ class ModelError(BellcrankError):
         if self.model is None and len(self.problems) == 1:
             return escape_unprintable(self.problems[0])
         count = f"{len(self.problems)} problem{'' if len(self.problems) == 1 else 's'}"
-        head = f"the model has {count}" if self.model is None else f"model '{self.model}' has {count}"
+        head = (
+            f"the model has {count}" if self.model is None else f"model '{self.model}' has {count}"
+        )
         return escape_unprintable(
-            "\n".join([head, *(_numbered_problem(i, problem) for i, problem in enumerate(self.problems, 1))])
+            "\n".join(
+                [
+                    head,
+                    *(_numbered_problem(i, problem) for i, problem in enumerate(self.problems, 1)),
+                ]
+            )
         )
 
 
@@ -181,7 +197,10 @@ class InternalError(BellcrankError):
     """
 
     def __str__(self) -> str:
-        return f"{super().__str__()}\nThis is a fault in Bellcrank, not in your model. Please report it with the model."
+        return (
+            f"{super().__str__()}\nThis is a fault in Bellcrank, not in your model. Please "
+            f"report it with the model."
+        )
 
 
 class ModelWarning(UserWarning):
@@ -249,12 +268,18 @@ def pluralize(number: int, word: str, words: str = "") -> str:
 
 def close_matches(name: str, candidates: Iterable[str]) -> list[str]:
     """Up to three of the candidates that resemble a name, best first; capitals do not matter."""
-    spelled = {candidate.lower(): candidate for candidate in reversed(list(candidates))}  # the first of equals
-    return [spelled[match] for match in difflib.get_close_matches(str(name).lower(), spelled, n=3, cutoff=0.6)]
+    spelled = {
+        candidate.lower(): candidate for candidate in reversed(list(candidates))
+    }  # the first of equals
+    return [
+        spelled[match]
+        for match in difflib.get_close_matches(str(name).lower(), spelled, n=3, cutoff=0.6)
+    ]
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """Return " Did you mean 'x'?" (note the space) for the candidate nearest to a name, or "" if none is near."""
+    """Return " Did you mean 'x'?" (note the space) for the candidate nearest to a name, or "" if
+    none is near."""
     matches = close_matches(name, candidates)
     return f" Did you mean '{matches[0]}'?" if matches else ""
 
@@ -265,7 +290,8 @@ def _numbered_problem(number: int, problem: str) -> str:
 
 
 def _caret_excerpt(text: str, position: int) -> str:
-    """The line of a text that holds a position, and a caret line under it; long lines are cut around the caret."""
+    """The line of a text that holds a position, and a caret line under it; long lines are cut
+    around the caret."""
     position = min(max(position, 0), len(text))
     start = text.rfind("\n", 0, position) + 1
     end = text.find("\n", position)

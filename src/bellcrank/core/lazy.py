@@ -28,7 +28,11 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home, there = homes[name]
         with _lock:
-            value = import_module(f"{home}.{there}") if home == package else getattr(import_module(home), there)
+            value = (
+                import_module(f"{home}.{there}")
+                if home == package
+                else getattr(import_module(home), there)
+            )
             setattr(module, name, value)
         return value
 

@@ -1,7 +1,7 @@
 """Names that a user typed: which of the known names is meant.
 
-Names of a model are case-sensitive. Whoever looks one up may omit or add blanks, and may write capitals otherwise
-where only one name can be meant.
+Names of a model are case-sensitive. Whoever looks one up may omit or add blanks, and may write
+capitals otherwise where only one name can be meant.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def normalized_name(name: Any) -> str:
 
 
 def find_name(name: Any, candidates: Iterable[str], kind: str = "name") -> str | None:
-    """The known name that is equal but for blanks, else the only one that is equal but for blanks and capitals; None if
-    there is none. Several are an error."""
+    """The known name that is equal but for blanks, else the only one that is equal but for blanks
+    and capitals; None if there is none. Several are an error."""
     listed, key = list(candidates), normalized_name(name)
     exact = next((x for x in listed if normalized_name(x) == key), None)
     if exact is not None:
@@ -41,14 +41,19 @@ def require_unique(matches: list[str], name: Any, kind: str) -> str | None:
     """The one name that was found; several, which differ by capitals, are an error."""
     if len(matches) > 1:
         listed = " and ".join(f"'{x}'" for x in matches)
-        raise ModelError(f"{kind} '{name_text(name)}' may be {listed}: names are case-sensitive, write one of them")
+        raise ModelError(
+            f"{kind} '{name_text(name)}' may be {listed}: names are case-sensitive, write "
+            f"one of them"
+        )
     return matches[0] if matches else None
 
 
 def make_names_unique(names: Sequence[str]) -> list[str]:
     """Names of which each occurs once: the second "a" is "a (2)"."""
     earlier_counts = [names[:i].count(name) for i, name in enumerate(names)]
-    return [f"{name} ({k + 1})" if k else name for name, k in zip(names, earlier_counts, strict=True)]
+    return [
+        f"{name} ({k + 1})" if k else name for name, k in zip(names, earlier_counts, strict=True)
+    ]
 
 
 def one_each(values: Mapping[Any, T], keys: Mapping[Any, str], label: str) -> dict[str, T]:
@@ -65,11 +70,15 @@ def one_each(values: Mapping[Any, T], keys: Mapping[Any, str], label: str) -> di
 
 
 def routine_name(name: str) -> str:
-    """The name of a routine in its own source, where users call it as they like; in ours a word stands before it."""
+    """The name of a routine in its own source, where users call it as they like; in ours a word
+    stands before it."""
     return re.sub(r"[^A-Za-z0-9_]+", "_", name).rstrip("_")
 
 
 def parse_call_text(text: str) -> tuple[str, tuple[str, ...]] | None:
-    """The word and the numbers, still text, of uniform(1, 2); None if it is not like that. Nothing is executed."""
+    """The word and the numbers, still text, of uniform(1, 2); None if it is not like that. Nothing
+    is executed."""
     match = _CALL.fullmatch(text)
-    return None if match is None else (match[1], tuple(x for x in match.groups()[1:] if x is not None))
+    return (
+        None if match is None else (match[1], tuple(x for x in match.groups()[1:] if x is not None))
+    )

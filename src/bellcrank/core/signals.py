@@ -1,8 +1,8 @@
 """Inputs over time: steps, ramps, sines, chirps, sampled signals. Values in user units, time in s.
 
-A kind of signal is a record of formulas in its numbers and the time t. Python, C and Fortran compute them as they stand
-here; parameter files, studies and written programs take names and numbers from the records. A new kind is a record and
-a function here.
+A kind of signal is a record of formulas in its numbers and the time t. Python, C and Fortran
+compute them as they stand here; parameter files, studies and written programs take names and
+numbers from the records. A new kind is a record and a function here.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ class SignalParameter:
 
 @dataclass(frozen=True)
 class SignalKind:
-    """A kind of signal: its value, its rate and the rate of that ("": there is none), and the times at which it is not
-    smooth.
+    """A kind of signal: its value, its rate and the rate of that ("": there is none), and the times
+    at which it is not smooth.
 
-    The formulas use the numbers by name, t, two_pi, `local_definitions` (names for parts of them, in order), + - * /,
-    comparisons, `and`, x if y else z, and functions that the three languages share.
+    The formulas use the numbers by name, t, two_pi, `local_definitions` (names for parts of them,
+    in order), + - * /, comparisons, `and`, x if y else z, and functions that the three languages
+    share.
     """
 
     name: str
@@ -71,7 +72,13 @@ class SignalKind:
         for order, text in enumerate(self.derivative_formulas[1:], 1):
             lines += [f"    if rate == {order}:", f"        return {text}"]
         listed = ", ".join(self.breaks)
-        lines += [f"    return {self.value}", "", "", f"def {self.name}_breaks({arguments}):", f"    return [{listed}]"]
+        lines += [
+            f"    return {self.value}",
+            "",
+            "",
+            f"def {self.name}_breaks({arguments}):",
+            f"    return [{listed}]",
+        ]
         return "\n".join([*lines, ""])
 
     @cached_property
@@ -90,16 +97,21 @@ class SignalKind:
                 raise RunError(f"{self.name}: {number.name}={display_text(value)} is not a number")
             checked_numbers.append(x)
             if number.positive and not checked_numbers[-1] > 0:
-                raise RunError(f"{self.name}: {number.name}={checked_numbers[-1]!r} must be positive")
+                raise RunError(
+                    f"{self.name}: {number.name}={checked_numbers[-1]!r} must be positive"
+                )
         value, breaks = self.compile_functions
         orders = [
-            _function_of_time(value, order, checked_numbers) for order in range(len(self.derivative_formulas))
+            _function_of_time(value, order, checked_numbers)
+            for order in range(len(self.derivative_formulas))
         ] + [None, None]
         assert orders[0] is not None
         kinks = tuple(x for x in breaks(*checked_numbers) if math.isfinite(x))
         numbers = tuple(checked_numbers)
         recipe = (_signal_of_kind, (self.name, numbers))
-        return Signal(self.name, orders[0], orders[1], kinks, numbers, second=orders[2], made=recipe)
+        return Signal(
+            self.name, orders[0], orders[1], kinks, numbers, second=orders[2], made=recipe
+        )
 
 
 def _signal_of_kind(name: str, numbers: tuple[float, ...]) -> Signal:
@@ -116,7 +128,8 @@ def _function_of_time(
 class Signal:
     """A function of time with its rate; `breaks` are times at which it is not smooth.
 
-    `numbers`, or `points` and cubic `piecewise_cubic`, say all about a signal that compiled code knows by its `name`;
+    `numbers`, or `points` and cubic `piecewise_cubic`, say all about a signal that compiled code
+    knows by its `name`;
     `covers` is the time for which a sampled one is known.
     """
 
@@ -159,7 +172,12 @@ SIGNAL_KINDS = {
         ),
         SignalKind(
             "sine",
-            (SignalParameter("amplitude"), SignalParameter("frequency", "Hz"), SignalParameter("phase", "rad"), _START),
+            (
+                SignalParameter("amplitude"),
+                SignalParameter("frequency", "Hz"),
+                SignalParameter("phase", "rad"),
+                _START,
+            ),
             "0.0 if t < start else amplitude*sin(turned)",
             "0.0 if t < start else amplitude*w*cos(turned)",
             "0.0 if t < start else -w*w*amplitude*sin(turned)",
@@ -203,7 +221,9 @@ SIGNAL_KINDS = {
 
 def positive_numbers() -> list[tuple[SignalKind, int, str]]:
     """The numbers that must be positive: kind, place among its numbers, name."""
-    return [(k, i, n.name) for k in SIGNAL_KINDS.values() for i, n in enumerate(k.numbers) if n.positive]
+    return [
+        (k, i, n.name) for k in SIGNAL_KINDS.values() for i, n in enumerate(k.numbers) if n.positive
+    ]
 
 
 def step(at: float = 0.0, height: float = 1.0, before: float = 0.0) -> Signal:
@@ -268,7 +288,9 @@ def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signa
     return signal
 
 
-def sine(amplitude: float = 1.0, frequency: float = 1.0, phase: float = 0.0, start: float = 0.0) -> Signal:
+def sine(
+    amplitude: float = 1.0, frequency: float = 1.0, phase: float = 0.0, start: float = 0.0
+) -> Signal:
     """Make a sine: amplitude * sin(2 pi frequency (t - start) + phase), zero before `start`.
 
     Parameters
@@ -297,7 +319,11 @@ def sine(amplitude: float = 1.0, frequency: float = 1.0, phase: float = 0.0, sta
 
 
 def chirp(
-    amplitude: float = 1.0, f0: float = 0.1, f1: float = 10.0, duration: float = 10.0, start: float = 0.0
+    amplitude: float = 1.0,
+    f0: float = 0.1,
+    f1: float = 10.0,
+    duration: float = 10.0,
+    start: float = 0.0,
 ) -> Signal:
     """Make a sine whose frequency changes linearly; after `duration` it stays at `f1`.
 
@@ -411,10 +437,14 @@ def sampled(times: Sequence[float], values: Sequence[float], name: str = "input"
     x, y = to_float_array(times), to_float_array(values)
     if x is None or y is None:
         raise RunError(
-            f"input '{name}': {'times' if x is None else 'values'} must be real numbers, none of them masked"
+            f"input '{name}': {'times' if x is None else 'values'} must be real numbers, "
+            f"none of them masked"
         )
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2 or np.any(np.diff(x) <= 0):
-        raise RunError(f"input '{name}': times must increase and match the values (got {x.shape} and {y.shape})")
+        raise RunError(
+            f"input '{name}': times must increase and match the values (got {x.shape} and "
+            f"{y.shape})"
+        )
     if not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
         raise RunError(f"input '{name}' holds values that are not finite numbers")
     slack = 1e-9 * max(abs(x[-1]), 1.0)
@@ -422,7 +452,9 @@ def sampled(times: Sequence[float], values: Sequence[float], name: str = "input"
 
     def value(t: float) -> float:
         if t < covers[0] or t > covers[1]:
-            raise RunError(f"input '{name}' covers t = {x[0]:g} to {x[-1]:g} s, but is needed at t = {t:g} s")
+            raise RunError(
+                f"input '{name}' covers t = {x[0]:g} to {x[-1]:g} s, but is needed at t = {t:g} s"
+            )
         return float(np.interp(t, x, y))
 
     def rate(t: float) -> float:
@@ -433,12 +465,21 @@ def sampled(times: Sequence[float], values: Sequence[float], name: str = "input"
     coefficients[:, 0], coefficients[:, 1] = y[:-1], np.diff(y) / np.diff(x)
     recipe = (sampled, (x, y, name))
     return Signal(
-        "pieces", value, rate, slope_discontinuities(x, coefficients[:, 1]), (), x, coefficients, covers, made=recipe
+        "pieces",
+        value,
+        rate,
+        slope_discontinuities(x, coefficients[:, 1]),
+        (),
+        x,
+        coefficients,
+        covers,
+        made=recipe,
     )
 
 
 def copy_input(value: Any) -> Any:
-    """What a caller gives for an input, without arrays and lists that the caller may change afterwards."""
+    """What a caller gives for an input, without arrays and lists that the caller may change
+    afterwards."""
     return copy.deepcopy(value) if isinstance(value, tuple | list | np.ndarray) else value
 
 
@@ -449,8 +490,12 @@ def slope_discontinuities(x: np.ndarray, slopes: np.ndarray) -> tuple[float, ...
 
 
 def piecewise_cubic(points: np.ndarray, coefficients: np.ndarray) -> Signal:
-    """Cubic pieces that begin at the points, lowest power first; outside it continues with the end slope."""
-    x, a = np.ascontiguousarray(points, dtype=float), np.ascontiguousarray(coefficients, dtype=float)
+    """Cubic pieces that begin at the points, lowest power first; outside it continues with the end
+    slope."""
+    x, a = (
+        np.ascontiguousarray(points, dtype=float),
+        np.ascontiguousarray(coefficients, dtype=float),
+    )
 
     def evaluate_at(t: float, rate: bool) -> float:
         inside = min(max(t, float(x[0])), float(x[-1]))

@@ -1,4 +1,5 @@
-"""Units as other readers write them: Modelica's syntax for tools, raised dots and exponents for people.
+"""Units as other readers write them: Modelica's syntax for tools, raised dots and exponents for
+people.
 
 In:  text that `units` reads, such as "N-m/s2". Out: "N.m/s2" (Modelica), "N·m/s²" (typeset).
 """
@@ -14,7 +15,8 @@ from functools import cache
 from bellcrank.core.errors import ModelError
 from bellcrank.core.units import preferred_name, read_unit
 
-# units that are products of others, and those whose name means something else in Modelica or has other characters
+# units that are products of others, and those whose name means something else in Modelica or has
+# other characters
 _PRODUCTS = {
     "Nm": "N-m",
     "Nmm": "N-mm",
@@ -63,12 +65,18 @@ class _UnitPowers:
 def _unit_powers(text: str) -> _UnitPowers:
     def lookup_unit(word: str, text: str, position: int) -> tuple[_UnitPowers, float]:
         name = preferred_name(word, text, position)
-        return (_unit_powers(_PRODUCTS[name]) if name in _PRODUCTS else _UnitPowers(((name, Fraction(1)),))), 1.0
+        return (
+            _unit_powers(_PRODUCTS[name])
+            if name in _PRODUCTS
+            else _UnitPowers(((name, Fraction(1)),))
+        ), 1.0
 
     return read_unit(text, lookup_unit, _UnitPowers())[0]
 
 
-def _format_fraction(powers: _UnitPowers, names: Mapping[str, str], product: str, raised: bool) -> str:
+def _format_fraction(
+    powers: _UnitPowers, names: Mapping[str, str], product: str, raised: bool
+) -> str:
     """One numerator over one denominator, in parentheses if it has several factors."""
 
     def format_factor(name: str, exponent: Fraction) -> str:
@@ -82,13 +90,18 @@ def _format_fraction(powers: _UnitPowers, names: Mapping[str, str], product: str
     denominator = product.join(below)
     numerator = product.join(above) or "1"
     return (
-        numerator if not below else f"{numerator}/({denominator})" if len(below) > 1 else f"{numerator}/{denominator}"
+        numerator
+        if not below
+        else f"{numerator}/({denominator})"
+        if len(below) > 1
+        else f"{numerator}/{denominator}"
     )
 
 
 @cache
 def modelica_unit(text: str) -> str | None:
-    """A unit by the grammar of unit expressions of the Modelica language; None where it has none (powers of 1/2).
+    """A unit by the grammar of unit expressions of the Modelica language; None where it has none
+    (powers of 1/2).
 
     Parameters
     ----------
@@ -106,13 +119,16 @@ def modelica_unit(text: str) -> str | None:
             return name
     if any(e.denominator != 1 for e in powers.exponents):
         return None
-    named_powers = _UnitPowers(tuple((name, e) for name, e in powers.items if _MODELICA.get(name) != "1"))
+    named_powers = _UnitPowers(
+        tuple((name, e) for name, e in powers.items if _MODELICA.get(name) != "1")
+    )
     return _format_fraction(named_powers, _MODELICA, ".", raised=False)
 
 
 @cache
 def typeset_unit(text: str) -> str:
-    """A unit as it is printed: "N·m/s²", "rad/(N·m)", "N·m/(m/s²)"; text that is no unit keeps its form."""
+    """A unit as it is printed: "N·m/s²", "rad/(N·m)", "N·m/(m/s²)"; text that is no unit keeps its
+    form."""
     try:
         powers = _unit_powers(text)
     except ModelError:

@@ -1,4 +1,5 @@
-"""Units: dimensions, unit names and unit systems, used where a description is read and where results are shown.
+"""Units: dimensions, unit names and unit systems, used where a description is read and where
+results are shown.
 
 In:  text such as "L/T**2" (dimension words over L F M T A and 1, capitals or not) or "N/mm" (real units).
 Out: `Unit`: a dimension, the text a person reads, and the factor from that unit to equation units.
@@ -7,16 +8,20 @@ conversions happen at the boundary and nowhere after it.
 
 How text is read:
 
-- Text whose words are all L, F, M, T or A (either case) is a dimension: "M" is a mass and "t" a time. Anything else
-  is real units: "m/s" is metres per second, "t-mm2" tonne millimetres squared. A lone "m" is a metre, with or without
-  a power ("m2", "1/m"). A lone tonne is "tonne"; where only real units can occur, `UnitSystem.parse_unit("t")` is one.
-- "*" and "/" go from left to right, as in Python. A hyphen, a raised dot or a space makes one compound unit and binds
-  tighter: "N-m/rad" is (N m)/rad and "N/m-s" is N/(m s).
+- Text whose words are all L, F, M, T or A (either case) is a dimension: "M" is a mass and "t" a
+  time. Anything else is real units: "m/s" is metres per second, "t-mm2" tonne millimetres squared.
+  A lone "m" is a metre, with or without a power ("m2", "1/m"). A lone tonne is "tonne"; where only
+  real units can occur, `UnitSystem.parse_unit("t")` is one.
+- "*" and "/" go from left to right, as in Python. A hyphen, a raised dot or a space makes one
+  compound unit and binds tighter: "N-m/rad" is (N m)/rad and "N/m-s" is N/(m s).
 - Powers: "s**2", "s^2", "s2", "s**-2", "s-2", "m^(1/2)".
-- "g" and "g's" are the acceleration of the unit system, never grams ("gram"). "lb" is a force, "lbm" a mass, which in
-  the pound systems is 1 lb divided by their g. All other units are converted by their exact definitions.
-- "Hz" is 1/T (cycles are not angles); "rpm" and "rev/s" are angular speeds. "d" is a degree, as in printed echo files.
-- Spelling counts ("MPa", "kN"), but a word in capitals matches any case ("KG", "RAD/S"), except "T".
+- "g" and "g's" are the acceleration of the unit system, never grams ("gram"). "lb" is a force,
+  "lbm" a mass, which in the pound systems is 1 lb divided by their g. All other units are converted
+  by their exact definitions.
+- "Hz" is 1/T (cycles are not angles); "rpm" and "rev/s" are angular speeds. "d" is a degree, as in
+printed echo files.
+- Spelling counts ("MPa", "kN"), but a word in capitals matches any case ("KG", "RAD/S"), except
+"T".
 """
 
 from __future__ import annotations
@@ -110,11 +115,23 @@ _SPEED, _TORQUE, _PRESSURE = LENGTH / TIME, FORCE * LENGTH, FORCE / LENGTH**2
 _TABLE = (  # dimension; names, the first preferred, and the SI value by exact definition
     (LENGTH, "m metre meter metres meters: 1, mm: 1e-3, cm: 1e-2, dm: 0.1, km: 1e3"),
     (LENGTH, "in inch inches: 0.0254, ft foot feet: 0.3048, mile miles: 1609.344"),
-    (FORCE, "N newton: 1, daN: 10, kN: 1e3, kgf: 9.80665, lb lbf lbs: 4.4482216152605, kip: 4448.2216152605"),
-    (MASS, "kg: 1, gram grams: 1e-3, tonne t tonnes: 1e3, lbm: 0.45359237, slug slugs: 14.593902937206362"),
+    (
+        FORCE,
+        "N newton: 1, daN: 10, kN: 1e3, kgf: 9.80665, lb lbf lbs: 4.4482216152605, kip: "
+        "4448.2216152605",
+    ),
+    (
+        MASS,
+        "kg: 1, gram grams: 1e-3, tonne t tonnes: 1e3, lbm: 0.45359237, slug slugs: "
+        "14.593902937206362",
+    ),
     (TIME, "s sec second seconds: 1, ms msec: 1e-3, us usec: 1e-6, ns: 1e-9"),
     (TIME, "min minute minutes: 60, h hr hour hours: 3600"),
-    (ANGLE, f"rad radian radians: 1, mrad: 1e-3, deg degree degrees d °: {1 / DEGREES}, rev revs: {2 * math.pi}"),
+    (
+        ANGLE,
+        f"rad radian radians: 1, mrad: 1e-3, deg degree degrees d °: {1 / DEGREES}, rev "
+        f"revs: {2 * math.pi}",
+    ),
     (ONE / TIME, "Hz: 1"),
     (ANGLE / TIME, f"rpm: {2 * math.pi / 60}"),
     (ACCELERATION, "g's g gee gees: 9.80665"),
@@ -127,14 +144,21 @@ _TABLE = (  # dimension; names, the first preferred, and the SI value by exact d
     (_PRESSURE, "Pa: 1, kPa: 1e3, MPa: 1e6, GPa: 1e9, bar: 1e5, psi: 6894.757293168361"),
     (ONE, "%: 0.01, counts count: 1"),
 )
-_ROWS = [(row.split(":")[0].split(), d, float(row.split(":")[1])) for d, rows in _TABLE for row in rows.split(",")]
+_ROWS = [
+    (row.split(":")[0].split(), d, float(row.split(":")[1]))
+    for d, rows in _TABLE
+    for row in rows.split(",")
+]
 _UNITS = {name: (names[0], dimension, si) for names, dimension, si in _ROWS for name in names}
-_CAPITALS = {name.upper(): name for name in reversed(_UNITS) if name != "t"}  # reversed: the preferred name wins
+_CAPITALS = {
+    name.upper(): name for name in reversed(_UNITS) if name != "t"
+}  # reversed: the preferred name wins
 
 
 @dataclass(frozen=True)
 class UnitSystem:
-    """User units of one system and the consistent equation units behind them. Time is in seconds everywhere."""
+    """User units of one system and the consistent equation units behind them. Time is in seconds
+    everywhere."""
 
     name: str
     length: str
@@ -147,7 +171,8 @@ class UnitSystem:
     """Name of the user unit of acceleration where it is not length/s2."""
 
     def user_unit(self, dimension: Dimension) -> Unit:
-        """The user unit of a dimension: what parameters of that dimension are given in, and channels shown in."""
+        """The user unit of a dimension: what parameters of that dimension are given in, and
+        channels shown in."""
         if dimension == ACCELERATION and self.acceleration is not None:
             return Unit(dimension, self.gees, self.acceleration)
         if dimension == MASS:
@@ -156,11 +181,13 @@ class UnitSystem:
         return Unit(dimension, factor, self._unit_text(dimension, self.angle))
 
     def equation_unit(self, dimension: Dimension) -> Unit:
-        """The equation unit of a dimension, with factor 1: "rad", and "lb-s2/in" for a mass in the in-lb system."""
+        """The equation unit of a dimension, with factor 1: "rad", and "lb-s2/in" for a mass in the
+        in-lb system."""
         return Unit(dimension, 1.0, self._unit_text(dimension, "rad"))
 
     def parse(self, text: str) -> Unit:
-        """Read dimension words (and give their user unit) or real units; see the docstring of the module."""
+        """Read dimension words (and give their user unit) or real units; see the docstring of the
+        module."""
         words = {word for word, _ in _WORD.findall(_normalize_unit_text(text))}
         if words != {"m"} and all(word.lower() in _DIMENSION_WORDS for word in words):
             return self.user_unit(parse_dimension(text))
@@ -187,10 +214,16 @@ class UnitSystem:
         """One equation unit of a dimension in SI units, by way of force and length."""
         scale = _float_power(_UNITS[self.force][2], dimension.mass)
         length, power = _UNITS[self.length][2], dimension.length - dimension.mass
-        return scale * _float_power(length, power) if power >= 0 else scale / _float_power(length, -power)
+        return (
+            scale * _float_power(length, power)
+            if power >= 0
+            else scale / _float_power(length, -power)
+        )
 
     def _unit_text(self, dimension: Dimension, angle: str) -> str:
-        mass = None if self.mass == "lbm" else self.mass  # lbm is not consistent, so it stands only for itself
+        mass = (
+            None if self.mass == "lbm" else self.mass
+        )  # lbm is not consistent, so it stands only for itself
         factors = _unit_exponents(dimension, mass, self.force, self.length, "s", angle)
         if self.force == "lb":  # in-lb, but N-m
             factors.sort(key=lambda part: part[0] == self.force)
@@ -202,7 +235,15 @@ UNIT_SYSTEMS = {
     system.name: system
     for system in (
         UnitSystem("mks", length="m", force="N", mass="kg", angle="rad", gees=9.80665),
-        UnitSystem("in-lb", length="in", force="lb", mass="lbm", angle="deg", gees=386.2, acceleration="g's"),
+        UnitSystem(
+            "in-lb",
+            length="in",
+            force="lb",
+            mass="lbm",
+            angle="deg",
+            gees=386.2,
+            acceleration="g's",
+        ),
         UnitSystem("ft-lb", length="ft", force="lb", mass="slug", angle="deg", gees=32.174),
         UnitSystem("mm-tonne", length="mm", force="N", mass="tonne", angle="deg", gees=9806.65),
     )
@@ -218,7 +259,8 @@ def unit_system(name: str | UnitSystem) -> UnitSystem:
     if system is None:
         system_names = ", ".join(["SI", *UNIT_SYSTEMS])
         raise ModelError(
-            f"no unit system is named '{name}'.{did_you_mean(str(name), UNIT_SYSTEMS)} Systems: {system_names}."
+            f"no unit system is named '{name}'.{did_you_mean(str(name), UNIT_SYSTEMS)} "
+            f"Systems: {system_names}."
         )
     return system
 
@@ -236,14 +278,20 @@ def parse_quantity(text: Any) -> tuple[float, str] | None:
 
 
 def preferred_name(word: str, text: str, position: int) -> str:
-    """The first of the names of a unit, for one of them; `text` and `position` are for the error of an unknown one."""
+    """The first of the names of a unit, for one of them; `text` and `position` are for the error of
+    an unknown one."""
     name = word if word in _UNITS else _CAPITALS.get(word)
     if name is None:
         if word.lower() in _DIMENSION_WORDS:
-            problem = f"the dimension word '{word}' stands among real units; write one kind or the other."
+            problem = (
+                f"the dimension word '{word}' stands among real units; write one kind or the other."
+            )
         else:
             problem = f"no unit is named '{word}'.{did_you_mean(word, _UNITS)}"
-        unit_list = f"Units: {', '.join(names[0] for names, *_ in _ROWS)}; or dimensions: words over L F M T A and 1."
+        unit_list = (
+            f"Units: {', '.join(names[0] for names, *_ in _ROWS)}; or dimensions: words over L "
+            f"F M T A and 1."
+        )
         raise ExpressionError(f"{problem}\n{unit_list}", text, position)
     return _UNITS[name][0]
 
@@ -255,7 +303,9 @@ def parse_dimension(text: str) -> Dimension:
         if word.lower() not in _DIMENSION_WORDS:
             dimension_list = "L (length), F (force), M (mass), T (time), A (angle) and 1"
             raise ExpressionError(
-                f"'{word}' is not a dimension. Dimensions are words over {dimension_list}.", text, position
+                f"'{word}' is not a dimension. Dimensions are words over {dimension_list}.",
+                text,
+                position,
             )
         return _DIMENSION_WORDS[word.lower()], 1.0
 
@@ -265,7 +315,8 @@ def parse_dimension(text: str) -> Dimension:
 def _unit_exponents(
     dimension: Dimension, mass: str | None, force: str, length: str, time: str, angle: str
 ) -> list[tuple[str, Fraction]]:
-    """Words and exponents of a dimension: with mass where no time enters (kg-m2), otherwise with force (N-s/m)."""
+    """Words and exponents of a dimension: with mass where no time enters (kg-m2), otherwise with
+    force (N-s/m)."""
     l, m, t, a = dimension.exponents
     if t == 0 and mass is not None:
         return [(mass, m), (length, l), (angle, a)]
@@ -281,8 +332,12 @@ def _format_unit(factors: Iterable[tuple[str, Fraction]], product: str, power: s
         return name if exponent == 1 else f"{name}{power}{exponent}"
 
     factors = list(factors)
-    above = product.join(format_unit_factor(name, exponent) for name, exponent in factors if exponent > 0)
-    below = "".join("/" + format_unit_factor(name, -exponent) for name, exponent in factors if exponent < 0)
+    above = product.join(
+        format_unit_factor(name, exponent) for name, exponent in factors if exponent > 0
+    )
+    below = "".join(
+        "/" + format_unit_factor(name, -exponent) for name, exponent in factors if exponent < 0
+    )
     return (above or "1") + below if above or below else ""
 
 
@@ -290,11 +345,15 @@ def _float_power(base: float, exponent: Fraction) -> float:
     return float(base ** (exponent.numerator if exponent.denominator == 1 else float(exponent)))
 
 
-_PLAIN = str.maketrans("¹²³⁴⁻−–·⋅×’", "1234---  *'")  # one character for one, so that positions stay
+_PLAIN = str.maketrans(
+    "¹²³⁴⁻−–·⋅×’", "1234---  *'"
+)  # one character for one, so that positions stay
 _WORD = re.compile(r"([A-Za-z°%]+(?:'s)?)(-?[0-9]+)?")
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _POWER = rf"(?:\*\*|\^)\s*(?:(-?{_NUMBER})|\(\s*(-?{_NUMBER})\s*(?:/\s*({_NUMBER})\s*)?\))"
-_TOKEN = re.compile(rf"(?P<word>{_WORD.pattern})|(?P<number>{_NUMBER})|(?P<power>{_POWER})|(?P<operator>\*\*|[-*/^()])")
+_TOKEN = re.compile(
+    rf"(?P<word>{_WORD.pattern})|(?P<number>{_NUMBER})|(?P<power>{_POWER})|(?P<operator>\*\*|[-*/^()])"
+)
 
 
 def _normalize_unit_text(text: object) -> str:
@@ -316,9 +375,11 @@ class UnitMeaning(Protocol):
 K = TypeVar("K", bound=UnitMeaning)
 
 
-def read_unit(text: str, lookup: Callable[[str, str, int], tuple[K, float]], one: K) -> tuple[K, float]:
-    """Read a product of powers of words; `lookup` knows the words and complains with their position; `one` is that of a
-    pure number."""
+def read_unit(
+    text: str, lookup: Callable[[str, str, int], tuple[K, float]], one: K
+) -> tuple[K, float]:
+    """Read a product of powers of words; `lookup` knows the words and complains with their
+    position; `one` is that of a pure number."""
     if _normalize_unit_text(text).strip() == "-":  # the usual mark of a pure number
         return one, 1.0
     reader = _UnitParser(text, lookup, one)
@@ -336,8 +397,15 @@ def read_unit(text: str, lookup: Callable[[str, str, int], tuple[K, float]], one
 class _UnitParser(Generic[K]):
     """Recursive descent over a unit text: quotient -> compound -> factor -> atom."""
 
-    def __init__(self, text: str, lookup: Callable[[str, str, int], tuple[K, float]], one: K) -> None:
-        self.text, self.plain, self.find, self.one = text, _normalize_unit_text(text).rstrip(), lookup, one
+    def __init__(
+        self, text: str, lookup: Callable[[str, str, int], tuple[K, float]], one: K
+    ) -> None:
+        self.text, self.plain, self.find, self.one = (
+            text,
+            _normalize_unit_text(text).rstrip(),
+            lookup,
+            one,
+        )
         self.position = self.next_position = 0
         if not self.plain:
             raise ExpressionError('the units are empty; write "1" for a pure number', text, 0)
@@ -346,7 +414,8 @@ class _UnitParser(Generic[K]):
         self.advance()
 
     def advance(self) -> None:
-        """Step to the next token: its `kind` is "word", "number", "power", "end" or the operator itself."""
+        """Step to the next token: its `kind` is "word", "number", "power", "end" or the operator
+        itself."""
         tail = self.plain[self.next_position :]
         self.position = len(self.plain) - len(tail.lstrip())
         self.kind = "end"
@@ -366,7 +435,9 @@ class _UnitParser(Generic[K]):
             divide = self.kind == "/"
             self.advance()
             d, f = self.parse_compound()
-            dimension, factor = (dimension / d, factor / f) if divide else (dimension * d, factor * f)
+            dimension, factor = (
+                (dimension / d, factor / f) if divide else (dimension * d, factor * f)
+            )
         return dimension, factor
 
     def parse_compound(self) -> tuple[K, float]:
@@ -396,7 +467,10 @@ class _UnitParser(Generic[K]):
             if self.kind != ")":
                 raise self.error("expected ')' here")
         else:
-            raise self.error("expected a unit or a dimension here" + (', as in "1/s"' if self.kind == "/" else ""))
+            raise self.error(
+                "expected a unit or a dimension here"
+                + (', as in "1/s"' if self.kind == "/" else "")
+            )
         self.advance()
         if self.kind in ("**", "^"):
             raise self.error("expected a power after this, such as 2, -1 or (1/2)")

@@ -1,4 +1,5 @@
-"""The step that a stand-alone program begins with, for a model that leaves its step to error control."""
+"""The step that a stand-alone program begins with, for a model that leaves its step to error
+control."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from bellcrank.simulation.run.point_evaluation import assemble, state_derivative
 
 
 def with_stable_step(setup: ProgramSetup, derived: DerivedModel) -> ProgramSetup:
-    """The setup with a step that is small enough, where the model has none because it asks for an adaptive method."""
+    """The setup with a step that is small enough, where the model has none because it asks for an
+    adaptive method."""
     run = setup.interface.run
     fixed = not run.method or run.method.lower() in METHODS
     if fixed or setup.method not in METHODS:
@@ -29,13 +31,15 @@ def with_stable_step(setup: ProgramSetup, derived: DerivedModel) -> ProgramSetup
         setup = replace(setup, step=step, notes=(*setup.notes, note))
     message = f"model '{setup.title}' asks for the method {run.method}"
     issue_warning(
-        f"{message}, but fixed steps of {setup.step:g} s are taken by {setup.method} here: compare with a run"
+        f"{message}, but fixed steps of {setup.step:g} s are taken by {setup.method} here: "
+        f"compare with a run"
     )
     return setup
 
 
 def _stable_step(derived: DerivedModel, interface: Interface) -> float:
-    """A round step (s) with which rk4 is stable at the start: 1 over the largest eigenvalue of the rates.
+    """A round step (s) with which rk4 is stable at the start: 1 over the largest eigenvalue of the
+    rates.
 
     It is infinite if that cannot be reported.
     """
@@ -50,7 +54,9 @@ def _stable_step(derived: DerivedModel, interface: Interface) -> float:
             for i in range(len(y)):
                 neighbours = [y + sign * h[i] * np.eye(len(y))[i] for sign in (1, -1)]
                 slopes = [
-                    np.concatenate(state_derivatives(loaded, 0.0, x[: len(q)], x[len(q) :], None, None))
+                    np.concatenate(
+                        state_derivatives(loaded, 0.0, x[: len(q)], x[len(q) :], None, None)
+                    )
                     for x in neighbours
                 ]
                 columns.append((slopes[0] - slopes[1]) / (2 * h[i]))

@@ -1,4 +1,5 @@
-"""Formats of export by name: the options of each, and the module that writes it, which is imported when it is needed.
+"""Formats of export by name: the options of each, and the module that writes it, which is imported
+when it is needed.
 
 In:  `DerivedModel`, a format, a path and options. Out: files; the path of the main one, or the page.
 """
@@ -16,7 +17,8 @@ from bellcrank.mechanics.derive.derived import DerivedModel
 
 @dataclass(frozen=True)
 class ExportFormatSpec:
-    """A format: who writes it (given the derivation, name, path and options), and the names of its options."""
+    """A format: who writes it (given the derivation, name, path and options), and the names of its
+    options."""
 
     write: Callable[..., Any]
     options: tuple[str, ...] = ()
@@ -49,13 +51,18 @@ FORMATS: dict[str, ExportFormatSpec] = {
     "embedded": ExportFormatSpec(_export_program, ("events", "stop", "precision")),
     "simulink": ExportFormatSpec(_export_program, ("events", "stop")),
     "fmu": ExportFormatSpec(
-        _export_fmu, ("fmi", "platforms", "dae", "description", "author", "version", "license", "copyright")
+        _export_fmu,
+        ("fmi", "platforms", "dae", "description", "author", "version", "license", "copyright"),
     ),
-    "page": ExportFormatSpec(_export_page, ("sliders", "plots", "title", "run", "modes", "drag"), shown=True),
+    "page": ExportFormatSpec(
+        _export_page, ("sliders", "plots", "title", "run", "modes", "drag"), shown=True
+    ),
 }
 
 
-def export_model(derived: DerivedModel, name: str, path: str | Path | None, options: Mapping[str, Any]) -> Any:
+def export_model(
+    derived: DerivedModel, name: str, path: str | Path | None, options: Mapping[str, Any]
+) -> Any:
     """Writes a model in a format. An option that is None counts as not given."""
     options_given = {option: value for option, value in options.items() if value is not None}
     format_found = find_format(name, options_given, derived.name)
@@ -64,18 +71,24 @@ def export_model(derived: DerivedModel, name: str, path: str | Path | None, opti
     return format_found.write(derived, name, path, **options_given)
 
 
-def find_format(name: str, options: Iterable[str] = (), model: str | None = None) -> ExportFormatSpec:
+def find_format(
+    name: str, options: Iterable[str] = (), model: str | None = None
+) -> ExportFormatSpec:
     """The format of a name, if these are options of it."""
     format_found = FORMATS.get(name)
     if format_found is None:
         suggestion = did_you_mean(str(name), FORMATS)
         raise ModelError(
-            f"export: format {name!r} is not known; it is one of {_quoted_list(FORMATS)}.{suggestion}", model
+            f"export: format {name!r} is not known; it is one of "
+            f"{_quoted_list(FORMATS)}.{suggestion}",
+            model,
         )
     for option in options:
         if option not in format_found.options:
             options_text = (
-                f"its options are {_quoted_list(format_found.options)}" if format_found.options else "it has no options"
+                f"its options are {_quoted_list(format_found.options)}"
+                if format_found.options
+                else "it has no options"
             )
             other_formats = [x for x, f in FORMATS.items() if option in f.options]
             hint = (
@@ -83,7 +96,10 @@ def find_format(name: str, options: Iterable[str] = (), model: str | None = None
                 if other_formats
                 else did_you_mean(option, format_found.options)
             )
-            raise ModelError(f"export: '{option}' is not an option of the format '{name}'; {options_text}{hint}", model)
+            raise ModelError(
+                f"export: '{option}' is not an option of the format '{name}'; {options_text}{hint}",
+                model,
+            )
     return format_found
 
 

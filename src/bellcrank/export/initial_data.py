@@ -28,12 +28,14 @@ def require_complete(derived: DerivedModel, product: str) -> None:
     if missing:
         listed = ", ".join(missing)
         raise ModelError(
-            f"{product} starts with values of all parameters: give {listed} in set_defaults()", derived.name
+            f"{product} starts with values of all parameters: give {listed} in set_defaults()",
+            derived.name,
         )
 
 
 def start_state(derived: DerivedModel, setup: ProgramSetup) -> list[float]:
-    """The state from which a model starts, in equation units; of closed loops one that closes them."""
+    """The state from which a model starts, in equation units; of closed loops one that closes
+    them."""
     if derived.program.loops is None:
         return [(x.value or 0.0) * x.factor for x in setup.states]
     loaded, run = load_in_python(derived), derived.interface.run
@@ -46,22 +48,28 @@ def start_state(derived: DerivedModel, setup: ProgramSetup) -> list[float]:
 def projection_metric(
     derived: DerivedModel, states: Sequence[float], inputs: Sequence[float]
 ) -> tuple[Sequence[float], Sequence[float]]:
-    """Roots of inverse inertias of coordinates and speeds at a start: the metric in which loops are kept closed."""
+    """Roots of inverse inertias of coordinates and speeds at a start: the metric in which loops are
+    kept closed."""
     if derived.program.loops is None:
         return (), ()
     loaded = load_in_python(derived)
     w = [*inputs, *[0.0] * (len(derived.program.inputs) - len(inputs))]
-    weights = inertia_weights(loaded.python_model.new_calls(), np.array(states), loaded.parameter_values(), w)
+    weights = inertia_weights(
+        loaded.python_model.new_calls(), np.array(states), loaded.parameter_values(), w
+    )
     root_q, root_u = (np.sqrt(x).tolist() for x in weights)
     return root_q, root_u
 
 
 def fixed_parameters(program: SimulationProgram) -> set[Symbol]:
-    """Parameters that cannot change during a run: those by which loops are closed, and of which others follow."""
+    """Parameters that cannot change during a run: those by which loops are closed, and of which
+    others follow."""
     given_parameters, constants = program.given_parameters, program.constants.statements
     fixed: set[Symbol] = set()
     for section in (program.closure, program.entry):
-        for row in reachable_states((*constants, *section.statements), section.results, given_parameters):
+        for row in reachable_states(
+            (*constants, *section.statements), section.results, given_parameters
+        ):
             fixed.update(given_parameters[j] for j in row)
     return fixed
 
@@ -73,7 +81,9 @@ def input_at_start(interface: Interface, x: Quantity) -> float:
         return 0.0
     try:
         return float(
-            to_program_input(to_signal(signals[x.base_input], x.name), x.name, x.unit.factor, x.rate).function(0.0)
+            to_program_input(
+                to_signal(signals[x.base_input], x.name), x.name, x.unit.factor, x.rate
+            ).function(0.0)
         )
     except ModelError:  # a rate of what is not smooth
         return 0.0

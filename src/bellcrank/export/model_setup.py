@@ -26,11 +26,24 @@ from bellcrank.simulation.run.rigid import rigid_problems
 from bellcrank.simulation.run.rigid_layout import rigid_wheel_layouts
 from bellcrank.simulation.run.signal_inputs import to_signal
 
-TAKEN = frozenset((
-    "model", "program", "kernel", "main", "plain", "makefile", "all", "run", "clean", "routines", "arguments",
-    "signals", "numpy",
-    *sys.stdlib_module_names,
-))  # files and targets next to it; a program in Python comes before the modules that others import  # fmt: skip
+TAKEN = frozenset(
+    (
+        "model",
+        "program",
+        "kernel",
+        "main",
+        "plain",
+        "makefile",
+        "all",
+        "run",
+        "clean",
+        "routines",
+        "arguments",
+        "signals",
+        "numpy",
+        *sys.stdlib_module_names,
+    )
+)  # files and targets next to it; a program in Python comes before the modules that others import
 
 
 def program_setup(
@@ -39,7 +52,8 @@ def program_setup(
     methods: Collection[str] = tuple(METHODS),
     special: KernelFeatures = PLAIN,
 ) -> ProgramSetup:
-    """Keywords, units, words and defaults of everything in a model's program; `interface` with other defaults.
+    """Keywords, units, words and defaults of everything in a model's program; `interface` with
+    other defaults.
 
     `methods`: those that the program has; a model that asks for another one gets the usual one.
     `special`: what the kernel does besides plain steps.
@@ -50,10 +64,14 @@ def program_setup(
     t_end = float(run.t_end) if run.t_end is not None else 1.0
     method = (run.method or DEFAULT).lower()
     if method not in methods:
-        notes.append(f"The model asks for the method {run.method}; {DEFAULT} is used unless METHOD is given.")
+        notes.append(
+            f"The model asks for the method {run.method}; {DEFAULT} is used unless METHOD is given."
+        )
         method = DEFAULT
     used_keywords = _ambiguous(interface)
-    parameters = tuple(KeyedQuantity(_take_keyword(x, used_keywords), x, x.default) for x in interface.parameters)
+    parameters = tuple(
+        KeyedQuantity(_take_keyword(x, used_keywords), x, x.default) for x in interface.parameters
+    )
     bases = list(dict.fromkeys(x.base_input for x in interface.inputs))
     listed = short_names(["t", *(x.name for x in interface.channels)])[1:]
     return ProgramSetup(
@@ -67,7 +85,9 @@ def program_setup(
         slides=tuple(slide_mask(derived.analysis.mechanism, derived.program)),
         signals=tuple(_keyed_input(interface, base, used_keywords, notes) for base in bases),
         inputs=tuple((bases.index(x.base_input), x.rate) for x in interface.inputs),
-        channels=tuple(KeyedQuantity(short, x) for short, x in zip(listed, interface.channels, strict=True)),
+        channels=tuple(
+            KeyedQuantity(short, x) for short, x in zip(listed, interface.channels, strict=True)
+        ),
         entered=tuple(KeyedQuantity(x.name, x) for x in interface.function_parameters),
         echoed=tuple(KeyedQuantity(x.name, x) for x in interface.echo),
         t_end=t_end,
@@ -81,13 +101,23 @@ def program_setup(
 
 
 def kernel_features(derived: DerivedModel, dae: str | Dae | None = None) -> KernelFeatures:
-    """What the kernel does besides plain steps; raises an error if it cannot do that for this model."""
-    contacts, dae_method = derived.analysis.mechanism.description.rigid_contacts, None if dae is None else to_dae(dae)
+    """What the kernel does besides plain steps; raises an error if it cannot do that for this
+    model."""
+    contacts, dae_method = (
+        derived.analysis.mechanism.description.rigid_contacts,
+        None if dae is None else to_dae(dae),
+    )
     problems = dae_problems(dae_method, derived.program) if dae_method is not None else []
-    problems += rigid_problems(derived.program, dae_method is None or dae_method.usual) if contacts else []
+    problems += (
+        rigid_problems(derived.program, dae_method is None or dae_method.usual) if contacts else []
+    )
     if problems:
         raise ModelError(problems, derived.name)
-    wheels = zip(rigid_wheel_layouts(contacts, derived.program), contacts, strict=True) if contacts else ()
+    wheels = (
+        zip(rigid_wheel_layouts(contacts, derived.program), contacts, strict=True)
+        if contacts
+        else ()
+    )
     return KernelFeatures(tuple((w, c.below == "error") for w, c in wheels), dae_method)
 
 
@@ -97,7 +127,10 @@ def _model_summary(derived: DerivedModel) -> tuple[str, ...]:
     bodies = analysis.mechanism.bodies
     freedom, listed = len(analysis.independent_speeds), []
     names = ("the inertial reference", *(b.name for b in bodies))
-    listed.append(f"{pluralize(len(derived.bodies), 'body', 'bodies')}, {pluralize(freedom, 'degree')} of freedom")
+    listed.append(
+        f"{pluralize(len(derived.bodies), 'body', 'bodies')}, "
+        f"{pluralize(freedom, 'degree')} of freedom"
+    )
     for b in bodies:
         label = f" ({b.label})" if b.label and b.label != b.name else ""
         joint = ", ".join(s.name for s in b.coordinates) or "fixed"
@@ -131,21 +164,34 @@ def _without_blanks(x: Quantity) -> str:
 
 
 def _ambiguous(interface: Interface) -> list[str]:
-    """Names that are several in a parameter file, where capitals do not count: none of them is a keyword."""
-    quantities = (*interface.parameters, *interface.signals, *interface.states, *interface.dependent_speeds)
+    """Names that are several in a parameter file, where capitals do not count: none of them is a
+    keyword."""
+    quantities = (
+        *interface.parameters,
+        *interface.signals,
+        *interface.states,
+        *interface.dependent_speeds,
+    )
     count = Counter(x.key.lower() for x in quantities)
     return [key for key, n in count.items() if n > 1]
 
 
-def _keyed_states(derived: DerivedModel, interface: Interface, used_keywords: list[str]) -> tuple[KeyedQuantity, ...]:
+def _keyed_states(
+    derived: DerivedModel, interface: Interface, used_keywords: list[str]
+) -> tuple[KeyedQuantity, ...]:
     initial, loops = _initial_values(derived, interface), derived.program.loops is not None
     states = []
     for x in interface.states:
         value = initial.get(x.key, x.default)
-        plain = None if value is None else float(value)  # numbers of NumPy are printed with its name
+        plain = (
+            None if value is None else float(value)
+        )  # numbers of NumPy are printed with its name
         states.append(
             KeyedQuantity(
-                _state_keyword(x, used_keywords), x, plain, not loops or _is_initial_value(initial.get(x.key))
+                _state_keyword(x, used_keywords),
+                x,
+                plain,
+                not loops or _is_initial_value(initial.get(x.key)),
             )
         )
     return tuple(states)
@@ -164,13 +210,17 @@ def _state_keyword(x: Quantity, used_keywords: list[str]) -> str:
 
 
 def _initial_values(derived: DerivedModel, interface: Interface) -> Mapping[str, float]:
-    """Initial values by state, in user units; for a speed that constraints determine, those that it leads to."""
-    quantities = {k: interface.find_or_none(k, ("coordinate", "speed")) for k in interface.run.initial}
+    """Initial values by state, in user units; for a speed that constraints determine, those that it
+    leads to."""
+    quantities = {
+        k: interface.find_or_none(k, ("coordinate", "speed")) for k in interface.run.initial
+    }
     if None not in quantities.values():
         return {x.key: interface.run.initial[k] for k, x in quantities.items() if x is not None}
     q, u = assemble(load_in_python(derived, interface))
     return {
-        x.key: float(x.unit.from_equation_units(value)) for x, value in zip(interface.states, (*q, *u), strict=True)
+        x.key: float(x.unit.from_equation_units(value))
+        for x, value in zip(interface.states, (*q, *u), strict=True)
     }
 
 
@@ -178,7 +228,9 @@ def load_in_python(derived: DerivedModel, interface: Interface | None = None) ->
     """The model as it runs in Python; routines that are not given there return zeros."""
     externals = derived.analysis.mechanism.description.externals
     stubs = {e.name: _zero_function(len(e.returns)) for e in externals if e.python is None}
-    return load_model(derived.analysis, interface or derived.interface, derived.program, "python", stubs)
+    return load_model(
+        derived.analysis, interface or derived.interface, derived.program, "python", stubs
+    )
 
 
 def _zero_function(n: int) -> Callable[..., Any]:
@@ -190,13 +242,17 @@ def _guessed_flags(derived: DerivedModel, interface: Interface) -> tuple[bool, .
     return tuple(x.key[1:] not in independent for x in interface.coordinates)
 
 
-def _keyed_input(interface: Interface, base: str, used_keywords: list[str], notes: list[str]) -> KeyedQuantity:
+def _keyed_input(
+    interface: Interface, base: str, used_keywords: list[str], notes: list[str]
+) -> KeyedQuantity:
     """An input with what it is over time in runs of the model."""
     x = interface.find_or_raise(base, ("input",), "input")
     keyword = _take_keyword(x, used_keywords)
     signals = interface.inputs_by_key()
     signal = to_signal(signals[x.key], x.name) if x.key in signals else None
     if signal is not None and signal.name == "function":
-        notes.append(f"The input {x.name} of the model is a function in Python: give another one here.")
+        notes.append(
+            f"The input {x.name} of the model is a function in Python: give another one here."
+        )
         signal = None
     return KeyedQuantity(keyword, x, signal=signal)

@@ -1,4 +1,5 @@
-"""Parameter files of a model: what they say as settings of a run, and the echo of a run as such a file."""
+"""Parameter files of a model: what they say as settings of a run, and the echo of a run as such a
+file."""
 
 from __future__ import annotations
 
@@ -18,7 +19,12 @@ from bellcrank.core.files.record import report_io_errors
 from bellcrank.core.files.text_files import read_text
 from bellcrank.core.numeric.fixed_step_methods import ADAPTIVE
 from bellcrank.core.units import UNIT_SYSTEMS
-from bellcrank.export.standalone.setup import KeyedQuantity, ProgramSetup, default_input, signal_file
+from bellcrank.export.standalone.setup import (
+    KeyedQuantity,
+    ProgramSetup,
+    default_input,
+    signal_file,
+)
 from bellcrank.mechanics.interface.interface import DECLARED, STATES, states_by_all_keys
 from bellcrank.simulation.run.loaded import LoadedModel
 from bellcrank.simulation.run.point_evaluation import echo
@@ -27,7 +33,8 @@ from bellcrank.simulation.run.signal_inputs import to_signal
 
 
 def read_settings(setup: ProgramSetup, pars: ParsFile | str | Path) -> dict[str, Any]:
-    """What a parameter file says, as arguments of `simulate`; all that is wrong with it is reported at once."""
+    """What a parameter file says, as arguments of `simulate`; all that is wrong with it is reported
+    at once."""
     file = pars if isinstance(pars, ParsFile) else ParsFile.read(pars)
     reader = _ParameterFileReader(setup)
     for entry in file.entries:
@@ -79,10 +86,15 @@ class _ParameterFileReader:
         elif key.startswith("atol(") and key.endswith(")"):
             self._read_run_setting(entry, word, key[5:-1])
         elif self.setup.interface.find_or_none(key, ("idle", "unused")) is not None:
-            issue_warning(f"{entry.location}: the model has the parameter '{key}', but does not depend on it")
+            issue_warning(
+                f"{entry.location}: the model has the parameter '{key}', but does not depend on it"
+            )
         else:
             setup = self.setup
-            keywords = [*(x.keyword for x in (*setup.parameters, *setup.states, *setup.signals)), *RUN_KEYWORDS]
+            keywords = [
+                *(x.keyword for x in (*setup.parameters, *setup.states, *setup.signals)),
+                *RUN_KEYWORDS,
+            ]
             self._add_problem(entry, f"no keyword is called '{key}'.{did_you_mean(key, keywords)}")
 
     def _add_problem(self, entry: ParsEntry, text: str) -> None:
@@ -97,7 +109,9 @@ class _ParameterFileReader:
             self._add_problem(entry, f"{entry.keyword} needs a positive number, found '{word}'")
         elif entry.keyword == "iprint":
             if value != int(value):
-                self._add_problem(entry, f"iprint needs a whole number of at least 1, found '{word}'")
+                self._add_problem(
+                    entry, f"iprint needs a whole number of at least 1, found '{word}'"
+                )
             self.settings["output_every"] = int(value)
         elif entry.keyword == "rtol":
             self.settings["rtol"] = value
@@ -111,7 +125,9 @@ class _ParameterFileReader:
         unit = next((s.unit for s in self.setup.states if s.unit.lower() == whose), None)
         name = self.states.get(whose, unit)
         if whose and name is None:
-            self._add_problem(entry, f"{entry.keyword}: no state is called '{whose}', and none has such a unit")
+            self._add_problem(
+                entry, f"{entry.keyword}: no state is called '{whose}', and none has such a unit"
+            )
         else:
             self.absolute[name if whose and name is not None else ""] = value
 
@@ -132,7 +148,9 @@ def _parse_input(entry: ParsEntry) -> Any:
         return read_signal(entry.words[1], entry.path.parent)
     count = SIGNALS.get(word, 0)
     if not count:
-        raise RunError(f"{entry.keyword} needs a number or one of {', '.join(SIGNALS)}, found '{word}'")
+        raise RunError(
+            f"{entry.keyword} needs a number or one of {', '.join(SIGNALS)}, found '{word}'"
+        )
     numbers = [x for x in map(parse_number, entry.words[1 : 1 + count]) if x is not None]
     if len(numbers) < count:
         raise RunError(f"{entry.keyword}: {word} needs {count} numbers")
@@ -151,7 +169,10 @@ def read_signal(name: str, folder: Path) -> Any:
         row = [x for x in numbers if x is not None]
         is_malformed = len(row) != len(numbers) or len(row) not in (2, 5)
         if is_malformed or (rows and (len(row) != len(rows[0]) or row[0] <= rows[-1][0])):
-            expected = "expected a time later than the one before and a value, or a time and four coefficients"
+            expected = (
+                "expected a time later than the one before and a value, or a time and four "
+                "coefficients"
+            )
             raise RunError(f"{path}, line {number}: {expected}")
         rows.append(row)
     if len(rows) < 2:
@@ -165,29 +186,43 @@ def read_signal(name: str, folder: Path) -> Any:
 def write_echo(
     setup: ProgramSetup, loaded: LoadedModel, run: Run, options: Mapping[str, Any], path: str | Path
 ) -> Path:
-    """Writes a parameter file with every value as a run used it; sampled inputs go to files next to it.
+    """Writes a parameter file with every value as a run used it; sampled inputs go to files next to
+    it.
 
     `loaded` made the run and is asked for what user functions gave.
     """
     path = Path(path)
     values = setup.interface.values_by_key(options.get("parameters", {}), DECLARED, "parameters")
-    parameters = tuple(replace(p, value=float(values[p.name])) if p.name in values else p for p in setup.parameters)
+    parameters = tuple(
+        replace(p, value=float(values[p.name])) if p.name in values else p for p in setup.parameters
+    )
     states = tuple(replace(s, value=float(run[s.name][0]), given=True) for s in setup.states)
     input_signals = setup.interface.values_by_key(options.get("inputs", {}), ("input",), "inputs")
     listed = tuple(_echo_input(s, input_signals.get(s.quantity.key)) for s in setup.signals)
     every = int(options.get("output_every", setup.every))
     setup = replace(
-        setup, parameters=parameters, states=states, signals=listed, every=every, t_end=run.settings["t_end"],
-        step=run.settings["step"], method=run.settings["method"], tolerances=_tolerance_keywords(setup, run, options),
+        setup,
+        parameters=parameters,
+        states=states,
+        signals=listed,
+        every=every,
+        t_end=run.settings["t_end"],
+        step=run.settings["step"],
+        method=run.settings["method"],
+        tolerances=_tolerance_keywords(setup, run, options),
         **_user_function_values(setup, loaded, run, options),
-    )  # fmt: skip
+    )
     files = {path: default_input(setup)}
-    files |= {path.with_name(s.sample_file_name): signal_file(s) for s in listed if s.sample_file_name}
+    files |= {
+        path.with_name(s.sample_file_name): signal_file(s) for s in listed if s.sample_file_name
+    }
     report_io_errors("write", path, lambda: write_texts(files))
     return path
 
 
-def _tolerance_keywords(setup: ProgramSetup, run: Run, options: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
+def _tolerance_keywords(
+    setup: ProgramSetup, run: Run, options: Mapping[str, Any]
+) -> tuple[tuple[str, float], ...]:
     """Tolerances of a run by keyword; an absolute one only if it was given."""
     if run.settings["method"] not in ADAPTIVE:
         return ()
@@ -200,8 +235,11 @@ def _tolerance_keywords(setup: ProgramSetup, run: Run, options: Mapping[str, Any
     )
 
 
-def _absolute_tolerance_keywords(setup: ProgramSetup, name: Any, value: float) -> list[tuple[str, float]]:
-    """An absolute tolerance of a state or unit by keyword; units that no state has are converted."""
+def _absolute_tolerance_keywords(
+    setup: ProgramSetup, name: Any, value: float
+) -> list[tuple[str, float]]:
+    """An absolute tolerance of a state or unit by keyword; units that no state has are
+    converted."""
     state = setup.interface.find_or_none(name, STATES)
     if state is not None:
         return [(f"ATOL({s.keyword})", value) for s in setup.states if s.name == state.name]
@@ -209,7 +247,9 @@ def _absolute_tolerance_keywords(setup: ProgramSetup, name: Any, value: float) -
         return [(f"ATOL({name})", value)]
     unit = UNIT_SYSTEMS[setup.interface.units].parse_unit(str(name))
     matching = (s for s in setup.states if s.quantity.unit.dimension == unit.dimension)
-    return [(f"ATOL({s.keyword})", float(unit.to_equation_units(value)) / s.factor) for s in matching]
+    return [
+        (f"ATOL({s.keyword})", float(unit.to_equation_units(value)) / s.factor) for s in matching
+    ]
 
 
 def _user_function_values(
@@ -223,7 +263,9 @@ def _user_function_values(
     echoed = echo(loaded, 0.0, states[: setup.n_q], states[setup.n_q :], parameters, inputs)
     entered = loaded.parameter_values(parameters)[len(setup.parameters) :]
     return {
-        "entered": tuple(replace(q, value=x / q.factor) for q, x in zip(setup.entered, entered, strict=True)),
+        "entered": tuple(
+            replace(q, value=x / q.factor) for q, x in zip(setup.entered, entered, strict=True)
+        ),
         "echoed": tuple(replace(q, value=echoed[q.name] / q.factor) for q in setup.echoed),
     }
 

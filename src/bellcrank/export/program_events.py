@@ -10,12 +10,19 @@ from bellcrank.core.errors import ModelError
 from bellcrank.core.files.parsfile import keyword_for
 from bellcrank.export.standalone.setup import KeyedQuantity, ProgramSetup
 from bellcrank.simulation.run.event_actions import moves_first_mask
-from bellcrank.simulation.run.event_specs import compile_events, event_parameter_keys, resolve_events
+from bellcrank.simulation.run.event_specs import (
+    compile_events,
+    event_parameter_keys,
+    resolve_events,
+)
 from bellcrank.simulation.run.event_specs import event_parameters as parameters_of
 
 
-def with_events(setup: ProgramSetup, events: Any, stop: Any, independent: Sequence[Any]) -> ProgramSetup:
-    """The setup of a program that watches events, as `simulate` takes them; `independent` speeds of the model."""
+def with_events(
+    setup: ProgramSetup, events: Any, stop: Any, independent: Sequence[Any]
+) -> ProgramSetup:
+    """The setup of a program that watches events, as `simulate` takes them; `independent` speeds of
+    the model."""
     interface = setup.interface
     listed_actions = resolve_events(events, stop, interface)
     if not listed_actions:
@@ -25,7 +32,9 @@ def with_events(setup: ProgramSetup, events: Any, stop: Any, independent: Sequen
     for key in sorted(used_keys & set(entered)):
         reason = "a user function gives it, and events of a program can neither read nor set it"
         raise ModelError(f"events: {entered[key]}: {reason}", interface.model)
-    formulas = compile_events(interface, listed_actions, {x.name: 0.0 for x in parameters_of(interface)})
+    formulas = compile_events(
+        interface, listed_actions, {x.name: 0.0 for x in parameters_of(interface)}
+    )
     keywords = [x.keyword for x in (*setup.parameters, *setup.signals)]
     event_parameters = []
     for x in (*interface.unused_parameters, *interface.unreferenced_parameters):
@@ -33,5 +42,8 @@ def with_events(setup: ProgramSetup, events: Any, stop: Any, independent: Sequen
             event_parameters.append(KeyedQuantity(keyword_for(x.name, keywords), x, x.default))
             keywords.append(event_parameters[-1].keyword)
     return replace(
-        setup, events=tuple(formulas), own=tuple(event_parameters), follows=moves_first_mask(interface, independent)
+        setup,
+        events=tuple(formulas),
+        own=tuple(event_parameters),
+        follows=moves_first_mask(interface, independent),
     )

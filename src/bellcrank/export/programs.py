@@ -25,18 +25,31 @@ from bellcrank.program.program import SimulationProgram
 Writer = Callable[[SimulationProgram, ProgramSetup, NameComments], dict[str, str]]
 
 
-LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": python_program}
-CALLED = {"embedded": embedded_files, "simulink": simulink_files}  # what others call step by step, in C
+LANGUAGES: dict[str, Writer] = {
+    "c": c_program,
+    "fortran": fortran_program,
+    "python": python_program,
+}
+CALLED = {
+    "embedded": embedded_files,
+    "simulink": simulink_files,
+}  # what others call step by step, in C
 
 
 def write_program(derived: DerivedModel, name: str, directory: str | Path, **options: Any) -> Path:
     """Writes all files of a program in a format; the path of the one with the equations."""
-    files = CALLED[name](derived, **options) if name in CALLED else _program_files(derived, name, **options)
+    files = (
+        CALLED[name](derived, **options)
+        if name in CALLED
+        else _program_files(derived, name, **options)
+    )
     folder = Path(directory)
     try:
         write_folder(folder, files)
     except (OSError, ValueError) as error:
-        raise BuildError(f"cannot write to {folder}: {getattr(error, 'strerror', None) or error}") from None
+        raise BuildError(
+            f"cannot write to {folder}: {getattr(error, 'strerror', None) or error}"
+        ) from None
     return folder / next(iter(files))
 
 
@@ -44,9 +57,13 @@ def _program_files(
     derived: DerivedModel, language: str, events: Any = None, stop: Any = (), dae: Any = None
 ) -> dict[str, str]:
     if language == "python" and derived.analysis.mechanism.description.rigid_contacts:
-        raise ModelError("programs in Python do not have rigid wheels: write one in C or Fortran", derived.name)
+        raise ModelError(
+            "programs in Python do not have rigid wheels: write one in C or Fortran", derived.name
+        )
     methods = METHODS if language == "python" else KNOWN_METHODS
-    setup = with_stable_step(program_setup(derived, methods=methods, special=kernel_features(derived, dae)), derived)
+    setup = with_stable_step(
+        program_setup(derived, methods=methods, special=kernel_features(derived, dae)), derived
+    )
     setup = with_events(setup, events, stop, derived.analysis.independent_speeds)
     return LANGUAGES[language](derived.program, setup, name_comments(derived.interface))
 
@@ -55,7 +72,17 @@ def name_comments(interface: Interface) -> NameComments:
     """Labels and units for the comments of generated source."""
     inputs = (x for x in interface.inputs if not x.rate)
     quantities = {
-        x.name: x for x in (*interface.parameters, *interface.function_parameters, *inputs, *interface.sampled_inputs)
+        x.name: x
+        for x in (
+            *interface.parameters,
+            *interface.function_parameters,
+            *inputs,
+            *interface.sampled_inputs,
+        )
     }
-    quantities |= {x.name: x for x in interface.states} | {output_key(x.name): x for x in interface.outputs}
-    return NameComments({k: x.label for k, x in quantities.items()}, {k: x.unit.text for k, x in quantities.items()})
+    quantities |= {x.name: x for x in interface.states} | {
+        output_key(x.name): x for x in interface.outputs
+    }
+    return NameComments(
+        {k: x.label for k, x in quantities.items()}, {k: x.unit.text for k, x in quantities.items()}
+    )

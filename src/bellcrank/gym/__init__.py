@@ -1,6 +1,7 @@
 """Models as environments of Gymnasium, for those who learn or tune controllers.
 
-`bc.gym.make` gives an environment, or with `n` a vector of them. Needs the package gymnasium (`bellcrank[gym]`).
+`bc.gym.make` gives an environment, or with `n` a vector of them. Needs the package gymnasium
+(`bellcrank[gym]`).
 """
 
 from __future__ import annotations
@@ -44,10 +45,11 @@ def make(
     model : path, System, Equations or Simulation
         The model.
     actions : mapping or sequence
-        Inputs with their bounds, ``{"force": (-10, 10)}``, or settings to choose from, ``[{"force": -10}, {"force":
-        10}]``.
+        Inputs with their bounds, ``{"force": (-10, 10)}``, or settings to choose from, ``[{"force":
+        -10}, {"force": 10}]``.
     observations : sequence or mapping, optional
-        Channels, or formulas of channels and parameters; a mapping has their bounds. Default: all states.
+        Channels, or formulas of channels and parameters; a mapping has their bounds. Default: all
+        states.
     reward : str, float or callable, default 1.0
         Formula, number, or function of the channels by name.
     done : str, sequence of str or callable, optional
@@ -103,10 +105,19 @@ def make(
 
     sim = _compile_model(model)
     options: dict[str, Any] = {
-        "actions": actions, "observations": observations, "reward": reward, "done": done, "t_end": t_end, "step": step,
-        "action_every": action_every, "parameters": parameters, "initial": initial, "inputs": inputs, "method": method,
+        "actions": actions,
+        "observations": observations,
+        "reward": reward,
+        "done": done,
+        "t_end": t_end,
+        "step": step,
+        "action_every": action_every,
+        "parameters": parameters,
+        "initial": initial,
+        "inputs": inputs,
+        "method": method,
         "guess": guess,
-    }  # fmt: skip
+    }
     task = ControlTask.from_options(sim.interface, **options)
     if n is not None:
         return vector.ModelVectorEnv(sim, task, n, render_mode, size)
@@ -118,7 +129,8 @@ def make(
 
 
 def stable_baselines(envs: Any) -> Any:
-    """A vector of environments for Stable-Baselines3, which begins the next episode within the step that ends one.
+    """A vector of environments for Stable-Baselines3, which begins the next episode within the step
+    that ends one.
 
     Parameters
     ----------
@@ -128,8 +140,8 @@ def stable_baselines(envs: Any) -> Any:
     Returns
     -------
     stable_baselines3.common.vec_env.VecEnv
-        The same environments. In the infos of a step that ends an episode, `terminal_observation` holds what was seen
-        last, and `TimeLimit.truncated` whether it was cut at `t_end`.
+        The same environments. In the infos of a step that ends an episode, `terminal_observation`
+        holds what was seen last, and `TimeLimit.truncated` whether it was cut at `t_end`.
 
     Raises
     ------

@@ -19,12 +19,17 @@ SINGLE = np.dtype(np.float32)  # of observations
 
 def make_spaces(task: ControlTask) -> tuple[Any, Any]:
     """The spaces of observations and actions."""
-    low, high = (np.nextafter(np.float32(x), np.float32(s)) for x, s in zip(task.observation_bounds, (-np.inf, np.inf)))
+    low, high = (
+        np.nextafter(np.float32(x), np.float32(s))
+        for x, s in zip(task.observation_bounds, (-np.inf, np.inf))
+    )
     observations = gymnasium.spaces.Box(low, high, dtype=np.float32)
     if task.choices is not None:
         return observations, gymnasium.spaces.Discrete(len(task.choices))
     low, high = task.bounds
-    return observations, gymnasium.spaces.Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
+    return observations, gymnasium.spaces.Box(
+        low.astype(np.float32), high.astype(np.float32), dtype=np.float32
+    )
 
 
 def check_render_mode(mode: str | None) -> str | None:
@@ -32,19 +37,26 @@ def check_render_mode(mode: str | None) -> str | None:
     if mode is not None and mode not in RENDER_MODES:
         listed = ", ".join(f"'{m}'" for m in RENDER_MODES)
         suggestion = did_you_mean(str(mode), RENDER_MODES)
-        raise ModelError(f"render_mode={mode!r} is not known; it is None or one of {listed}.{suggestion}")
+        raise ModelError(
+            f"render_mode={mode!r} is not known; it is None or one of {listed}.{suggestion}"
+        )
     return mode
 
 
 def make_metadata(h: float, task: ControlTask, **extra: Any) -> dict[str, Any]:
     """Ways to render, and frames per second at which an episode is shown in real time."""
-    return {"render_modes": RENDER_MODES, "render_fps": max(1, round(1.0 / (h * task.every))), **extra}
+    return {
+        "render_modes": RENDER_MODES,
+        "render_fps": max(1, round(1.0 / (h * task.every))),
+        **extra,
+    }
 
 
 class ModelEnv(gymnasium.Env):
     """An episode is a run, step by step; `stepper` is what takes the steps.
 
-    A step that fails ends the episode at the last good state, an event that stops the run where it happens;
+    A step that fails ends the episode at the last good state, an event that stops the run where it
+    happens;
     `info["problem"]` reports why. `again` makes another one with a mode of rendering.
     """
 
@@ -64,10 +76,14 @@ class ModelEnv(gymnasium.Env):
         self.metadata = make_metadata(self.stepper.h, task)
         self._window: Any = None
         if remake is not None:
-            self.spec = EnvSpec(f"bellcrank/{_env_identifier(sim.interface.model)}-v0", entry_point=remake)
+            self.spec = EnvSpec(
+                f"bellcrank/{_env_identifier(sim.interface.model)}-v0", entry_point=remake
+            )
             self.spec.kwargs = {"render_mode": render_mode}
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         drawn = self.task.draw_episode(self.np_random, options or {})
         self.stepper.reset(**drawn)
@@ -94,14 +110,19 @@ class ModelEnv(gymnasium.Env):
             observation, reward = task.observe(rows)[0], float(task.reward(rows).reshape(-1)[0])
             terminated = bool(problem) or bool(task.is_over(rows)[0])
         else:
-            observation, reward, terminated = np.array(outcome[0], SINGLE), float(outcome[1]), outcome[2]
+            observation, reward, terminated = (
+                np.array(outcome[0], SINGLE),
+                float(outcome[1]),
+                outcome[2],
+            )
         if self.render_mode == "human":
             self._show_window()
         info = {"problem": problem, "t": t} if problem else {"t": t}
         return observation, reward, terminated, t >= task.truncation_time, info
 
     def render(self) -> np.ndarray | None:
-        """The present state as an image, (height, width, 3); with `render_mode="human"` a window shows it."""
+        """The present state as an image, (height, width, 3); with `render_mode="human"` a window
+        shows it."""
         if self.render_mode == "human":
             self._show_window()
             return None

@@ -1,6 +1,7 @@
 """Environments under names of Gymnasium's registry: gymnasium.make("bellcrank/CartPole-v0").
 
-The import of this module registers them: Gymnasium 1.0 and later looks for no entry points of packages.
+The import of this module registers them: Gymnasium 1.0 and later looks for no entry points of
+packages.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def cart_pole() -> System:
     """A pole on a cart; an angle of zero is upright."""
     s = System("pole on a cart", units="mks", axes="ISO 8855")
     cart = s.add_body("cart", translate=1, mass=1.0, inertia=0)
-    pole = s.add_body("pole", parent=cart, rotate=2, cm=(0, 0, "l"), mass=0.1, inertia=(0, "0.1*l**2/3", 0))
+    pole = s.add_body(
+        "pole", parent=cart, rotate=2, cm=(0, 0, "l"), mass=0.1, inertia=(0, "0.1*l**2/3", 0)
+    )
     s.add_input("force", units="F", label="force on the cart", default=0)
     s.add_gravity()
     s.add_force("push", magnitude="force", direction=s.inertial[1], at=cart.origin)
@@ -66,42 +69,71 @@ def active_suspension() -> System:
     s.add_input("actuator", units="F", label="force of the actuator on the body, up", default=0)
     s.define("road", "0.02*sin(2*pi*1.2*t) + 0.005*sin(2*pi*9*t)")
     vertical = s.inertial[3]
-    s.add_force("strut", magnitude="-18e3*q(body) - 1200*u(body) + actuator", direction=vertical, at=body.origin,
-                against=wheel.origin)  # fmt: skip
+    s.add_force(
+        "strut",
+        magnitude="-18e3*q(body) - 1200*u(body) + actuator",
+        direction=vertical,
+        at=body.origin,
+        against=wheel.origin,
+    )
     s.add_force("tyre", magnitude="180e3*(road - q(wheel))", direction=vertical, at=wheel.origin)
-    s.add_output("az", "dot(dxdt(vel(body.origin)), [n3])", label="acceleration of the body", units="L/T**2")
+    s.add_output(
+        "az", "dot(dxdt(vel(body.origin)), [n3])", label="acceleration of the body", units="L/T**2"
+    )
     s.add_output("tyre_deflection", "road - q(wheel)", label="deflection of the tyre", units="L")
     s.set_run(t_end=10, step=0.001)
     return s
 
 
 ENVIRONMENTS = {
-    "CartPole-v0": RegisteredEnv(cart_pole, {
-        "actions": {"force": (-20, 20)},
-        "observations": {"q(cart)": (-6, 6), "q(pole)": (-1.4, 1.4), "u(cart)": (-FREE, FREE),
-                         "u(pole)": (-FREE, FREE)},
-        "reward": "1 - 0.1*q(cart)**2 - q(pole)**2 - 0.0001*force**2",
-        "done": ["abs(q(pole)) > 0.7", "abs(q(cart)) > 3"],
-        "initial": {"q(pole)": uniform(-0.1, 0.1), "q(cart)": uniform(-0.5, 0.5)},
-        "action_every": 4,
-    }),
-    "Pendulum-v0": RegisteredEnv(pendulum, {
-        "actions": {"torque": (-2, 2)},
-        "observations": {"sin(q(rod))": (-1, 1), "cos(q(rod))": (-1, 1), "u(rod)": (-FREE, FREE)},
-        "reward": "cos(q(rod)) - 0.02*u(rod)**2 - 0.001*torque**2",
-        "initial": {"q(rod)": uniform(2.64, 3.64)},
-        "action_every": 5,
-    }),
-    "ActiveSuspension-v0": RegisteredEnv(active_suspension, {
-        "actions": {"actuator": (-1500, 1500)},
-        "observations": {"q(body)": (-1, 1), "u(body)": (-FREE, FREE), "q(wheel)": (-1, 1), "u(wheel)": (-FREE, FREE),
-                         "tyre_deflection": (-1, 1)},
-        "reward": "-az**2 - 1e4*tyre_deflection**2 - 1e-7*actuator**2",
-        "done": "abs(q(body)) > 0.15",
-        "initial": {"q(body)": uniform(-0.02, 0.02)},
-        "action_every": 5,
-    }),
-}  # fmt: skip
+    "CartPole-v0": RegisteredEnv(
+        cart_pole,
+        {
+            "actions": {"force": (-20, 20)},
+            "observations": {
+                "q(cart)": (-6, 6),
+                "q(pole)": (-1.4, 1.4),
+                "u(cart)": (-FREE, FREE),
+                "u(pole)": (-FREE, FREE),
+            },
+            "reward": "1 - 0.1*q(cart)**2 - q(pole)**2 - 0.0001*force**2",
+            "done": ["abs(q(pole)) > 0.7", "abs(q(cart)) > 3"],
+            "initial": {"q(pole)": uniform(-0.1, 0.1), "q(cart)": uniform(-0.5, 0.5)},
+            "action_every": 4,
+        },
+    ),
+    "Pendulum-v0": RegisteredEnv(
+        pendulum,
+        {
+            "actions": {"torque": (-2, 2)},
+            "observations": {
+                "sin(q(rod))": (-1, 1),
+                "cos(q(rod))": (-1, 1),
+                "u(rod)": (-FREE, FREE),
+            },
+            "reward": "cos(q(rod)) - 0.02*u(rod)**2 - 0.001*torque**2",
+            "initial": {"q(rod)": uniform(2.64, 3.64)},
+            "action_every": 5,
+        },
+    ),
+    "ActiveSuspension-v0": RegisteredEnv(
+        active_suspension,
+        {
+            "actions": {"actuator": (-1500, 1500)},
+            "observations": {
+                "q(body)": (-1, 1),
+                "u(body)": (-FREE, FREE),
+                "q(wheel)": (-1, 1),
+                "u(wheel)": (-FREE, FREE),
+                "tyre_deflection": (-1, 1),
+            },
+            "reward": "-az**2 - 1e4*tyre_deflection**2 - 1e-7*actuator**2",
+            "done": "abs(q(body)) > 0.15",
+            "initial": {"q(body)": uniform(-0.02, 0.02)},
+            "action_every": 5,
+        },
+    ),
+}
 """By their names behind "bellcrank/"."""
 
 
@@ -115,16 +147,25 @@ def make_env(name: str, render_mode: str | None = None, **task_options: Any) -> 
     """An environment by its name behind "bellcrank/"; keywords replace those of its task."""
     if name not in ENVIRONMENTS:
         raise ModelError(f"no environment is called {name!r}; there are {', '.join(ENVIRONMENTS)}")
-    return make(_compiled_model(name), **{**ENVIRONMENTS[name].task, **task_options}, render_mode=render_mode)
+    return make(
+        _compiled_model(name),
+        **{**ENVIRONMENTS[name].task, **task_options},
+        render_mode=render_mode,
+    )
 
 
-def make_vector_env(name: str, num_envs: int = 1, render_mode: str | None = None, **task_options: Any) -> Any:
-    """A vector of such environments: `gymnasium.make_vec(..., vectorization_mode="vector_entry_point")`."""
+def make_vector_env(
+    name: str, num_envs: int = 1, render_mode: str | None = None, **task_options: Any
+) -> Any:
+    """A vector of such environments: `gymnasium.make_vec(...,
+    vectorization_mode="vector_entry_point")`."""
     return make_env(name, render_mode, **task_options, n=num_envs)
 
 
 for _name in ENVIRONMENTS:
     gymnasium.register(
-        f"bellcrank/{_name}", entry_point=f"{__name__}:make_env", vector_entry_point=f"{__name__}:make_vector_env",
+        f"bellcrank/{_name}",
+        entry_point=f"{__name__}:make_env",
+        vector_entry_point=f"{__name__}:make_vector_env",
         kwargs={"name": _name},
-    )  # fmt: skip
+    )

@@ -13,19 +13,24 @@ from bellcrank.gym.vector import ModelVectorEnv
 
 
 class StableBaselinesVecEnv(VecEnv):
-    """An episode that is over is followed by the next one at once: observations are its first ones, and
+    """An episode that is over is followed by the next one at once: observations are its first ones,
+    and
     `infos[i]["terminal_observation"]` has the last ones of the episode before."""
 
     def __init__(self, envs: ModelVectorEnv) -> None:
         if not isinstance(envs, ModelVectorEnv):
-            raise ModelError(f"stable_baselines({envs!r:.60}): it takes what bc.gym.make(..., n=...) returns")
+            raise ModelError(
+                f"stable_baselines({envs!r:.60}): it takes what bc.gym.make(..., n=...) returns"
+            )
         self.envs = envs
         self._actions: Any = None
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
     def reset(self) -> np.ndarray:
         """Begins an episode of every environment; seeds are those of `seed`, taken once."""
-        observations, info = self.envs.reset(seed=None if all(s is None for s in self._seeds) else list(self._seeds))
+        observations, info = self.envs.reset(
+            seed=None if all(s is None for s in self._seeds) else list(self._seeds)
+        )
         self._reset_seeds()
         self._reset_options()
         self.reset_infos = [{"t": float(t)} for t in info["t"]]
@@ -66,10 +71,14 @@ class StableBaselinesVecEnv(VecEnv):
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Sets an attribute, of all of them together."""
         if len(self._env_indices(indices)) < self.num_envs:
-            raise ModelError("set_attr: environments of one model share their attributes; give indices=None")
+            raise ModelError(
+                "set_attr: environments of one model share their attributes; give indices=None"
+            )
         setattr(self.envs, attr_name, value)
 
-    def env_method(self, method_name: str, *args: Any, indices: Any = None, **options: Any) -> list[Any]:
+    def env_method(
+        self, method_name: str, *args: Any, indices: Any = None, **options: Any
+    ) -> list[Any]:
         """Calls a method of all together; what it returns, for each of them."""
         result = getattr(self.envs, method_name)(*args, **options)
         return [result for _ in self._env_indices(indices)]

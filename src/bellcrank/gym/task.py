@@ -1,4 +1,5 @@
-"""What a controller is asked to do: actions, observations, rewards and ends, read from what a user gives.
+"""What a controller is asked to do: actions, observations, rewards and ends, read from what a user
+gives.
 
 In:  the interface of a model. Out: `ControlTask`, over rows of results (time, states, outputs, inputs), one row for
 each run.
@@ -44,8 +45,9 @@ LATE = 1e-9  # steps that end so near to the end of an episode, against it, end 
 
 @dataclass(frozen=True, eq=False)
 class ScalarTask:
-    """What a task says of one run, from its row as a list: a function of the observations, the reward and what ends an
-    episode, None where formulas have no such form; how many are observed; whether equal values do not end it."""
+    """What a task says of one run, from its row as a list: a function of the observations, the
+    reward and what ends an episode, None where formulas have no such form; how many are observed;
+    whether equal values do not end it."""
 
     function: Numbers | None
     count: int
@@ -67,9 +69,10 @@ class ScalarTask:
 
 @dataclass(frozen=True, eq=False)
 class ControlTask:
-    """Actions are inputs with bounds, or `choices`, rows of their values to choose from; observations, `reward` and
-    `is_over` functions of rows, `single` the same of one row. `values` of parameters that formulas name, an array where
-    they differ."""
+    """Actions are inputs with bounds, or `choices`, rows of their values to choose from;
+    observations, `reward` and
+    `is_over` functions of rows, `single` the same of one row. `values` of parameters that formulas
+    name, an array where they differ."""
 
     inputs: tuple[str, ...]
     bounds: tuple[np.ndarray, np.ndarray]
@@ -98,16 +101,28 @@ class ControlTask:
             *interface.unused_parameters,
             *interface.unreferenced_parameters,
         )
-        values: dict[str, Any] = {x.name: float(x.default) for x in quantities if x.default is not None}
+        values: dict[str, Any] = {
+            x.name: float(x.default) for x in quantities if x.default is not None
+        }
         t_end = interface.run.t_end if options["t_end"] is None else options["t_end"]
         every = options["action_every"]
         if not isinstance(every, int | np.integer) or isinstance(every, bool) or every < 1:
-            raise ModelError(f"action_every={every!r} must be a whole number of at least 1", interface.model)
+            raise ModelError(
+                f"action_every={every!r} must be a whole number of at least 1", interface.model
+            )
         if t_end is not None and not (isinstance(t_end, int | float) and t_end > 0):
             raise ModelError(f"t_end={t_end!r} s must be a positive number", interface.model)
         groups = {k: require_mapping(options[k], k) for k in ("parameters", "initial")}
-        drawn = {(k, name): x for k, group in groups.items() for name, x in group.items() if isinstance(x, Spread)}
-        plain = {k: {name: x for name, x in v.items() if not isinstance(x, Spread)} for k, v in groups.items()}
+        drawn = {
+            (k, name): x
+            for k, group in groups.items()
+            for name, x in group.items()
+            if isinstance(x, Spread)
+        }
+        plain = {
+            k: {name: x for name, x in v.items() if not isinstance(x, Spread)}
+            for k, v in groups.items()
+        }
         with_guess(groups["initial"], options["guess"])  # none of what is drawn either
         plain["initial"] = with_guess(plain["initial"], options["guess"])
         values |= {_spelled_as_known(values, name): x for name, x in plain["parameters"].items()}
@@ -123,15 +138,25 @@ class ControlTask:
             **plain,
         }
         observed = _read_observations(interface, options["observations"])
-        read = [compile_condition(text, columns, values, f"observation '{text}'") for text in observed]
+        read = [
+            compile_condition(text, columns, values, f"observation '{text}'") for text in observed
+        ]
         functions = [formula_function(steps, columns, values) for steps in read]
         reward, done_conditions = options["reward"], options["done"]
         end_conditions = (
-            [] if callable(done_conditions) else _read_done_formulas(done_conditions, interface, columns, values)
+            []
+            if callable(done_conditions)
+            else _read_done_formulas(done_conditions, interface, columns, values)
         )
-        paid = None if callable(reward) else compile_condition(str(reward), columns, values, "reward")
+        paid = (
+            None if callable(reward) else compile_condition(str(reward), columns, values, "reward")
+        )
         plain_forms = paid is not None and not callable(done_conditions)
-        formulas = [*read, *([paid] if paid is not None else []), *(steps for steps, _ in end_conditions)]
+        formulas = [
+            *read,
+            *([paid] if paid is not None else []),
+            *(steps for steps, _ in end_conditions),
+        ]
         single = ScalarTask(
             scalar_formula_function(formulas, values) if plain_forms else None,
             len(read),
@@ -145,11 +170,24 @@ class ControlTask:
             return observations
 
         return cls(
-            inputs, bounds, choices, tuple(observed), _read_bounds(list(observed.items())), observe,
-            _user_function(reward, interface, "reward") if paid is None else formula_function(paid, columns, values),
-            _done_function(done_conditions, end_conditions, interface, columns, values), single, values, dict(values),
-            math.inf if t_end is None else float(t_end), int(every), start_options, drawn,
-        )  # fmt: skip
+            inputs,
+            bounds,
+            choices,
+            tuple(observed),
+            _read_bounds(list(observed.items())),
+            observe,
+            _user_function(reward, interface, "reward")
+            if paid is None
+            else formula_function(paid, columns, values),
+            _done_function(done_conditions, end_conditions, interface, columns, values),
+            single,
+            values,
+            dict(values),
+            math.inf if t_end is None else float(t_end),
+            int(every),
+            start_options,
+            drawn,
+        )
 
     @property
     def median_values(self) -> dict[str, Any]:
@@ -166,19 +204,28 @@ class ControlTask:
 
     def default_parameter(self, name: str) -> float:
         """Of a parameter, where no episode has another."""
-        return self.default_parameters.get(_spelled_as_known(self.default_parameters, name), math.nan)
+        return self.default_parameters.get(
+            _spelled_as_known(self.default_parameters, name), math.nan
+        )
 
-    def draw_episode(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
+    def draw_episode(
+        self, rng: np.random.Generator, options: Mapping[str, Any]
+    ) -> dict[str, dict[Any, Any]]:
         """Initial values and parameters of an episode: those given, else drawn ones."""
         unknown = [k for k in options if k not in ("initial", "parameters")]
         if unknown:
-            raise ModelError(f"options={{'{unknown[0]}': ...}}: they may hold 'initial' and 'parameters'")
+            raise ModelError(
+                f"options={{'{unknown[0]}': ...}}: they may hold 'initial' and 'parameters'"
+            )
         drawn_values: dict[str, dict[Any, Any]] = {"initial": {}, "parameters": {}}
         for (group, name), spread in self.distributions.items():
             drawn_values[group][name] = _quantile(spread, rng.random())
         for group, group_values in drawn_values.items():
             group_values.update(
-                {_spelled_as_known(group_values, k): v for k, v in require_mapping(options.get(group), group).items()}
+                {
+                    _spelled_as_known(group_values, k): v
+                    for k, v in require_mapping(options.get(group), group).items()
+                }
             )
         return drawn_values
 
@@ -205,7 +252,8 @@ class ControlTask:
         return (-1,) if self.choices is not None else low.shape, low.tolist(), high.tolist()
 
     def input_value_rows(self, actions: Any) -> np.ndarray:
-        """Values of the inputs, a row for each action; outside its bounds an input stays at them."""
+        """Values of the inputs, a row for each action; outside its bounds an input stays at
+        them."""
         if self.choices is not None:
             indices = np.asarray(actions)
             if (
@@ -217,7 +265,10 @@ class ControlTask:
             return self.choices[np.atleast_1d(indices)]
         values = np.atleast_2d(np.asarray(actions, dtype=float))
         if values.shape[-1] != len(self.inputs) or not np.isfinite(values).all():
-            raise RunError(f"action {actions!r} must be {len(self.inputs)} finite numbers: {', '.join(self.inputs)}")
+            raise RunError(
+                f"action {actions!r} must be {len(self.inputs)} finite numbers: "
+                f"{', '.join(self.inputs)}"
+            )
         return np.clip(values, *self.bounds)
 
 
@@ -231,20 +282,30 @@ def _spelled_as_known(names: Mapping[str, Any], name: Any) -> Any:
     return find_name(name, names) or name
 
 
-def _read_actions(interface: Interface, actions: Any) -> tuple[tuple[str, ...], tuple[np.ndarray, np.ndarray], Any]:
+def _read_actions(
+    interface: Interface, actions: Any
+) -> tuple[tuple[str, ...], tuple[np.ndarray, np.ndarray], Any]:
     """Inputs, their bounds, and rows of values to choose from, if there are such."""
     choices = None if isinstance(actions, Mapping) else actions
     if choices is not None:
         is_valid = (
-            isinstance(choices, list | tuple) and len(choices) > 1 and all(isinstance(x, Mapping) for x in choices)
+            isinstance(choices, list | tuple)
+            and len(choices) > 1
+            and all(isinstance(x, Mapping) for x in choices)
         )
         names = list(choices[0]) if is_valid else []
         if (
             not is_valid
             or not names
-            or any({normalized_name(k) for k in x} != {normalized_name(k) for k in names} for x in choices)
+            or any(
+                {normalized_name(k) for k in x} != {normalized_name(k) for k in names}
+                for x in choices
+            )
         ):
-            expected = 'inputs with bounds, {"force": (-1, 1)}, or a list of at least two settings of the same inputs'
+            expected = (
+                'inputs with bounds, {"force": (-1, 1)}, or a list of at least two settings of '
+                "the same inputs"
+            )
             raise ModelError(f"actions={actions!r} must be {expected}", interface.model)
     else:
         names = list(actions)
@@ -254,7 +315,9 @@ def _read_actions(interface: Interface, actions: Any) -> tuple[tuple[str, ...], 
     matches = {name: find_name(name, input_names, "input") for name in names}
     for name in (name for name, x in matches.items() if x is None):
         input_list = ", ".join(input_names) or "none"
-        raise ModelError(f"actions: the model has no input '{name}'. Inputs: {input_list}.", interface.model)
+        raise ModelError(
+            f"actions: the model has no input '{name}'. Inputs: {input_list}.", interface.model
+        )
     inputs = tuple(one_each(matches, {name: str(x) for name, x in matches.items()}, "actions"))
     if choices is None:
         low, high = _read_bounds([(k, actions[k]) for k in names])
@@ -264,7 +327,10 @@ def _read_actions(interface: Interface, actions: Any) -> tuple[tuple[str, ...], 
     try:
         rows = np.array(
             [
-                [float({normalized_name(k): v for k, v in x.items()}[normalized_name(name)]) for name in names]
+                [
+                    float({normalized_name(k): v for k, v in x.items()}[normalized_name(name)])
+                    for name in names
+                ]
                 for x in choices
             ]
         )
@@ -283,7 +349,9 @@ def _read_observations(interface: Interface, observations: Any) -> dict[str, Any
     if isinstance(observations, Mapping):
         return {str(k): v for k, v in observations.items()}
     if isinstance(observations, str) or not isinstance(observations, Sequence) or not observations:
-        raise ModelError(f"observations={observations!r} must be a list of channels or formulas", interface.model)
+        raise ModelError(
+            f"observations={observations!r} must be a list of channels or formulas", interface.model
+        )
     return {str(name): free for name in observations}
 
 
@@ -303,18 +371,27 @@ def _read_bounds(ranges: Sequence[tuple[str, Any]]) -> tuple[np.ndarray, np.ndar
 def _read_done_formulas(
     comparisons: Any, interface: Interface, columns: Any, values: Any
 ) -> list[tuple[tuple[FormulaStep, ...], bool]]:
-    """Comparisons that end an episode: the formula that becomes positive, and whether zero does not count."""
+    """Comparisons that end an episode: the formula that becomes positive, and whether zero does not
+    count."""
     end_conditions = []
     for text in [comparisons] if isinstance(comparisons, str) else comparisons:
         sign = comparison_operator(text)
         if not sign:
-            raise ModelError(f"done={text!r} must be a comparison, such as 'abs(q(pole)) > 0.2'", interface.model)
-        end_conditions.append((compile_condition(text, columns, values, "done"), sign in ("<", ">")))
+            raise ModelError(
+                f"done={text!r} must be a comparison, such as 'abs(q(pole)) > 0.2'", interface.model
+            )
+        end_conditions.append(
+            (compile_condition(text, columns, values, "done"), sign in ("<", ">"))
+        )
     return end_conditions
 
 
 def _done_function(
-    condition: Any, end_conditions: Sequence[tuple[Any, bool]], interface: Interface, columns: Any, values: Any
+    condition: Any,
+    end_conditions: Sequence[tuple[Any, bool]],
+    interface: Interface,
+    columns: Any,
+    values: Any,
 ) -> Rows:
     if callable(condition):
         function = _user_function(condition, interface, "done")
@@ -331,19 +408,27 @@ def _done_function(
     return is_over
 
 
-def _user_function(function: Callable[[NamedValues], Any], interface: Interface, label: str) -> Rows:
+def _user_function(
+    function: Callable[[NamedValues], Any], interface: Interface, label: str
+) -> Rows:
     """A user's function of the channels by name, each an array over the runs."""
     layout = ChannelLayout(interface, interface.channels)
 
     def value(rows: np.ndarray) -> np.ndarray:
         returned = np.asarray(function(layout.values(rows)))
-        if returned.dtype.kind not in "biuf" or (np.isnan(returned).any() and np.isfinite(rows).all()):
+        if returned.dtype.kind not in "biuf" or (
+            np.isnan(returned).any() and np.isfinite(rows).all()
+        ):
             raise RunError(
-                f"{label}() returned {display_text(returned.tolist())}, not a number for each of {len(rows)} runs"
+                f"{label}() returned {display_text(returned.tolist())}, not a number for "
+                f"each of {len(rows)} runs"
             )
         values = returned.astype(float)
         if values.shape not in ((), (len(rows),)):
-            raise RunError(f"{label}() must return a number for each of {len(rows)} runs, not shape {values.shape}")
+            raise RunError(
+                f"{label}() must return a number for each of {len(rows)} runs, not shape "
+                f"{values.shape}"
+            )
         return np.broadcast_to(values, (len(rows),))
 
     return value

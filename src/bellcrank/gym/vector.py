@@ -16,8 +16,9 @@ from bellcrank.gym.task import ControlTask
 
 
 class ModelVectorEnv(gymnasium.vector.VectorEnv):
-    """Each environment is one of `ModelEnv` with its own seed, bit-identical; an episode that is over is followed by
-    the next one in the step after (`AutoresetMode.NEXT_STEP`). `steppers` take the steps."""
+    """Each environment is one of `ModelEnv` with its own seed, bit-identical; an episode that is
+    over is followed by the next one in the step after (`AutoresetMode.NEXT_STEP`). `steppers` take
+    the steps."""
 
     metadata = {"render_modes": RENDER_MODES[:1], "autoreset_mode": AutoresetMode.NEXT_STEP}
 
@@ -32,16 +33,29 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
             raise ModelError(f"n={n!r} must be a whole number of at least 1")
         if render_mode == "human":
-            raise ModelError("render_mode='human' shows one environment; of several take 'rgb_array'")
-        self.num_envs, self.task, self.size, self.render_mode = int(n), task, size, check_render_mode(render_mode)
+            raise ModelError(
+                "render_mode='human' shows one environment; of several take 'rgb_array'"
+            )
+        self.num_envs, self.task, self.size, self.render_mode = (
+            int(n),
+            task,
+            size,
+            check_render_mode(render_mode),
+        )
         self.single_observation_space, self.single_action_space = make_spaces(task)
-        self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, self.num_envs)
+        self.observation_space = gymnasium.vector.utils.batch_space(
+            self.single_observation_space, self.num_envs
+        )
+        self.action_space = gymnasium.vector.utils.batch_space(
+            self.single_action_space, self.num_envs
+        )
         self.steppers = sim.steppers(self.num_envs, **task.median_values)
         self.metadata = make_metadata(self.steppers.h, task, **ModelVectorEnv.metadata)
         self._rngs: list[np.random.Generator] = [np_random(None)[0] for _ in range(self.num_envs)]
         self._is_over = np.zeros(self.num_envs, dtype=bool)
-        self._varied: dict[str, np.ndarray] = {}  # parameters that episodes have drawn or were given
+        self._varied: dict[
+            str, np.ndarray
+        ] = {}  # parameters that episodes have drawn or were given
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -70,11 +84,17 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
         late = rows[:, 0] >= task.truncation_time
         reward = np.empty(self.num_envs)
         reward[:] = task.reward(rows)
-        reward[finished_before], terminated[finished_before], late[finished_before] = 0.0, False, False
+        reward[finished_before], terminated[finished_before], late[finished_before] = (
+            0.0,
+            False,
+            False,
+        )
         self._is_over = terminated | late
         info: dict[str, Any] = {"t": rows[:, 0].copy()}
         if problems:
-            info["problem"] = np.array([problems.get(i, "") for i in range(self.num_envs)], dtype=object)
+            info["problem"] = np.array(
+                [problems.get(i, "") for i in range(self.num_envs)], dtype=object
+            )
             info["_problem"] = np.array([i in problems for i in range(self.num_envs)])
         return task.observe(rows), reward, terminated, late, info
 
@@ -87,7 +107,8 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
         self._is_over[indices] = False
         drawn = [self.task.draw_episode(self._rngs[i], options) for i in indices]
         groups = {
-            group: {name: np.array([d[group][name] for d in drawn]) for name in drawn[0][group]} for group in drawn[0]
+            group: {name: np.array([d[group][name] for d in drawn]) for name in drawn[0][group]}
+            for group in drawn[0]
         }
         self.steppers.reset(indices, **groups)
         for name in groups["parameters"]:

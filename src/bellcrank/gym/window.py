@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 class ImageWindow:
-    """Images in a window of matplotlib, each for `period` seconds of real time; without a display it warns, and is not
+    """Images in a window of matplotlib, each for `period` seconds of real time; without a display
+    it warns, and is not
     `visible`."""
 
     def __init__(self, period: float) -> None:
@@ -25,7 +26,8 @@ class ImageWindow:
         self.visible = backend.lower() in _interactive_backends()
         if not self.visible:
             issue_warning(
-                f"render_mode='human' shows nothing: the backend '{backend}' of matplotlib has no windows. Choose "
+                f"render_mode='human' shows nothing: the backend '{backend}' of matplotlib "
+                f"has no windows. Choose "
                 "another (MPLBACKEND=TkAgg or QtAgg), or take render_mode='rgb_array' for images."
             )
             return

@@ -1,8 +1,9 @@
-"""Givens that contradict each other: angular velocities against orientations, accelerations against velocities.
+"""Givens that contradict each other: angular velocities against orientations, accelerations against
+velocities.
 
 In:  what is known of the motion. Out: `Contradiction`s; none where it cannot be reported yet.
-Auxiliary speeds are zero in the real motion, so they do not count. Euler parameters have unit size only in the real
-motion, so what rests on them is left to `check`.
+Auxiliary speeds are zero in the real motion, so they do not count. Euler parameters have unit size
+only in the real motion, so what rests on them is left to `check`.
 """
 
 from __future__ import annotations
@@ -33,17 +34,25 @@ class Contradiction:
     def __str__(self) -> str:
         if self.kind == "w":
             subject_w = (
-                f"the angular velocity of {self.of} in {self.frame}, {self.given}, contradicts the orientation of"
+                f"the angular velocity of {self.of} in {self.frame}, {self.given}, contradicts "
+                f"the orientation of"
             )
             return f"{subject_w} {self.of} in {self.frame}, whose rates give {self.derived}"
         prefix = "" if self.kind == "a" else "angular "
-        subject = f"the {prefix}acceleration of {self.of} in {self.frame}, {self.given}, is not the derivative of its"
+        subject = (
+            f"the {prefix}acceleration of {self.of} in {self.frame}, {self.given}, is not the "
+            f"derivative of its"
+        )
         return f"{subject} {prefix}velocity, which is {self.derived}"
 
 
 def find_contradictions(motion: KaneMotion, euler: Collection[Frame]) -> Iterator[Contradiction]:
-    """All that can be reported by now. What was found to agree is remembered and not looked at again."""
-    autoz, motion.scalars.autoz = motion.scalars.autoz, False  # a comparison leaves no intermediate symbols
+    """All that can be reported by now. What was found to agree is remembered and not looked at
+    again."""
+    autoz, motion.scalars.autoz = (
+        motion.scalars.autoz,
+        False,
+    )  # a comparison leaves no intermediate symbols
     try:
         for kind, subject, frame, entered in _given_motions(motion):
             try:
@@ -60,8 +69,16 @@ def find_contradictions(motion: KaneMotion, euler: Collection[Frame]) -> Iterato
 
 
 def _given_motions(motion: KaneMotion) -> list[tuple[str, Any, Frame, Vector]]:
-    tables: list[tuple[str, dict[Any, Vector]]] = [("w", motion.w), ("alf", motion.alf), ("a", motion.a)]
-    listed = [(kind, subject, frame, entered) for kind, table in tables for (subject, frame), entered in table.items()]
+    tables: list[tuple[str, dict[Any, Vector]]] = [
+        ("w", motion.w),
+        ("alf", motion.alf),
+        ("a", motion.a),
+    ]
+    listed = [
+        (kind, subject, frame, entered)
+        for kind, table in tables
+        for (subject, frame), entered in table.items()
+    ]
     return [x for x in listed if x[:3] not in motion.agreed]
 
 
@@ -87,12 +104,16 @@ def _vectors_differ(motion: KaneMotion, a: Vector, b: Vector) -> bool | None:
     return not all(are_equal(x, ZERO) for x in components)
 
 
-def _angular_velocity_from_rotation(motion: KaneMotion, b: Frame, a: Frame, euler: Collection[Frame]) -> Vector | None:
+def _angular_velocity_from_rotation(
+    motion: KaneMotion, b: Frame, a: Frame, euler: Collection[Frame]
+) -> Vector | None:
     """The angular velocity of B in A from the rates of the orientation alone."""
     if not are_connected(a, b):
         return None
     frame_chain, base_chain = _frame_ancestors(b), _frame_ancestors(a)
-    links = [(f, 1) for f in frame_chain if f not in base_chain] + [(f, -1) for f in base_chain if f not in frame_chain]
+    links = [(f, 1) for f in frame_chain if f not in base_chain] + [
+        (f, -1) for f in base_chain if f not in frame_chain
+    ]
     if any(f in euler or f.parent in euler or not _is_orthogonal(motion, f) for f, _ in links):
         return None
     return sum((motion.link_w(f) * sign for f, sign in links), NOTHING)

@@ -24,7 +24,8 @@ RUN = ("t_end", "step", "method", "output_every", "initial", "inputs")
 
 @dataclass
 class DerivationNotes:
-    """What is carried for runs and readers: values of constants and units by name; channels in order."""
+    """What is carried for runs and readers: values of constants and units by name; channels in
+    order."""
 
     values: dict[str, float] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
@@ -40,7 +41,9 @@ class DeclaredNames(PublicDir):
 
     internals = ("inertia_matrix", "known_names", "lookup")
 
-    def __init__(self, name: str = "hand-led derivation", autoz: bool = False, capitals: bool = True) -> None:
+    def __init__(
+        self, name: str = "hand-led derivation", autoz: bool = False, capitals: bool = True
+    ) -> None:
         self.name = name
         self.scalars = DerivationScalars()
         self.scalars.autoz = autoz
@@ -49,7 +52,9 @@ class DeclaredNames(PublicDir):
         self.motion.frames.append(self.newtonian)
         self.machine = MassSystem(self.motion, self.newtonian)
         self.frame_names, self.point_names = NameSpace("frame", Frame), NameSpace("point", Point)
-        self.scalar_names = NameSpace("scalar", Symbol, capitals)  # AUTOLEV does not distinguish capitals
+        self.scalar_names = NameSpace(
+            "scalar", Symbol, capitals
+        )  # AUTOLEV does not distinguish capitals
         self.frame_names.add_name(self.newtonian, "the Newtonian frame")
         self.euler: dict[Frame, tuple[Symbol, ...]] = {}  # scalar first
         self.potential_energy: Expr | None = None
@@ -83,7 +88,8 @@ class DeclaredNames(PublicDir):
         return self._declare(names, "parameter", self.scalars.constants, "a constant", units)
 
     def coordinates(self, *names: str, units: str | None = None) -> Symbols:
-        """Declare generalized coordinates. `set_rate` or `set_speeds` defines their time derivatives.
+        """Declare generalized coordinates. `set_rate` or `set_speeds` defines their time
+        derivatives.
 
         Parameters
         ----------
@@ -133,12 +139,14 @@ class DeclaredNames(PublicDir):
         """
         return self._declare(names, "variable", self.scalars.inputs, "an input", units)
 
-    def auxiliary(self, speed: str, measures: str, units: str | None = None) -> tuple[Symbol, Symbol]:
-        """Declare an auxiliary speed, which is always zero, and the constraint force or torque that it brings into
-        evidence.
+    def auxiliary(
+        self, speed: str, measures: str, units: str | None = None
+    ) -> tuple[Symbol, Symbol]:
+        """Declare an auxiliary speed, which is always zero, and the constraint force or torque that
+        it brings into evidence.
 
-        The speed enters velocities, the component enters forces; the equation of that speed gives the component (Kane &
-        Levinson 1985, section 4.9).
+        The speed enters velocities, the component enters forces; the equation of that speed gives
+        the component (Kane & Levinson 1985, section 4.9).
 
         Parameters
         ----------
@@ -156,11 +164,14 @@ class DeclaredNames(PublicDir):
         """
         self.scalar_names.check_names([speed, measures])
         (u,) = self._declare((speed,), "speed", self.scalars.auxiliary, "an auxiliary speed", None)
-        (f,) = self._declare((measures,), "reaction", self.scalars.unknown, f"what {speed} measures", units)
+        (f,) = self._declare(
+            (measures,), "reaction", self.scalars.unknown, f"what {speed} measures", units
+        )
         return u, f
 
     def define(self, name: str, value: Any) -> Symbol:
-        """Name a quantity: a force law, a prescribed motion, an abbreviation. It is a channel of each run.
+        """Name a quantity: a force law, a prescribed motion, an abbreviation. It is a channel of
+        each run.
 
         Parameters
         ----------
@@ -183,7 +194,12 @@ class DeclaredNames(PublicDir):
         return symbol
 
     def _declare(
-        self, names: Iterable[str], kind: str, into: list[Symbol], description: str, units: str | None
+        self,
+        names: Iterable[str],
+        kind: str,
+        into: list[Symbol],
+        description: str,
+        units: str | None,
     ) -> Symbols:
         declared = tuple(Symbol(name, kind) for name in self._check_free_names(split_names(names)))
         for s in declared:
@@ -197,10 +213,14 @@ class DeclaredNames(PublicDir):
     def _check_free_names(self, names: list[str]) -> list[str]:
         """Names that scalars may have: neither given already nor those of unit vectors."""
         for name in names:
-            if name[-1:] in ("1", "2", "3") and any(f.name == name[:-1] for f in self.motion.frames):
+            if name[-1:] in ("1", "2", "3") and any(
+                f.name == name[:-1] for f in self.motion.frames
+            ):
                 raise ModelError(f"'{name}' is a unit vector of the frame {name[:-1]}")
             if self.scalars.autoz and name[:1] in "zZ" and name[1:].isdigit():
-                raise ModelError(f"'{name}' is kept for intermediate results: autoz names them Z1, Z2, ...")
+                raise ModelError(
+                    f"'{name}' is kept for intermediate results: autoz names them Z1, Z2, ..."
+                )
         return self.scalar_names.check_names(names)
 
     def frames(self, *names: str) -> tuple[Frame, ...]:
@@ -231,7 +251,8 @@ class DeclaredNames(PublicDir):
         mass : ScalarLike, optional
             Mass. Default: the constant m<name>.
         inertia : ScalarLike or sequence, optional
-            Central inertia: 0, three moments or a 3 x 3 array. Default: the constants I<name>1, I<name>2, I<name>3.
+            Central inertia: 0, three moments or a 3 x 3 array. Default: the constants I<name>1,
+            I<name>2, I<name>3.
         cm : str, optional
             Name of the mass centre. Default: <name>o.
 
@@ -244,7 +265,9 @@ class DeclaredNames(PublicDir):
         centre = cm or f"{name}o"
         self.point_names.check_names([centre])
         moment_names = [f"I{name}{i}" for i in (1, 2, 3)]
-        self.scalar_names.check_names([f"m{name}"] * (mass is None) + moment_names * (inertia is None))
+        self.scalar_names.check_names(
+            [f"m{name}"] * (mass is None) + moment_names * (inertia is None)
+        )
         mass = self.constants(f"m{name}")[0] if mass is None else self.scalar(mass)
         moments = self.constants(*moment_names) if inertia is None else inertia
         rigid_body = Body(name, self.points(centre)[0], mass, self.inertia_matrix(moments))
@@ -255,9 +278,14 @@ class DeclaredNames(PublicDir):
     def inertia_matrix(self, inertia: Any) -> Mat3:
         """0, three moments or a 3 x 3 array as expressions."""
         if isinstance(inertia, Sequence) and not isinstance(inertia, str) and len(inertia) == 3:
-            if all(isinstance(row, Sequence) and not isinstance(row, str) and len(row) == 3 for row in inertia):
+            if all(
+                isinstance(row, Sequence) and not isinstance(row, str) and len(row) == 3
+                for row in inertia
+            ):
                 m = tuple(tuple(self.scalar(x) for x in row) for row in inertia)
-                if any(m[i][j].fingerprint != m[j][i].fingerprint for i in range(3) for j in range(i)):
+                if any(
+                    m[i][j].fingerprint != m[j][i].fingerprint for i in range(3) for j in range(i)
+                ):
                     raise ModelError(f"inertia={inertia!r} is not symmetric")
                 return m  # type: ignore[return-value]
             a, b, c = (self.scalar(x) for x in inertia)
@@ -271,7 +299,10 @@ class DeclaredNames(PublicDir):
             clashes = [s for s in self.scalar_names if s in (f"{name}1", f"{name}2", f"{name}3")]
             if clashes:
                 names_text = ", ".join(clashes)
-                raise ModelError(f"the unit vectors of a frame {name} would be called {names_text}, which are scalars")
+                raise ModelError(
+                    f"the unit vectors of a frame {name} would be called {names_text}, "
+                    f"which are scalars"
+                )
         return names
 
     def _add_frame(self, f: Frame, description: str) -> None:
@@ -364,7 +395,8 @@ class DeclaredNames(PublicDir):
         return KaneLanguage(self.lookup, self.known_names)
 
     def lookup(self, name: str) -> Value | None:
-        """The scalar or unit vector of a name. Where q1 is a scalar and Q1 a unit vector, capitals matter as well."""
+        """The scalar or unit vector of a name. Where q1 is a scalar and Q1 a unit vector, capitals
+        matter as well."""
         if name == "t":
             return TIME
         if name.endswith("'") and (moving := self.scalar_names.get(name[:-1])) is not None:
@@ -376,7 +408,10 @@ class DeclaredNames(PublicDir):
         return scalar or unit
 
     def known_names(self) -> list[str]:
-        return [*self.scalar_names, *(f"{f.name}{i}" for f in self.motion.frames for i in (1, 2, 3))]
+        return [
+            *self.scalar_names,
+            *(f"{f.name}{i}" for f in self.motion.frames for i in (1, 2, 3)),
+        ]
 
     def frame(self, given: Frame | str) -> Frame:
         """Find a frame.

@@ -1,7 +1,8 @@
 """A derivation led by hand, step by step, and what it leads to.
 
 In:  frames, points, speeds, forces, in the order a person would write them down. Out: `Equations`, the same object that
-`System.equations()` gives. Units are the user's own and consistent (angles in rad); `units=` texts are labels.
+`System.equations()` gives. Units are the user's own and consistent (angles in rad); `units=` texts
+are labels.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from bellcrank.symbolic.expr import Expr
 class Derivation(DerivationSteps):
     """A derivation of equations of motion by Kane's method, step by step.
 
-    Arguments take objects or their names; vectors and expressions also as text ("la*u1*A2"). The newtonian frame is
+    Arguments take objects or their names; vectors and expressions also as text ("la*u1*A2"). The
+    newtonian frame is
     `d.newtonian`, N.
 
     Parameters
@@ -57,7 +59,10 @@ class Derivation(DerivationSteps):
 
     def __repr__(self) -> str:
         u, q = len(self.scalars.independent_speeds), len(self.scalars.coordinates)
-        return f"Derivation({self.name!r}: {len(self.machine.bodies)} bodies, {q} coordinates, {u} independent speeds)"
+        return (
+            f"Derivation({self.name!r}: {len(self.machine.bodies)} bodies, {q} coordinates, {u} "
+            f"independent speeds)"
+        )
 
     def set_potential_energy(self, value: Any) -> Expr:
         """Define the potential energy, for the energy channel of runs and for `check`.
@@ -89,7 +94,9 @@ class Derivation(DerivationSteps):
         label : str, optional
             Description.
         """
-        if name in self.notes.channels or (name in self.scalar_names and self.symbol(name).kind != "defined"):
+        if name in self.notes.channels or (
+            name in self.scalar_names and self.symbol(name).kind != "defined"
+        ):
             raise ModelError(f"the channel '{name}' exists already")
         self.notes.channels[name] = self.scalar(value)
         self.notes.channel_words[name] = (units, label or name)
@@ -100,11 +107,14 @@ class Derivation(DerivationSteps):
         Parameters
         ----------
         groups : str
-            "energy" (potential energy too if it was given), "momentum" (linear p1 ..., central angular h1 ...).
+            "energy" (potential energy too if it was given), "momentum" (linear p1 ..., central
+            angular h1 ...).
         """
         for group in groups:
             if group not in ("energy", "momentum"):
-                raise ModelError(f"outputs '{group}' are not known.{did_you_mean(group, ('energy', 'momentum'))}")
+                raise ModelError(
+                    f"outputs '{group}' are not known.{did_you_mean(group, ('energy', 'momentum'))}"
+                )
             self.notes.groups.append(group)
 
     def set_defaults(self, **values: float) -> None:
@@ -118,9 +128,15 @@ class Derivation(DerivationSteps):
         listed = [s.name for s in self.scalars.constants]
         constants = {name: find_name(name, listed, "constant") for name in values}
         if unknown := [name for name, constant in constants.items() if constant is None]:
-            raise ModelError([f"no constant has the name '{n}'.{did_you_mean(n, listed)}" for n in unknown])
+            raise ModelError(
+                [f"no constant has the name '{n}'.{did_you_mean(n, listed)}" for n in unknown]
+            )
         self.notes.values.update(
-            {constant: float(values[name]) for name, constant in constants.items() if constant is not None}
+            {
+                constant: float(values[name])
+                for name, constant in constants.items()
+                if constant is not None
+            }
         )
 
     def set_labels(self, **labels: str) -> None:
@@ -131,7 +147,9 @@ class Derivation(DerivationSteps):
         labels : str
             Descriptions by name.
         """
-        self.notes.labels.update({self.symbol(name).name: str(text) for name, text in labels.items()})
+        self.notes.labels.update(
+            {self.symbol(name).name: str(text) for name, text in labels.items()}
+        )
 
     def set_units(self, **units: str) -> None:
         """Name units. Values are not converted: units must be consistent, angles in rad.
@@ -153,7 +171,10 @@ class Derivation(DerivationSteps):
         """
         for name, value in options.items():
             if name not in RUN:
-                raise ModelError(f"set_run({name}=...) is not known.{did_you_mean(name, RUN)} Known: {', '.join(RUN)}.")
+                raise ModelError(
+                    f"set_run({name}=...) is not known.{did_you_mean(name, RUN)} Known: "
+                    f"{', '.join(RUN)}."
+                )
             setattr(self.notes.run, name, dict(value) if name in ("initial", "inputs") else value)
 
     def equations(self, solve: str = "auto", optimise: str = "default") -> KaneEquations:
@@ -173,7 +194,9 @@ class Derivation(DerivationSteps):
         """
         return KaneEquations(derive_hand_led(self, solve, optimise))
 
-    def linearize(self, at: Mapping[Any, Any] | None = None, *, wrt: Iterable[Any] | None = None) -> Linear:
+    def linearize(
+        self, at: Mapping[Any, Any] | None = None, *, wrt: Iterable[Any] | None = None
+    ) -> Linear:
         """Derive equations for small deviations from a state, in symbols.
 
         Parameters

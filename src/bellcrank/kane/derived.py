@@ -42,7 +42,8 @@ FEW = 60  # intermediate results up to which equations are also tried written ou
 
 @dataclass(frozen=True)
 class HandMechanism(Mechanism):
-    """What later stages ask of a mechanism: the states in the order of their declaration, and what binds them."""
+    """What later stages ask of a mechanism: the states in the order of their declaration, and what
+    binds them."""
 
     q: tuple[Symbol, ...] = ()
     u: tuple[Symbol, ...] = ()
@@ -82,19 +83,24 @@ class HandDerived(DerivedModel):
 
     @cached_property
     def results(self) -> DifferentiableResults:
-        """All that may be differentiated: rates and outputs, and the unit size of Euler parameters."""
+        """All that may be differentiated: rates and outputs, and the unit size of Euler
+        parameters."""
         s, system = self.derivation.scalars, self.system
         states = [*s.coordinates, *system.speeds]
         loops, k = self.analysis.loops, self.analysis.kinematics
         if loops is None:
             rates = _symbolic_rates(self.derivation, system)
         else:
-            udot = closed_rates(system, loops, k, DerivationWorkspace([*s.coordinates, *system.speeds]))
+            udot = closed_rates(
+                system, loops, k, DerivationWorkspace([*s.coordinates, *system.speeds])
+            )
             rates = [*system.rates, *(udot[i] for i in range(len(system.speeds)))]
         outputs = tuple(_named_outputs(system, rates, self.analysis.outputs))
         constants = tuple(sorted(s.constants, key=lambda c: c.name.lower()))
         named_rates = tuple((f"{x.name}'", rate) for x, rate in zip(states, rates, strict=True))
-        return DifferentiableResults(named_rates, outputs, *constraint_rows(self.analysis), constants, tuple(s.inputs))
+        return DifferentiableResults(
+            named_rates, outputs, *constraint_rows(self.analysis), constants, tuple(s.inputs)
+        )
 
 
 def derive_hand_led(d: DerivationSteps, solve: str = "auto", level: str = "default") -> HandDerived:
@@ -103,20 +109,28 @@ def derive_hand_led(d: DerivationSteps, solve: str = "auto", level: str = "defau
         methods_allowed = "a hand-led derivation can be solved 'auto', 'explicit' or 'implicit'"
         raise ModelError(f"solve={solve!r}: {methods_allowed}", d.name)
     if level not in OPTIMISE:
-        raise ModelError(f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", d.name)
+        raise ModelError(
+            f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", d.name
+        )
     clock = StageTimer()
     with clock.stage("derive"):
         system = kane_system(d)
-        implicit = solve == "implicit" or (solve == "auto" and len(system.speeds) > MAX_DOF_FACTORIZATION)
+        implicit = solve == "implicit" or (
+            solve == "auto" and len(system.speeds) > MAX_DOF_FACTORIZATION
+        )
         outputs = make_channels(d, system)
         analysis = _make_analysis(d, outputs)
         if d.bound:
             if solve != "auto":
                 message = (
-                    f"solve={solve!r} is not available with constraints that leave all speeds as states; leave it out"
+                    f"solve={solve!r} is not available with constraints that leave all speeds "
+                    f"as states; leave it out"
                 )
                 raise ModelError(message, d.name)
-            program, method = _loop_program(d, system, analysis), "Kane's method by hand, with constraints"
+            program, method = (
+                _loop_program(d, system, analysis),
+                "Kane's method by hand, with constraints",
+            )
         elif implicit:
             program, method = (
                 _implicit_kane_program(d, system, outputs),
@@ -124,7 +138,9 @@ def derive_hand_led(d: DerivationSteps, solve: str = "auto", level: str = "defau
             )
         else:
             program, method = _explicit_program(d, system, outputs, level), "Kane's method by hand"
-    return HandDerived(analysis, Quantities(), program, method, dict(clock.seconds), solve, d, system)
+    return HandDerived(
+        analysis, Quantities(), program, method, dict(clock.seconds), solve, d, system
+    )
 
 
 def _make_analysis(d: DerivationSteps, outputs: list[OutputChannel]) -> KinematicAnalysis:
@@ -136,7 +152,9 @@ def _make_analysis(d: DerivationSteps, outputs: list[OutputChannel]) -> Kinemati
     ]
     q, u = tuple(s.coordinates), tuple(s.speeds)
     mechanism = HandMechanism(d.name, (), Description(d.name), q=q, u=u, bound=tuple(sizes))
-    dependent = {u: e for u, e in zip(s.speeds, s.resolve(s.speeds), strict=True) if u in s.definitions}
+    dependent = {
+        u: e for u, e in zip(s.speeds, s.resolve(s.speeds), strict=True) if u in s.definitions
+    }
     kinematics = Kinematics(mechanism, DerivationWorkspace(), dict(dependent), rates=dict(s.rates))
     removed = [d.removed[u] for u in dependent]
     result = KinematicAnalysis(
@@ -150,19 +168,33 @@ def _make_analysis(d: DerivationSteps, outputs: list[OutputChannel]) -> Kinemati
     return result
 
 
-def _loop_program(d: DerivationSteps, system: KaneSystem, analysis: KinematicAnalysis) -> SimulationProgram:
+def _loop_program(
+    d: DerivationSteps, system: KaneSystem, analysis: KinematicAnalysis
+) -> SimulationProgram:
     """The program of a model whose speeds all stay states."""
     loops, k, q = analysis.loops, analysis.kinematics, d.scalars.coordinates
     assert loops is not None
     udot = closed_rates(system, loops, k, DerivationWorkspace([*q, *system.speeds]))
     rates = [*system.rates, *(udot[i] for i in range(len(system.speeds)))]
-    rows = program_rows(system, loops, k, q, analysis.mechanism.normalization_constraints, d.notes.values)
+    rows = program_rows(
+        system, loops, k, q, analysis.mechanism.normalization_constraints, d.notes.values
+    )
     values = [(o.name, o.value) for o in analysis.outputs]
     accelerations = system.accelerations
     s, short = d.scalars, optimize_operations(drop_idle_parameters(rates))
-    return build_program(ProgramParts(
-        d.name, s.constants, q, system.speeds, short, values, s.inputs, loops=rows, accelerations=accelerations,
-    ))  # fmt: skip
+    return build_program(
+        ProgramParts(
+            d.name,
+            s.constants,
+            q,
+            system.speeds,
+            short,
+            values,
+            s.inputs,
+            loops=rows,
+            accelerations=accelerations,
+        )
+    )
 
 
 def _pole_notes(d: DerivationSteps, dependent: dict[Symbol, Expr]) -> list[str]:
@@ -170,16 +202,23 @@ def _pole_notes(d: DerivationSteps, dependent: dict[Symbol, Expr]) -> list[str]:
     s = d.scalars
     rates = zip(s.coordinates, s.resolve(s.rates[q] for q in s.coordinates), strict=True)
     names_by_pole: dict[Expr, list[str]] = {}
-    for name, value in [*((f"{q}'", rate) for q, rate in rates), *((u.name, e) for u, e in dependent.items())]:
+    for name, value in [
+        *((f"{q}'", rate) for q, rate in rates),
+        *((u.name, e) for u, e in dependent.items()),
+    ]:
         for pole in possible_poles([value]):
             names_by_pole.setdefault(pole, []).append(name)
-    return [f"{', '.join(names)} cannot be found where {pole} = 0" for pole, names in names_by_pole.items()]
+    return [
+        f"{', '.join(names)} cannot be found where {pole} = 0"
+        for pole, names in names_by_pole.items()
+    ]
 
 
 def _explicit_program(
     d: DerivationSteps, system: KaneSystem, outputs: list[OutputChannel], level: str
 ) -> SimulationProgram:
-    """The rates in symbols. Intermediate results are kept, or written out where that comes out cheaper."""
+    """The rates in symbols. Intermediate results are kept, or written out where that comes out
+    cheaper."""
     ways = [_symbolic_rates(d, system)]
     if 0 < len(d.scalars.intermediate) <= FEW:
         plain = [inline_named(x) for x in (*system.f, *(x for row in system.M for x in row))]
@@ -190,12 +229,18 @@ def _explicit_program(
     clean = [drop_idle_parameters(roots) for roots in ways]
     if level == "none":
         best = raw.index(min(raw))
-        return _build_kane_program(d, system, clean[best], outputs, stages=[("formulation", raw[best])])
+        return _build_kane_program(
+            d, system, clean[best], outputs, stages=[("formulation", raw[best])]
+        )
     short = [optimize_operations(x, thorough=level == "thorough") for x in clean]
     totals = [count_operations(x).total for x in short]
     best = totals.index(min(totals))
     return _build_kane_program(
-        d, system, short[best], outputs, stages=[("formulation", raw[best]), ("extraction", totals[best])]
+        d,
+        system,
+        short[best],
+        outputs,
+        stages=[("formulation", raw[best]), ("extraction", totals[best])],
     )
 
 
@@ -203,30 +248,49 @@ def _symbolic_rates(d: DerivationSteps, system: KaneSystem) -> list[Expr]:
     """Rates of coordinates and speeds, M factored in symbols."""
     work = DerivationWorkspace([*d.scalars.coordinates, *system.speeds])
     n = len(system.speeds)
-    M = {(i, j): x for i in range(n) for j in range(i + 1) if (x := work.bind(system.M[i][j])) is not ZERO}
+    M = {
+        (i, j): x
+        for i in range(n)
+        for j in range(i + 1)
+        if (x := work.bind(system.M[i][j])) is not ZERO
+    }
     order = best_order(M, range(n))
     names = {i: f"the speed {u}" for i, u in enumerate(system.speeds)}
     udot = factored(M, {i: work.bind(x) for i, x in enumerate(system.f)}, order, names, work)
     return [*system.rates, *(udot[i] for i in range(n))]
 
 
-def _implicit_kane_program(d: DerivationSteps, system: KaneSystem, outputs: list[OutputChannel]) -> SimulationProgram:
+def _implicit_kane_program(
+    d: DerivationSteps, system: KaneSystem, outputs: list[OutputChannel]
+) -> SimulationProgram:
     unknowns = [Symbol(f"x{i + 1}", "intermediate") for i in range(len(system.speeds))]
-    matrix = [[system.M[max(i, j)][min(i, j)] for j in range(len(unknowns))] for i in range(len(unknowns))]
+    matrix = [
+        [system.M[max(i, j)][min(i, j)] for j in range(len(unknowns))] for i in range(len(unknowns))
+    ]
     return _build_kane_program(
         d, system, [*system.rates, *unknowns], outputs, solve=(matrix, system.f), unknowns=unknowns
     )
 
 
 def _build_kane_program(
-    d: DerivationSteps, system: KaneSystem, rates: list[Expr], outputs: list[OutputChannel], **options: Any
+    d: DerivationSteps,
+    system: KaneSystem,
+    rates: list[Expr],
+    outputs: list[OutputChannel],
+    **options: Any,
 ) -> SimulationProgram:
     s, values = d.scalars, _named_outputs(system, rates, outputs)
-    description = ProgramParts(d.name, s.constants, s.coordinates, system.speeds, rates, values, s.inputs, **options)
+    description = ProgramParts(
+        d.name, s.constants, s.coordinates, system.speeds, rates, values, s.inputs, **options
+    )
     return build_program(description)
 
 
-def _named_outputs(system: KaneSystem, rates: list[Expr], outputs: list[OutputChannel]) -> list[tuple[str, Expr]]:
+def _named_outputs(
+    system: KaneSystem, rates: list[Expr], outputs: list[OutputChannel]
+) -> list[tuple[str, Expr]]:
     """Outputs by name, accelerations in them written out."""
-    accelerations: dict[Expr, Expr] = dict(zip(system.accelerations, rates[len(system.rates) :], strict=True))
+    accelerations: dict[Expr, Expr] = dict(
+        zip(system.accelerations, rates[len(system.rates) :], strict=True)
+    )
     return [(o.name, substitute(o.value, accelerations)) for o in outputs]

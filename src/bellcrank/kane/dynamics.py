@@ -1,7 +1,8 @@
 """Kane's equations by hand: bodies, loads, generalized forces, energy and momentum.
 
-Kane & Levinson, Dynamics: Theory and Applications (1985), chapters 3 to 5: F_r is the sum over points of v_r . R and
-over bodies of w_r . T; F_r* the sum of v_r . (-m a) and w_r . (-I . alpha - w x I . w); F_r + F_r* = 0.
+Kane & Levinson, Dynamics: Theory and Applications (1985), chapters 3 to 5: F_r is the sum over
+points of v_r . R and over bodies of w_r . T; F_r* the sum of v_r . (-m a) and w_r . (-I . alpha - w
+x I . w); F_r + F_r* = 0.
 """
 
 from __future__ import annotations
@@ -99,7 +100,9 @@ class MassSystem:
     # ---- partial velocities
 
     def partial_velocity(self, p: Point, u: Symbol) -> Vector:
-        return self._speed_coefficient(self.motion.velocity(p, self.newtonian), u, f"the velocity of {p}")
+        return self._speed_coefficient(
+            self.motion.velocity(p, self.newtonian), u, f"the velocity of {p}"
+        )
 
     def partial_angular_velocity(self, b: Frame, u: Symbol) -> Vector:
         return self._speed_coefficient(
@@ -121,7 +124,9 @@ class MassSystem:
         for load in self.loads:
             terms.append(self.motion.dot(self._partial_velocity_of(load.on, u), load.value))
             if load.by is not None:
-                terms.append(neg(self.motion.dot(self._partial_velocity_of(load.by, u), load.value)))
+                terms.append(
+                    neg(self.motion.dot(self._partial_velocity_of(load.by, u), load.value))
+                )
         return self.motion.scalars.without_auxiliary_speeds(add(*terms)) if terms else ZERO
 
     def _partial_velocity_of(self, subject: Point | Frame, u: Symbol) -> Vector:
@@ -139,14 +144,19 @@ class MassSystem:
         return m.scalars.tidy_vector(-b.spin(alf) - cross(w, b.spin(w)))
 
     def inertia_force(self, u: Symbol, torques: dict[Body, Vector]) -> Expr:
-        """F_r*, the generalized inertia force for a speed; `torques` are the inertia torques of turning bodies."""
+        """F_r*, the generalized inertia force for a speed; `torques` are the inertia torques of
+        turning bodies."""
         m, n = self.motion, self.newtonian
         terms = []
         for p, mass in self.heavy_points():
             terms.append(neg(mul(mass, m.dot(self.partial_velocity(p, u), m.acceleration(p, n)))))
         for b, torque in torques.items():
             terms.append(m.dot(self.partial_angular_velocity(b, u), torque))
-        return m.scalars.name_intermediate_terms(m.scalars.without_auxiliary_speeds(add(*terms))) if terms else ZERO
+        return (
+            m.scalars.name_intermediate_terms(m.scalars.without_auxiliary_speeds(add(*terms)))
+            if terms
+            else ZERO
+        )
 
     def heavy_points(self) -> list[tuple[Point, Expr]]:
         listed = [(b.cm, b.mass) for b in self.bodies if b.mass is not ZERO]
@@ -156,7 +166,8 @@ class MassSystem:
         return [b for b in self.bodies if any(x is not ZERO for row in b.inertia for x in row)]
 
     def missing_for_inertia(self, accelerations: bool) -> list[MissingQuantity]:
-        """What is missing for the inertia forces (or energy, without accelerations), all at once."""
+        """What is missing for the inertia forces (or energy, without accelerations), all at
+        once."""
         m, n, kinds = self.motion, self.newtonian, 1 + accelerations
         steps = [
             partial(motion_of, p, n)
@@ -165,16 +176,26 @@ class MassSystem:
         ]
         angular_motions = (m.angular_velocity, m.angular_acceleration)[:kinds]
         return run_steps(
-            [*steps, *(partial(motion_of, b, n) for b in self.turning_bodies() for motion_of in angular_motions)]
+            [
+                *steps,
+                *(
+                    partial(motion_of, b, n)
+                    for b in self.turning_bodies()
+                    for motion_of in angular_motions
+                ),
+            ]
         )[1]
 
     def missing_for_loads(self) -> list[MissingQuantity]:
         """What is missing for the active forces."""
         m, n = self.motion, self.newtonian
-        subjects = [on for load in self.loads for on in (load.on, load.by) if on is not None and on is not n]
+        subjects = [
+            on for load in self.loads for on in (load.on, load.by) if on is not None and on is not n
+        ]
         angular_velocity, velocity = m.angular_velocity, m.velocity
         return run_steps(
-            partial(angular_velocity, x, n) if isinstance(x, Frame) else partial(velocity, x, n) for x in subjects
+            partial(angular_velocity, x, n) if isinstance(x, Frame) else partial(velocity, x, n)
+            for x in subjects
         )[1]
 
     # ---- energy and momentum
@@ -204,9 +225,11 @@ class MassSystem:
         return mul(HALF, add(*self.kinetic_parts()))
 
     def split_by_degree(self, e: Expr) -> tuple[Expr, Expr, Expr]:
-        """The parts of a quadratic expression that are of degree 0, 1 and 2 in the independent speeds.
+        """The parts of a quadratic expression that are of degree 0, 1 and 2 in the independent
+        speeds.
 
-        By Euler's theorem the sum of u de/du is K1 + 2 K2. Where nothing is of degree 0 and 1, e is the last part.
+        By Euler's theorem the sum of u de/du is K1 + 2 K2. Where nothing is of degree 0 and 1, e is
+        the last part.
         """
         s = self.motion.scalars
         (resolved,) = s.resolve((e,))
@@ -220,11 +243,14 @@ class MassSystem:
         return constant_part, expand(first), expand(sub(moving, first))
 
     def linear_momentum(self) -> Vector:
-        momenta = (self.motion.velocity(p, self.newtonian) * mass for p, mass in self.heavy_points())
+        momenta = (
+            self.motion.velocity(p, self.newtonian) * mass for p, mass in self.heavy_points()
+        )
         return sum(momenta, NOTHING)
 
     def angular_momentum(self, about: Point | None = None) -> Vector:
-        """Angular momentum in N about a point: the sum of p x m v and I . w. Default: the mass centre of the system."""
+        """Angular momentum in N about a point: the sum of p x m v and I . w. Default: the mass
+        centre of the system."""
         m, n = self.motion, self.newtonian
         heavy = self.heavy_points()
         if not heavy and not self.bodies:
@@ -233,9 +259,15 @@ class MassSystem:
         arms = [m.position(base, p) for p, _ in heavy]
         if about is None:
             total = add(*(mass for _, mass in heavy))
-            centre = sum((arm * div(mass, total) for arm, (_, mass) in zip(arms, heavy, strict=True)), NOTHING)
+            centre = sum(
+                (arm * div(mass, total) for arm, (_, mass) in zip(arms, heavy, strict=True)),
+                NOTHING,
+            )
             arms = [arm - centre for arm in arms]
-        momenta = [m.cross(arm, m.velocity(p, n) * mass) for arm, (p, mass) in zip(arms, heavy, strict=True)]
+        momenta = [
+            m.cross(arm, m.velocity(p, n) * mass)
+            for arm, (p, mass) in zip(arms, heavy, strict=True)
+        ]
         for b in self.turning_bodies():
             momenta.append(b.spin(b.vector(m.components(m.angular_velocity(b, n), b))))
         return sum(momenta, NOTHING)

@@ -1,7 +1,8 @@
 """Euler parameters: rates, conversions, and the two orders in which people write them.
 
-Bellcrank writes (e0, e1, e2, e3) with e0 = cos(theta/2); AUTOLEV and Kane & Levinson write (e1, e2, e3, e4) with the
-scalar last. `R[i][j] = a_i . b_j`. Kane, Likins & Levinson, Spacecraft Dynamics (1983), sections 1.3 and 1.13.
+Bellcrank writes (e0, e1, e2, e3) with e0 = cos(theta/2); AUTOLEV and Kane & Levinson write (e1, e2,
+e3, e4) with the scalar last. `R[i][j] = a_i . b_j`. Kane, Likins & Levinson, Spacecraft Dynamics
+(1983), sections 1.3 and 1.13.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def scalar_last(e: Sequence) -> tuple:
 
 
 def euler_rotation_matrix(e: Sequence[Any]) -> Mat3:
-    """R_AB for (e0, e1, e2, e3) whose squares add up to 1 (Kane, Likins & Levinson 1983, 1.3.6 to 1.3.14)."""
+    """R_AB for (e0, e1, e2, e3) whose squares add up to 1 (Kane, Likins & Levinson 1983, 1.3.6 to
+    1.3.14)."""
     e0, e1, e2, e3 = e
     return (
         (1 - 2 * (e2 * e2 + e3 * e3), 2 * (e1 * e2 - e0 * e3), 2 * (e1 * e3 + e0 * e2)),

@@ -1,8 +1,9 @@
-"""Frames of a hand-led derivation: orientations are given one after the other, in any order and direction.
+"""Frames of a hand-led derivation: orientations are given one after the other, in any order and
+direction.
 
-Unlike in `bellcrank.symbolic.vector`, a frame exists before its orientation is known and keeps its own unit vectors
-(who writes A3 expects to read A3, even where it equals N3); turns about one axis add up to the sine and cosine of one
-angle.
+Unlike in `bellcrank.symbolic.vector`, a frame exists before its orientation is known and keeps its
+own unit vectors (who writes A3 expects to read A3, even where it equals N3); turns about one axis
+add up to the sine and cosine of one angle.
 """
 
 from __future__ import annotations
@@ -16,7 +17,14 @@ from bellcrank.kane.printed_results import PrintedResult, latex_matrix
 from bellcrank.symbolic.expr import ONE, Expr, add, mul, neg
 from bellcrank.symbolic.expr.formula_parser import axis_number
 from bellcrank.symbolic.vector import basis
-from bellcrank.symbolic.vector.basis import Mat3, UnitVector, Vector, axis_rotation, dot_units, transpose
+from bellcrank.symbolic.vector.basis import (
+    Mat3,
+    UnitVector,
+    Vector,
+    axis_rotation,
+    dot_units,
+    transpose,
+)
 
 AnyFrame = TypeVar("AnyFrame", bound=basis.Frame)
 
@@ -60,7 +68,9 @@ class Frame(basis.Frame):
     def __getitem__(self, i: int | str) -> Vector:
         number = axis_number(i)
         if number is None:
-            raise ModelError(f"{self.name}[{i!r}]: the unit vectors of a frame are 1, 2, 3 or 'x', 'y', 'z'")
+            raise ModelError(
+                f"{self.name}[{i!r}]: the unit vectors of a frame are 1, 2, 3 or 'x', 'y', 'z'"
+            )
         return Vector({self.axes[number - 1]: ONE})
 
     @property
@@ -83,7 +93,11 @@ class Frame(basis.Frame):
 
 
 def join_frames(
-    parent: Frame, child: Frame, R: Mat3, rotation: tuple[int, Expr] | None, everything: Iterable[Frame]
+    parent: Frame,
+    child: Frame,
+    R: Mat3,
+    rotation: tuple[int, Expr] | None,
+    everything: Iterable[Frame],
 ) -> None:
     """Gives the child its orientation in the parent; trees of frames that were apart become one."""
     _make_root(child)
@@ -140,9 +154,14 @@ class DirectionCosines(PrintedResult):
 
     def __str__(self) -> str:
         head = ["", *(str(e) for e in self.b.axes)]
-        rows = [head, *([str(e), *(str(c) for c in row)] for e, row in zip(self.a.axes, self.R, strict=True))]
+        rows = [
+            head,
+            *([str(e), *(str(c) for c in row)] for e, row in zip(self.a.axes, self.R, strict=True)),
+        ]
         widths = [max(len(row[i]) for row in rows) for i in range(4)]
-        return "\n".join("  ".join(f"{x:{w}}" for x, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+        return "\n".join(
+            "  ".join(f"{x:{w}}" for x, w in zip(row, widths, strict=True)).rstrip() for row in rows
+        )
 
     def latex(self) -> str:
         """Write the table in LaTeX.
@@ -174,7 +193,8 @@ def _make_root(frame: Frame) -> None:
 
 
 def _add_turns(frame: Frame) -> None:
-    """Direction cosines to ancestors behind turns about one and the same axis: those of the sum of the angles."""
+    """Direction cosines to ancestors behind turns about one and the same axis: those of the sum of
+    the angles."""
     if frame.turn is None or frame.parent is None:
         return
     axis, angle = frame.turn
@@ -189,7 +209,8 @@ def _add_turns(frame: Frame) -> None:
 
 
 def name_cosines(f: basis.Frame, g: basis.Frame, name: Callable[[Expr], Expr]) -> None:
-    """Gives direction cosines of two frames that are not neighbours a name, built on those of the frames between."""
+    """Gives direction cosines of two frames that are not neighbours a name, built on those of the
+    frames between."""
     pending = [(f, g)]
     while pending:
         f, g = pending.pop()

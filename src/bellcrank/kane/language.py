@@ -1,6 +1,7 @@
 """Formulas as text: scalars and vectors of a derivation, parsed and never executed.
 
-`u1*cos(phi1) + la`, `la*u1*A2`, `dot(WAN, N3)`. A name is a scalar, a unit vector (frame and 1, 2, 3) or the caller's.
+`u1*cos(phi1) + la`, `la*u1*A2`, `dot(WAN, N3)`. A name is a scalar, a unit vector (frame and 1, 2,
+3) or the caller's.
 """
 
 from __future__ import annotations
@@ -16,20 +17,30 @@ from bellcrank.symbolic.expr.formula_parser import TOKEN, SyntaxNode, parse_form
 from bellcrank.symbolic.expr.function_table import FUNCTIONS
 from bellcrank.symbolic.vector.basis import Vector, cross, dot, magnitude
 
-PRIMED = re.compile(TOKEN.pattern.replace(r"(?P<name>[A-Za-z_]\w*", r"(?P<name>[A-Za-z_]\w*'?"), re.ASCII)
+PRIMED = re.compile(
+    TOKEN.pattern.replace(r"(?P<name>[A-Za-z_]\w*", r"(?P<name>[A-Za-z_]\w*'?"), re.ASCII
+)
 Value = Expr | Vector
 Lookup = Callable[[str], Value | None]
 Call = Callable[[str, list[SyntaxNode]], Value | None]
-VECTOR_FUNCTIONS: dict[str, tuple[int | None, Callable[..., Value]]] = {  # number of arguments, what it does
-    "dot": (2, dot), "cross": (2, cross), "mag": (1, magnitude), "magnitude": (1, magnitude),
+VECTOR_FUNCTIONS: dict[
+    str, tuple[int | None, Callable[..., Value]]
+] = {  # number of arguments, what it does
+    "dot": (2, dot),
+    "cross": (2, cross),
+    "mag": (1, magnitude),
+    "magnitude": (1, magnitude),
     "add": (None, lambda *vectors: sum(vectors, Vector({}))),
-}  # fmt: skip
+}
 
 
 class KaneLanguage:
-    """Meaning of formulas. `lookup` gives the value of a name, `call` that of a form such as IA(3) or DERIV(V,T,N)."""
+    """Meaning of formulas. `lookup` gives the value of a name, `call` that of a form such as IA(3)
+    or DERIV(V,T,N)."""
 
-    def __init__(self, lookup: Lookup, known_names: Callable[[], Iterable[str]], call: Call | None = None) -> None:
+    def __init__(
+        self, lookup: Lookup, known_names: Callable[[], Iterable[str]], call: Call | None = None
+    ) -> None:
         self.lookup, self.known, self.call = lookup, known_names, call
 
     def evaluate_text(self, text: str) -> Value:
@@ -47,7 +58,10 @@ class KaneLanguage:
             return value
         if isinstance(value, Number) and value.value == 0:
             return Vector({})
-        raise ModelError(f"'{text.strip()}' is a scalar; a vector is needed here (unit vectors are written A1, A2, A3)")
+        raise ModelError(
+            f"'{text.strip()}' is a scalar; a vector is needed here (unit vectors are "
+            f"written A1, A2, A3)"
+        )
 
     def evaluate_syntax_tree(self, root: SyntaxNode) -> Value:
         """The value of a syntax tree; forms with arguments of their own kind are left to `call`."""
@@ -58,7 +72,11 @@ class KaneLanguage:
             if has_children:
                 values[id(node)] = self._evaluate_node(node, [values[id(c)] for c in node.children])
                 continue
-            value = self.call(str(node.args[0]), list(node.children)) if node.op == "call" and self.call else None
+            value = (
+                self.call(str(node.args[0]), list(node.children))
+                if node.op == "call" and self.call
+                else None
+            )
             if value is not None:
                 values[id(node)] = value
                 continue
@@ -126,14 +144,21 @@ class KaneLanguage:
             return apply_builtin(name, *arguments)  # type: ignore[arg-type]
         known_names = [*FUNCTIONS, "dot", "cross", "add", "mag", *self.known()]
         raise node.error_at_node(
-            f"'{node.args[0]}' is not a known function.{did_you_mean(str(node.args[0]), known_names)}"
+            f"'{node.args[0]}' is not a known "
+            f"function.{did_you_mean(str(node.args[0]), known_names)}"
         )
 
     def _vector_function(self, node: SyntaxNode, name: str, arguments: list[Value]) -> Value:
         vectors = [p for p in arguments if isinstance(p, Vector)]
         count, compute = VECTOR_FUNCTIONS[name]
-        if len(vectors) != len(arguments) or not arguments or (count is not None and len(arguments) != count):
-            raise node.error_at_node(f"{name}() takes {count or 'one or more'} vector{'s' if count != 1 else ''}")
+        if (
+            len(vectors) != len(arguments)
+            or not arguments
+            or (count is not None and len(arguments) != count)
+        ):
+            raise node.error_at_node(
+                f"{name}() takes {count or 'one or more'} vector{'s' if count != 1 else ''}"
+            )
         if count is not None:
             require_connected(*vectors)
         return compute(*vectors)

@@ -62,6 +62,8 @@ def _product(node: Expr, forms: dict[Expr, Form]) -> Form | None:
     if len(inside) != 1 or inside[0][1] != 1:
         return None
     base = inside[0][0]
-    k = mul(Number(node.coefficient), *(power(b, Number(x)) for b, x in node.factors if b is not base))
+    k = mul(
+        Number(node.coefficient), *(power(b, Number(x)) for b, x in node.factors if b is not base)
+    )
     inner, inner_rest = forms[base]
     return {s: mul(k, x) for s, x in inner.items()}, mul(k, inner_rest)

@@ -1,8 +1,9 @@
 """Small linear systems in symbols, solved without poles that are not theirs.
 
 In:  rows of coefficients and right sides. Out: the unknowns. Constant pivots are eliminated first; the rest is solved
-by cofactors over its determinant, multiplied out and simplified, so that what is left below a fraction bar is a pole of
-the system itself: an elimination would divide by whatever coefficient it happens to meet.
+by cofactors over its determinant, multiplied out and simplified, so that what is left below a
+fraction bar is a pole of the system itself: an elimination would divide by whatever coefficient it
+happens to meet.
 """
 
 from __future__ import annotations
@@ -10,7 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bellcrank.core.errors import ModelError
-from bellcrank.symbolic.expr import ONE, ZERO, Expr, Number, Product, Symbol, add, div, expand, mul, neg, postorder, sub
+from bellcrank.symbolic.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    Number,
+    Product,
+    Symbol,
+    add,
+    div,
+    expand,
+    mul,
+    neg,
+    postorder,
+    sub,
+)
 from bellcrank.symbolic.expr.simplify import factor_common_terms
 
 Row = dict[Symbol, Expr]  # coefficients, or values, of unknowns
@@ -77,14 +92,19 @@ def _solve_by_cofactors(
 ) -> Row:
     minors: Minors = {}
     everything = tuple(row_indices), tuple(columns)
-    determinant = _minor_determinant(rows, *everything, minors) if len(row_indices) == len(columns) else ZERO
+    determinant = (
+        _minor_determinant(rows, *everything, minors) if len(row_indices) == len(columns) else ZERO
+    )
     if determinant.fingerprint == 0:
         raise ModelError(complaint)
     solution: Row = {}
     for n, x in enumerate(columns):
         terms = []
         for k, i in enumerate(row_indices):
-            reduced = tuple(j for j in row_indices if j != i), tuple(y for y in columns if y is not x)
+            reduced = (
+                tuple(j for j in row_indices if j != i),
+                tuple(y for y in columns if y is not x),
+            )
             minor = _minor_determinant(rows, *reduced, minors)
             terms.append(mul(Number((-1) ** (n + k)), div(minor, determinant), rhs[i]))
         solution[x] = add(*terms)
@@ -102,7 +122,9 @@ def _minor_determinant(
         for n, x in enumerate(columns):
             a = rows[row_indices[0]][x]
             if a.fingerprint != 0:
-                minor = _minor_determinant(rows, row_indices[1:], (*columns[:n], *columns[n + 1 :]), cache)
+                minor = _minor_determinant(
+                    rows, row_indices[1:], (*columns[:n], *columns[n + 1 :]), cache
+                )
                 terms.append(mul(Number((-1) ** n), a, minor))
         cache[row_indices, columns] = factor_common_terms(expand(add(*terms)))
     return cache[row_indices, columns]

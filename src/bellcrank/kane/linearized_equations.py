@@ -16,7 +16,18 @@ from bellcrank.core.name_lookup import normalized_name
 from bellcrank.kane.printed_results import PrintedResult, latex_matrix
 from bellcrank.kane.steps import DerivationSteps
 from bellcrank.kane.system import kane_system
-from bellcrank.symbolic.expr import ONE, ZERO, Expr, Symbol, add, inline_named, mul, partial, sub, substitute
+from bellcrank.symbolic.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    Symbol,
+    add,
+    inline_named,
+    mul,
+    partial,
+    sub,
+    substitute,
+)
 from bellcrank.symbolic.expr.simplify import simplify
 
 Matrix = list[list[Expr]]
@@ -59,7 +70,10 @@ class Linear(PrintedResult):
         lines = []
         for row, *matrix_rows in zip(self.M, self.K, self.C, self.B, strict=True):
             left_side = add(
-                *(mul(x, Symbol(f"{u.name}'", "acceleration")) for x, u in zip(row, self.speeds, strict=True))
+                *(
+                    mul(x, Symbol(f"{u.name}'", "acceleration"))
+                    for x, u in zip(row, self.speeds, strict=True)
+                )
             )
             lines.append(f"{left_side} = {self._deviation_sum(*matrix_rows)}")
         for q, *matrix_rows in zip(self.coordinates, self.G, self.H, self.E, strict=True):
@@ -67,7 +81,9 @@ class Linear(PrintedResult):
         return "\n".join(lines)
 
     def _deviation_sum(self, *slopes: list[Expr]) -> Expr:
-        deviations = [Symbol(f"delta_{w.name}", "variable") if w.constant else w for w in self.inputs]
+        deviations = [
+            Symbol(f"delta_{w.name}", "variable") if w.constant else w for w in self.inputs
+        ]
         columns = (self.coordinates, self.speeds, deviations)
         return add(
             *(
@@ -90,15 +106,19 @@ class Linear(PrintedResult):
             pairs = zip(matrices, ("q", "u", "w"), strict=True)
             return " + ".join(rf"{latex_matrix(m)} \, \delta {x}" for m, x in pairs if m and m[0])
 
-        speeds = rf"{latex_matrix(self.M)} \, \delta\dot{{u}} = {right_hand_side(self.K, self.C, self.B)}"
+        speeds = (
+            rf"{latex_matrix(self.M)} \, \delta\dot{{u}} = "
+            rf"{right_hand_side(self.K, self.C, self.B)}"
+        )
         return rf"{speeds}, \quad \delta\dot{{q}} = {right_hand_side(self.G, self.H, self.E)}"
 
 
 def linearize_derivation(
     d: DerivationSteps, operating_values: Mapping[Any, Any], wrt: Iterable[Any] | None = None
 ) -> Linear:
-    """The linearised equations about a state; values of states, inputs and accelerations (u1') that are not given are
-    zero. `wrt`: those in B and E, constants among them if wanted (default: all inputs)."""
+    """The linearised equations about a state; values of states, inputs and accelerations (u1') that
+    are not given are zero. `wrt`: those in B and E, constants among them if wanted (default: all
+    inputs)."""
     if d.bound:
         numbers = "linearise them in numbers: d.equations().compile().linearize()"
         raise ModelError(f"constraints bind the states; {numbers}", d.name)
@@ -119,13 +139,17 @@ def linearize_derivation(
     def evaluate_at_point(e: Expr) -> Expr:
         return simplify(inline_named(substitute(e, point)))
 
-    residual = [sub(f, add(*map(mul, row, udot))) for f, row in zip(system.f, system.M, strict=True)]
+    residual = [
+        sub(f, add(*map(mul, row, udot))) for f, row in zip(system.f, system.M, strict=True)
+    ]
 
     def jacobian_at_point(rows: list[Expr], variables: list[Symbol]) -> Matrix:
         return [[evaluate_at_point(partial(e, s)) for s in variables] for e in rows]
 
     M = [[evaluate_at_point(x) for x in row] for row in system.M]
-    K, C, B, G, H, E = (jacobian_at_point(rows, by) for rows in (residual, system.rates) for by in (q, u, w))
+    K, C, B, G, H, E = (
+        jacobian_at_point(rows, by) for rows in (residual, system.rates) for by in (q, u, w)
+    )
     return Linear(tuple(q), tuple(u), tuple(w), M, K, C, B, G, H, E)
 
 

@@ -1,7 +1,9 @@
-"""Constraints of a hand-led derivation that leave all speeds as states: closed loops, as in described systems.
+"""Constraints of a hand-led derivation that leave all speeds as states: closed loops, as in
+described systems.
 
 In:  expressions of coordinates and time, or of speeds too, that are zero, and M u' = f without them. Out: rows,
-accelerations with the constraints, and `program.Loops`, by which a run is assembled and kept on them.
+accelerations with the constraints, and `program.Loops`, by which a run is assembled and kept on
+them.
 """
 
 from __future__ import annotations
@@ -56,26 +58,41 @@ def select_kane_constraints(
     if problems := [*sorted_rows.problems, *sorted_rows.unresolved_rows.values()]:
         raise ModelError(problems, name)
     if len(sorted_rows.active_rows) >= len(speeds):
-        raise ModelError("the model has 0 degrees of freedom: the constraint equations determine every speed", name)
-    pivots = usual_pivots(sorted_rows.active_rows, speeds, DerivationWorkspace([*scalars.coordinates, *speeds]), list)
+        raise ModelError(
+            "the model has 0 degrees of freedom: the constraint equations determine every speed",
+            name,
+        )
+    pivots = usual_pivots(
+        sorted_rows.active_rows, speeds, DerivationWorkspace([*scalars.coordinates, *speeds]), list
+    )
     used_rows = tuple(sorted_rows.active_rows)
-    return KaneLoopConstraints(LoopElimination(used_rows, used_rows, tuple(pivots)), sorted_rows.notes)
+    return KaneLoopConstraints(
+        LoopElimination(used_rows, used_rows, tuple(pivots)), sorted_rows.notes
+    )
 
 
 def closed_rates(
     system: KaneSystem, loops: LoopElimination, kinematics: Kinematics, work: DerivationWorkspace
 ) -> dict[int, Expr]:
-    """u' of all speeds: those of the independent ones from the projected equations, the others from the rows."""
+    """u' of all speeds: those of the independent ones from the projected equations, the others from
+    the rows."""
     speeds = system.speeds
     constraint_rhs = [acceleration_right_side(row, kinematics) for row in loops.used_rows]
     reduction = eliminate_rows(loops.used_rows, constraint_rhs, loops.pivots, speeds, work)
-    M = {(i, j): x for i in range(len(speeds)) for j in range(i + 1) if (x := work.bind(system.M[i][j])) is not ZERO}
+    M = {
+        (i, j): x
+        for i in range(len(speeds))
+        for j in range(i + 1)
+        if (x := work.bind(system.M[i][j])) is not ZERO
+    }
     f = {i: work.bind(x) for i, x in enumerate(system.f)}
     reduced, rhs = project_mass_matrix(M, f, reduction, dict(reduction.drifts), work)
     names = {i: f"the speed {u}" for i, u in enumerate(speeds)}
     udot = factored(reduced, rhs, best_order(reduced, reduction.free), names, work)
     for s, partials in reduction.partials.items():
-        udot[s] = work.bind(add(reduction.bias_term(s), *(mul(a, udot[r]) for r, a in partials.items())))
+        udot[s] = work.bind(
+            add(reduction.bias_term(s), *(mul(a, udot[r]) for r, a in partials.items()))
+        )
     return udot
 
 

@@ -12,21 +12,32 @@ Result = TypeVar("Result")
 WAYS = {  # kind: what it is, how it is given in Python, how in the AUTOLEV dialect
     "rate": ("the time derivative of {0}", "d.set_rate({0}, ...)", "{0}'=formula"),
     "orientation": (
-        "the orientation of {1} in {0}", "d.rotate({0}, {1}, axis, angle) or d.dircos({0}, {1}, matrix)",
+        "the orientation of {1} in {0}",
+        "d.rotate({0}, {1}, axis, angle) or d.dircos({0}, {1}, matrix)",
         "SIMPROT({0},{1},axis,angle) or DIRCOS({0},{1},..)",
     ),
-    "w": ("the angular velocity of {0} in {1}", "d.set_angular_velocity({0}, {1}, ...)", "W{0}{1}=vector"),
+    "w": (
+        "the angular velocity of {0} in {1}",
+        "d.set_angular_velocity({0}, {1}, ...)",
+        "W{0}{1}=vector",
+    ),
     "alf": (
-        "the angular acceleration of {0} in {1}", "d.set_angular_acceleration({0}, {1}, ...)",
+        "the angular acceleration of {0} in {1}",
+        "d.set_angular_acceleration({0}, {1}, ...)",
         "ALF{0}{1}=DERIV(W{0}{1},T,{1})",
     ),
     "v": (
-        "the velocity of {0} in {1}", "d.set_velocity({0}, {1}, ...), or d.v2pts, d.v1pt",
+        "the velocity of {0} in {1}",
+        "d.set_velocity({0}, {1}, ...), or d.v2pts, d.v1pt",
         "V{0}{1}=vector or V2PTS({1},frame,point,{0})",
     ),
-    "a": ("the acceleration of {0} in {1}", "d.set_acceleration({0}, {1}, ...)", "A{0}{1}=DERIV(V{0}{1},T,{1})"),
+    "a": (
+        "the acceleration of {0} in {1}",
+        "d.set_acceleration({0}, {1}, ...)",
+        "A{0}{1}=DERIV(V{0}{1},T,{1})",
+    ),
     "p": ("the position of {1} from {0}", "d.set_position({0}, {1}, ...)", "P{0}{1}=vector"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -45,7 +56,11 @@ class MissingQuantity:
     def remedy(self, dialect: bool) -> str:
         """How it is given, in Python or in the dialect."""
         names = (self.first, self.second)
-        return WAYS[self.kind][2].format(*map(str.upper, names)) if dialect else WAYS[self.kind][1].format(*names)
+        return (
+            WAYS[self.kind][2].format(*map(str.upper, names))
+            if dialect
+            else WAYS[self.kind][1].format(*names)
+        )
 
 
 class MissingError(ModelError):
@@ -90,7 +105,10 @@ class MissingError(ModelError):
             The message.
         """
         hints = [f" ({n.hint} would fit what is given)" if n.hint else "" for n in self.needs]
-        lines = [f"{n.description}: give {n.remedy(dialect)}{hint}" for n, hint in zip(self.needs, hints, strict=True)]
+        lines = [
+            f"{n.description}: give {n.remedy(dialect)}{hint}"
+            for n, hint in zip(self.needs, hints, strict=True)
+        ]
         return (f"{self.task} needs " if self.task else "not known yet: ") + "\n  ".join(lines)
 
 

@@ -1,7 +1,9 @@
-"""Kinematics by hand: angular velocities, positions, velocities and accelerations, given or derived.
+"""Kinematics by hand: angular velocities, positions, velocities and accelerations, given or
+derived.
 
-Kane & Levinson, Dynamics: Theory and Applications (1985), chapters 1 and 2. Quantities are stored for pairs: w[B, A] is
-the angular velocity of B in A, p[P, Q] the position vector from P to Q, v[P, A] the velocity of P in A.
+Kane & Levinson, Dynamics: Theory and Applications (1985), chapters 1 and 2. Quantities are stored
+for pairs: w[B, A] is the angular velocity of B in A, p[P, Q] the position vector from P to Q, v[P,
+A] the velocity of P in A.
 """
 
 from __future__ import annotations
@@ -57,15 +59,26 @@ class KaneMotion:
         self.v: dict[tuple[Point, Frame], Vector] = {}
         self.a: dict[tuple[Point, Frame], Vector] = {}
         self.derive_w = True  # angular velocities may be derived from orientations
-        self.derive_v = True  # velocities and accelerations may be derived from positions and velocities
+        self.derive_v = (
+            True  # velocities and accelerations may be derived from positions and velocities
+        )
         self.agreed: set[tuple[object, ...]] = set()  # givens that follow from others
-        self.instant: set[tuple[Point, Point]] = set()  # pairs that were points of one body for an instant only
+        self.instant: set[tuple[Point, Point]] = (
+            set()
+        )  # pairs that were points of one body for an instant only
         self._derived: dict[tuple[object, ...], Vector] = {}
         self._stamp: tuple[int, ...] = ()
 
     def _cached_vector(self, key: tuple[object, ...], compute: Callable[[], Vector]) -> Vector:
         """A derived vector, kept until something new is given."""
-        stamp = (self.scalars.version, len(self.w), len(self.alf), len(self.p), len(self.v), len(self.a))
+        stamp = (
+            self.scalars.version,
+            len(self.w),
+            len(self.alf),
+            len(self.p),
+            len(self.v),
+            len(self.a),
+        )
         if stamp != self._stamp:
             self._derived.clear()
             self._stamp = stamp
@@ -80,7 +93,8 @@ class KaneMotion:
     # ---- rotation
 
     def angular_velocity(self, b: Frame, a: Frame) -> Vector:
-        """w of B in A: as given, by addition along frames, or from the rates of the direction cosines."""
+        """w of B in A: as given, by addition along frames, or from the rates of the direction
+        cosines."""
         if (b, a) in self.w:
             return self.w[b, a]
         return self._cached_vector(("w", b, a), lambda: self._added_w(b, a))
@@ -91,7 +105,11 @@ class KaneMotion:
             path = self._chain_of_links(b, a)
         if path is None:
             raise MissingError([MissingQuantity("w", b.name, a.name, self._likely_w(b, a))])
-        return self.scalars.tidy_vector(sum(path[::-1], NOTHING)) if len(path) > 1 else sum(path, NOTHING)
+        return (
+            self.scalars.tidy_vector(sum(path[::-1], NOTHING))
+            if len(path) > 1
+            else sum(path, NOTHING)
+        )
 
     def given_w(self, b: Frame, a: Frame) -> Vector:
         """w of B in A, put together from what was given, never from orientations."""
@@ -121,7 +139,8 @@ class KaneMotion:
         return _shortest_path(b, a, neighbours)
 
     def link_w(self, child: Frame) -> Vector:
-        """Angular velocity of a frame in the one its orientation was given in, from the rates of that orientation."""
+        """Angular velocity of a frame in the one its orientation was given in, from the rates of
+        that orientation."""
         parent = child.parent
         assert parent is not None
         rate = self.scalars.rate
@@ -146,7 +165,8 @@ class KaneMotion:
         return str(sum(path, NOTHING)) if path else ""
 
     def derivative(self, v: Vector, frame: Frame) -> Vector:
-        """Time derivative of a vector in a frame: components' rates, and w x e for each unit vector."""
+        """Time derivative of a vector in a frame: components' rates, and w x e for each unit
+        vector."""
         result = Vector.from_pairs((e, self.scalars.rate(c)) for e, c in v.terms.items())
         for f in frames_of(v):
             if f is not frame:
@@ -161,12 +181,15 @@ class KaneMotion:
             return self.alf[b, a]
         if not self.derive_v:
             raise MissingError([MissingQuantity("alf", b.name, a.name)])
-        return self._cached_vector(("alf", b, a), lambda: self.derivative(self.angular_velocity(b, a), a))
+        return self._cached_vector(
+            ("alf", b, a), lambda: self.derivative(self.angular_velocity(b, a), a)
+        )
 
     # ---- points
 
     def position(self, p: Point, q: Point, lasting: bool = False) -> Vector:
-        """Position vector from P to Q, put together from those given; `lasting`: none between points of an instant."""
+        """Position vector from P to Q, put together from those given; `lasting`: none between
+        points of an instant."""
         if (p, q) in self.p and not lasting:
             return self.p[p, q]
 
@@ -185,7 +208,8 @@ class KaneMotion:
         return sum(path, NOTHING)
 
     def velocity(self, p: Point, frame: Frame) -> Vector:
-        """v of P in a frame: as given, or that of a known point and the rate of the position from it."""
+        """v of P in a frame: as given, or that of a known point and the rate of the position from
+        it."""
         if (p, frame) in self.v:
             return self.v[p, frame]
         return self._cached_vector(("v", p, frame), lambda: self._derived_v(p, frame))
@@ -206,17 +230,21 @@ class KaneMotion:
             return self.a[p, frame]
         if not self.derive_v:
             raise MissingError([MissingQuantity("a", p.name, frame.name)])
-        return self._cached_vector(("a", p, frame), lambda: self.derivative(self.velocity(p, frame), frame))
+        return self._cached_vector(
+            ("a", p, frame), lambda: self.derivative(self.velocity(p, frame), frame)
+        )
 
     def two_points(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
-        """v of Q in a frame from that of P, both fixed in a body: v_Q = v_P + w x p_PQ (as above, 2.7.1)."""
+        """v of Q in a frame from that of P, both fixed in a body: v_Q = v_P + w x p_PQ (as above,
+        2.7.1)."""
         v, w, r = self._two_point_quantities("velocity", "two-point", frame, body, p, q)
         if self._is_moving_in(r, body):
             self.instant.add((p, q))
         return self.scalars.tidy_vector(v + self.cross(w, r))
 
     def _is_moving_in(self, r: Vector, body: Frame) -> bool:
-        """Does a vector change in a body? Then its ends, as on a rolling wheel, belong to it for an instant only."""
+        """Does a vector change in a body? Then its ends, as on a rolling wheel, belong to it for an
+        instant only."""
         autoz, self.scalars.autoz = self.scalars.autoz, False
         try:
             return any(c.fingerprint != 0 for c in self.derivative(r, body).terms.values())
@@ -226,7 +254,8 @@ class KaneMotion:
             self.scalars.autoz = autoz
 
     def one_point(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
-        """v of Q in a frame, Q moving on a body with the fixed point P (Kane & Levinson 1985, 2.8.1)."""
+        """v of Q in a frame, Q moving on a body with the fixed point P (Kane & Levinson 1985,
+        2.8.1)."""
         v, w, r = self._two_point_quantities("velocity", "one-point", frame, body, p, q)
         relative = self.v[q, body] if (q, body) in self.v else self.derivative(r, body)
         return self.scalars.tidy_vector(relative + v + self.cross(w, r))
@@ -237,7 +266,8 @@ class KaneMotion:
         return self.scalars.tidy_vector(a + self.cross(alf, r) + self.cross(w, self.cross(w, r)))
 
     def one_point_acceleration(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
-        """a of Q moving on a body with the fixed point P, Coriolis term included (Kane & Levinson 1985, 2.8.2)."""
+        """a of Q moving on a body with the fixed point P, Coriolis term included (Kane & Levinson
+        1985, 2.8.2)."""
         transport = self.two_points_acceleration(frame, body, p, q)
         w, r = self.angular_velocity(body, frame), self.position(p, q)
         v = self.v[q, body] if (q, body) in self.v else self.derivative(r, body)
@@ -260,7 +290,8 @@ class KaneMotion:
         return frame.coordinates(v)
 
     def _require_orientations(self, *vectors: Vector) -> None:
-        """Before a product: orientations must be known; with AUTOZ, cosines of distant frames get names."""
+        """Before a product: orientations must be known; with AUTOZ, cosines of distant frames get
+        names."""
         require_connected(*vectors)
         if self.scalars.autoz:
             frames = frames_of(*vectors)
@@ -275,10 +306,14 @@ class KaneMotion:
     def _two_point_quantities(
         self, quantity: str, theorem: str, frame: Frame, body: Frame, p: Point, q: Point
     ) -> list[Vector]:
-        """v of P and w of the body (before them a and alpha), p_PQ; what any of them misses is reported at once."""
+        """v of P and w of the body (before them a and alpha), p_PQ; what any of them misses is
+        reported at once."""
         steps = [lambda: self.velocity(p, frame), lambda: self.angular_velocity(body, frame)]
         if quantity == "acceleration":
-            steps[:1] = [lambda: self.acceleration(p, frame), lambda: self.angular_acceleration(body, frame)]
+            steps[:1] = [
+                lambda: self.acceleration(p, frame),
+                lambda: self.angular_acceleration(body, frame),
+            ]
         vectors, missing = run_steps([*steps, lambda: self.position(p, q)])
         if missing:
             raise MissingError(missing, f"the {quantity} of {q} by the {theorem} theorem")

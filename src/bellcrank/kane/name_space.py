@@ -1,4 +1,5 @@
-"""Names of a derivation: each is given once; a second time is rejected with the first definition."""
+"""Names of a derivation: each is given once; a second time is rejected with the first
+definition."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ RESERVED = {"t": "time", "pi": "the number pi"}
 
 
 class NameSpace(Generic[Thing]):
-    """One name space with what its names stand for. Names may differ by `capitals` alone, or not; whoever looks one up
-    may write capitals otherwise where only one name can be meant."""
+    """One name space with what its names stand for. Names may differ by `capitals` alone, or not;
+    whoever looks one up may write capitals otherwise where only one name can be meant."""
 
     def __init__(self, noun: str, kind: type[Thing], capitals: bool = False) -> None:
         self.what, self.capitals = noun, capitals
@@ -40,11 +41,15 @@ class NameSpace(Generic[Thing]):
         problems = []
         for i, name in enumerate(names):
             if not NAME.fullmatch(name):
-                problems.append(f"'{name}' is not a name: letters, digits and _ are allowed, a letter first")
+                problems.append(
+                    f"'{name}' is not a name: letters, digits and _ are allowed, a letter first"
+                )
             elif name.lower() in RESERVED and name != "T":  # only t is time
                 problems.append(f"'{name}' is reserved: it is {RESERVED[name.lower()]}")
             elif self._normalized(name) in self._shown:
-                problems.append(f"'{name}' is already defined: {self._shown[self._normalized(name)]}")
+                problems.append(
+                    f"'{name}' is already defined: {self._shown[self._normalized(name)]}"
+                )
             elif self._normalized(name) in map(self._normalized, names[:i]):
                 problems.append(f"'{name}' is given twice")
         if problems:
@@ -74,7 +79,10 @@ class NameSpace(Generic[Thing]):
         if thing is None:
             known_names = ", ".join(self)
             listed = f" Known: {known_names}." if known_names and len(known_names) < 200 else ""
-            raise ModelError(f"no {self.what} has the name '{reference}'.{did_you_mean(str(reference), self)}{listed}")
+            raise ModelError(
+                f"no {self.what} has the name "
+                f"'{reference}'.{did_you_mean(str(reference), self)}{listed}"
+            )
         return thing
 
 

@@ -52,7 +52,8 @@ class Listed(PrintedResult, dict[str, Expr | Vector]):
 
     def latex(self) -> str:
         return aligned_latex(
-            (_latex_result_name(n), v.latex() if isinstance(v, Vector) else to_latex(v)) for n, v in self.items()
+            (_latex_result_name(n), v.latex() if isinstance(v, Vector) else to_latex(v))
+            for n, v in self.items()
         )
 
 
@@ -75,7 +76,9 @@ class KaneStatement(PrintedResult):
     @property
     def residuals(self) -> Mapping[Symbol, Expr]:
         """F_r + F_r* by speed."""
-        return {u: add(f, g) for u, f, g in zip(self.speeds, self.active, self.inertia, strict=True)}
+        return {
+            u: add(f, g) for u, f, g in zip(self.speeds, self.active, self.inertia, strict=True)
+        }
 
     def __str__(self) -> str:
         return "\n".join(f"{u}: {e} = 0" for u, e in self.residuals.items())

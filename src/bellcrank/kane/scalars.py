@@ -1,7 +1,9 @@
-"""Scalars of a hand-led derivation: constants, coordinates, speeds, and quantities with a name and a definition.
+"""Scalars of a hand-led derivation: constants, coordinates, speeds, and quantities with a name and
+a definition.
 
-A definition (an intermediate Z, a force law, a dependent speed) is a symbol that derivatives look through and `resolve`
-writes out; a dependent speed thus yields nonholonomic partial velocities (Kane & Levinson 1985, section 2.13).
+A definition (an intermediate Z, a force law, a dependent speed) is a symbol that derivatives look
+through and `resolve` writes out; a dependent speed thus yields nonholonomic partial velocities
+(Kane & Levinson 1985, section 2.13).
 """
 
 from __future__ import annotations
@@ -148,10 +150,15 @@ class DerivationScalars:
         if s.kind == "rate":
             raise MissingError([MissingQuantity("rate", s.name.removesuffix("'"))])
         if s.kind == "acceleration":
-            raise ModelError(f"the derivative of {s.name} is of third order and does not occur in equations of motion")
+            raise ModelError(
+                f"the derivative of {s.name} is of third order and does not occur in "
+                f"equations of motion"
+            )
         if s.kind == "control":
             raise ModelError(f"{s.name} has no definition yet, so its time derivative is not known")
-        raise ModelError(f"the time derivative of {s.name}, which is given at run time, is not known")
+        raise ModelError(
+            f"the time derivative of {s.name}, which is given at run time, is not known"
+        )
 
     def depends_on_speeds(self, e: Expr) -> bool:
         """Does an expression depend on the speeds?"""
@@ -173,14 +180,17 @@ class DerivationScalars:
     # ---- expressions written out
 
     def resolve(self, roots: Iterable[Expr], settle: bool = True) -> list[Expr]:
-        """Expressions over states and constants; definitions stay shared as held results. Auxiliary speeds are zero."""
+        """Expressions over states and constants; definitions stay shared as held results. Auxiliary
+        speeds are zero."""
         roots = list(roots)
         zero_symbols = (*self.auxiliary, *map(self.acceleration, self.auxiliary)) if settle else ()
         substitutions: dict[Expr, Expr] = dict.fromkeys(zero_symbols, ZERO)
         for s in self.definition_order(roots):
             value = rewrite_nodes((self.definitions[s],), substitutions.get)[0]
             substitutions[s] = (
-                value if isinstance(value, Number | Symbol | NamedSubexpression) else NamedSubexpression(value)
+                value
+                if isinstance(value, Number | Symbol | NamedSubexpression)
+                else NamedSubexpression(value)
             )
         return rewrite_nodes(roots, substitutions.get) if substitutions else roots
 
@@ -192,7 +202,8 @@ class DerivationScalars:
     # ---- intermediate variables
 
     def name_intermediate_terms(self, e: Expr) -> Expr:
-        """With AUTOZ on: coefficients of u' (or of u) and the rest become Z1, Z2, ...; else the expression as it is."""
+        """With AUTOZ on: coefficients of u' (or of u) and the rest become Z1, Z2, ...; else the
+        expression as it is."""
         if not self.autoz:
             return e
         present = free_symbols(e)
@@ -203,7 +214,8 @@ class DerivationScalars:
             return self.intermediate_symbol(e)
         slopes, remainder = form
         return add(
-            *(mul(self.intermediate_symbol(c), s) for s, c in slopes.items()), self.intermediate_symbol(remainder)
+            *(mul(self.intermediate_symbol(c), s) for s, c in slopes.items()),
+            self.intermediate_symbol(remainder),
         )
 
     def intermediate_symbol(self, e: Expr) -> Expr:

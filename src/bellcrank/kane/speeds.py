@@ -12,8 +12,11 @@ from bellcrank.symbolic.expr import ZERO, Expr, Symbol, depends_on, sub, substit
 from bellcrank.symbolic.expr.traversal import free_symbols
 
 
-def solved_rates(scalars: DerivationScalars, definitions: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
-    """q' from definitions of speeds u = (linear in q'), without other poles than those of the coordinates."""
+def solved_rates(
+    scalars: DerivationScalars, definitions: Mapping[Symbol, Expr]
+) -> dict[Symbol, Expr]:
+    """q' from definitions of speeds u = (linear in q'), without other poles than those of the
+    coordinates."""
     for u in definitions:
         if u not in scalars.speeds:
             raise ModelError(f"{u} is not a generalized speed")
@@ -31,7 +34,9 @@ def solved_rates(scalars: DerivationScalars, definitions: Mapping[Symbol, Expr])
     return {by_rate[r]: value for r, value in solution.items()}
 
 
-def _rate_coefficients(scalars: DerivationScalars, u: Symbol, e: Expr, unknowns: list[Symbol]) -> Row:
+def _rate_coefficients(
+    scalars: DerivationScalars, u: Symbol, e: Expr, unknowns: list[Symbol]
+) -> Row:
     slopes = {r: scalars.partial(e, r) for r in unknowns}
     for r, a in slopes.items():
         if depends_on(a, lambda s: s in unknowns):
@@ -39,9 +44,11 @@ def _rate_coefficients(scalars: DerivationScalars, u: Symbol, e: Expr, unknowns:
     return slopes
 
 
-def solve_motion_constraint(scalars: DerivationScalars, residual: Expr, speed: Symbol | None) -> DependentSpeed | None:
-    """Solves a motion constraint for one speed, which becomes a defined quantity, as does its rate. None if no speed is
-    wanted, and every coefficient may vanish in motion."""
+def solve_motion_constraint(
+    scalars: DerivationScalars, residual: Expr, speed: Symbol | None
+) -> DependentSpeed | None:
+    """Solves a motion constraint for one speed, which becomes a defined quantity, as does its rate.
+    None if no speed is wanted, and every coefficient may vanish in motion."""
     (settled,) = scalars.resolve((residual,))
     free = scalars.independent_speeds
     removed = solve_speed_constraint(settled, [], list(free), speed, f"'{residual} = 0'")

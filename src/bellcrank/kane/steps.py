@@ -1,6 +1,7 @@
 """The steps of a derivation led by hand: every call answers with what it found.
 
-Out: Kane's equations, F_r + F_r* = 0 (Kane & Levinson 1985). What follows from them is left to `derivation`.
+Out: Kane's equations, F_r + F_r* = 0 (Kane & Levinson 1985). What follows from them is left to
+`derivation`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from bellcrank.kane import euler
 from bellcrank.kane.contradictions import find_contradictions
 from bellcrank.kane.declarations import DeclaredNames
 from bellcrank.kane.dynamics import KaneLoad
-from bellcrank.kane.frames import DirectionCosines, Frame, are_connected, direction_cosines, join_frames
+from bellcrank.kane.frames import (
+    DirectionCosines,
+    Frame,
+    are_connected,
+    direction_cosines,
+    join_frames,
+)
 from bellcrank.kane.missing_quantities import MissingError, MissingQuantity
 from bellcrank.kane.motion import Point
 from bellcrank.kane.printed_results import KaneStatement, Listed
@@ -29,7 +36,9 @@ class DerivationSteps(DeclaredNames):
 
     # ---- orientation
 
-    def rotate(self, a: Frame | str, b: Frame | str, axis: int | str, angle: Any) -> DirectionCosines:
+    def rotate(
+        self, a: Frame | str, b: Frame | str, axis: int | str, angle: Any
+    ) -> DirectionCosines:
         """Define the orientation of B: A rotated about an axis that both share.
 
         Parameters
@@ -52,7 +61,9 @@ class DerivationSteps(DeclaredNames):
         angle = self.scalar(angle)
         return self._set_orientation(a, b, axis_rotation(number - 1, angle), (number - 1, angle))
 
-    def dircos(self, a: Frame | str, b: Frame | str, matrix: Sequence[Sequence[Any]] | None = None) -> DirectionCosines:
+    def dircos(
+        self, a: Frame | str, b: Frame | str, matrix: Sequence[Sequence[Any]] | None = None
+    ) -> DirectionCosines:
         """Define or compute direction cosines of two frames.
 
         Parameters
@@ -77,8 +88,11 @@ class DerivationSteps(DeclaredNames):
             raise MissingError([MissingQuantity("orientation", a.name, b.name)])
         return DirectionCosines(a, b, direction_cosines(a, b))
 
-    def euler_parameters(self, a: Frame | str, b: Frame | str, names: Sequence[str] = ()) -> tuple[Symbol, ...]:
-        """Define the orientation of B in A by Euler parameters (e0, e1, e2, e3), e0 = cos(half angle).
+    def euler_parameters(
+        self, a: Frame | str, b: Frame | str, names: Sequence[str] = ()
+    ) -> tuple[Symbol, ...]:
+        """Define the orientation of B in A by Euler parameters (e0, e1, e2, e3), e0 = cos(half
+        angle).
 
         `euler_rates` gives their time derivatives.
 
@@ -104,7 +118,8 @@ class DerivationSteps(DeclaredNames):
         return e
 
     def euler_rates(self, a: Frame | str, b: Frame | str) -> tuple[Expr, ...]:
-        """Define the time derivatives of the Euler parameters of B in A by its angular velocity, which must be given.
+        """Define the time derivatives of the Euler parameters of B in A by its angular velocity,
+        which must be given.
 
         Parameters
         ----------
@@ -155,7 +170,8 @@ class DerivationSteps(DeclaredNames):
             raise ModelError(f"{a} is given twice: an orientation is that of one frame in another")
         if are_connected(a, b):
             earlier = "\n".join(
-                f"  {line}" for line in str(DirectionCosines(a, b, direction_cosines(a, b))).splitlines()
+                f"  {line}"
+                for line in str(DirectionCosines(a, b, direction_cosines(a, b))).splitlines()
             )
             raise ModelError(f"the orientation of {b} in {a} is already defined:\n{earlier}")
 
@@ -216,30 +232,39 @@ class DerivationSteps(DeclaredNames):
     def constrain(self, expression: Any, dependent: Symbol | str | None = None) -> Expr:
         """Add a constraint: an expression that must be zero.
 
-        One that is linear in speeds makes a speed dependent. One of coordinates and time alone holds positions, and all
-        speeds stay.
+        One that is linear in speeds makes a speed dependent. One of coordinates and time alone
+        holds positions, and all speeds stay.
 
         Parameters
         ----------
         expression : ScalarLike
             What must be zero.
         dependent : Symbol or str, optional
-            The dependent speed. Default: one whose coefficient cannot vanish in motion; if there is none, all speeds
-            stay.
+            The dependent speed. Default: one whose coefficient cannot vanish in motion; if there is
+            none, all speeds stay.
 
         Returns
         -------
         Expr
-            The expression of the dependent speed; if all speeds stay, the constraint or its time derivative.
+            The expression of the dependent speed; if all speeds stay, the constraint or its time
+            derivative.
         """
-        residual, dependent_speed = self.scalar(expression), None if dependent is None else self.symbol(dependent)
+        residual, dependent_speed = (
+            self.scalar(expression),
+            None if dependent is None else self.symbol(dependent),
+        )
         (settled,) = self.scalars.resolve((residual,))
         kinds = {s.kind for s in free_symbols(settled)}
         if "coordinate" in kinds and not kinds & {"speed", "rate", "acceleration"}:
             if dependent_speed is not None:
-                raise ModelError(f"the constraint {residual} = 0 holds positions; it makes no speed dependent")
+                raise ModelError(
+                    f"the constraint {residual} = 0 holds positions; it makes no speed dependent"
+                )
             if kinds & {"variable"}:
-                raise ModelError(f"the constraint {residual} = 0 holds an input, whose time derivative is not known")
+                raise ModelError(
+                    f"the constraint {residual} = 0 holds an input, whose time derivative "
+                    f"is not known"
+                )
             self.configuration.append(residual)
             self.scalars.version += 1
             return self.scalars.rate(residual)
@@ -289,10 +314,13 @@ class DerivationSteps(DeclaredNames):
         Vector
             The same.
         """
-        return self._store_given(self.motion.w, (self.frame(b), self.frame(a)), value, "angular velocity")
+        return self._store_given(
+            self.motion.w, (self.frame(b), self.frame(a)), value, "angular velocity"
+        )
 
     def angular_velocity(self, b: Frame | str, a: Frame | str | None = None) -> Vector:
-        """Give the angular velocity of a frame: as it was defined, as a sum, or from the orientation.
+        """Give the angular velocity of a frame: as it was defined, as a sum, or from the
+        orientation.
 
         Parameters
         ----------
@@ -323,10 +351,13 @@ class DerivationSteps(DeclaredNames):
         Vector
             The same.
         """
-        return self._store_given(self.motion.alf, (self.frame(b), self.frame(a)), value, "angular acceleration")
+        return self._store_given(
+            self.motion.alf, (self.frame(b), self.frame(a)), value, "angular acceleration"
+        )
 
     def angular_acceleration(self, b: Frame | str, a: Frame | str | None = None) -> Vector:
-        """Give the angular acceleration of a frame: as it was defined, or from the angular velocity.
+        """Give the angular acceleration of a frame: as it was defined, or from the angular
+        velocity.
 
         Parameters
         ----------
@@ -394,7 +425,8 @@ class DerivationSteps(DeclaredNames):
         return self._store_given(self.motion.v, (self.point(p), self.frame(a)), value, "velocity")
 
     def velocity(self, p: Point | str, a: Frame | str | None = None) -> Vector:
-        """Give the velocity of a point: as it was defined, or from another point and the position from it.
+        """Give the velocity of a point: as it was defined, or from another point and the position
+        from it.
 
         Parameters
         ----------
@@ -432,7 +464,9 @@ class DerivationSteps(DeclaredNames):
         Vector
             The same.
         """
-        return self._store_given(self.motion.a, (self.point(p), self.frame(a)), value, "acceleration")
+        return self._store_given(
+            self.motion.a, (self.point(p), self.frame(a)), value, "acceleration"
+        )
 
     def acceleration(self, p: Point | str, a: Frame | str | None = None) -> Vector:
         """Give the acceleration of a point: as it was defined, or from the velocity.
@@ -469,10 +503,13 @@ class DerivationSteps(DeclaredNames):
             The velocity of Q in A.
         """
         a, b, p, q = self.frame(a), self.frame(b), self.point(p), self.point(q)
-        return self._store_given(self.motion.v, (q, a), lambda: self.motion.two_points(a, b, p, q), "velocity")
+        return self._store_given(
+            self.motion.v, (q, a), lambda: self.motion.two_points(a, b, p, q), "velocity"
+        )
 
     def v1pt(self, a: Frame | str, b: Frame | str, p: Point | str, q: Point | str) -> Vector:
-        """Compute the velocity of a point Q that moves on a frame B, in which P is fixed, and keep it.
+        """Compute the velocity of a point Q that moves on a frame B, in which P is fixed, and keep
+        it.
 
         Parameters
         ----------
@@ -489,10 +526,13 @@ class DerivationSteps(DeclaredNames):
             The velocity of Q in A.
         """
         a, b, p, q = self.frame(a), self.frame(b), self.point(p), self.point(q)
-        return self._store_given(self.motion.v, (q, a), lambda: self.motion.one_point(a, b, p, q), "velocity")
+        return self._store_given(
+            self.motion.v, (q, a), lambda: self.motion.one_point(a, b, p, q), "velocity"
+        )
 
     def a2pts(self, a: Frame | str, b: Frame | str, p: Point | str, q: Point | str) -> Vector:
-        """Compute the acceleration of a point Q from that of P, both fixed in a frame B, and keep it.
+        """Compute the acceleration of a point Q from that of P, both fixed in a frame B, and keep
+        it.
 
         Parameters
         ----------
@@ -510,11 +550,15 @@ class DerivationSteps(DeclaredNames):
         """
         a, b, p, q = self.frame(a), self.frame(b), self.point(p), self.point(q)
         return self._store_given(
-            self.motion.a, (q, a), lambda: self.motion.two_points_acceleration(a, b, p, q), "acceleration"
+            self.motion.a,
+            (q, a),
+            lambda: self.motion.two_points_acceleration(a, b, p, q),
+            "acceleration",
         )
 
     def a1pt(self, a: Frame | str, b: Frame | str, p: Point | str, q: Point | str) -> Vector:
-        """Compute the acceleration of a point Q that moves on a frame B, in which P is fixed, and keep it.
+        """Compute the acceleration of a point Q that moves on a frame B, in which P is fixed, and
+        keep it.
 
         Parameters
         ----------
@@ -532,7 +576,10 @@ class DerivationSteps(DeclaredNames):
         """
         a, b, p, q = self.frame(a), self.frame(b), self.point(p), self.point(q)
         return self._store_given(
-            self.motion.a, (q, a), lambda: self.motion.one_point_acceleration(a, b, p, q), "acceleration"
+            self.motion.a,
+            (q, a),
+            lambda: self.motion.one_point_acceleration(a, b, p, q),
+            "acceleration",
         )
 
     def express(self, v: Vector | str, frame: Frame | str) -> Vector:
@@ -585,12 +632,18 @@ class DerivationSteps(DeclaredNames):
     def _frame_or_newtonian(self, a: Frame | str | None) -> Frame:
         return self.newtonian if a is None else self.frame(a)
 
-    def _store_given(self, table: dict[Any, Vector], key: tuple[Any, Any], value: Any, quantity: str) -> Vector:
+    def _store_given(
+        self, table: dict[Any, Vector], key: tuple[Any, Any], value: Any, quantity: str
+    ) -> Vector:
         if key[0] is key[1]:
             raise ModelError(f"the {quantity} of {key[0]} in itself is zero and is not given")
         for pair in (key, key[::-1]):
             if pair in table:
-                pair_text = f"{pair[1]} from {pair[0]}" if quantity == "position" else f"{pair[0]} in {pair[1]}"
+                pair_text = (
+                    f"{pair[1]} from {pair[0]}"
+                    if quantity == "position"
+                    else f"{pair[0]} in {pair[1]}"
+                )
                 raise ModelError(f"the {quantity} of {pair_text} is already defined: {table[pair]}")
         table[key] = value() if callable(value) else self.vector(value)
         try:
@@ -616,7 +669,12 @@ class DerivationSteps(DeclaredNames):
             One for each independent speed.
         """
         p = self.point(p)
-        return Listed({f"v_{u}({p})": self.machine.partial_velocity(p, u) for u in self.scalars.speeds_with_equations})
+        return Listed(
+            {
+                f"v_{u}({p})": self.machine.partial_velocity(p, u)
+                for u in self.scalars.speeds_with_equations
+            }
+        )
 
     def partial_angular_velocities(self, b: Frame | str) -> Listed:
         """Compute the partial angular velocities of a frame in N.
@@ -633,7 +691,10 @@ class DerivationSteps(DeclaredNames):
         """
         b = self.frame(b)
         return Listed(
-            {f"w_{u}({b})": self.machine.partial_angular_velocity(b, u) for u in self.scalars.speeds_with_equations}
+            {
+                f"w_{u}({b})": self.machine.partial_angular_velocity(b, u)
+                for u in self.scalars.speeds_with_equations
+            }
         )
 
     def force(self, p: Point | str, value: Any, by: Point | str | None = None) -> Vector:
@@ -672,7 +733,9 @@ class DerivationSteps(DeclaredNames):
         Vector
             The torque.
         """
-        return self._add_load("torque", self.frame(b), value, None if by is None else self.frame(by))
+        return self._add_load(
+            "torque", self.frame(b), value, None if by is None else self.frame(by)
+        )
 
     def gravity(self, g: Any) -> None:
         """Apply the weight of each body and particle declared so far.
@@ -716,7 +779,9 @@ class DerivationSteps(DeclaredNames):
         if missing := self.machine.missing_for_inertia(accelerations=True):
             raise MissingError(missing, "the generalized inertia forces")
         torques = {b: self.machine.inertia_torque(b) for b in self.machine.turning_bodies()}
-        return Listed({f"F*_{u}": self.machine.inertia_force(u, torques) for u in self._all_speeds()})
+        return Listed(
+            {f"F*_{u}": self.machine.inertia_force(u, torques) for u in self._all_speeds()}
+        )
 
     def kane(self) -> KaneStatement:
         """Write Kane's equations F_r + F_r* = 0.
@@ -726,7 +791,9 @@ class DerivationSteps(DeclaredNames):
         KaneStatement
             One equation for each independent and auxiliary speed.
         """
-        return KaneStatement(tuple(self._all_speeds()), self.fr().scalars(), self.frstar().scalars())
+        return KaneStatement(
+            tuple(self._all_speeds()), self.fr().scalars(), self.frstar().scalars()
+        )
 
     def _all_speeds(self) -> list[Symbol]:
         if not self.scalars.speeds:

@@ -1,7 +1,7 @@
 """The system M u' = f that Kane's equations stand for, read off the residuals F_r + F_r*.
 
-M is what the user's own velocities and accelerations say; if it is not symmetric, they contradict each other, and the
-culprit is named.
+M is what the user's own velocities and accelerations say; if it is not symmetric, they contradict
+each other, and the culprit is named.
 """
 
 from __future__ import annotations
@@ -16,15 +16,34 @@ from bellcrank.kane.linear_form import linear_form
 from bellcrank.kane.linear_solution import solve_linear
 from bellcrank.kane.missing_quantities import MissingError, MissingQuantity
 from bellcrank.kane.steps import DerivationSteps
-from bellcrank.symbolic.expr import ONE, ZERO, Expr, NamedSubexpression, Symbol, add, mul, neg, partial, substitute
+from bellcrank.symbolic.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    NamedSubexpression,
+    Symbol,
+    add,
+    mul,
+    neg,
+    partial,
+    substitute,
+)
 from bellcrank.symbolic.expr.traversal import free_symbols
 
-REAL = ("parameter", "constant", "coordinate", "speed", "time", "variable")  # kinds of symbols a program may hold
+REAL = (
+    "parameter",
+    "constant",
+    "coordinate",
+    "speed",
+    "time",
+    "variable",
+)  # kinds of symbols a program may hold
 
 
 @dataclass(frozen=True)
 class KaneSystem:
-    """M u' = f over states and constants; `reactions` (in q, u, u') are what auxiliary speeds bring to light."""
+    """M u' = f over states and constants; `reactions` (in q, u, u') are what auxiliary speeds bring
+    to light."""
 
     speeds: list[Symbol]
     M: list[list[Expr]]
@@ -56,7 +75,9 @@ def kane_system(d: DerivationSteps) -> KaneSystem:
     for u, row in zip(speeds, rows, strict=True):
         form = linear_form(row, accelerations)
         if form is None:
-            raise ModelError(f"the equation of {u} is not linear in the accelerations: {row}", d.name)
+            raise ModelError(
+                f"the equation of {u} is not linear in the accelerations: {row}", d.name
+            )
         M.append([neg(form[0].get(a, ZERO)) for a in accelerations])
         f.append(form[1])
     _check_symbols_known(d, [*f, *(x for row in M for x in row)])
@@ -75,17 +96,31 @@ def _solve_reactions(d: DerivationSteps, residuals: Mapping[Symbol, Expr]) -> di
     rows = [{x: partial(e, x) for x in unknowns} for e in residuals.values()]
     for x in unknowns:
         if all(row[x].fingerprint == 0 for row in rows):
-            remedy = "give d.force or d.torque with it, on a point or body whose velocity holds its auxiliary speed"
-            raise ModelError(f"{x} does not enter the equation of any auxiliary speed: {remedy}", d.name)
+            remedy = (
+                "give d.force or d.torque with it, on a point or body whose velocity holds its "
+                "auxiliary speed"
+            )
+            raise ModelError(
+                f"{x} does not enter the equation of any auxiliary speed: {remedy}", d.name
+            )
     zero: dict[Expr, Expr] = dict.fromkeys(unknowns, ZERO)
     rhs = [neg(substitute(e, zero)) for e in residuals.values()]
-    return solve_linear(rows, rhs, unknowns, "the auxiliary speeds do not determine the components they should measure")
+    return solve_linear(
+        rows,
+        rhs,
+        unknowns,
+        "the auxiliary speeds do not determine the components they should measure",
+    )
 
 
 def _check_symbols_known(d: DerivationSteps, roots: Iterable[Expr]) -> None:
     for s in free_symbols(*roots):
         if s.kind not in REAL:
-            reason = "has no definition yet" if s.kind in ("control", "defined") else f"is left over ({s.kind})"
+            reason = (
+                "has no definition yet"
+                if s.kind in ("control", "defined")
+                else f"is left over ({s.kind})"
+            )
             raise ModelError(f"{s.name} stands in the equations of motion but {reason}", d.name)
 
 
@@ -94,18 +129,29 @@ def _require_symmetric(d: DerivationSteps, speeds: Sequence[Symbol], M: list[lis
         for j in range(i):
             if not are_equal(M[i][j], M[j][i]):
                 u, v = speeds[i], speeds[j]
-                message = f"{v}' in the equation of {u} and {u}' in that of {v} have different coefficients"
-                raise ModelError(f"the mass matrix is not symmetric: {message}.{_contradiction_message(d)}", d.name)
+                message = (
+                    f"{v}' in the equation of {u} and {u}' in that of {v} have different "
+                    f"coefficients"
+                )
+                raise ModelError(
+                    f"the mass matrix is not symmetric: {message}.{_contradiction_message(d)}",
+                    d.name,
+                )
 
 
 def _contradiction_message(d: DerivationSteps) -> str:
     """Which of the givens contradict each other."""
     messages = [str(x) for x in find_contradictions(d.motion, d.euler)]
-    return " " + "; ".join(messages) if messages else " A given acceleration does not belong to its velocity."
+    return (
+        " " + "; ".join(messages)
+        if messages
+        else " A given acceleration does not belong to its velocity."
+    )
 
 
 def _stabilized_rates(d: DerivationSteps, rates: list[Expr]) -> list[Expr]:
-    """Rates of the coordinates; those of Euler parameters get (1 - e.e) e: it keeps their size at 1, turns nothing."""
+    """Rates of the coordinates; those of Euler parameters get (1 - e.e) e: it keeps their size at
+    1, turns nothing."""
     rate_of = dict(zip(d.scalars.coordinates, rates, strict=True))
     for four in d.euler.values():
         lack = NamedSubexpression(add(ONE, *(neg(mul(e, e)) for e in four)))

@@ -21,7 +21,8 @@ _FUNCTION = re.compile(r"\w+ \(\*(\w+)\)\(.*\);")
 
 @cache
 def structure_fields(file: str, name: str) -> tuple[tuple[str, str, int], ...]:
-    """The fields of a structure in a header: name, type ("*" for pointers and functions) and length (1: no array)."""
+    """The fields of a structure in a header: name, type ("*" for pointers and functions) and length
+    (1: no array)."""
     body = next(m[2] for m in _STRUCTURE.finditer(kernel_file(file)) if m[1] == name)
     fields: list[tuple[str, str, int]] = []
     for line in re.sub(r"/\*.*?\*/", "", body).splitlines():
@@ -41,12 +42,15 @@ def structure_fields(file: str, name: str) -> tuple[tuple[str, str, int], ...]:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the fields of a structure lie in a memory of 32-bit addresses: offset, kind and length of each."""
+    """Where the fields of a structure lie in a memory of 32-bit addresses: offset, kind and length
+    of each."""
 
     fields: Mapping[str, tuple[int, str, int]]
     size: int
 
-    def write(self, memory: Any, address: int, values: Mapping[str, float | Sequence[float]]) -> None:
+    def write(
+        self, memory: Any, address: int, values: Mapping[str, float | Sequence[float]]
+    ) -> None:
         """Writes some fields; others are zero."""
         memory[address : address + self.size] = bytearray(self.size)
         for name, x in values.items():
@@ -55,13 +59,17 @@ class Layout:
                 numbers = x if isinstance(x, Sequence) else (x,)
                 struct.pack_into(f"<{len(numbers)}{kind}", memory, address + offset, *numbers)
 
-    def write_structure(self, memory: Any, address: int, source: Any, addresses: Mapping[str, int]) -> None:
+    def write_structure(
+        self, memory: Any, address: int, source: Any, addresses: Mapping[str, int]
+    ) -> None:
         """Writes all fields of a structure of ctypes; pointers are those given, or none."""
         for name, (offset, kind, length) in self.fields.items():
             if kind == "I":
                 struct.pack_into("<I", memory, address + offset, addresses.get(name, 0))
             elif length > 1:
-                struct.pack_into(f"<{length}{kind}", memory, address + offset, *getattr(source, name))
+                struct.pack_into(
+                    f"<{length}{kind}", memory, address + offset, *getattr(source, name)
+                )
             else:
                 struct.pack_into(f"<{kind}", memory, address + offset, getattr(source, name))
 

@@ -30,19 +30,28 @@ def _words(header: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     for name, argument_text, plain in _WORD.findall(header):
         arguments = argument_text.split(", ") if argument_text else []
         call_pattern = (
-            r"\((\w+)\)" if len(arguments) == 1 else r"\(" + r"(\w+), " * len(arguments[1:]) + r"(.*?)\)(?=;)"
+            r"\((\w+)\)"
+            if len(arguments) == 1
+            else r"\(" + r"(\w+), " * len(arguments[1:]) + r"(.*?)\)(?=;)"
         )
         for i, argument in enumerate(arguments, 1):
             plain = re.sub(rf"(##)?\b{argument}\b", rf"\\g<{i}>", plain)
         macros.append(
-            (re.compile(rf"\b{name}" + (call_pattern if arguments else r"\b" + (" " if not plain else ""))), plain)
+            (
+                re.compile(
+                    rf"\b{name}"
+                    + (call_pattern if arguments else r"\b" + (" " if not plain else ""))
+                ),
+                plain,
+            )
         )
     return tuple(macros)
 
 
 @dataclass
 class Kernel:
-    """The kernel for a model with such parts (HAS_... and numbers, by name); no file is taken twice."""
+    """The kernel for a model with such parts (HAS_... and numbers, by name); no file is taken
+    twice."""
 
     parts: Mapping[str, int]
     _taken: set[str] = field(default_factory=set)
@@ -60,7 +69,8 @@ class Kernel:
         return text
 
     def also(self, *names: str) -> str:
-        """The same, without counting them as taken: for a text that may stand in the place of another."""
+        """The same, without counting them as taken: for a text that may stand in the place of
+        another."""
         return Kernel(self.parts, {*self._taken}).take(*names)
 
     def _file(self, name: str) -> str:
@@ -68,7 +78,9 @@ class Kernel:
             return ""
         self._taken.add(name)
         lines: list[str] = []
-        stack: list[tuple[bool, bool, bool]] = []  # branches: decided by the parts? is this one taken, was one before?
+        stack: list[
+            tuple[bool, bool, bool]
+        ] = []  # branches: decided by the parts? is this one taken, was one before?
         for line in kernel_file(name).splitlines(keepends=True):
             branch = _BRANCH.match(line)
             if branch and self._decides(branch, stack):
@@ -80,7 +92,8 @@ class Kernel:
         return "".join(lines)
 
     def _decides(self, branch: re.Match[str], stack: list[tuple[bool, bool, bool]]) -> bool:
-        """Follows a branch of the preprocessor; do the parts decide it, so that its line is omitted?"""
+        """Follows a branch of the preprocessor; do the parts decide it, so that its line is
+        omitted?"""
         kind, no, name, keyword, defined = branch.groups()
         if defined or (kind == "if" and name not in self.parts):
             stack.append((False, True, True))
@@ -91,6 +104,10 @@ class Kernel:
             return True
         decided, _, was_taken = stack.pop()
         if keyword != "endif":
-            is_true = not was_taken and (keyword == "else" or bool(self.parts[name]) != bool(no)) if decided else True
+            is_true = (
+                not was_taken and (keyword == "else" or bool(self.parts[name]) != bool(no))
+                if decided
+                else True
+            )
             stack.append((decided, is_true, was_taken or is_true))
         return decided

@@ -1,11 +1,13 @@
-"""Linkages: closed chains between a base and a carrier, solved exactly, tabulated, interpolated and measured.
+"""Linkages: closed chains between a base and a carrier, solved exactly, tabulated, interpolated and
+measured.
 
     from bellcrank.linkage import five_link
     linkage = five_link("five_link.toml")
     pose = linkage.solve([-0.1, 0.0, 0.1])
     pose.position, pose.rotation, pose.d, pose.delta, pose.dd, pose.ddelta
 
-Hard points come from a dict, a TOML or a CSV file; see `files`. Kinematics only: no bushes, no other compliance.
+Hard points come from a dict, a TOML or a CSV file; see `files`. Kinematics only: no bushes, no
+other compliance.
 """
 
 from __future__ import annotations
@@ -19,9 +21,19 @@ from bellcrank.linkage.pose import Pose
 from bellcrank.linkage.pose_table import Table
 
 __all__ = [
-    "Chain", "Linkage", "Pose", "Table", "double_wishbone", "five_link", "formula_pushrod", "macpherson",
-    "semi_trailing", "shipped", "solid_axle_four_link", "trailing_arm",
-]  # fmt: skip
+    "Chain",
+    "Linkage",
+    "Pose",
+    "Table",
+    "double_wishbone",
+    "five_link",
+    "formula_pushrod",
+    "macpherson",
+    "semi_trailing",
+    "shipped",
+    "solid_axle_four_link",
+    "trailing_arm",
+]
 
 
 def five_link(points: Any, **given: Any) -> Linkage:
@@ -30,8 +42,8 @@ def five_link(points: Any, **given: Any) -> Linkage:
     Parameters
     ----------
     points : str, Path or mapping
-        Hard points P1 to P5 on the base, X1 to X5 on the carrier, wheel_centre; a file, name or mapping, as
-        of `Linkage.read`.
+        Hard points P1 to P5 on the base, X1 to X5 on the carrier, wheel_centre; a file, name or
+        mapping, as of `Linkage.read`.
     **given : Any
         As of `Linkage.read`.
 
@@ -55,8 +67,8 @@ def double_wishbone(points: Any, **given: Any) -> Linkage:
     Parameters
     ----------
     points : str, Path or mapping
-        Hard points lower_front, lower_rear, lower_ball, the same of the upper arm, tie_base, tie_carrier, wheel_centre;
-        a file or mapping, as of `Linkage.read`.
+        Hard points lower_front, lower_rear, lower_ball, the same of the upper arm, tie_base,
+        tie_carrier, wheel_centre; a file or mapping, as of `Linkage.read`.
     **given : Any
         As of `Linkage.read`.
 
@@ -80,8 +92,8 @@ def macpherson(points: Any, **given: Any) -> Linkage:
     Parameters
     ----------
     points : str, Path or mapping
-        Hard points lower_front, lower_rear, lower_ball, strut_lower, strut_top, tie_base, tie_carrier, wheel_centre; a
-        file or mapping, as of `Linkage.read`.
+        Hard points lower_front, lower_rear, lower_ball, strut_lower, strut_top, tie_base,
+        tie_carrier, wheel_centre; a file or mapping, as of `Linkage.read`.
     **given : Any
         As of `Linkage.read`.
 
@@ -153,7 +165,8 @@ def solid_axle_four_link(points: Any, **given: Any) -> Linkage:
     Parameters
     ----------
     points : str, Path or mapping
-        Hard points lower_left_base to upper_right_axle, wheel_left, wheel_right; a file, name or mapping, as of
+        Hard points lower_left_base to upper_right_axle, wheel_left, wheel_right; a file, name or
+        mapping, as of
         `Linkage.read`.
     **given : Any
         As of `Linkage.read`.
@@ -178,8 +191,9 @@ def formula_pushrod(points: Any, **given: Any) -> Linkage:
     Parameters
     ----------
     points : str, Path or mapping
-        Hard points of a double wishbone, pushrod_outer (on the carrier, or by `attach` on an arm), pushrod_crank,
-        crank_pivot, crank_axis (default: the x axis), spring_base, spring_crank; a file, name or mapping, as of
+        Hard points of a double wishbone, pushrod_outer (on the carrier, or by `attach` on an arm),
+        pushrod_crank, crank_pivot, crank_axis (default: the x axis), spring_base, spring_crank; a
+        file, name or mapping, as of
         `Linkage.read`.
     **given : Any
         As of `Linkage.read`.

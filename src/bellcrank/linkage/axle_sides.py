@@ -1,4 +1,5 @@
-"""The two sides of an axle that one linkage carries: names of its hard points and bodies, movements of its wheels."""
+"""The two sides of an axle that one linkage carries: names of its hard points and bodies, movements
+of its wheels."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ Array = np.ndarray[Any, Any]
 
 
 def name_on_side(name: str, side: int) -> str:
-    """The name on the left (1) or right (-1) of what is called `name` on the left; `spring_left`, `spring_right`."""
+    """The name on the left (1) or right (-1) of what is called `name` on the left; `spring_left`,
+    `spring_right`."""
     return name if side > 0 else name.replace("left", "right")
 
 
@@ -33,12 +35,15 @@ class AxleInputRates:
 
     def per_wheel_travel(self, by_travel: Array, by_roll: Array | None) -> Array:
         """A derivative by the travel of that wheel."""
-        derivative: Array = self.travel * by_travel + self.roll * by_roll if by_roll is not None else by_travel
+        derivative: Array = (
+            self.travel * by_travel + self.roll * by_roll if by_roll is not None else by_travel
+        )
         return derivative
 
 
 def axle_input_rates(pose: Pose, side: int) -> tuple[AxleInputRates, AxleInputRates]:
-    """Rates per travel of the wheel on a side, and of the other one: z = (zl + zr)/2, sin(roll) = (zl - zr)/track."""
+    """Rates per travel of the wheel on a side, and of the other one: z = (zl + zr)/2, sin(roll) =
+    (zl - zr)/track."""
     assert pose.chain is not None and pose.rack is not None
     share = side / (pose.chain.track * math.cos(float(pose.rack)))
     return AxleInputRates(0.5, share), AxleInputRates(0.5, -share)

@@ -1,7 +1,8 @@
 """Bicubic interpolation of poses over travel and a second input.
 
-Position and rotation vector (from the drawn attitude) are bicubic Hermite in every cell, through values, slopes and
-mixed derivatives at its corners: values and slopes are continuous, errors h^4; second derivatives jump at cell edges.
+Position and rotation vector (from the drawn attitude) are bicubic Hermite in every cell, through
+values, slopes and mixed derivatives at its corners: values and slopes are continuous, errors h^4;
+second derivatives jump at cell edges.
 """
 
 from __future__ import annotations
@@ -32,12 +33,16 @@ class BicubicCells:
     hr: float
     coefficients: Array
 
-    def pose_at(self, i: Array, s: Array, j: Array, t: Array, beyond: tuple[Array, Array]) -> dict[str, Array]:
-        """Poses in cells (i, j) at places (s, t); what lies `beyond` the last nodes continues straight."""
+    def pose_at(
+        self, i: Array, s: Array, j: Array, t: Array, beyond: tuple[Array, Array]
+    ) -> dict[str, Array]:
+        """Poses in cells (i, j) at places (s, t); what lies `beyond` the last nodes continues
+        straight."""
         c = self.coefficients[i, j]
         axes = ((s, self.hz, beyond[0]), (t, self.hr, beyond[1]))
         powers = [
-            np.stack(extrapolate_linearly(*_cubic_powers(x, h), distance), 0) for x, h, distance in axes
+            np.stack(extrapolate_linearly(*_cubic_powers(x, h), distance), 0)
+            for x, h, distance in axes
         ]  # derivative, n, power
 
         rows = [np.einsum("nk,nklc->nlc", powers[0][a], c) for a in range(3)]
@@ -45,7 +50,14 @@ class BicubicCells:
         def value(a: int, b: int) -> Array:
             return np.einsum("nl,nlc->nc", powers[1][b], rows[a])
 
-        f, fz, fr, fzz, fzr, frr = value(0, 0), value(1, 0), value(0, 1), value(2, 0), value(1, 1), value(0, 2)
+        f, fz, fr, fzz, fzr, frr = (
+            value(0, 0),
+            value(1, 0),
+            value(0, 1),
+            value(2, 0),
+            value(1, 1),
+            value(0, 2),
+        )
         p, pz, pr = f[:, 3:], fz[:, 3:], fr[:, 3:]
         zz, rr = angular_acceleration(p, pz, fzz[:, 3:]), angular_acceleration(p, pr, frr[:, 3:])
         diagonal = angular_acceleration(p, pz + pr, fzz[:, 3:] + 2 * fzr[:, 3:] + frr[:, 3:])
@@ -86,7 +98,9 @@ def bicubic_cells(pose: Pose, hz: float, hr: float) -> BicubicCells:
     zero = np.zeros_like(p)
     # what the mixed part of w' is without p_zr: half of J' along both less J' along each
     bias = 0.5 * (
-        angular_acceleration(p, pz + pr, zero) - angular_acceleration(p, pz, zero) - angular_acceleration(p, pr, zero)
+        angular_acceleration(p, pz + pr, zero)
+        - angular_acceleration(p, pz, zero)
+        - angular_acceleration(p, pr, zero)
     )
     pzr = vector_rate(p, pose.ddelta_mixed - bias)
     f = np.concatenate([pose.position, p], -1)
@@ -98,6 +112,11 @@ def bicubic_cells(pose: Pose, hz: float, hr: float) -> BicubicCells:
         """Along r: value and slope at both ends of every cell."""
         return np.stack([g[:, :-1], gr[:, :-1], g[:, 1:], gr[:, 1:]], 0)
 
-    value, slope = end_values_and_slopes(f, fr), end_values_and_slopes(fz, fzr)  # (4, nodes z, cells r, 6)
-    corners = np.stack([value[:, :-1], slope[:, :-1], value[:, 1:], slope[:, 1:]], 0)  # (4 z, 4 r, cells, cells, 6)
+    value, slope = (
+        end_values_and_slopes(f, fr),
+        end_values_and_slopes(fz, fzr),
+    )  # (4, nodes z, cells r, 6)
+    corners = np.stack(
+        [value[:, :-1], slope[:, :-1], value[:, 1:], slope[:, 1:]], 0
+    )  # (4 z, 4 r, cells, cells, 6)
     return BicubicCells(hz, hr, np.einsum("ak,bl,abijc->ijklc", CUBIC, CUBIC, corners))

@@ -1,8 +1,10 @@
-"""The description of a closed chain: bodies, hard points, joints, rods and inputs, in m, drawn position.
+"""The description of a closed chain: bodies, hard points, joints, rods and inputs, in m, drawn
+position.
 
-Everything is drawn in the axes of the base. A hard point belongs to one body; a joint ties two bodies together at a
-point; a rod is a massless link with a ball at either end. `base` is the name of the body that carries the linkage.
-Joint rows: Houdek (2020), tables 2.1 to 2.6, with pairs of dot products that stay regular for any relative rotation.
+Everything is drawn in the axes of the base. A hard point belongs to one body; a joint ties two
+bodies together at a point; a rod is a massless link with a ball at either end. `base` is the name
+of the body that carries the linkage. Joint rows: Houdek (2020), tables 2.1 to 2.6, with pairs of
+dot products that stay regular for any relative rotation.
 """
 
 from __future__ import annotations
@@ -41,10 +43,11 @@ class HardPoint:
 class ChainJoint:
     """A joint between two bodies at a hard point.
 
-    `axis`: of revolute, prismatic and cylindrical joints the free direction, of a planar one the normal; of an inline
-    joint the line of the first body on which the point stays, of an inplane one the normal of that plane; of a
-    universal one the direction fixed in the first body; `axis_2` of a universal joint: the direction fixed in the
-    second body. `through`, `through_2`: the two hard points by which they are drawn, if they are.
+    `axis`: of revolute, prismatic and cylindrical joints the free direction, of a planar one the
+    normal; of an inline joint the line of the first body on which the point stays, of an inplane
+    one the normal of that plane; of a universal one the direction fixed in the first body; `axis_2`
+    of a universal joint: the direction fixed in the second body. `through`, `through_2`: the two
+    hard points by which they are drawn, if they are.
     """
 
     name: str
@@ -70,8 +73,8 @@ class ChainRod:
 
 @dataclass(frozen=True)
 class ChainInput:
-    """What is prescribed. kind: travel (height of a point, or mean height of several), rack (movement of a body along
-    an axis), roll (slope of the line between two points)."""
+    """What is prescribed. kind: travel (height of a point, or mean height of several), rack
+    (movement of a body along an axis), roll (slope of the line between two points)."""
 
     kind: str
     points: tuple[str, ...] = ()
@@ -91,7 +94,8 @@ class ChainStrut:
 
 @dataclass(frozen=True)
 class Chain:
-    """A linkage as drawn. `up` is +1 if the base's third axis points up (ISO 8855), -1 if it points down (SAE).
+    """A linkage as drawn. `up` is +1 if the base's third axis points up (ISO 8855), -1 if it points
+    down (SAE).
     `drawn`: axes of the file, if its coordinates were turned into `axes`."""
 
     name: str
@@ -116,7 +120,8 @@ class Chain:
 
     @property
     def outward(self) -> int:
-        """Sign of the base's second axis that points away from the middle of the vehicle on this side."""
+        """Sign of the base's second axis that points away from the middle of the vehicle on this
+        side."""
         left_sign = AXES[self.axes][1]
         return {"left": left_sign, "right": -left_sign}.get(self.side, left_sign)
 
@@ -139,18 +144,22 @@ class Chain:
         return self.points[name].at
 
     def moved(self, places: Mapping[str, Any]) -> Chain:
-        """The same linkage drawn with hard points elsewhere; coordinates may be arrays, one entry for each variant."""
+        """The same linkage drawn with hard points elsewhere; coordinates may be arrays, one entry
+        for each variant."""
         points = {n: replace(p, at=places.get(n, p.at)) for n, p in self.points.items()}
 
         def axis(old: Point | None, point_names: tuple[str, str] | None) -> Any:
             if old is None or point_names is None or not places.keys() & set(point_names):
                 return old
             drawn = vector_between(*(self.points[e].at for e in point_names))
-            sense = 1 if sum(x * y for x, y in zip(drawn, old, strict=True)) > 0 else -1  # a mirror may have turned it
+            sense = (
+                1 if sum(x * y for x, y in zip(drawn, old, strict=True)) > 0 else -1
+            )  # a mirror may have turned it
             return tuple(sense * x for x in vector_between(*(points[e].at for e in point_names)))
 
         joints = tuple(
-            replace(j, axis=axis(j.axis, j.through), axis_2=axis(j.axis_2, j.through_2)) for j in self.joints
+            replace(j, axis=axis(j.axis, j.through), axis_2=axis(j.axis_2, j.through_2))
+            for j in self.joints
         )
         return replace(self, points=points, joints=joints)
 
@@ -164,18 +173,28 @@ class Chain:
             for j in self.joints
         )
         points = {n: replace(p, at=with_axis_signs(p.at, signs)) for n, p in self.points.items()}
-        inputs = tuple(replace(i, axis=with_axis_signs(i.axis, signs)) if i.kind == "rack" else i for i in self.inputs)
+        inputs = tuple(
+            replace(i, axis=with_axis_signs(i.axis, signs)) if i.kind == "rack" else i
+            for i in self.inputs
+        )
         return replace(self, axes="ISO 8855", points=points, joints=joints, inputs=inputs)
 
     def mirrored(self) -> Chain:
-        """The same linkage on the other side of the vehicle: y changes sign; a rack moves both sides the same way."""
+        """The same linkage on the other side of the vehicle: y changes sign; a rack moves both
+        sides the same way."""
         side = {"left": "right", "right": "left"}.get(self.side, self.side)
         joints = tuple(
-            replace(j, axis=_mirror_direction(j.axis, j.kind != "prismatic"), axis_2=_mirror_direction(j.axis_2, True))
+            replace(
+                j,
+                axis=_mirror_direction(j.axis, j.kind != "prismatic"),
+                axis_2=_mirror_direction(j.axis_2, True),
+            )
             for j in self.joints
         )
         points = {n: replace(p, at=(p.at[0], -p.at[1], p.at[2])) for n, p in self.points.items()}
-        input_points = [i.points[::-1] if i.kind == "roll" else i.points for i in self.inputs]  # roll keeps its sense
+        input_points = [
+            i.points[::-1] if i.kind == "roll" else i.points for i in self.inputs
+        ]  # roll keeps its sense
         inputs = tuple(
             replace(i, axis=_mirror_direction(i.axis, True), points=p)
             for i, p in zip(self.inputs, input_points, strict=True)
@@ -184,7 +203,8 @@ class Chain:
 
 
 def _mirror_direction(axis: Point | None, axial: bool) -> Any:
-    """A direction in the mirror. The sense of an axis of rotation only names the sign of an angle: it is kept."""
+    """A direction in the mirror. The sense of an axis of rotation only names the sign of an angle:
+    it is kept."""
     if axis is None:
         return None
     x, y, z = axis
@@ -192,7 +212,8 @@ def _mirror_direction(axis: Point | None, axial: bool) -> Any:
 
 
 def with_axis_signs(v: Any, signs: tuple[int, int, int]) -> Any:
-    """A vector in ISO 8855 axes, given along axes with `signs` (`AXES`), or the reverse; None stays."""
+    """A vector in ISO 8855 axes, given along axes with `signs` (`AXES`), or the reverse; None
+    stays."""
     return None if v is None else tuple(s * x + 0.0 for s, x in zip(signs, v, strict=True))
 
 
@@ -201,13 +222,18 @@ def check_chain(chain: Chain) -> None:
     problems: list[str] = []
     bodies = {BASE, *chain.bodies}
     if len(bodies) != len(chain.bodies) + 1:
-        problems.append(f"two bodies have the same name, or one is called '{BASE}': {', '.join(chain.bodies)}.")
+        problems.append(
+            f"two bodies have the same name, or one is called '{BASE}': {', '.join(chain.bodies)}."
+        )
 
-    def check_known(label: str, name: str, names: Mapping[str, object] | set[str], kind: str) -> None:
+    def check_known(
+        label: str, name: str, names: Mapping[str, object] | set[str], kind: str
+    ) -> None:
         if name not in names:
             available = ", ".join(sorted(names))
             problems.append(
-                f"{label}: no {kind} is called '{name}'.{did_you_mean(name, names)} There are: {available}."
+                f"{label}: no {kind} is called '{name}'.{did_you_mean(name, names)} There "
+                f"are: {available}."
             )
 
     carriers = bodies | {r.name for r in chain.rods}  # a spring may sit on a rod
@@ -217,10 +243,13 @@ def check_chain(chain: Chain) -> None:
         label = f"joint '{j.name}'"
         if j.kind not in JOINT_DOF:
             problems.append(
-                f"{label}: the kind '{j.kind}' is not known; it is one of {', '.join(JOINT_DOF)}, or a rod."
+                f"{label}: the kind '{j.kind}' is not known; it is one of "
+                f"{', '.join(JOINT_DOF)}, or a rod."
             )
         elif j.kind != "spherical" and (j.axis is None or _vector_norm(j.axis) == 0):
-            problems.append(f"{label}: a {j.kind} joint needs an axis other than zero, given {j.axis}.")
+            problems.append(
+                f"{label}: a {j.kind} joint needs an axis other than zero, given {j.axis}."
+            )
         elif j.kind == "universal" and (j.axis_2 is None or _vector_norm(j.axis_2) == 0):
             problems.append(f"{label}: a universal joint needs a second axis, given {j.axis_2}.")
         for body in (j.first, j.second):
@@ -232,7 +261,9 @@ def check_chain(chain: Chain) -> None:
         for end in (r.first, r.second):
             check_known(f"rod '{r.name}'", end, chain.points, "hard point")
         if not problems and not any(vector_between(chain.place(r.first), chain.place(r.second))):
-            problems.append(f"rod '{r.name}': its ends '{r.first}' and '{r.second}' are the same point.")
+            problems.append(
+                f"rod '{r.name}': its ends '{r.first}' and '{r.second}' are the same point."
+            )
         if r.length is not None and not r.length > 0:
             problems.append(f"rod '{r.name}': its length {r.length!r} m must be positive.")
     for s in chain.struts:

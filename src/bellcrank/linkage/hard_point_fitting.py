@@ -1,9 +1,11 @@
-"""Hard points moved until curves of a suspension meet targets: bounded least squares with exact derivatives.
+"""Hard points moved until curves of a suspension meet targets: bounded least squares with exact
+derivatives.
 
 In:  a linkage, coordinates that may move within limits, and target curves. Out: `HardPointFit`: the linkage with moved
-hard points, curves before and after, sensitivities. A residual is the deviation of a sample over the tolerance of its
-curve, times its weight, over the root of the number of samples, so that a curve counts alike for any number of them.
-Moves count a little, so that of many solutions the nearest is found.
+hard points, curves before and after, sensitivities. A residual is the deviation of a sample over
+the tolerance of its curve, times its weight, over the root of the number of samples, so that a
+curve counts alike for any number of them. Moves count a little, so that of many solutions the
+nearest is found.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ MOST_STEPS = 100
 
 @dataclass(frozen=True)
 class PointCoordinate:
-    """A coordinate of a hard point that may move, from `low` to `high` (m) about its drawn place. On an axle with both
-    wheels the point of the other side, `twin`, moves as its mirror image."""
+    """A coordinate of a hard point that may move, from `low` to `high` (m) about its drawn place.
+    On an axle with both wheels the point of the other side, `twin`, moves as its mirror image."""
 
     point: str
     axis: int
@@ -49,7 +51,8 @@ class PointCoordinate:
 
 @dataclass(frozen=True)
 class TargetCurve:
-    """A target: a metric (units of `Measures`) over travel and rack (m), or its change from their zeros."""
+    """A target: a metric (units of `Measures`) over travel and rack (m), or its change from their
+    zeros."""
 
     name: str
     metric: str
@@ -69,8 +72,10 @@ class TargetCurve:
 
 @dataclass(frozen=True)
 class HardPointFit:
-    """Hard points that were found. `before`, `after`: samples of every curve, by its name, in the units of its metric;
-    `derivatives`: their derivatives at the solution by each coordinate, per m (samples, coordinates)."""
+    """Hard points that were found. `before`, `after`: samples of every curve, by its name, in the
+    units of its metric;
+    `derivatives`: their derivatives at the solution by each coordinate, per m (samples,
+    coordinates)."""
 
     linkage: Linkage
     coordinates: tuple[PointCoordinate, ...]
@@ -86,7 +91,10 @@ class HardPointFit:
 
     def __repr__(self) -> str:
         met = sum(self.max_deviation(c.name) <= c.tolerance for c in self.curves)
-        return f"Fit({self.linkage.name!r}, {met} of {len(self.curves)} curves met, {self.evaluations} evaluations)"
+        return (
+            f"Fit({self.linkage.name!r}, {met} of {len(self.curves)} curves met, "
+            f"{self.evaluations} evaluations)"
+        )
 
     @property
     def meets_targets(self) -> bool:
@@ -96,13 +104,17 @@ class HardPointFit:
     @property
     def moved_points(self) -> dict[str, tuple[float, float, float]]:
         """Hard points that moved, m, by name."""
-        names = dict.fromkeys(p for c in self.coordinates for p in (c.point, c.twin) if p is not None)
+        names = dict.fromkeys(
+            p for c in self.coordinates for p in (c.point, c.twin) if p is not None
+        )
         return {p: self.linkage.points[p] for p in names}
 
     def max_deviation(self, curve: str, *, before: bool = False) -> float:
         """The largest deviation of a curve from its target, in the unit of its metric."""
         target_curve = next(c for c in self.curves if c.name == curve)
-        return float(np.abs((self.before if before else self.after)[curve] - target_curve.target).max())
+        return float(
+            np.abs((self.before if before else self.after)[curve] - target_curve.target).max()
+        )
 
     def sensitivity(self, curve: str) -> dict[str, float]:
         """Root mean square change of a curve per m of each coordinate, at the solution."""
@@ -110,13 +122,30 @@ class HardPointFit:
         return {c.name: float(x) for c, x in zip(self.coordinates, rms, strict=True)}
 
     def save(self, path: str | Path) -> Path:
-        """Writes a CSV file with the samples of all curves: target, before, after, derivatives by coordinates."""
+        """Writes a CSV file with the samples of all curves: target, before, after, derivatives by
+        coordinates."""
         lines = [
-            ",".join(("curve", "travel", "rack", "target", "before", "after", *(c.name for c in self.coordinates)))
+            ",".join(
+                (
+                    "curve",
+                    "travel",
+                    "rack",
+                    "target",
+                    "before",
+                    "after",
+                    *(c.name for c in self.coordinates),
+                )
+            )
         ]
-        lines.append(",".join(("-", "m", "m", *["unit of the curve"] * 3, *["per m"] * len(self.coordinates))))
+        lines.append(
+            ",".join(
+                ("-", "m", "m", *["unit of the curve"] * 3, *["per m"] * len(self.coordinates))
+            )
+        )
         for c in self.curves:
-            rows = zip(c.travel, c.rack, c.target, self.before[c.name], self.after[c.name], strict=True)
+            rows = zip(
+                c.travel, c.rack, c.target, self.before[c.name], self.after[c.name], strict=True
+            )
             for row, derivatives in zip(rows, self.derivatives[c.name], strict=True):
                 lines.append(",".join([c.name, *(repr(float(x)) for x in (*row, *derivatives))]))
         report_io_errors("write", Path(path), lambda: write_text(path, "\n".join(lines) + "\n"))
@@ -135,8 +164,12 @@ class HardPointFit:
             low, high = factor * (c.target - c.tolerance), factor * (c.target + c.tolerance)
             axis.fill_between(x, low, high, color="0.85", label="tolerance")
             axis.plot(x, factor * c.target, "k--", linewidth=0.9, label="target")
-            axis.plot(x, factor * self.before[c.name], color="tab:gray", linewidth=1.2, label="before")
-            axis.plot(x, factor * self.after[c.name], color="tab:blue", linewidth=1.6, label="after")
+            axis.plot(
+                x, factor * self.before[c.name], color="tab:gray", linewidth=1.2, label="before"
+            )
+            axis.plot(
+                x, factor * self.after[c.name], color="tab:blue", linewidth=1.6, label="after"
+            )
             prefix = "change of " if c.change else ""
             axis.set_title(c.name.replace("_", " "), fontsize=9)
             axis.set_xlabel(f"{c.input_name} (mm)", fontsize=8)
@@ -151,10 +184,13 @@ class HardPointFit:
 
 
 def fit_curves(
-    linkage: Linkage, coordinates: Sequence[PointCoordinate], curves: Sequence[TargetCurve], move_weight: float = 0.05
+    linkage: Linkage,
+    coordinates: Sequence[PointCoordinate],
+    curves: Sequence[TargetCurve],
+    move_weight: float = 0.05,
 ) -> HardPointFit:
-    """Moves coordinates within their limits until curves meet their targets as well as they can; `move_weight` is the
-    residual of a move by half the range of its coordinate."""
+    """Moves coordinates within their limits until curves meet their targets as well as they can;
+    `move_weight` is the residual of a move by half the range of its coordinate."""
     from scipy.optimize import least_squares
 
     cpu_start = time.process_time()
@@ -163,9 +199,16 @@ def fit_curves(
     zero = np.clip(np.zeros(len(coordinates)), low, high)
     initial = problem.samples(np.zeros(len(coordinates)))
     result = least_squares(
-        problem.residuals, zero, problem.jacobian, (low, high), x_scale=(high - low) / 2, xtol=1e-8, ftol=1e-8,
-        gtol=1e-12, max_nfev=MOST_STEPS,
-    )  # fmt: skip
+        problem.residuals,
+        zero,
+        problem.jacobian,
+        (low, high),
+        x_scale=(high - low) / 2,
+        xtol=1e-8,
+        ftol=1e-8,
+        gtol=1e-12,
+        max_nfev=MOST_STEPS,
+    )
     shifts = np.asarray(result.x)
     final, derivatives = problem.samples(shifts), problem.derivatives(shifts)
     fitted = Linkage(linkage.chain.moved(problem.point_positions(shifts)))
@@ -174,14 +217,25 @@ def fit_curves(
         notes.append(f"the search ended after {MOST_STEPS} steps before it settled")
     margins = AT_LIMIT * (high - low)
     limited = [
-        c.name for c, x, a, b, e in zip(coordinates, shifts, low, high, margins, strict=True) if x < a + e or x > b - e
+        c.name
+        for c, x, a, b, e in zip(coordinates, shifts, low, high, margins, strict=True)
+        if x < a + e or x > b - e
     ]
     if limited:
         notes.append(f"at the limit of their ranges: {', '.join(limited)}")
     return HardPointFit(
-        fitted, tuple(coordinates), shifts, tuple(curves), initial, final, derivatives, problem.units, problem.count,
-        time.process_time() - cpu_start, tuple(notes),
-    )  # fmt: skip
+        fitted,
+        tuple(coordinates),
+        shifts,
+        tuple(curves),
+        initial,
+        final,
+        derivatives,
+        problem.units,
+        problem.count,
+        time.process_time() - cpu_start,
+        tuple(notes),
+    )
 
 
 class _FitProblem:
@@ -204,7 +258,8 @@ class _FitProblem:
         self.groups = list(groups.values())
 
     def point_positions(self, shifts: Array, lanes: int = 0) -> dict[str, Any]:
-        """Hard points after moves; with `lanes`, complex with a step of each coordinate in so many poses each."""
+        """Hard points after moves; with `lanes`, complex with a step of each coordinate in so many
+        poses each."""
         chain, n = self.drawings.linkage.chain, lanes * len(self.coordinates)
         points: dict[str, list[Any]] = {}
         for i, (c, shift) in enumerate(zip(self.coordinates, shifts, strict=True)):
@@ -238,7 +293,9 @@ class _FitProblem:
         for group in self.groups:
             c, n = group[0], len(group[0].travel) + 1
             drawn = variant.complex_variant(self.point_positions(shifts, n))
-            travel, rack = (np.tile(np.append(x, 0.0), len(self.coordinates)) for x in (c.travel, c.rack))
+            travel, rack = (
+                np.tile(np.append(x, 0.0), len(self.coordinates)) for x in (c.travel, c.rack)
+            )
             m = measure_wheel(drawn, travel, rack, c.mode)
             for c in group:
                 rows = np.imag(m[c.metric]).reshape(len(self.coordinates), n).T / STEP
@@ -248,7 +305,9 @@ class _FitProblem:
     def residuals(self, shifts: Array) -> Array:
         try:
             samples = self.samples(shifts)
-        except ModelError:  # hard points that cannot be assembled there: the search takes a shorter step
+        except (
+            ModelError
+        ):  # hard points that cannot be assembled there: the search takes a shorter step
             size = sum(len(c.travel) for c in self.curves) + len(self.coordinates)
             return np.full(size, np.nan)
         blocks = [self._scale(c) * (samples[c.name] - c.target) for c in self.curves]
@@ -256,7 +315,9 @@ class _FitProblem:
 
     def jacobian(self, shifts: Array) -> Array:
         derivatives = self.derivatives(shifts)
-        return np.vstack([*(self._scale(c) * derivatives[c.name] for c in self.curves), np.diag(self.effort)])
+        return np.vstack(
+            [*(self._scale(c) * derivatives[c.name] for c in self.curves), np.diag(self.effort)]
+        )
 
     def _scale(self, c: TargetCurve) -> float:
         return float(c.weight / c.tolerance / np.sqrt(len(c.travel)))
@@ -265,5 +326,7 @@ class _FitProblem:
         values = m[c.metric]
         self.units[c.metric] = m.units[c.metric]
         if not np.isfinite(values).all():
-            raise ModelError(f"curve '{c.name}': {c.metric} has no value at some of its samples", m.name)
+            raise ModelError(
+                f"curve '{c.name}': {c.metric} has no value at some of its samples", m.name
+            )
         return values

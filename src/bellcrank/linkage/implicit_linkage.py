@@ -1,4 +1,5 @@
-"""A linkage as a function given by equations (`program.implicit`), and the same function in Python."""
+"""A linkage as a function given by equations (`program.implicit`), and the same function in
+Python."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ def implicit_equations(linkage: Linkage, second: bool) -> ImplicitFunction:
     state = tuple(Symbol(f"s{i}", "variable") for i in range(plan.size))
     rows = solver.equation_rows(BodyFrames(plan, state))
     target = [expression(t) for t in solver.target_values(values, sin)]
-    rates = tuple(tuple(Symbol(f"y{j}_{k}", "variable") for k in range(plan.unknowns)) for j in range(n))
+    rates = tuple(
+        tuple(Symbol(f"y{j}_{k}", "variable") for k in range(plan.unknowns)) for j in range(n)
+    )
     directions = [*rates] if n == 1 else [*rates, tuple(a + b for a, b in zip(*rates, strict=True))]
     moving = solver.equation_rows(BodyFrames(plan, state, directions))
     bias = [[-expression(r.bias[j]) for r in moving] for j in range(len(directions))]
@@ -70,7 +73,11 @@ def implicit_equations(linkage: Linkage, second: bool) -> ImplicitFunction:
         rates,
         tuple(tuple(b) for b in bias),
         plan.state_updates,
-        tuple(PrescribedState(i, k.unknown, k.place, k.sign, k.drawn) for i, k in solver.state_inputs if i < n),
+        tuple(
+            PrescribedState(i, k.unknown, k.place, k.sign, k.drawn)
+            for i, k in solver.state_inputs
+            if i < n
+        ),
         low,
         high,
         _start_table(linkage, np.linspace(low, high, NODES), second),
@@ -88,7 +95,8 @@ def _input_right_side(linkage: Linkage, i: int, values: list[Any], rows: Any) ->
 
 
 def _start_table(linkage: Linkage, z: Array, second: bool) -> tuple[tuple[float, ...], ...]:
-    """States at nodes of travel with two derivatives by it, and three by the second input, as exact as they serve."""
+    """States at nodes of travel with two derivatives by it, and three by the second input, as exact
+    as they serve."""
     solver, plan = linkage.solver, linkage.plan
 
     def solve_at(state: Array, r: float) -> tuple[Array, Array, Array]:
@@ -102,24 +110,32 @@ def _start_table(linkage: Linkage, z: Array, second: bool) -> tuple[tuple[float,
     if second:
         blocks += [plan.state_rate(state, T[1]), plan.state_second_derivative(state, T[1], D2[1])]
         offset_solutions = [
-            solve_at(solver.update_state(state, r * T[1]), r) for r in (-SECOND_INPUT_STEP, SECOND_INPUT_STEP)
+            solve_at(solver.update_state(state, r * T[1]), r)
+            for r in (-SECOND_INPUT_STEP, SECOND_INPUT_STEP)
         ]
         bends = [plan.state_second_derivative(x, t[1], d[1]) for x, t, d in offset_solutions]
-        blocks.append(np.nan_to_num((bends[1] - bends[0]) / (2 * SECOND_INPUT_STEP), posinf=0.0, neginf=0.0))
+        blocks.append(
+            np.nan_to_num((bends[1] - bends[0]) / (2 * SECOND_INPUT_STEP), posinf=0.0, neginf=0.0)
+        )
     rows = np.vstack(blocks).T
     digits = [n for n, _ in zip(DIGITS, blocks) for _ in range(plan.size)]
-    return tuple(tuple(float(f"{x:.{n}g}") for x, n in zip(row, digits, strict=True)) for row in rows)
+    return tuple(
+        tuple(float(f"{x:.{n}g}") for x, n in zip(row, digits, strict=True)) for row in rows
+    )
 
 
 @dataclass(eq=False)
 class LinkageFunction:
-    """The same function for scalars: state, y', y'' in one tuple; outside of the reach not-a-number."""
+    """The same function for scalars: state, y', y'' in one tuple; outside of the reach
+    not-a-number."""
 
     linkage: Linkage
     second: bool
 
     def __post_init__(self) -> None:
-        self._known: dict[tuple[float, ...], tuple[float, ...]] = {}  # rates, outputs and all parts ask for the same
+        self._known: dict[
+            tuple[float, ...], tuple[float, ...]
+        ] = {}  # rates, outputs and all parts ask for the same
 
     def __getstate__(self) -> tuple[Linkage, bool]:
         return self.linkage, self.second
@@ -139,11 +155,14 @@ class LinkageFunction:
             self._known.clear()
             new = list(dict.fromkeys(several))
         if new:
-            self._known.update(zip(new, _solve_values(self.linkage, self.second, np.array(new).T), strict=True))
+            self._known.update(
+                zip(new, _solve_values(self.linkage, self.second, np.array(new).T), strict=True)
+            )
 
 
 def _solve_values(linkage: Linkage, second: bool, arguments: Array) -> list[tuple[float, ...]]:
-    """State, y', y'' for columns of arguments, one tuple each; not-a-number where there is no solution."""
+    """State, y', y'' for columns of arguments, one tuple each; not-a-number where there is no
+    solution."""
     solver, (low, high) = linkage.solver, solvable_travel(linkage)
     result = [(math.nan,) * value_count(linkage, second)] * arguments.shape[1]
     inside = np.flatnonzero((low <= arguments[0]) & (arguments[0] <= high))
@@ -155,7 +174,9 @@ def _solve_values(linkage: Linkage, second: bool, arguments: Array) -> list[tupl
     if second:
         inputs_at_zero = [z[0], np.zeros(len(inside))]
         start = solver.solve(start, inputs_at_zero).state
-        start = solver.update_state(start, solver.first_derivatives(start, inputs_at_zero)[0][1] * z[1])
+        start = solver.update_state(
+            start, solver.first_derivatives(start, inputs_at_zero)[0][1] * z[1]
+        )
     solution = solver.solve(start, z)
     T, J = solver.first_derivatives(solution.state, z)
     D2, _ = solver.second_derivatives(solution.state, z, T, J)
@@ -168,8 +189,9 @@ def _solve_values(linkage: Linkage, second: bool, arguments: Array) -> list[tupl
 
 
 def pose_formulas(linkage: Linkage, part: str, second: bool) -> tuple[list[Symbol], list[Expr]]:
-    """Symbols of the values of `implicit_equations`, and p, R, d, delta, dd, ddelta of a part over them (24 numbers;
-    with a second input 42: d and delta for both, dd and ddelta for 11, 22 and 12)."""
+    """Symbols of the values of `implicit_equations`, and p, R, d, delta, dd, ddelta of a part over
+    them (24 numbers; with a second input 42: d and delta for both, dd and ddelta for 11, 22 and
+    12)."""
     plan = linkage.plan
     n = 2 if second else 1
     v = [Symbol(f"v{i}", "variable") for i in range(value_count(linkage, second))]

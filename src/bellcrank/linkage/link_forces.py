@@ -1,8 +1,10 @@
-"""Loads in a linkage at rest: what rods, joints, struts and the rack hold, by the equilibrium of every body.
+"""Loads in a linkage at rest: what rods, joints, struts and the rack hold, by the equilibrium of
+every body.
 
 In:  a linkage at a position, and forces on its bodies. Out: `LinkForces`. Six equations for each body; unknown are the
-forces and moments that joints can carry, the tensions of rods, the pushes of struts that hold the travel, and the force
-that holds the rack. Nothing of dynamics is used, so that either can be compared with the other.
+forces and moments that joints can carry, the tensions of rods, the pushes of struts that hold the
+travel, and the force that holds the rack. Nothing of dynamics is used, so that either can be
+compared with the other.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ ON_AXIS = 1e-9  # m
 
 @dataclass(frozen=True)
 class BodyLoad:
-    """A force (N) and a moment (N m) on a body, at a point (m); all in base axes, at the position that is looked at."""
+    """A force (N) and a moment (N m) on a body, at a point (m); all in base axes, at the position
+    that is looked at."""
 
     body: str
     force: Array
@@ -36,9 +39,9 @@ class BodyLoad:
 
 @dataclass(frozen=True)
 class LinkForce:
-    """What a part holds. `force`: on the second body of a joint, on the outer end of a rod, on the first end of a
-    strut, on the rack; base axes, N. `magnitude`: of a rod its tension, of a strut its push, of the rack the force
-    along its axis, else the amount. `moment`: of a joint, N m."""
+    """What a part holds. `force`: on the second body of a joint, on the outer end of a rod, on the
+    first end of a strut, on the rack; base axes, N. `magnitude`: of a rod its tension, of a strut
+    its push, of the rack the force along its axis, else the amount. `moment`: of a joint, N m."""
 
     kind: str  # rod, joint, bush, strut, rack
     force: Array
@@ -73,15 +76,17 @@ def solve_link_forces(
     struts: Mapping[str, tuple[str, str]],
     axial: Mapping[str, float] | None = None,
 ) -> LinkForces:
-    """What the parts of a linkage carry at one pose under loads. `struts`, by name with the hard points that they join,
-    hold the travel (and the roll of an axle): as many as there are such inputs. `axial`: stiffnesses of bushes along
-    the axes of their hinges, by which both ends share the force along."""
+    """What the parts of a linkage carry at one pose under loads. `struts`, by name with the hard
+    points that they join, hold the travel (and the roll of an axle): as many as there are such
+    inputs. `axial`: stiffnesses of bushes along the axes of their hinges, by which both ends share
+    the force along."""
     chain: Chain = linkage.chain
     free = sum(i.kind != "rack" for i in chain.inputs)
     if len(struts) != free:
         strut_names = ", ".join(struts) or "none"
         raise ModelError(
-            f"loads need {free} strut{'s' if free > 1 else ''} that hold{'' if free > 1 else 's'} the travel of the "
+            f"loads need {free} strut{'s' if free > 1 else ''} that "
+            f"hold{'' if free > 1 else 's'} the travel of the "
             f"linkage, given: {strut_names}",
             chain.name,
         )
@@ -92,7 +97,9 @@ def solve_link_forces(
     A = np.zeros((6 * len(bodies), len(columns)))
     b = np.zeros(6 * len(bodies))
 
-    def add_to_equations(into: Array, body: str, sign: float, force: Array, point: Array, moment: Array) -> None:
+    def add_to_equations(
+        into: Array, body: str, sign: float, force: Array, point: Array, moment: Array
+    ) -> None:
         if body != BASE:
             i = 6 * bodies.index(body)
             into[i : i + 3] += sign * force
@@ -108,14 +115,17 @@ def solve_link_forces(
     if gaps.max() > EQUILIBRIUM_TOLERANCE * max(1.0, float(np.abs(b).max())):
         worst = bodies[int(np.argmax(gaps)) // 6]
         raise ModelError(
-            f"the loads on '{worst}' cannot be held at travel {float(pose.travel):.6g} m: {gaps.max():.4g} N or N m "
+            f"the loads on '{worst}' cannot be held at travel {float(pose.travel):.6g} m: "
+            f"{gaps.max():.4g} N or N m "
             f"are left open; the struts are {', '.join(struts)}",
             chain.name,
         )
     notes = []
     if rank < len(columns):
         names = ", ".join(linkage.mobility.redundant)
-        notes.append(f"constraints that repeat others ({names}) share their loads as least squares have it")
+        notes.append(
+            f"constraints that repeat others ({names}) share their loads as least squares have it"
+        )
     return LinkForces(*_collect_link_forces(chain, posed_bodies, columns, x, notes, axial or {}))
 
 
@@ -131,7 +141,11 @@ class PosedBodies:
     def point_drawn_at(self, body: str, drawn: Point) -> Array:
         if body == BASE:
             return np.array(drawn)
-        return np.asarray(self.pose_of_body(body).carried(np.array(drawn) - np.array(self.pose.origins[body])).position)
+        return np.asarray(
+            self.pose_of_body(body)
+            .carried(np.array(drawn) - np.array(self.pose.origins[body]))
+            .position
+        )
 
     def point(self, name: str) -> Array:
         return self.point_drawn_at(self.chain.points[name].body, self.chain.place(name))
@@ -141,8 +155,11 @@ class PosedBodies:
         return v if body == BASE else self.pose_of_body(body).rotation @ v
 
 
-def _loaded_rods(chain: Chain, loads: Sequence[BodyLoad], struts: Mapping[str, tuple[str, str]]) -> list[str]:
-    """Rods on which something acts between their ends: they are bent, and are looked at as bodies."""
+def _loaded_rods(
+    chain: Chain, loads: Sequence[BodyLoad], struts: Mapping[str, tuple[str, str]]
+) -> list[str]:
+    """Rods on which something acts between their ends: they are bent, and are looked at as
+    bodies."""
     touched = {load.body for load in loads} | {
         chain.points[p].body for end_points in struts.values() for p in end_points
     }
@@ -150,7 +167,10 @@ def _loaded_rods(chain: Chain, loads: Sequence[BodyLoad], struts: Mapping[str, t
 
 
 def _unit_reactions(
-    chain: Chain, posed_bodies: PosedBodies, bent_rods: Sequence[str], struts: Mapping[str, tuple[str, str]]
+    chain: Chain,
+    posed_bodies: PosedBodies,
+    bent_rods: Sequence[str],
+    struts: Mapping[str, tuple[str, str]],
 ) -> Any:
     zero, axes = np.zeros(3), np.eye(3)
     for joint in chain.joints:
@@ -190,7 +210,9 @@ def _unit_reactions(
             )
 
 
-def reaction_directions(joint: ChainJoint, posed_bodies: PosedBodies, chain: Chain) -> tuple[Any, Any]:
+def reaction_directions(
+    joint: ChainJoint, posed_bodies: PosedBodies, chain: Chain
+) -> tuple[Any, Any]:
     """Directions of the forces and of the moments that a joint carries."""
     axes = np.eye(3)
     if joint.kind == "spherical":
@@ -241,7 +263,9 @@ def _collect_link_forces(
             pair = _hinge_end_forces(chain, joints[name], force, moments[name], axial)
             if pair:
                 link_forces |= pair
-                sharing = "as their bushes are stiff along it" if axial.keys() & pair.keys() else "alike"
+                sharing = (
+                    "as their bushes are stiff along it" if axial.keys() & pair.keys() else "alike"
+                )
                 notes.append(f"'{name}': the force along its axis is shared by both ends {sharing}")
             else:
                 link_forces[name] = LinkForce("joint", force, size, moments[name])
@@ -256,8 +280,8 @@ def _collect_link_forces(
 def _hinge_end_forces(
     chain: Chain, joint: ChainJoint, force: Array, moment: Array, axial: Mapping[str, float]
 ) -> dict[str, LinkForce]:
-    """Forces at the two hard points of the base on the axis of a hinge, in place of its moment. An end without a bush
-    is rigid next to one that has one."""
+    """Forces at the two hard points of the base on the axis of a hinge, in place of its moment. An
+    end without a bush is rigid next to one that has one."""
     if joint.kind != "revolute" or joint.first != BASE or joint.axis is None:
         return {}
     origin, a = np.array(chain.place(joint.at)), np.array(unit_vector(joint.axis))
@@ -273,7 +297,9 @@ def _hinge_end_forces(
             fraction = _second_end_fraction(axial.get(joint.at), axial.get(name))
             second_force = np.cross(moment, a) / distance + fraction * (force @ a) * a
             end_forces = {joint.at: force - second_force, name: second_force}
-            return {n: LinkForce("bush", f, float(np.linalg.norm(f))) for n, f in end_forces.items()}
+            return {
+                n: LinkForce("bush", f, float(np.linalg.norm(f))) for n, f in end_forces.items()
+            }
     return {}
 
 

@@ -1,8 +1,8 @@
 """From a solved state to the motion of carrier and links, over arrays or expressions.
 
 In:  `BodyFrames` along the directions of motion, and the second derivatives of the unknowns. Out: for every body and
-rod rotation, position and their derivatives along each direction. Used by `solver` (arrays) and by the printed program
-(expressions).
+rod rotation, position and their derivatives along each direction. Used by `solver` (arrays) and by
+the printed program (expressions).
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class LinkMotion:
 
 
 def drawn_origins(plan: SolutionPlan) -> dict[str, Point]:
-    """Drawn reference points: of the carrier the wheel centre, of a body its placing joint, of a rod its first end."""
+    """Drawn reference points: of the carrier the wheel centre, of a body its placing joint, of a
+    rod its first end."""
     chain, reference_points = plan.chain, {p.body: p.origin for p in plan.placings}
     reference_points[chain.carrier] = chain.place(chain.wheel_centre)
     reference_points.update({r.name: chain.place(r.first) for r in chain.rods})
@@ -41,7 +42,8 @@ def _body_motion(frames: BodyFrames, body: str, drawn_point: Point, second: Any)
     frame = frames.frames[body]
     p = frames.point_drawn_at(body, drawn_point)
     ddelta = tuple(
-        add_jets3(frame.alpha[j], *(scale_jet3(y[k], v) for k, v in frame.turn.items())) for j, y in enumerate(second)
+        add_jets3(frame.alpha[j], *(scale_jet3(y[k], v) for k, v in frame.turn.items()))
+        for j, y in enumerate(second)
     )
     dd = tuple(p.acceleration(j, y) for j, y in enumerate(second))
     return LinkMotion(frame.R, p.value, p.rate, frame.w, dd, ddelta)
@@ -53,10 +55,13 @@ def _rod_motion(frames: BodyFrames, name: str, second: Any) -> LinkMotion:
     rod = next(r for r in chain.rods if r.name == name)
     a, b = frames.point(rod.first), frames.point(rod.second)
     line = b - a
-    drawn = constant_vector(unit_vector(vector_between(chain.place(rod.first), chain.place(rod.second))))
+    drawn = constant_vector(
+        unit_vector(vector_between(chain.place(rod.first), chain.place(rod.second)))
+    )
     length = frames.plan.lengths[name]
     rotations = [
-        rod_rotation(drawn, line.value, line.rate[j], line.acceleration(j, y), length) for j, y in enumerate(second)
+        rod_rotation(drawn, line.value, line.rate[j], line.acceleration(j, y), length)
+        for j, y in enumerate(second)
     ]
     R, delta, ddelta = zip(*rotations, strict=True)
     dd = tuple(a.acceleration(j, y) for j, y in enumerate(second))
@@ -65,11 +70,15 @@ def _rod_motion(frames: BodyFrames, name: str, second: Any) -> LinkMotion:
 
 def internal_link_names(chain: Chain) -> list[str]:
     """Names of the internal links: bodies other than the carrier, then rods."""
-    return [b for b in chain.bodies if b not in (chain.carrier, BASE)] + [r.name for r in chain.rods]
+    return [b for b in chain.bodies if b not in (chain.carrier, BASE)] + [
+        r.name for r in chain.rods
+    ]
 
 
 def link_motion(frames: BodyFrames, name: str, drawn_point: Point, second: Any) -> LinkMotion:
     """Motion of a body or rod by name."""
     return (
-        _body_motion(frames, name, drawn_point, second) if name in frames.frames else _rod_motion(frames, name, second)
+        _body_motion(frames, name, drawn_point, second)
+        if name in frames.frames
+        else _rod_motion(frames, name, second)
     )

@@ -14,7 +14,12 @@ from bellcrank.core.files.html import heading, html_table
 from bellcrank.core.files.notebook_display import NotebookDisplay
 from bellcrank.linkage.chain import Chain, check_chain
 from bellcrank.linkage.hard_point_files import read_hard_points
-from bellcrank.linkage.link_motion import LinkMotion, drawn_origins, internal_link_names, link_motion
+from bellcrank.linkage.link_motion import (
+    LinkMotion,
+    drawn_origins,
+    internal_link_names,
+    link_motion,
+)
 from bellcrank.linkage.measures import draw_measures, measure_wheel
 from bellcrank.linkage.mobility import Mobility, assemble_chain, count_degrees_of_freedom
 from bellcrank.linkage.pose import Pose, combine_poses, mixed_term
@@ -32,10 +37,11 @@ NEAR = 0.01  # of the range: distance from a fold at which solutions are warned 
 
 
 class Linkage(NotebookDisplay):
-    """A linkage with one input (travel of the wheel centre, m, up as drawn) or two (and rack, m, or roll, rad).
+    """A linkage with one input (travel of the wheel centre, m, up as drawn) or two (and rack, m, or
+    roll, rad).
 
-    Made by `Linkage.read`, `five_link`, `double_wishbone` and so on, or from a `Chain`. Problems of the
-    description raise a ModelError.
+    Made by `Linkage.read`, `five_link`, `double_wishbone` and so on, or from a `Chain`. Problems of
+    the description raise a ModelError.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -50,18 +56,21 @@ class Linkage(NotebookDisplay):
         self._tables: dict[tuple[Any, ...], Table] = {}
 
     @classmethod
-    def read(cls, source: str | Path | Mapping[str, Any], kind: str | None = None, **given: Any) -> Linkage:
+    def read(
+        cls, source: str | Path | Mapping[str, Any], kind: str | None = None, **given: Any
+    ) -> Linkage:
         """Read a linkage: hard points of a file.
 
         Parameters
         ----------
         source : str, Path or mapping
-            A TOML or CSV file (docs/linkages.md), the name of one that comes with Bellcrank (`bc.linkage.shipped()`
-            lists them), or a mapping with the same content.
+            A TOML or CSV file (docs/linkages.md), the name of one that comes with Bellcrank
+            (`bc.linkage.shipped()` lists them), or a mapping with the same content.
         kind : str, optional
             Kind of the linkage, such as "double_wishbone". Default: that in `source`.
         **given : Any
-            Keys of the file, such as `units`, `axes`, `side` and `name`; they replace what the source states.
+            Keys of the file, such as `units`, `axes`, `side` and `name`; they replace what the
+            source states.
 
         Returns
         -------
@@ -87,7 +96,10 @@ class Linkage(NotebookDisplay):
         return self.chain
 
     def __repr__(self) -> str:
-        return f"Linkage('{self.name}', {self.chain.kind}, {self.chain.side}, inputs {', '.join(self.inputs)})"
+        return (
+            f"Linkage('{self.name}', {self.chain.kind}, {self.chain.side}, inputs "
+            f"{', '.join(self.inputs)})"
+        )
 
     def _html_parts(self) -> list[str]:
         rows = [(n, p.body, *p.at) for n, p in self.chain.points.items()]
@@ -100,7 +112,9 @@ class Linkage(NotebookDisplay):
         low, high = self.range()
         middle = (low + high) / 2
         half_range = 0.98 * min(high - middle, LOOK)  # folds are omitted
-        return draw_measures([measure_wheel(self, np.linspace(middle - half_range, middle + half_range, 41))])
+        return draw_measures(
+            [measure_wheel(self, np.linspace(middle - half_range, middle + half_range, 41))]
+        )
 
     @property
     def name(self) -> str:
@@ -126,7 +140,8 @@ class Linkage(NotebookDisplay):
         return drawn_origins(self.plan)
 
     def mirror(self) -> Linkage:
-        """The same linkage on the other side of the vehicle; tables that one has made serve both."""
+        """The same linkage on the other side of the vehicle; tables that one has made serve
+        both."""
         mirror_image = Linkage(self.chain.mirrored())
         mirror_image._twin = self
         return mirror_image
@@ -143,7 +158,11 @@ class Linkage(NotebookDisplay):
         if second not in self._ways and self._twin is not None and second == 0:
             self._ways[second] = self._twin.way().mirrored(self.plan.mirror_signs(self._twin.plan))
         if second not in self._ways:
-            start = self._states_along_lines(np.zeros(1), np.array([second]))[:, 0] if second else self._assembled
+            start = (
+                self._states_along_lines(np.zeros(1), np.array([second]))[:, 0]
+                if second
+                else self._assembled
+            )
             try:
                 self._ways[second] = trace_travel_path(
                     self.solver, start, dict.fromkeys(range(1, len(self.inputs)), second)
@@ -153,20 +172,26 @@ class Linkage(NotebookDisplay):
         return self._ways[second]
 
     def range(self, rack: float = 0.0, *, roll: float = 0.0) -> tuple[float, float]:
-        """Lowest and highest travel (m) that is reached from the drawn position without taking the linkage apart."""
+        """Lowest and highest travel (m) that is reached from the drawn position without taking the
+        linkage apart."""
         travel_path = self.way(float(rack or roll))
         return travel_path.low, travel_path.high
 
     # ---- solution
 
-    def solve(self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None) -> Pose:
-        """The pose at a travel (m), scalar or array; `rack` (m) or `roll` (rad) is the second input, 0 if not given.
+    def solve(
+        self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None
+    ) -> Pose:
+        """The pose at a travel (m), scalar or array; `rack` (m) or `roll` (rad) is the second
+        input, 0 if not given.
 
         `links` names the internal links wanted (default: all).
         """
         values, shape = self.arguments(travel, rack, roll)
         link_names = self.links if links is None else links
-        return poses_from_states(self.solver, self.states(values), values, self.origins, link_names).reshaped(shape)
+        return poses_from_states(
+            self.solver, self.states(values), values, self.origins, link_names
+        ).reshaped(shape)
 
     def states(self, values: Sequence[Array], check: bool = True) -> Array:
         """Solved states at the values of the inputs."""
@@ -182,7 +207,10 @@ class Linkage(NotebookDisplay):
         is_valid = solution.converged & (solution.det == self.branch)
         if check and not is_valid.all():
             i = int(np.argmin(is_valid))
-            location = ", ".join(f"{k} {v[i]:.6g}{' m' if k == 'travel' else ''}" for k, v in zip(self.inputs, values))
+            location = ", ".join(
+                f"{k} {v[i]:.6g}{' m' if k == 'travel' else ''}"
+                for k, v in zip(self.inputs, values)
+            )
             raise ModelError(
                 f"linkage '{self.name}': no solution on the drawn assembly at {location} "
                 f"(rows left open by {solution.residual[i]:.3g})"
@@ -196,7 +224,9 @@ class Linkage(NotebookDisplay):
         for kind, value in second_inputs.items():
             if value is not None and kind not in kinds and np.any(np.asarray(value) != 0):
                 input_names = ", ".join(self.inputs)
-                raise ModelError(f"linkage '{self.name}' has no input '{kind}'; its inputs are {input_names}")
+                raise ModelError(
+                    f"linkage '{self.name}' has no input '{kind}'; its inputs are {input_names}"
+                )
         seconds = [0.0 if second_inputs[kind] is None else second_inputs[kind] for kind in kinds]
         arrays = np.broadcast_arrays(*(np.asarray(x, float) for x in (travel, *seconds)))
         if not all(np.isfinite(x).all() for x in arrays):
@@ -215,8 +245,10 @@ class Linkage(NotebookDisplay):
         if outside.any():
             worst = z[outside][np.argmax(np.abs(z[outside]))]
             raise ModelError(
-                f"linkage '{self.name}': travel {worst:.6g} m cannot be reached; from the drawn position it goes from "
-                f"{travel_path.low:.6g} m ({travel_path.ends[0]}) to {travel_path.high:.6g} m ({travel_path.ends[1]})"
+                f"linkage '{self.name}': travel {worst:.6g} m cannot be reached; from the "
+                f"drawn position it goes from "
+                f"{travel_path.low:.6g} m ({travel_path.ends[0]}) to {travel_path.high:.6g} "
+                f"m ({travel_path.ends[1]})"
             )
         margin = NEAR * (travel_path.high - travel_path.low)
         near_limit = ((z < travel_path.low + margin) & (travel_path.ends[0] == "fold")) | (
@@ -224,17 +256,23 @@ class Linkage(NotebookDisplay):
         )
         if near_limit.any():
             issue_warning(
-                f"linkage '{self.name}': travel {z[near_limit][0]:.6g} m is close to the end of its range "
-                f"({travel_path.low:.6g} to {travel_path.high:.6g} m), where the derivatives grow without bound"
+                f"linkage '{self.name}': travel {z[near_limit][0]:.6g} m is close to the "
+                f"end of its range "
+                f"({travel_path.low:.6g} to {travel_path.high:.6g} m), where the "
+                f"derivatives grow without bound"
             )
 
     def _states_along_lines(self, z: Array, second: Array) -> Array:
-        """States at pairs of inputs: from the way at second = 0 along straight lines, in steps halved as needed."""
+        """States at pairs of inputs: from the way at second = 0 along straight lines, in steps
+        halved as needed."""
         travel_path = self.way()
         margin = NEAR * (travel_path.high - travel_path.low)
         z_start = np.clip(z, travel_path.low + margin, travel_path.high - margin)
         state = self.solver.solve(travel_path.start(z_start), [z_start, np.zeros_like(z)]).state
-        fraction, step = 0.0, min(1.0, 0.01 / max(np.abs(second).max(), np.abs(z - z_start).max(), 1e-12))
+        fraction, step = (
+            0.0,
+            min(1.0, 0.01 / max(np.abs(second).max(), np.abs(z - z_start).max(), 1e-12)),
+        )
         while fraction < 1.0:
             size = min(step, 1.0 - fraction)
             current = [z_start + fraction * (z - z_start), fraction * second]
@@ -252,8 +290,10 @@ class Linkage(NotebookDisplay):
                 if step < 1e-5:
                     i = int(np.argmin(is_valid))
                     raise ModelError(
-                        f"linkage '{self.name}': travel {z[i]:.6g} m with {self.inputs[1]} {second[i]:.6g} cannot be "
-                        f"reached; on the way there it folds near travel {goal[0][i]:.6g} m, {self.inputs[1]} "
+                        f"linkage '{self.name}': travel {z[i]:.6g} m with {self.inputs[1]} "
+                        f"{second[i]:.6g} cannot be "
+                        f"reached; on the way there it folds near travel {goal[0][i]:.6g} "
+                        f"m, {self.inputs[1]} "
                         f"{goal[1][i]:.6g}"
                     )
         return state
@@ -296,14 +336,19 @@ class Linkage(NotebookDisplay):
 
 
 def poses_from_states(
-    solver: LinkageSolver, state: Array, values: Sequence[Array], drawn: Mapping[str, Any], links: Sequence[str]
+    solver: LinkageSolver,
+    state: Array,
+    values: Sequence[Array],
+    drawn: Mapping[str, Any],
+    links: Sequence[str],
 ) -> Pose:
     """Poses of the carrier and of links at solved states; `drawn`: their reference points."""
     T, J = solver.first_derivatives(state, values)
     D2, frames = solver.second_derivatives(state, values, T, J)
     chain = solver.plan.chain
     pose_by_link = {
-        n: _pose_of_link(link_motion(frames, n, drawn[n], D2), values, solver.number) for n in (chain.carrier, *links)
+        n: _pose_of_link(link_motion(frames, n, drawn[n], D2), values, solver.number)
+        for n in (chain.carrier, *links)
     }
     return combine_poses(pose_by_link, chain, drawn)
 
@@ -314,9 +359,20 @@ def _stack_vectors(v: Vec, n: int, number: type) -> Array:
 
 def _pose_of_link(m: LinkMotion, values: Sequence[Array], number: type) -> Pose:
     n, two = len(values[0]), len(values) == 2
-    vectors = {"position": m.position, "d": m.d[0], "delta": m.delta[0], "dd": m.dd[0], "ddelta": m.ddelta[0]}
+    vectors = {
+        "position": m.position,
+        "d": m.d[0],
+        "delta": m.delta[0],
+        "dd": m.dd[0],
+        "ddelta": m.ddelta[0],
+    }
     if two:
-        vectors |= {"d_rack": m.d[1], "delta_rack": m.delta[1], "dd_rack": m.dd[1], "ddelta_rack": m.ddelta[1]}
+        vectors |= {
+            "d_rack": m.d[1],
+            "delta_rack": m.delta[1],
+            "dd_rack": m.dd[1],
+            "ddelta_rack": m.ddelta[1],
+        }
         vectors |= {"dd_mixed": mixed_term(*m.dd), "ddelta_mixed": mixed_term(*m.ddelta)}
     arrays: dict[str, Any] = {name: _stack_vectors(v, n, number) for name, v in vectors.items()}
     R = np.stack([_stack_vectors(row, n, number) for row in m.R], axis=1)

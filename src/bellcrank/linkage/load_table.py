@@ -1,4 +1,5 @@
-"""Load cases of a suspension as a table: forces of every rod, joint, strut and of the rack; saved and drawn."""
+"""Load cases of a suspension as a table: forces of every rod, joint, strut and of the rack; saved
+and drawn."""
 
 from __future__ import annotations
 
@@ -20,14 +21,25 @@ from bellcrank.linkage.link_forces import LinkForce, LinkForces
 Array = np.ndarray[Any, Any]
 
 COLUMNS = (
-    "case", "travel (m)", "rack (m)", "part", "kind", "size (N)", "fx (N)", "fy (N)", "fz (N)", "mx (N-m)", "my (N-m)",
+    "case",
+    "travel (m)",
+    "rack (m)",
+    "part",
+    "kind",
+    "size (N)",
+    "fx (N)",
+    "fy (N)",
+    "fz (N)",
+    "mx (N-m)",
+    "my (N-m)",
     "mz (N-m)",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
 class LoadCaseForces:
-    """One case: where the wheel is, what acts on it at the contact (ahead, left, up), and what the parts carry."""
+    """One case: where the wheel is, what acts on it at the contact (ahead, left, up), and what the
+    parts carry."""
 
     name: str
     travel: float
@@ -50,7 +62,10 @@ class LoadTable:
             if c.name == case:
                 return dict(c.link_forces.parts)
         names = [c.name for c in self.cases]
-        raise ModelError(f"there is no load case '{case}'.{did_you_mean(case, names)} There are: {', '.join(names)}.")
+        raise ModelError(
+            f"there is no load case '{case}'.{did_you_mean(case, names)} There are: "
+            f"{', '.join(names)}."
+        )
 
     @property
     def parts(self) -> list[str]:
@@ -59,7 +74,16 @@ class LoadTable:
     def rows(self) -> list[list[Any]]:
         """A row for each case and part: numbers of `COLUMNS`."""
         return [
-            [c.name, c.travel, c.rack, name, p.kind, p.magnitude, *map(float, p.force), *map(float, p.moment)]
+            [
+                c.name,
+                c.travel,
+                c.rack,
+                name,
+                p.kind,
+                p.magnitude,
+                *map(float, p.force),
+                *map(float, p.moment),
+            ]
             for c in self.cases
             for name, p in c.link_forces.parts.items()
         ]
@@ -69,12 +93,15 @@ class LoadTable:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows([repr(x) if isinstance(x, float) else x for x in row] for row in self.rows())
+        writer.writerows(
+            [repr(x) if isinstance(x, float) else x for x in row] for row in self.rows()
+        )
         report_io_errors("write", Path(path), lambda: write_text(path, text.getvalue()))
         return Path(path)
 
     def draw(self, path: str | Path | None = None) -> Any:
-        """A matplotlib figure: for each case, bars of the forces of all parts (rods: tension; struts: push)."""
+        """A matplotlib figure: for each case, bars of the forces of all parts (rods: tension;
+        struts: push)."""
         rows = -(-len(self.cases) // 2)
         figure = new_figure(11, 0.24 * len(self.parts) * rows + 0.7 * rows + 0.6)
         axes = figure.subplots(rows, 2, squeeze=False, sharex=True).ravel()

@@ -1,20 +1,22 @@
-"""Suspension measures: what a wheel does over its travel and rack. Kinematics only: no compliance of bushes.
+"""Suspension measures: what a wheel does over its travel and rack. Kinematics only: no compliance
+of bushes.
 
-Signs. Camber is positive when the top is inclined outward, toe when the front points inward (toe-in), caster when the
-top of the steering axis lies behind, kingpin inclination when it lies inward; scrub radius is positive when the
-steering axis meets the ground inside of the contact point, mechanical trail when it meets it ahead; the deviation from
-Ackermann steering where the outer wheel steers too much for the inner one. These are the same in ISO 8855 and SAE J670.
-The steer angle is positive about the third axis of the file: to the left in ISO 8855 (z up), to the right in SAE (z
-down). Coordinates (wheel centre, instant axis) are in the file's axes; heights count up from the ground under the
-wheel.
+Signs. Camber is positive when the top is inclined outward, toe when the front points inward
+(toe-in), caster when the top of the steering axis lies behind, kingpin inclination when it lies
+inward; scrub radius is positive when the steering axis meets the ground inside of the contact
+point, mechanical trail when it meets it ahead; the deviation from Ackermann steering where the
+outer wheel steers too much for the inner one. These are the same in ISO 8855 and SAE J670. The
+steer angle is positive about the third axis of the file: to the left in ISO 8855 (z up), to the
+right in SAE (z down). Coordinates (wheel centre, instant axis) are in the file's axes; heights
+count up from the ground under the wheel.
 
-Roll centre, force based: a lateral force at the contact point of a wheel pushes the body up by F dy/dz of that point
-(virtual work), and the height is that at which both wheels' equal lateral forces have the same moment: h = mean of y
-dy/dz, y outward from the middle plane.
+Roll centre, force based: a lateral force at the contact point of a wheel pushes the body up by F
+dy/dz of that point (virtual work), and the height is that at which both wheels' equal lateral
+forces have the same moment: h = mean of y dy/dz, y outward from the middle plane.
 
-Anti-features: percent of the load transfer F h/L that the links carry instead of the springs. Braking and an outboard
-motor act on the carrier at the contact point; with inboard brakes or drive the path of the wheel centre counts.
-Milliken & Milliken, Race Car Vehicle Dynamics (1995), ch. 17.
+Anti-features: percent of the load transfer F h/L that the links carry instead of the springs.
+Braking and an outboard motor act on the carrier at the contact point; with inboard brakes or drive
+the path of the wheel centre counts. Milliken & Milliken, Race Car Vehicle Dynamics (1995), ch. 17.
 """
 
 from __future__ import annotations
@@ -37,11 +39,20 @@ from bellcrank.core.unit_notation import typeset_unit
 from bellcrank.linkage.chain import BASE, Chain
 from bellcrank.linkage.pose import Pose
 from bellcrank.linkage.pose_table import default_range
-from bellcrank.linkage.wheel_motion import WheelMotion, angle_in_deg, linkage_wheel_motion, vector_lengths
+from bellcrank.linkage.wheel_motion import (
+    WheelMotion,
+    angle_in_deg,
+    linkage_wheel_motion,
+    vector_lengths,
+)
 
 Array = np.ndarray[Any, Any]
 
-DISPLAYED = {"m": (1000.0, "mm"), "N/m": (0.001, "N/mm"), "1": (1.0, "")}  # factors and units for people
+DISPLAYED = {
+    "m": (1000.0, "mm"),
+    "N/m": (0.001, "N/mm"),
+    "1": (1.0, ""),
+}  # factors and units for people
 TRAVEL, STEPS = 0.1, 25  # m up and down, and most steps of a sweep
 LEVEL = 1e-6  # of its size, by which a measure changes that is drawn
 ROUNDING = 1e-10  # m or rad, below which it is zero
@@ -55,8 +66,9 @@ STEERING_AXIS = {  # lower and upper point on it, by kind
 
 @dataclass(repr=False)
 class Measures(NotebookDisplay):
-    """Columns by name, with units and labels; `notes` report what could not be given and why. A label begins with the
-    title of the measure, which tables, plots and reports use; signs and meaning follow after a comma."""
+    """Columns by name, with units and labels; `notes` report what could not be given and why. A
+    label begins with the title of the measure, which tables, plots and reports use; signs and
+    meaning follow after a comma."""
 
     name: str
     mode: str
@@ -68,7 +80,9 @@ class Measures(NotebookDisplay):
     def __getitem__(self, name: str) -> Array:
         if name not in self.columns:
             guess = did_you_mean(name, self.columns)
-            raise ModelError(f"there is no measure '{name}'.{guess} There are: {', '.join(self.columns)}.")
+            raise ModelError(
+                f"there is no measure '{name}'.{guess} There are: {', '.join(self.columns)}."
+            )
         return self.columns[name]
 
     def __iter__(self) -> Any:
@@ -78,17 +92,28 @@ class Measures(NotebookDisplay):
         self.columns[name], self.units[name], self.labels[name] = values, unit, label
 
     def __repr__(self) -> str:
-        return f"Measures({self.name!r}: {len(self.columns)} measures at {self['travel'].size} positions, {self.mode})"
+        return (
+            f"Measures({self.name!r}: {len(self.columns)} measures at {self['travel'].size} "
+            f"positions, {self.mode})"
+        )
 
     def _html_parts(self) -> list[str]:
         """Measures where the wheel is nearest to zero, and over which range they go."""
         i, rows = int(np.argmin(np.abs(self["travel"]))), []
         for name in self.columns:
             values, unit = self.displayed(name)
-            range_text = f"{values.min():.4g} to {values.max():.4g}" if np.isfinite(values).all() else ""
+            range_text = (
+                f"{values.min():.4g} to {values.max():.4g}" if np.isfinite(values).all() else ""
+            )
             rows.append((self.title(name), f"{values[i]:.4g}", range_text, unit, name))
-        head = f"{self.name}: {self.mode} motion; values at a travel of {1000 * self['travel'][i]:.4g} mm"
-        return [heading(head), html_table(("measure", "value", "range", "unit", "name"), rows, right=(1, 2))]
+        head = (
+            f"{self.name}: {self.mode} motion; values at a travel of "
+            f"{1000 * self['travel'][i]:.4g} mm"
+        )
+        return [
+            heading(head),
+            html_table(("measure", "value", "range", "unit", "name"), rows, right=(1, 2)),
+        ]
 
     def _notebook_figure(self) -> Any:
         return draw_measures([self]) if self["travel"].size > 1 else None
@@ -107,18 +132,23 @@ class Measures(NotebookDisplay):
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: names, units, then one row for each pose."""
         lines = [",".join(self.columns), ",".join(self.units[c] for c in self.columns)]
-        rows = np.stack([np.broadcast_to(v, self["travel"].shape) for v in self.columns.values()], 1)
+        rows = np.stack(
+            [np.broadcast_to(v, self["travel"].shape) for v in self.columns.values()], 1
+        )
         lines += [",".join(repr(float(x)) for x in row) for row in rows]
         report_io_errors("write", Path(path), lambda: write_text(path, "\n".join(lines) + "\n"))
         return Path(path)
 
 
 def measure_wheel(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Measures:
-    """Measures of a wheel at travels (m) and rack positions (m), the other wheel of the axle moving by `mode`:
-    parallel (with it), opposite (against it) or single (at rest). Give arrays of travel, of rack, or of both."""
+    """Measures of a wheel at travels (m) and rack positions (m), the other wheel of the axle moving
+    by `mode`: parallel (with it), opposite (against it) or single (at rest). Give arrays of travel,
+    of rack, or of both."""
     z, r = (np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(travel, rack))
     if r.any() and "rack" not in linkage.inputs:
-        raise ModelError(f"linkage '{linkage.name}' has no rack; its inputs are {', '.join(linkage.inputs)}")
+        raise ModelError(
+            f"linkage '{linkage.name}' has no rack; its inputs are {', '.join(linkage.inputs)}"
+        )
     wheel, drawn = (
         linkage_wheel_motion(linkage, z, r, mode, _measured_links(linkage.chain)),
         linkage_wheel_motion(linkage, 0.0, 0.0, mode, ()),
@@ -153,11 +183,14 @@ def _add_wheel_angles(m: Measures, w: WheelMotion) -> None:
     m.add("camber", -np.arcsin(a[:, 2]) * (180.0 / np.pi), "deg", "camber, top outward positive")
     m.add("toe", toe, "deg", "toe, toe-in positive")
     is_left = w.chain.side != "right"
-    m.add("steer", (-toe if is_left else toe) * w.chain.up, "deg", "steer angle, about the third axis")
+    m.add(
+        "steer", (-toe if is_left else toe) * w.chain.up, "deg", "steer angle, about the third axis"
+    )
 
 
 def _add_steering_axis(m: Measures, w: WheelMotion) -> None:
-    """Caster, kingpin inclination, scrub radius, trail: by two points on the axis, or the instant axis of the rack."""
+    """Caster, kingpin inclination, scrub radius, trail: by two points on the axis, or the instant
+    axis of the rack."""
     point_names = STEERING_AXIS.get(w.chain.kind)
     if point_names is not None:
         low, high = w.point(point_names[0])[0], w.point(point_names[1])[0]
@@ -166,13 +199,19 @@ def _add_steering_axis(m: Measures, w: WheelMotion) -> None:
         assert w.pose.d_rack is not None
         rotation, translation = w.pose.delta_rack, w.pose.d_rack
         axis_point = w.in_wheel_axes(
-            w.pose.position + np.cross(rotation, translation) / (rotation * rotation).sum(1)[:, None]
+            w.pose.position
+            + np.cross(rotation, translation) / (rotation * rotation).sum(1)[:, None]
         )
         k = w.in_wheel_axes(rotation)
         k = k * np.sign(np.real(k[:, 2:3]))
-        m.notes.append("steering axis: the instant axis of the carrier for rack movement at constant wheel travel")
+        m.notes.append(
+            "steering axis: the instant axis of the carrier for rack movement at constant "
+            "wheel travel"
+        )
     else:
-        m.notes.append("no steering axis: caster, kingpin inclination, scrub radius and trail are omitted")
+        m.notes.append(
+            "no steering axis: caster, kingpin inclination, scrub radius and trail are omitted"
+        )
         return
     m.add("caster", angle_in_deg(-k[:, 0], k[:, 2]), "deg", "caster, top behind positive")
     inclination = angle_in_deg(-k[:, 1], k[:, 2])
@@ -184,20 +223,41 @@ def _add_steering_axis(m: Measures, w: WheelMotion) -> None:
     forward = np.stack([w.axis[:, 1], -w.axis[:, 0]], 1)
     forward = forward / vector_lengths(forward)[:, None]
     outward = np.stack([-forward[:, 1], forward[:, 0]], 1)
-    m.add("scrub_radius", (offset[:, :2] * outward).sum(1), "m", "scrub radius, steering axis inside positive")
-    m.add("mechanical_trail", -(offset[:, :2] * forward).sum(1), "m", "mechanical trail, steering axis ahead positive")
+    m.add(
+        "scrub_radius",
+        (offset[:, :2] * outward).sum(1),
+        "m",
+        "scrub radius, steering axis inside positive",
+    )
+    m.add(
+        "mechanical_trail",
+        -(offset[:, :2] * forward).sum(1),
+        "m",
+        "mechanical trail, steering axis ahead positive",
+    )
 
 
-def _add_positions(m: Measures, w: WheelMotion, other_wheel: WheelMotion, drawn: WheelMotion) -> None:
+def _add_positions(
+    m: Measures, w: WheelMotion, other_wheel: WheelMotion, drawn: WheelMotion
+) -> None:
     centre = w.centre * w.flip
     for i, name in enumerate("xyz"):
         m.add(f"wheel_{name}", centre[:, i], "m", f"wheel centre {name}, axes of the file")
     reference_name = "contact point" if "tyre_radius" in w.chain.vehicle else "wheel centre"
     lateral = w.contact[:, 1] - drawn.contact[:, 1]
-    m.add("half_track_change", lateral, "m", f"half track change, outward movement of the {reference_name}")
+    m.add(
+        "half_track_change",
+        lateral,
+        "m",
+        f"half track change, outward movement of the {reference_name}",
+    )
     if not w.chain.both:
-        other_lateral = lateral if other_wheel is w else other_wheel.contact[:, 1] - drawn.contact[:, 1]
-        m.add("track_change", lateral + other_lateral, "m", f"track change, at both {reference_name}s")
+        other_lateral = (
+            lateral if other_wheel is w else other_wheel.contact[:, 1] - drawn.contact[:, 1]
+        )
+        m.add(
+            "track_change", lateral + other_lateral, "m", f"track change, at both {reference_name}s"
+        )
     forward_change = w.centre[:, 0] - drawn.centre[:, 0]
     axle = w.chain.vehicle.get("axle")
     if axle in ("front", "rear"):
@@ -219,11 +279,16 @@ def _add_positions(m: Measures, w: WheelMotion, other_wheel: WheelMotion, drawn:
     for i, name in enumerate("xyz"):
         m.add(f"instant_axis_{name}", point[:, i], "m", f"{label}, {name}")
     for i, name in enumerate("xyz"):
-        m.add(f"instant_axis_d{name}", direction[:, i], "1", f"direction of the instant axis, {name}")
+        m.add(
+            f"instant_axis_d{name}", direction[:, i], "1", f"direction of the instant axis, {name}"
+        )
 
 
-def _add_ackermann_error(m: Measures, w: WheelMotion, other_wheel: WheelMotion, drawn: WheelMotion) -> None:
-    """How far steering is from Ackermann's: tan(right) = tan(left)/(1 + t/l tan(left)), angles to the left."""
+def _add_ackermann_error(
+    m: Measures, w: WheelMotion, other_wheel: WheelMotion, drawn: WheelMotion
+) -> None:
+    """How far steering is from Ackermann's: tan(right) = tan(left)/(1 + t/l tan(left)), angles to
+    the left."""
     if "rack" not in m.columns or "wheelbase" not in w.chain.vehicle:
         return
     straight = angle_in_deg(drawn.axis[:, 0], drawn.axis[:, 1])
@@ -232,7 +297,9 @@ def _add_ackermann_error(m: Measures, w: WheelMotion, other_wheel: WheelMotion, 
         angle_in_deg(other_wheel.axis[:, 0], other_wheel.axis[:, 1]) - straight,
     )
     tangent = np.tan(left_angle * (np.pi / 180.0))
-    ideal = angle_in_deg(tangent, 1.0 + 2 * drawn.contact[:, 1] / w.chain.vehicle["wheelbase"] * tangent)
+    ideal = angle_in_deg(
+        tangent, 1.0 + 2 * drawn.contact[:, 1] / w.chain.vehicle["wheelbase"] * tangent
+    )
     label = "deviation from Ackermann steering, positive where the outer wheel steers too much"
     m.add("ackermann_error", right_angle - ideal, "deg", label)
 
@@ -248,7 +315,8 @@ def _other_wheel(linkage: Any, w: WheelMotion, z: Array, r: Array, mode: str) ->
 def _add_roll_centre(m: Measures, linkage: Any, w: WheelMotion, other_wheel: WheelMotion) -> None:
     if "tyre_radius" not in w.chain.vehicle:
         m.notes.append(
-            "no tyre_radius in the file: measures at the ground are omitted, and track changes are those of wheel "
+            "no tyre_radius in the file: measures at the ground are omitted, and track "
+            "changes are those of wheel "
             "centres"
         )
         return
@@ -264,10 +332,14 @@ def _add_roll_centre(m: Measures, linkage: Any, w: WheelMotion, other_wheel: Whe
 
 
 def _axle_roll_centre(w: WheelMotion) -> Array:
-    """Of an axle whose wheels move together: mean lateral movement of the contacts over their roll angle."""
+    """Of an axle whose wheels move together: mean lateral movement of the contacts over their roll
+    angle."""
     rates, positions = [], []
     for name in ("wheel_left", "wheel_right"):
-        hub, arm = w.pose.point(name), np.array([0.0, 0.0, -w.chain.up * w.chain.vehicle["tyre_radius"]])
+        hub, arm = (
+            w.pose.point(name),
+            np.array([0.0, 0.0, -w.chain.up * w.chain.vehicle["tyre_radius"]]),
+        )
         rotation = _pose_of_point_body(w, name).delta_rack
         assert hub.d_rack is not None and rotation is not None
         rates.append(hub.d_rack + np.cross(rotation, arm))
@@ -290,8 +362,16 @@ def _add_beam_twist(m: Measures, w: WheelMotion) -> None:
     """Rotation of the left arm of a twist beam against the right one."""
     if w.chain.kind == "twist_beam":
         left_rotation, right_rotation = w.pose.rotation, w.pose.link["right_arm"].rotation
-        sine, cosine = ((right_rotation[:, :, i] * left_rotation[:, :, 2 if i == 0 else i]).sum(1) for i in (0, 2))
-        m.add("twist", angle_in_deg(sine, cosine) * w.chain.outward, "deg", "twist of the beam, left arm up positive")
+        sine, cosine = (
+            (right_rotation[:, :, i] * left_rotation[:, :, 2 if i == 0 else i]).sum(1)
+            for i in (0, 2)
+        )
+        m.add(
+            "twist",
+            angle_in_deg(sine, cosine) * w.chain.outward,
+            "deg",
+            "twist of the beam, left arm up positive",
+        )
 
 
 def _add_anti_features(m: Measures, w: WheelMotion) -> None:
@@ -316,7 +396,8 @@ def _add_anti_features(m: Measures, w: WheelMotion) -> None:
 
 
 def _longitudinal_slopes(w: WheelMotion) -> tuple[Array, Array]:
-    """dx/dz of the contact point (locked wheel) and of the wheel centre; of an axle when both its wheels rise."""
+    """dx/dz of the contact point (locked wheel) and of the wheel centre; of an axle when both its
+    wheels rise."""
     contact, centre = w.v_contact, w.v_centre
     if w.chain.both:
         v = w.pose.point("wheel_left").d
@@ -334,31 +415,54 @@ def _add_strut_measures(m: Measures, w: WheelMotion) -> None:
         length = vector_lengths(line)
         ratio = -(line * (va - vb)).sum(1) / length
         m.add(f"{strut.name}_length", length, "m", f"{strut.name} length")
-        m.add(f"{strut.name}_ratio", ratio, "1", f"{strut.name} motion ratio, compression per wheel travel")
+        m.add(
+            f"{strut.name}_ratio",
+            ratio,
+            "1",
+            f"{strut.name} motion ratio, compression per wheel travel",
+        )
         if strut.stiffness is not None:
             label = f"{strut.name} wheel rate, without the preload term"
             m.add(f"{strut.name}_wheel_rate", strut.stiffness * ratio**2, "N/m", label)
 
 
 DRAWN = (
-    "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "track_change",
-    "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking", "wheel_load",
-    "roll_stiffness", "lateral_force_steer", "aligning_steer",
-)  # fmt: skip
+    "camber",
+    "toe",
+    "caster",
+    "kingpin_inclination",
+    "scrub_radius",
+    "mechanical_trail",
+    "track_change",
+    "wheelbase_change",
+    "roll_centre_height",
+    "anti_dive",
+    "anti_squat",
+    "anti_lift_braking",
+    "wheel_load",
+    "roll_stiffness",
+    "lateral_force_steer",
+    "aligning_steer",
+)
 
 
 def main_measures(m: Measures) -> list[str]:
     """The main measures, as far as there are numbers."""
-    names = [*(c for c in DRAWN if c in m.columns), *(c for c in m if c.endswith(("_ratio", "_wheel_rate")))]
+    names = [
+        *(c for c in DRAWN if c in m.columns),
+        *(c for c in m if c.endswith(("_ratio", "_wheel_rate"))),
+    ]
     return [c for c in names if np.isfinite(m[c]).all()]
 
 
 def default_travels(linkage: Any) -> Array:
-    """Wheel travels (m) of a sweep: up and down by 100 mm as far as the file and the linkage allow, at round numbers of
-    which 0 is one, and the ends."""
+    """Wheel travels (m) of a sweep: up and down by 100 mm as far as the file and the linkage allow,
+    at round numbers of which 0 is one, and the ends."""
     low, high = default_range(linkage)
     low, high = max(low, -TRAVEL), min(high, TRAVEL)
-    step = next(s for s in (0.0005, 0.001, 0.002, 0.005, 0.01) if (high - low) / s <= STEPS or s == 0.01)
+    step = next(
+        s for s in (0.0005, 0.001, 0.002, 0.005, 0.01) if (high - low) / s <= STEPS or s == 0.01
+    )
     inner = step * np.arange(math.ceil(low / step), math.floor(high / step) + 1)
     return np.unique(np.round([low, *inner, high], 9))
 
@@ -376,9 +480,11 @@ def constant_measures(measures: Sequence[Measures], names: Sequence[str]) -> dic
     return texts
 
 
-def draw_measures(measures: Sequence[Measures], path: str | Path | None = None, against: str = "travel") -> Any:
-    """A matplotlib figure: the main measures over travel or rack, one line for each set. Those that do not change are
-    written below."""
+def draw_measures(
+    measures: Sequence[Measures], path: str | Path | None = None, against: str = "travel"
+) -> Any:
+    """A matplotlib figure: the main measures over travel or rack, one line for each set. Those that
+    do not change are written below."""
     first = measures[0]
     names = main_measures(first)
     level = constant_measures(measures, names)
@@ -401,7 +507,16 @@ def draw_measures(measures: Sequence[Measures], path: str | Path | None = None, 
     if len(measures) > 1:
         axes[0].legend(fontsize=8)
     if level:
-        figure.text(0.01, 0.0, "the same everywhere: " + "; ".join(level.values()), fontsize=8, va="bottom", wrap=True)
-        figure.get_layout_engine().set(rect=(0, 0.4 / (2.3 * rows + 0.6), 1, 1 - 0.4 / (2.3 * rows + 0.6)))
+        figure.text(
+            0.01,
+            0.0,
+            "the same everywhere: " + "; ".join(level.values()),
+            fontsize=8,
+            va="bottom",
+            wrap=True,
+        )
+        figure.get_layout_engine().set(
+            rect=(0, 0.4 / (2.3 * rows + 0.6), 1, 1 - 0.4 / (2.3 * rows + 0.6))
+        )
     figure.suptitle(f"{first.name}: kinematics", fontsize=11)
     return save_figure(figure, path)

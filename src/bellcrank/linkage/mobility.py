@@ -1,4 +1,5 @@
-"""Mobility of a chain (degrees of freedom, redundant constraints), and whether it can be assembled."""
+"""Mobility of a chain (degrees of freedom, redundant constraints), and whether it can be
+assembled."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ SMALL = 1e-8  # singular value that counts as zero, of the largest
 @dataclass(frozen=True)
 class Mobility:
     """Degrees of freedom of a chain. `gruebler_count` is 6 per body less the constraints (Grübler);
-    `degrees_of_freedom` what their rank leaves; `redundant` names constraints that repeat others; `independent_rows`
-    are the rows of an independent set."""
+    `degrees_of_freedom` what their rank leaves; `redundant` names constraints that repeat others;
+    `independent_rows` are the rows of an independent set."""
 
     gruebler_count: int
     degrees_of_freedom: int
@@ -33,22 +34,27 @@ class Mobility:
     def __str__(self) -> str:
         degrees = "degree" if self.degrees_of_freedom == 1 else "degrees"
         text = (
-            f"{self.degrees_of_freedom} {degrees} of freedom (counted {self.gruebler_count}), {self.inputs} prescribed"
+            f"{self.degrees_of_freedom} {degrees} of freedom (counted {self.gruebler_count}), "
+            f"{self.inputs} prescribed"
         )
         return text + (f"; redundant: {', '.join(self.redundant)}" if self.redundant else "")
 
 
 def count_degrees_of_freedom(plan: SolutionPlan) -> Mobility:
-    """Counts the degrees of freedom of a chain near its drawn position; raises a ModelError when they do not suit its
-    inputs."""
+    """Counts the degrees of freedom of a chain near its drawn position; raises a ModelError when
+    they do not suit its inputs."""
     chain = plan.chain
-    formal_dof = 6 * len(chain.bodies) - sum(6 - JOINT_DOF[j.kind] for j in chain.joints) - len(chain.rods)
+    formal_dof = (
+        6 * len(chain.bodies) - sum(6 - JOINT_DOF[j.kind] for j in chain.joints) - len(chain.rods)
+    )
     solver, frames = LinkageSolver(plan), BodyFrames(plan, np.array(plan.drawn)[:, None])
     J = jacobian_of_rows(solver.closure_rows(frames), range(plan.unknowns), 1)[0]
     input_jacobian = np.array([solver.input_partials(frames, i) for i in range(len(plan.inputs))])
     independent_rows = _independent_linkage_rows(J)
     real = plan.unknowns - len(independent_rows)
-    redundant = tuple(dict.fromkeys(name for i, name in enumerate(plan.names) if i not in independent_rows))
+    redundant = tuple(
+        dict.fromkeys(name for i, name in enumerate(plan.names) if i not in independent_rows)
+    )
     mobility = Mobility(formal_dof, real, len(chain.inputs), redundant, tuple(independent_rows))
     if real == 0 or real < mobility.inputs:
         constraint_names = ", ".join(dict.fromkeys(plan.names))
@@ -65,8 +71,10 @@ def count_degrees_of_freedom(plan: SolutionPlan) -> Mobility:
     if driven < mobility.inputs:
         kinds = " and ".join(i.kind for i in chain.inputs)
         raise ModelError(
-            f"{mobility}, but one of them does not move the carrier as the input ({kinds}) asks: it moves only "
-            f"{_moving_bodies(frames, free)}. The wheel centre may be a point about which the carrier turns.",
+            f"{mobility}, but one of them does not move the carrier as the input ({kinds}) "
+            f"asks: it moves only "
+            f"{_moving_bodies(frames, free)}. The wheel centre may be a point about which "
+            f"the carrier turns.",
             chain.name,
         )
     if real > mobility.inputs:
@@ -115,9 +123,11 @@ def _moving_bodies(frames: BodyFrames, motions: Array) -> str:
 
 
 def assemble_chain(solver: LinkageSolver) -> Array:
-    """The state at which all inputs are zero; raises a ModelError with the nearest residual when there is none.
+    """The state at which all inputs are zero; raises a ModelError with the nearest residual when
+    there is none.
 
-    With rods of their drawn lengths this is the drawn state; other lengths (a shimmed tie rod) move it.
+    With rods of their drawn lengths this is the drawn state; other lengths (a shimmed tie rod) move
+    it.
     """
     plan = solver.plan
     start = np.array(plan.drawn)[:, None]
@@ -137,20 +147,25 @@ def assemble_chain(solver: LinkageSolver) -> Array:
     worst = [i for i in np.argsort(size)[::-1] if size[i] > 0.05 * size.max()][:6]
     row_text = ", ".join(f"{names[i]} by {size[i]:.4g} m" for i in worst)
     raise ModelError(
-        f"the hard points and lengths cannot be assembled; at the nearest position these stay open: {row_text}. "
+        f"the hard points and lengths cannot be assembled; at the nearest position these "
+        f"stay open: {row_text}. "
         "Check the lengths given and the hard points they belong to.",
         plan.chain.name,
     )
 
 
-def _closest_state(solver: LinkageSolver, start: Array, zero: Sequence[Array]) -> tuple[Array, Array]:
+def _closest_state(
+    solver: LinkageSolver, start: Array, zero: Sequence[Array]
+) -> tuple[Array, Array]:
     """Least squares of the rows by damped Gauss-Newton steps (Levenberg-Marquardt)."""
     state, damping = np.array(start), 1e-3
     solver.set_state_inputs(state, zero)
 
     def rows(x: Array) -> tuple[Array, Array]:
         equations = solver.equation_rows(BodyFrames(solver.plan, x))
-        return stack_values([r.value for r in equations], 1)[0], jacobian_of_rows(equations, solver.free, 1)[0]
+        return stack_values([r.value for r in equations], 1)[0], jacobian_of_rows(
+            equations, solver.free, 1
+        )[0]
 
     g, J = rows(state)
     for _ in range(300):

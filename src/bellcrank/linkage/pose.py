@@ -1,4 +1,5 @@
-"""Poses: where the bodies of a linkage are, with exact first and second derivatives by the inputs."""
+"""Poses: where the bodies of a linkage are, with exact first and second derivatives by the
+inputs."""
 
 from __future__ import annotations
 
@@ -10,27 +11,48 @@ import numpy as np
 
 from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.linkage.chain import BASE, Chain
-from bellcrank.linkage.vector_jets import Mat, Scalar, Vec, add_jets3, cross_jets3, dot_jets3, scale_jet3, sub3
+from bellcrank.linkage.vector_jets import (
+    Mat,
+    Scalar,
+    Vec,
+    add_jets3,
+    cross_jets3,
+    dot_jets3,
+    scale_jet3,
+    sub3,
+)
 
 Array = np.ndarray[Any, Any]
 
 # a pose as one row of numbers, by the count of inputs
 ONE_INPUT = ("position", "rotation", "d", "delta", "dd", "ddelta")
 TWO_INPUTS = (
-    "position", "rotation", "d", "d_rack", "delta", "delta_rack", "dd", "dd_rack", "dd_mixed", "ddelta", "ddelta_rack",
+    "position",
+    "rotation",
+    "d",
+    "d_rack",
+    "delta",
+    "delta_rack",
+    "dd",
+    "dd_rack",
+    "dd_mixed",
+    "ddelta",
+    "ddelta_rack",
     "ddelta_mixed",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
 class Pose:
-    """Pose of a body in the base, at one or many values of the inputs (leading axes as the inputs').
+    """Pose of a body in the base, at one or many values of the inputs (leading axes as the
+    inputs').
 
-    position: its reference point in base axes, m (of the carrier: the wheel centre); rotation: R, columns are the
-    body's axes, which as drawn are those of the base; d, delta: derivatives of position and rotation by travel
-    (rotation vector per m, base axes); dd, ddelta: second derivatives. With a second input (rack, or roll of an axle)
-    `d_rack`, `delta_rack`, `dd_rack`, `ddelta_rack` are the derivatives by it and `dd_mixed`, `ddelta_mixed` the
-    mixed ones (the symmetric part of the rotation's). So with rates z' and r'
+    position: its reference point in base axes, m (of the carrier: the wheel centre); rotation: R,
+    columns are the body's axes, which as drawn are those of the base; d, delta: derivatives of
+    position and rotation by travel (rotation vector per m, base axes); dd, ddelta: second
+    derivatives. With a second input (rack, or roll of an axle)
+    `d_rack`, `delta_rack`, `dd_rack`, `ddelta_rack` are the derivatives by it and `dd_mixed`,
+    `ddelta_mixed` the mixed ones (the symmetric part of the rotation's). So with rates z' and r'
 
         v = d z' + d_rack r',    a = d z'' + d_rack r'' + dd z'^2 + 2 dd_mixed z' r' + dd_rack r'^2
 
@@ -54,16 +76,21 @@ class Pose:
     link: Mapping[str, Pose] = field(default_factory=dict)
     extended: Array | None = None  # of a table: poses outside it, continued
     chain: Chain | None = field(default=None, repr=False)
-    origins: Mapping[str, Any] = field(default_factory=dict, repr=False)  # drawn reference points by body
+    origins: Mapping[str, Any] = field(
+        default_factory=dict, repr=False
+    )  # drawn reference points by body
 
     def point(self, name: str) -> PointMotion:
         """A hard point: position, d, dd (and d_rack, dd_rack, dd_mixed), base axes."""
         if self.chain is None:
-            raise ModelError("this pose belongs to a single link; ask the pose of the linkage for its points")
+            raise ModelError(
+                "this pose belongs to a single link; ask the pose of the linkage for its points"
+            )
         points = self.chain.points
         if name not in points:
             raise ModelError(
-                f"no hard point of '{self.chain.name}' is called '{name}'.{did_you_mean(name, points)} "
+                f"no hard point of '{self.chain.name}' is called "
+                f"'{name}'.{did_you_mean(name, points)} "
                 f"There are: {', '.join(points)}."
             )
         body, position = points[name].body, drawn_position_array(points[name].at)
@@ -73,8 +100,13 @@ class Pose:
         return home.carried(position - drawn_position_array(self.origins[body]))
 
     def carried(self, offset: Array) -> PointMotion:
-        """A point of the body that as drawn lies by `offset` (base axes, m) from its reference point."""
-        r = self.rotation @ offset if offset.ndim == 1 else (self.rotation @ offset[:, :, None])[:, :, 0]
+        """A point of the body that as drawn lies by `offset` (base axes, m) from its reference
+        point."""
+        r = (
+            self.rotation @ offset
+            if offset.ndim == 1
+            else (self.rotation @ offset[:, :, None])[:, :, 0]
+        )
         rotated = cross_last_axis(self.delta, r)
         d = self.d + rotated
         dd = self.dd + cross_last_axis(self.ddelta, r) + cross_last_axis(self.delta, rotated)
@@ -112,16 +144,22 @@ def cross_last_axis(a: Any, b: Any) -> Any:
     return a.take(NEXT, -1) * b.take(LAST, -1) - a.take(LAST, -1) * b.take(NEXT, -1)
 
 
-POLAR, AXIAL = np.array([1.0, -1.0, 1.0]), np.array([-1.0, 1.0, -1.0])  # vectors, rotations in the mirror y -> -y
+POLAR, AXIAL = (
+    np.array([1.0, -1.0, 1.0]),
+    np.array([-1.0, 1.0, -1.0]),
+)  # vectors, rotations in the mirror y -> -y
 
 
 def mirrored(pose: Pose) -> Pose:
-    """The pose of one link on the other side of the vehicle, where the second input has the other sign."""
+    """The pose of one link on the other side of the vehicle, where the second input has the other
+    sign."""
     data: dict[str, Any] = {"rotation": pose.rotation * np.outer(POLAR, POLAR)}
     signs = dict.fromkeys(("position", "d", "dd", "dd_rack"), POLAR)
     signs |= dict.fromkeys(("delta", "ddelta", "ddelta_rack"), AXIAL)
     signs |= {"d_rack": -POLAR, "dd_mixed": -POLAR, "delta_rack": -AXIAL, "ddelta_mixed": -AXIAL}
-    data |= {n: getattr(pose, n) * sign for n, sign in signs.items() if getattr(pose, n) is not None}
+    data |= {
+        n: getattr(pose, n) * sign for n, sign in signs.items() if getattr(pose, n) is not None
+    }
     return replace(pose, rack=None if pose.rack is None else -pose.rack, link={}, **data)
 
 
@@ -144,8 +182,12 @@ def _fixed_point(pose: Pose, position: Array) -> PointMotion:
 
 
 def _map_arrays(pose: Pose, transform: Callable[[Array], Array]) -> Pose:
-    data: dict[str, Any] = {name: transform(x) for name, x in vars(pose).items() if isinstance(x, np.ndarray)}
-    return replace(pose, link={name: _map_arrays(p, transform) for name, p in pose.link.items()}, **data)
+    data: dict[str, Any] = {
+        name: transform(x) for name, x in vars(pose).items() if isinstance(x, np.ndarray)
+    }
+    return replace(
+        pose, link={name: _map_arrays(p, transform) for name, p in pose.link.items()}, **data
+    )
 
 
 def combine_poses(poses: dict[str, Pose], chain: Chain, drawn: Mapping[str, Any]) -> Pose:
@@ -153,11 +195,14 @@ def combine_poses(poses: dict[str, Pose], chain: Chain, drawn: Mapping[str, Any]
     return replace(poses.pop(chain.carrier), link=poses, chain=chain, origins=drawn)
 
 
-def rod_rotation(drawn: Vec, line: Vec, rate: Vec, curve: Vec, length: float) -> tuple[Mat, Vec, Vec]:
-    """Rotation of a rod that does not spin, the shortest turn from its drawn direction, with two derivatives.
+def rod_rotation(
+    drawn: Vec, line: Vec, rate: Vec, curve: Vec, length: float
+) -> tuple[Mat, Vec, Vec]:
+    """Rotation of a rod that does not spin, the shortest turn from its drawn direction, with two
+    derivatives.
 
-    The spin of a rod between two balls is idle; this choice is smooth and depends on the inputs alone. R = 1 + [v] +
-    [v]^2/s with v = e0 x e, s = 1 + e0.e, and w = v' - (s'/s) v + (v x v')/s.
+    The spin of a rod between two balls is idle; this choice is smooth and depends on the inputs
+    alone. R = 1 + [v] + [v]^2/s with v = e0 x e, s = 1 + e0.e, and w = v' - (s'/s) v + (v x v')/s.
     """
     e, de, dde = (scale_jet3(1.0 / length, x) for x in (line, rate, curve))
     v, dv, ddv = cross_jets3(drawn, e), cross_jets3(drawn, de), cross_jets3(drawn, dde)
@@ -165,7 +210,9 @@ def rod_rotation(drawn: Vec, line: Vec, rate: Vec, curve: Vec, length: float) ->
     i = 1.0 / s
     w = add_jets3(dv, scale_jet3(-ds * i, v), scale_jet3(i, cross_jets3(v, dv)))
     bends = scale_jet3(i, cross_jets3(v, ddv)), scale_jet3(-ds * i * i, cross_jets3(v, dv))
-    dw = add_jets3(ddv, scale_jet3((ds * i) * (ds * i) - dds * i, v), scale_jet3(-ds * i, dv), *bends)
+    dw = add_jets3(
+        ddv, scale_jet3((ds * i) * (ds * i) - dds * i, v), scale_jet3(-ds * i, dv), *bends
+    )
     return shortest_rotation(v, s), w, dw
 
 

@@ -1,4 +1,5 @@
-"""Tables of poses: a linkage at the nodes of a grid, interpolated with the interface of the exact linkage."""
+"""Tables of poses: a linkage at the nodes of a grid, interpolated with the interface of the exact
+linkage."""
 
 from __future__ import annotations
 
@@ -20,7 +21,12 @@ from bellcrank.core.files.text_files import parse_json, read_text
 from bellcrank.linkage.bicubic_poses import BicubicCells, bicubic_cells
 from bellcrank.linkage.chain import Chain, ChainInput, ChainJoint, ChainRod, ChainStrut, HardPoint
 from bellcrank.linkage.pose import ONE_INPUT, POLAR, TWO_INPUTS, Pose, combine_poses, mirrored
-from bellcrank.linkage.pose_interpolation import SCHEMES, PosePolynomials, ThreeRotations, interpolant
+from bellcrank.linkage.pose_interpolation import (
+    SCHEMES,
+    PosePolynomials,
+    ThreeRotations,
+    interpolant,
+)
 from bellcrank.linkage.rotations import rotation_angle
 
 Array = np.ndarray[Any, Any]
@@ -44,17 +50,19 @@ class PoseSource(Protocol):
     @property
     def origins(self) -> Mapping[str, Any]: ...
     def range(self) -> tuple[float, float]: ...
-    def solve(self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None) -> Pose: ...
+    def solve(
+        self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None
+    ) -> Pose: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
     """Poses of a linkage at the nodes of a uniform grid.
 
-    `travel` (m) and, with two inputs, `rack` are the nodes; `nodes` holds the poses there by link, the carrier under
-    its own name; `scheme` is quintic, cubic, three-rotations or (two inputs) bicubic. `errors` are the largest
-    differences from the exact linkage that were measured when a table was made for an accuracy: m, rad, and their
-    derivatives per m.
+    `travel` (m) and, with two inputs, `rack` are the nodes; `nodes` holds the poses there by link,
+    the carrier under its own name; `scheme` is quintic, cubic, three-rotations or (two inputs)
+    bicubic. `errors` are the largest differences from the exact linkage that were measured when a
+    table was made for an accuracy: m, rad, and their derivatives per m.
     """
 
     chain: Chain
@@ -100,16 +108,30 @@ class Table:
         try:
             if not isinstance(data, dict) or data.get("format") != FORMAT:
                 raise ValueError(f"its format is not '{FORMAT}'")
-            nodes = {n: _poses_at_nodes(data["travel"], fields) for n, fields in data["nodes"].items()}
+            nodes = {
+                n: _poses_at_nodes(data["travel"], fields) for n, fields in data["nodes"].items()
+            }
             chain, travel = _chain_from_dict(data["linkage"]), np.array(data["travel"])
             rack = None if data["rack"] is None else np.array(data["rack"])
             return cls(chain, data["origins"], travel, nodes, data["scheme"], rack, data["errors"])
-        except (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, MemoryError) as error:
+        except (
+            ArithmeticError,
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            MemoryError,
+        ) as error:
             raise ModelError(f"'{path}' cannot be read as a linkage table: {error}") from None
 
     def __repr__(self) -> str:
-        size = f"{len(self.travel)}" if self.rack is None else f"{len(self.travel)} x {len(self.rack)}"
-        return f"Table('{self.chain.name}', {self.scheme}, {size} nodes, travel {self.low:.6g} to {self.high:.6g} m)"
+        size = (
+            f"{len(self.travel)}" if self.rack is None else f"{len(self.travel)} x {len(self.rack)}"
+        )
+        return (
+            f"Table('{self.chain.name}', {self.scheme}, {size} nodes, travel {self.low:.6g} to "
+            f"{self.high:.6g} m)"
+        )
 
     @property
     def name(self) -> str:
@@ -149,7 +171,9 @@ class Table:
     def cells(self) -> dict[str, BicubicCells]:
         """Interpolants of a table of two inputs, by link."""
         assert self.rack is not None
-        return {n: bicubic_cells(p, self.step, _grid_step(self.rack)) for n, p in self.nodes.items()}
+        return {
+            n: bicubic_cells(p, self.step, _grid_step(self.rack)) for n, p in self.nodes.items()
+        }
 
     def solve(
         self,
@@ -160,9 +184,9 @@ class Table:
         links: Sequence[str] | None = None,
         extend: bool = False,
     ) -> Pose:
-        """The interpolated pose at a travel (m), scalar or array. Outside the table: an error, or with `extend=True`
-        the pose continues straight (constant d, rotation vector linear from the last node) and `pose.extended` is true
-        there."""
+        """The interpolated pose at a travel (m), scalar or array. Outside the table: an error, or
+        with `extend=True` the pose continues straight (constant d, rotation vector linear from the
+        last node) and `pose.extended` is true there."""
         second = rack if roll is None else roll
         if self.rack is None and second is not None and np.any(np.asarray(second) != 0):
             raise ModelError(f"table '{self.name}' has no second input")
@@ -182,7 +206,10 @@ class Table:
             if self.rack is None:
                 data: dict[str, Any] = dict(self.pieces[name].pose_at(i, s, beyond[0]))
             else:
-                data = {"rack": r, **self.cells[name].pose_at(i, s, *_locate_cell(r_in, self.rack), beyond)}
+                data = {
+                    "rack": r,
+                    **self.cells[name].pose_at(i, s, *_locate_cell(r_in, self.rack), beyond),
+                }
             if extended.any():
                 data["extended"] = extended
             poses[name] = Pose(travel=z, **data)
@@ -196,7 +223,8 @@ class Table:
         if not extend and (np.abs(x - inner) > slack).any():
             worst = x[np.argmax(np.abs(x - inner))]
             raise ModelError(
-                f"table '{self.name}': {label} {worst:.6g} lies outside its nodes, which go from {grid[0]:.6g} to "
+                f"table '{self.name}': {label} {worst:.6g} lies outside its nodes, which go "
+                f"from {grid[0]:.6g} to "
                 f"{grid[-1]:.6g}; make a larger table, or use extend=True to continue straight"
             )
         return inner
@@ -205,20 +233,27 @@ class Table:
         """The table of the same linkage on the other side of the vehicle."""
         nodes = {n: mirrored(p) for n, p in self.nodes.items()}
         rack = None
-        if self.rack is not None:  # a rack moves both sides the same way, so that the mirror turns its sense
+        if (
+            self.rack is not None
+        ):  # a rack moves both sides the same way, so that the mirror turns its sense
             rack = -self.rack[::-1]
             nodes = {n: p[:, ::-1] for n, p in nodes.items()}
         origins = {n: tuple(float(x) for x in np.array(o) * POLAR) for n, o in self.origins.items()}
         return replace(self, chain=self.chain.mirrored(), origins=origins, nodes=nodes, rack=rack)
 
     def compare(self, linkage: PoseSource, per_interval: int = 4) -> dict[str, float]:
-        """Largest differences of carrier and links from the exact linkage at points inside the intervals: position
-        (m), angle (rad), d, delta, dd, ddelta."""
+        """Largest differences of carrier and links from the exact linkage at points inside the
+        intervals: position (m), angle (rad), d, delta, dd, ddelta."""
         z = _interior_points(self.travel, per_interval)
         second: dict[str, Any] = {}
         if self.rack is not None:
-            z, second[self.inputs[1]] = np.meshgrid(z, _interior_points(self.rack, per_interval), indexing="ij")
-        interpolated, exact = self.solve(z, *second.values()), linkage.solve(z, links=self.links, **second)
+            z, second[self.inputs[1]] = np.meshgrid(
+                z, _interior_points(self.rack, per_interval), indexing="ij"
+            )
+        interpolated, exact = (
+            self.solve(z, *second.values()),
+            linkage.solve(z, links=self.links, **second),
+        )
         errors = [
             pose_differences(interpolated, exact),
             *(pose_differences(interpolated.link[n], exact.link[n]) for n in self.links),
@@ -228,7 +263,8 @@ class Table:
     # ---- files
 
     def save(self, path: str | Path) -> Path:
-        """Writes the table as JSON: the linkage, the grid, and the pose with two derivatives at every node."""
+        """Writes the table as JSON: the linkage, the grid, and the pose with two derivatives at
+        every node."""
         fields = ONE_INPUT if self.rack is None else TWO_INPUTS
         data = {
             "format": FORMAT,
@@ -238,22 +274,27 @@ class Table:
             "travel": self.travel.tolist(),
             "rack": None if self.rack is None else self.rack.tolist(),
             "errors": dict(self.errors),
-            "nodes": {n: {f: getattr(p, f).tolist() for f in fields} for n, p in self.nodes.items()},
+            "nodes": {
+                n: {f: getattr(p, f).tolist() for f in fields} for n, p in self.nodes.items()
+            },
         }
         report_io_errors("write", Path(path), lambda: write_text(path, json.dumps(data)))
         return Path(path)
 
     def save_transformations(self, path: str | Path, link: str | None = None) -> Path:
-        """Writes the carrier (or a link) in the table format of Houdek (2020), section 4.1: the number of nodes, then
-        for each travel, three rows of the transformation (rotation and position), d and delta. It holds no second
-        derivatives."""
+        """Writes the carrier (or a link) in the table format of Houdek (2020), section 4.1: the
+        number of nodes, then for each travel, three rows of the transformation (rotation and
+        position), d and delta. It holds no second derivatives."""
         if self.rack is not None:
             raise ModelError(f"table '{self.name}': this format holds one input only")
         p = self.nodes[link or self.chain.carrier]
         lines = [str(len(self.travel))]
         for k, u in enumerate(self.travel):
             lines.append(repr(float(u)))
-            lines += [" ".join(repr(float(x)) for x in (*p.rotation[k, r], p.position[k, r])) for r in range(3)]
+            lines += [
+                " ".join(repr(float(x)) for x in (*p.rotation[k, r], p.position[k, r]))
+                for r in range(3)
+            ]
             lines += [" ".join(repr(float(x)) for x in v[k]) for v in (p.d, p.delta)]
         report_io_errors("write", Path(path), lambda: write_text(path, "\n".join(lines) + "\n"))
         return Path(path)
@@ -274,12 +315,15 @@ def make_table(
     scheme: str,
     links: Sequence[str] | None,
 ) -> Table:
-    """A table over `range` (default: the travel the file states, else the inner nine tenths of the reachable one)
-    with nodes about every `step` m, or as many as the wanted `accuracy` (m in position, rad in rotation) asks for.
-    With `rack=(low, high)` it is a bicubic table of travel and the second input."""
+    """A table over `range` (default: the travel the file states, else the inner nine tenths of the
+    reachable one) with nodes about every `step` m, or as many as the wanted `accuracy` (m in
+    position, rad in rotation) asks for. With `rack=(low, high)` it is a bicubic table of travel and
+    the second input."""
     if scheme not in SCHEMES:
         guess = did_you_mean(scheme, SCHEMES)
-        raise ModelError(f"scheme={scheme!r} is not known; it is one of {', '.join(SCHEMES)}.{guess}")
+        raise ModelError(
+            f"scheme={scheme!r} is not known; it is one of {', '.join(SCHEMES)}.{guess}"
+        )
     if (step is None) == (accuracy is None):
         raise ModelError("a table needs either step= (m) or accuracy= (m and rad)")
     for option, x in (("step", step), ("accuracy", accuracy), ("rack_step", rack_step)):
@@ -296,14 +340,24 @@ def make_table(
         if (n + 1) * (m + 1) > MOST * (10 if m else 1):
             size = f"{n + 1} nodes{f' by {m + 1}' if m else ''}"
             raise ModelError(f"a table of {size} is too large; use a larger step or accuracy")
-        travel, racks = np.linspace(low, high, n + 1), None if rack is None else np.linspace(*rack, m + 1)
+        travel, racks = (
+            np.linspace(low, high, n + 1),
+            None if rack is None else np.linspace(*rack, m + 1),
+        )
         if racks is None:
             pose = linkage.solve(travel, links=link_names)
         else:
             zz, rr = np.meshgrid(travel, racks, indexing="ij")
             pose = linkage.solve(zz, links=link_names, **{linkage.inputs[1]: rr})
         nodes = {linkage.chain.carrier: pose, **pose.link}
-        return Table(linkage.chain, linkage.origins, travel, nodes, scheme if racks is None else "bicubic", racks)
+        return Table(
+            linkage.chain,
+            linkage.origins,
+            travel,
+            nodes,
+            scheme if racks is None else "bicubic",
+            racks,
+        )
 
     if step is not None:
         return build(
@@ -340,7 +394,10 @@ def pose_differences(a: Pose, b: Pose) -> dict[str, float]:
     def size(x: Array) -> float:
         return float(np.sqrt((x * x).sum(-1)).max())
 
-    result = {"position": size(a.position - b.position), "angle": float(rotation_angle(a.rotation, b.rotation).max())}
+    result = {
+        "position": size(a.position - b.position),
+        "angle": float(rotation_angle(a.rotation, b.rotation).max()),
+    }
     return result | {f: size(getattr(a, f) - getattr(b, f)) for f in ("d", "delta", "dd", "ddelta")}
 
 
@@ -362,7 +419,10 @@ def _interior_points(grid: Array, k: int) -> Array:
 
 def _chain_as_dict(chain: Chain) -> dict[str, Any]:
     data = {f: getattr(chain, f) for f in _STATED}
-    data |= {"points": {n: asdict(p) for n, p in chain.points.items()}, "vehicle": dict(chain.vehicle)}
+    data |= {
+        "points": {n: asdict(p) for n, p in chain.points.items()},
+        "vehicle": dict(chain.vehicle),
+    }
     return data | {f: [asdict(x) for x in getattr(chain, f)] for f in _LISTED}
 
 
@@ -375,6 +435,10 @@ def _chain_from_dict(data: dict[str, Any]) -> Chain:
     def record_from_row(kind: Any, row: dict[str, Any]) -> Any:
         return kind(**{k: tuples(v) for k, v in row.items()})
 
-    lists: dict[str, Any] = {f: tuple(record_from_row(kind, row) for row in data[f]) for f, kind in _LISTED.items()}
+    lists: dict[str, Any] = {
+        f: tuple(record_from_row(kind, row) for row in data[f]) for f, kind in _LISTED.items()
+    }
     points = {n: record_from_row(HardPoint, p) for n, p in data["points"].items()}
-    return Chain(points=points, vehicle=data["vehicle"], **{f: tuples(data[f]) for f in _STATED}, **lists)
+    return Chain(
+        points=points, vehicle=data["vehicle"], **{f: tuples(data[f]) for f in _STATED}, **lists
+    )

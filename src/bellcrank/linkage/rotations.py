@@ -1,7 +1,8 @@
-"""Rotation vectors: exponential, logarithm, derivatives of a rotation from those of its vector. Arrays (..., 3).
+"""Rotation vectors: exponential, logarithm, derivatives of a rotation from those of its vector.
+Arrays (..., 3).
 
-R = exp([p]x), w = J(p) p', w' = J p'' + J' p' with the left Jacobian J = 1 + b [p]x + c [p]x^2, b = (1 - cos x)/x^2,
-c = (x - sin x)/x^3, x = |p|.
+R = exp([p]x), w = J(p) p', w' = J p'' + J' p' with the left Jacobian J = 1 + b [p]x + c [p]x^2, b =
+(1 - cos x)/x^2, c = (x - sin x)/x^3, x = |p|.
 """
 
 from __future__ import annotations
@@ -60,8 +61,11 @@ def rotation_matrix(p: Array) -> Array:
 
 
 def rotation_vector(R: Array) -> Array:
-    """The rotation vector of a rotation of less than half a turn; accurate for small angles (atan2 instead of acos)."""
-    v = 0.5 * np.stack([R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]], -1)
+    """The rotation vector of a rotation of less than half a turn; accurate for small angles (atan2
+    instead of acos)."""
+    v = 0.5 * np.stack(
+        [R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]], -1
+    )
     s = np.sqrt((v * v).sum(-1))
     c = 0.5 * (np.trace(R, axis1=-2, axis2=-1) - 1)
     x = np.arctan2(s, c)
@@ -102,7 +106,9 @@ def vector_rate(p: Array, w: Array) -> Array:
     X = (p * p).sum(-1)
     a, b, *_ = rotation_series(X)
     with np.errstate(invalid="ignore", divide="ignore"):
-        g = np.where(X < 1e-3, 1 / 12 + X / 720 + X * X / 30240, (1 - a / (2 * b)) / np.where(X == 0, 1, X))
+        g = np.where(
+            X < 1e-3, 1 / 12 + X / 720 + X * X / 30240, (1 - a / (2 * b)) / np.where(X == 0, 1, X)
+        )
     n = np.cross(p, w)
     return w - 0.5 * n + g[..., None] * np.cross(p, n)
 

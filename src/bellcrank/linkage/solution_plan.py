@@ -1,8 +1,10 @@
-"""How a chain is solved: bodies placed one after another from the base, the rest of the joints as closing rows.
+"""How a chain is solved: bodies placed one after another from the base, the rest of the joints as
+closing rows.
 
 In:  a `Chain`. Out: `SolutionPlan`: for every body the joint that places it (with its unknowns), the rows that close
-the loops, and how the inputs enter. A body that no joint reaches is placed freely. Rotations without a fixed axis are
-carried by Euler parameters and changed by small rotations in base axes, so there is no singular attitude.
+the loops, and how the inputs enter. A body that no joint reaches is placed freely. Rotations
+without a fixed axis are carried by Euler parameters and changed by small rotations in base axes, so
+there is no singular attitude.
 """
 
 from __future__ import annotations
@@ -99,7 +101,8 @@ class BodyFrame:
 
 @dataclass
 class SolutionPlan:
-    """The solution plan of a chain. State: angles (rad), lengths (m), Euler parameters; unknowns: their rates."""
+    """The solution plan of a chain. State: angles (rad), lengths (m), Euler parameters; unknowns:
+    their rates."""
 
     chain: Chain
     placings: list[BodyPlacement]
@@ -130,7 +133,8 @@ class SolutionPlan:
         return tuple(updates)
 
     def mirror_signs(self, other: SolutionPlan) -> Array:
-        """Signs that turn states of `other`, the plan of the mirror image (y changes sign), into states of this one."""
+        """Signs that turn states of `other`, the plan of the mirror image (y changes sign), into
+        states of this one."""
         signs = np.ones(self.size)
         for ours, theirs in zip(self.placings, other.placings, strict=True):
             for step, twin in zip(ours.steps, theirs.steps, strict=True):
@@ -153,7 +157,9 @@ class SolutionPlan:
             if u.kind == "add":
                 derivative[s] = rates[k]
             else:
-                derivative[s : s + 4] = euler_parameter_rates(state[s : s + 4], 0.5 * rates[k : k + 3])
+                derivative[s : s + 4] = euler_parameter_rates(
+                    state[s : s + 4], 0.5 * rates[k : k + 3]
+                )
         return derivative
 
     def state_second_derivative(self, state: Array, rates: Array, seconds: Array) -> Array:
@@ -162,7 +168,9 @@ class SolutionPlan:
         for u in self.state_updates:
             if u.kind == "turn":
                 k, s = u.unknown, u.place
-                second_derivative[s : s + 4] += euler_parameter_rates(moving[s : s + 4], 0.5 * rates[k : k + 3])
+                second_derivative[s : s + 4] += euler_parameter_rates(
+                    moving[s : s + 4], 0.5 * rates[k : k + 3]
+                )
         return second_derivative
 
 
@@ -175,7 +183,12 @@ class BodyFrames:
         null_vectors = (NULL,) * self._count
         self.frames = {
             BASE: BodyFrame(
-                UNITS, {}, null_vectors, null_vectors, VectorJet(NULL, {}, null_vectors, null_vectors), (0.0, 0.0, 0.0)
+                UNITS,
+                {},
+                null_vectors,
+                null_vectors,
+                VectorJet(NULL, {}, null_vectors, null_vectors),
+                (0.0, 0.0, 0.0),
             )
         }
         for placing in plan.placings:
@@ -195,12 +208,16 @@ class BodyFrames:
 
     def direction(self, body: str, drawn: Point) -> VectorJet:
         """A vector fixed in a body."""
-        return _body_fixed_vector(self.frames[body], matrix_times_vector(self.frames[body].R, constant_vector(drawn)))
+        return _body_fixed_vector(
+            self.frames[body], matrix_times_vector(self.frames[body].R, constant_vector(drawn))
+        )
 
     def _place_body(self, placing: BodyPlacement, state: Any, rates: Sequence[Any]) -> None:
         parent = self.frames[placing.parent]
         origin = self.point_drawn_at(placing.parent, placing.origin)
-        frame = BodyFrame(parent.R, dict(parent.turn), parent.w, parent.alpha, origin, placing.origin)
+        frame = BodyFrame(
+            parent.R, dict(parent.turn), parent.w, parent.alpha, origin, placing.origin
+        )
         for step in placing.steps:
             k, s = step.unknown, step.place
             if step.kind in ("hinge", "slide"):
@@ -221,22 +238,30 @@ class BodyFrames:
                 frame.alpha = (NULL,) * self._count
         self.frames[placing.body] = frame
 
-    def _apply_hinge(self, frame: BodyFrame, step: JointStep, angle: Scalar, rate: list[Scalar]) -> None:
+    def _apply_hinge(
+        self, frame: BodyFrame, step: JointStep, angle: Scalar, rate: list[Scalar]
+    ) -> None:
         a = matrix_times_vector(frame.R, constant_vector(step.axis))
         joint_rates = [scale_jet3(r, a) for r in rate]
         frame.alpha = tuple(
-            add_jets3(b, cross_jets3(w, o)) for b, w, o in zip(frame.alpha, frame.w, joint_rates, strict=True)
+            add_jets3(b, cross_jets3(w, o))
+            for b, w, o in zip(frame.alpha, frame.w, joint_rates, strict=True)
         )
         frame.w = tuple(add_jets3(w, o) for w, o in zip(frame.w, joint_rates, strict=True))
         frame.turn = {**frame.turn, step.unknown: a}
         frame.R = matrix_product(frame.R, rotation_about_axis(step.axis, *_cosine_and_sine(angle)))
 
-    def _apply_slide(self, frame: BodyFrame, step: JointStep, s: Scalar, rate: list[Scalar]) -> None:
+    def _apply_slide(
+        self, frame: BodyFrame, step: JointStep, s: Scalar, rate: list[Scalar]
+    ) -> None:
         a = _body_fixed_vector(frame, matrix_times_vector(frame.R, constant_vector(step.axis)))
         slide_vector = VectorJet(
             scale_jet3(s, a.value),
             {**{k: scale_jet3(s, v) for k, v in a.partials.items()}, step.unknown: a.value},
-            tuple(add_jets3(scale_jet3(s, w), scale_jet3(r, a.value)) for w, r in zip(a.rate, rate, strict=True)),
+            tuple(
+                add_jets3(scale_jet3(s, w), scale_jet3(r, a.value))
+                for w, r in zip(a.rate, rate, strict=True)
+            ),
             tuple(
                 add_jets3(scale_jet3(s, b), scale_jet3(multiply(2.0, r), w))
                 for b, w, r in zip(a.bias, a.rate, rate, strict=True)
@@ -299,7 +324,9 @@ def make_plan(chain: Chain) -> SolutionPlan:
 def _next_joint(joints: Sequence[ChainJoint], placed_bodies: set[str]) -> ChainJoint | None:
     """The joint with the fewest degrees of freedom that reaches a further body."""
     candidates = [
-        j for j in joints if (j.first in placed_bodies) != (j.second in placed_bodies) and JOINT_DOF[j.kind] <= 3
+        j
+        for j in joints
+        if (j.first in placed_bodies) != (j.second in placed_bodies) and JOINT_DOF[j.kind] <= 3
     ]
     return min(candidates, key=lambda j: JOINT_DOF[j.kind], default=None)
 
@@ -310,14 +337,18 @@ def _place_free(plan: SolutionPlan, body: str) -> None:
     body_points = [p.at for p in chain.points.values() if p.body == body]
     origin = centre.at if centre.body == body else body_points[0]
     plan.placings.append(
-        BodyPlacement(body, BASE, origin, (JointStep("free", unknown=plan.unknowns, place=plan.size),))
+        BodyPlacement(
+            body, BASE, origin, (JointStep("free", unknown=plan.unknowns, place=plan.size),)
+        )
     )
     plan.unknowns += 6
     plan.size += 7
     plan.drawn += [*origin, 1.0, 0.0, 0.0, 0.0]
 
 
-def _place_by_joint(plan: SolutionPlan, joint: ChainJoint, body: str, rack: ChainInput | None) -> None:
+def _place_by_joint(
+    plan: SolutionPlan, joint: ChainJoint, body: str, rack: ChainInput | None
+) -> None:
     parent = joint.first if body == joint.second else joint.second
     origin = plan.chain.place(joint.at)
     axis = None if joint.axis is None else unit_vector(joint.axis)
@@ -350,13 +381,17 @@ def _joint_steps(joint: ChainJoint, axis: Point | None, body: str) -> list[tuple
 
 def perpendicular_axes(axis: Point) -> tuple[Point, Point]:
     """Two unit vectors that make a right-handed triad with a unit vector: (e1, e2, axis)."""
-    k = min(range(3), key=lambda i: abs(np.ravel(axis[i])[0]))  # of variants the first one chooses for all
+    k = min(
+        range(3), key=lambda i: abs(np.ravel(axis[i])[0])
+    )  # of variants the first one chooses for all
     helper = tuple(1.0 if i == k else 0.0 for i in range(3))
     e1 = unit_vector(cross_jets3(helper, axis))  # type: ignore[arg-type]
     return e1, cross_jets3(axis, e1)
 
 
-def _joint_equations(joint: ChainJoint, hard_point: HardPoint) -> Callable[[BodyFrames], list[ScalarJet]]:
+def _joint_equations(
+    joint: ChainJoint, hard_point: HardPoint
+) -> Callable[[BodyFrames], list[ScalarJet]]:
     i, j = joint.first, joint.second
 
     def gap(f: BodyFrames) -> VectorJet:
@@ -373,7 +408,10 @@ def _joint_equations(joint: ChainJoint, hard_point: HardPoint) -> Callable[[Body
         a = unit_vector(joint.axis)
         e1, e2 = perpendicular_axes(a)
         if joint.kind in ("inline", "inplane"):  # of a point alone, for any rotation
-            return [dot_product(f.direction(i, e), gap(f)) for e in ((e1, e2) if joint.kind == "inline" else (a,))]
+            return [
+                dot_product(f.direction(i, e), gap(f))
+                for e in ((e1, e2) if joint.kind == "inline" else (a,))
+            ]
         square = [dot_product(f.direction(i, e), f.direction(j, a)) for e in (e1, e2)]
         match joint.kind:
             case "revolute":
@@ -382,18 +420,27 @@ def _joint_equations(joint: ChainJoint, hard_point: HardPoint) -> Callable[[Body
                 return [*(dot_product(f.direction(i, e), gap(f)) for e in (e1, e2)), *square]
             case "prismatic":
                 rotation_lock = dot_product(f.direction(i, e1), f.direction(j, e2))
-                return [*(dot_product(f.direction(i, e), gap(f)) for e in (e1, e2)), *square, rotation_lock]
+                return [
+                    *(dot_product(f.direction(i, e), gap(f)) for e in (e1, e2)),
+                    *square,
+                    rotation_lock,
+                ]
             case "planar":
                 return [dot_product(f.direction(i, a), gap(f)), *square]
         assert joint.axis_2 is not None  # universal: the two directions keep their drawn angle
         b = unit_vector(joint.axis_2)
         cosine = sum(x * y for x, y in zip(a, b, strict=True))
-        return [*coincidence_rows(f), dot_product(f.direction(i, a), f.direction(j, b)).scaled(1, -cosine)]
+        return [
+            *coincidence_rows(f),
+            dot_product(f.direction(i, a), f.direction(j, b)).scaled(1, -cosine),
+        ]
 
     return rows
 
 
-def _rod_equation(first: str, second: str, length: float) -> Callable[[BodyFrames], list[ScalarJet]]:
+def _rod_equation(
+    first: str, second: str, length: float
+) -> Callable[[BodyFrames], list[ScalarJet]]:
     """(d.d - l^2)/(2 l): near the solution this is the error of the length."""
 
     def rows(f: BodyFrames) -> list[ScalarJet]:
@@ -423,12 +470,15 @@ def _state_input(plan: SolutionPlan, chain_input: ChainInput) -> StateInput | No
             and chain.points[chain_input.points[0]].body == placing.body
         ):
             if placing.origin == chain.place(chain_input.points[0]):
-                return StateInput(step.unknown + 2, step.place + 2, float(chain.up), placing.origin[2])
+                return StateInput(
+                    step.unknown + 2, step.place + 2, float(chain.up), placing.origin[2]
+                )
     return None
 
 
 def input_equation(f: BodyFrames, chain_input: ChainInput) -> ScalarJet:
-    """What an input prescribes, as a row: height of a point (m), sine of a line's slope, movement of a body (m)."""
+    """What an input prescribes, as a row: height of a point (m), sine of a line's slope, movement
+    of a body (m)."""
     chain = f.plan.chain
     up_sign = chain.up
     if chain_input.kind == "travel":
@@ -437,14 +487,21 @@ def input_equation(f: BodyFrames, chain_input: ChainInput) -> ScalarJet:
         for name in chain_input.points[1:]:
             total = total + f.point(name)
         return total.component(2).scaled(
-            up_sign / n if n > 1 else up_sign, -up_sign * sum(chain.place(p)[2] for p in chain_input.points) / n
+            up_sign / n if n > 1 else up_sign,
+            -up_sign * sum(chain.place(p)[2] for p in chain_input.points) / n,
         )
     if chain_input.kind == "roll":
         a, b = (chain.place(p) for p in chain_input.points)
         line = f.point(chain_input.points[0]) - f.point(chain_input.points[1])
-        return line.component(2).scaled(up_sign / distance(a, b), -up_sign * (a[2] - b[2]) / distance(a, b))
+        return line.component(2).scaled(
+            up_sign / distance(a, b), -up_sign * (a[2] - b[2]) / distance(a, b)
+        )
     axis = unit_vector(chain_input.axis)
     drawn_point = next(p for p in chain.points.values() if p.body == chain_input.body).at
     body_point = f.point_drawn_at(chain_input.body, drawn_point)
-    fixed = VectorJet(constant_vector(axis), {}, (NULL,) * len(body_point.rate), (NULL,) * len(body_point.bias))
-    return dot_product(fixed, body_point).scaled(1, -sum(x * y for x, y in zip(axis, drawn_point, strict=True)))
+    fixed = VectorJet(
+        constant_vector(axis), {}, (NULL,) * len(body_point.rate), (NULL,) * len(body_point.bias)
+    )
+    return dot_product(fixed, body_point).scaled(
+        1, -sum(x * y for x, y in zip(axis, drawn_point, strict=True))
+    )

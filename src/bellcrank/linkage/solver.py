@@ -1,8 +1,9 @@
-"""The exact solution of a chain, for many poses at once: Newton's method, then two linear solutions for derivatives.
+"""The exact solution of a chain, for many poses at once: Newton's method, then two linear solutions
+for derivatives.
 
-The Jacobian is the full analytic one; rotations are changed by small rotations in base axes and kept as Euler
-parameters of unit size, so that it is exact at every iterate. First derivatives T = -J_D^-1 J_I, second ones J_D^-1
-gamma for unit rates.
+The Jacobian is the full analytic one; rotations are changed by small rotations in base axes and
+kept as Euler parameters of unit size, so that it is exact at every iterate. First derivatives T =
+-J_D^-1 J_I, second ones J_D^-1 gamma for unit rates.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ ITERATIONS = 25
 
 @dataclass
 class LinkageSolution:
-    """States of n poses: `state` (size, n), `converged` (n,), `det` sign of the Jacobian's determinant."""
+    """States of n poses: `state` (size, n), `converged` (n,), `det` sign of the Jacobian's
+    determinant."""
 
     state: Array
     converged: Array
@@ -35,7 +37,8 @@ class LinkageSolution:
 
 @dataclass
 class PathPoint:
-    """One pose on the way through the travel: residuals, their slopes by all unknowns, the travel and its slopes."""
+    """One pose on the way through the travel: residuals, their slopes by all unknowns, the travel
+    and its slopes."""
 
     g: Array
     J: Array
@@ -44,10 +47,16 @@ class PathPoint:
 
 
 class LinkageSolver:
-    """Newton's method on the closing rows `independent_rows` (an independent set) and the rows of inputs."""
+    """Newton's method on the closing rows `independent_rows` (an independent set) and the rows of
+    inputs."""
 
-    def __init__(self, plan: SolutionPlan, kept: Sequence[int] | None = None, number: type = float) -> None:
-        self.plan, self.number = plan, number  # complex: derivatives by drawn places, as imaginary parts
+    def __init__(
+        self, plan: SolutionPlan, kept: Sequence[int] | None = None, number: type = float
+    ) -> None:
+        self.plan, self.number = (
+            plan,
+            number,
+        )  # complex: derivatives by drawn places, as imaginary parts
         self.independent_rows = list(range(len(plan.names))) if kept is None else list(kept)
         self.free = plan.free_unknowns
         self.state_inputs = [(i, k) for i, k in enumerate(plan.inputs) if k is not None]
@@ -66,7 +75,9 @@ class LinkageSolver:
             *(input_equation(frames, inputs[i]) for i in self.row_inputs),
         ]
 
-    def target_values(self, values: Sequence[Any], sine: Callable[[Any], Any] = np.sin) -> list[Any]:
+    def target_values(
+        self, values: Sequence[Any], sine: Callable[[Any], Any] = np.sin
+    ) -> list[Any]:
         """The values that the rows must have."""
         return [0] * len(self.independent_rows) + [
             sine(values[i]) if self.is_roll_input(i) else values[i] for i in self.row_inputs
@@ -98,7 +109,9 @@ class LinkageSolver:
                 state, J, last = self.newton_step(state, target)
                 if not (last > UPDATE).any() or not np.isfinite(last).any():
                     break
-            row_values = stack_values([r.value for r in self.closure_rows(BodyFrames(self.plan, state))], n)
+            row_values = stack_values(
+                [r.value for r in self.closure_rows(BodyFrames(self.plan, state))], n
+            )
             residual = np.abs(row_values).max(axis=1, initial=0.0)
             # near a fold the last change is round-off over the distance to it: the residual decides
             converged = np.isfinite(last) & (last < 1e-7) & (residual < CLOSED)
@@ -106,7 +119,8 @@ class LinkageSolver:
         return LinkageSolution(state, converged, det, residual)
 
     def newton_step(self, state: Array, target: Sequence[Any]) -> tuple[Array, Array, Array]:
-        """One step of Newton's method: the new state, the Jacobian, the largest change of an unknown by pose."""
+        """One step of Newton's method: the new state, the Jacobian, the largest change of an
+        unknown by pose."""
         n = state.shape[1]
         rows = self.equation_rows(BodyFrames(self.plan, state))
         J = jacobian_of_rows(rows, self.free, n, self.number)
@@ -131,7 +145,8 @@ class LinkageSolver:
     # ---- derivatives
 
     def derivative_directions(self) -> list[tuple[float, ...]]:
-        """Motions whose second derivatives give all of them: each input alone, then both together."""
+        """Motions whose second derivatives give all of them: each input alone, then both
+        together."""
         return [(1.0,)] if len(self.plan.inputs) == 1 else [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)]
 
     def first_derivatives(self, state: Array, values: Sequence[Array]) -> tuple[Array, Array]:
@@ -143,16 +158,20 @@ class LinkageSolver:
         for i, k in enumerate(self.plan.inputs):
             rhs = np.zeros((n, len(rows)), self.number)
             if k is None:
-                rhs[:, self.input_row_index(i)] = np.cos(values[i]) if self.is_roll_input(i) else 1.0
+                rhs[:, self.input_row_index(i)] = (
+                    np.cos(values[i]) if self.is_roll_input(i) else 1.0
+                )
             else:
                 rhs = -k.sign * jacobian_of_rows(rows, [k.unknown], n, self.number)[:, :, 0]
                 T[i, k.unknown] = k.sign
             T[i, self.free] = solve_per_pose(J, rhs[:, :, None])[:, :, 0].T
         return T, J
 
-    def second_derivatives(self, state: Array, values: Sequence[Array], T: Array, J: Array) -> tuple[Array, BodyFrames]:
-        """d2y (directions, unknowns, n) along `derivative_directions`, with the frames that hold rates and biases along
-        them."""
+    def second_derivatives(
+        self, state: Array, values: Sequence[Array], T: Array, J: Array
+    ) -> tuple[Array, BodyFrames]:
+        """d2y (directions, unknowns, n) along `derivative_directions`, with the frames that hold
+        rates and biases along them."""
         n, directions = state.shape[1], self.derivative_directions()
         rates = [sum(c * T[i] for i, c in enumerate(d)) for d in directions]
         frames = BodyFrames(self.plan, state, rates)
@@ -168,11 +187,17 @@ class LinkageSolver:
     # ---- the path of the first input, as a curve
 
     def path_point(self, state: Array, fixed: Mapping[int, float]) -> PathPoint:
-        """Rows, slopes and inputs of one pose (size,) by all unknowns, the inputs `fixed` at values as further rows."""
-        frames = BodyFrames(self.plan, [float(x) for x in state])  # plain numbers are quicker than arrays of one
+        """Rows, slopes and inputs of one pose (size,) by all unknowns, the inputs `fixed` at values
+        as further rows."""
+        frames = BodyFrames(
+            self.plan, [float(x) for x in state]
+        )  # plain numbers are quicker than arrays of one
         closing = self.closure_rows(frames)
         rows = [closing[i] for i in self.independent_rows]
-        g, J = stack_values([r.value for r in rows], 1)[0], jacobian_of_rows(rows, range(self.plan.unknowns), 1)[0]
+        g, J = (
+            stack_values([r.value for r in rows], 1)[0],
+            jacobian_of_rows(rows, range(self.plan.unknowns), 1)[0],
+        )
         for i, value in fixed.items():
             J = np.vstack([J, self.input_partials(frames, i)])
             g = np.append(g, self._input_value(frames, state[:, None], i) - value)
@@ -186,7 +211,9 @@ class LinkageSolver:
             row = np.zeros(self.plan.unknowns)
             row[k.unknown] = k.sign
             return row
-        return jacobian_of_rows([input_equation(frames, self.plan.chain.inputs[i])], range(self.plan.unknowns), 1)[0, 0]
+        return jacobian_of_rows(
+            [input_equation(frames, self.plan.chain.inputs[i])], range(self.plan.unknowns), 1
+        )[0, 0]
 
     def _input_value(self, frames: BodyFrames, state: Array, i: int) -> Array:
         """An input's value at given states whose frames are known."""
@@ -219,7 +246,9 @@ def rotate_euler_parameters(e: Array, rotation: Array) -> Array:
     return new / np.sqrt((new * new).sum(axis=0))
 
 
-def jacobian_of_rows(rows: Sequence[ScalarJet], unknowns: Sequence[int], n: int, number: type = float) -> Array:
+def jacobian_of_rows(
+    rows: Sequence[ScalarJet], unknowns: Sequence[int], n: int, number: type = float
+) -> Array:
     """Slopes of rows: (n, rows, unknowns)."""
     J: Array = np.zeros((n, len(rows), len(unknowns)), number)
     for i, row in enumerate(rows):

@@ -1,7 +1,9 @@
-"""The way of a linkage through its travel: followed by arc length from the drawn position to the folds at either end.
+"""The way of a linkage through its travel: followed by arc length from the drawn position to the
+folds at either end.
 
-At a fold the travel turns back (d travel / d arc = 0); past it lies another assembly. The nodes of the way are the
-starting points of every later solution, so that none can land on another branch unseen.
+At a fold the travel turns back (d travel / d arc = 0); past it lies another assembly. The nodes of
+the way are the starting points of every later solution, so that none can land on another branch
+unseen.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ MAX_ARC_LENGTH = 12.0  # length of the way after which a linkage counts as free 
 
 @dataclass
 class Way:
-    """Nodes from the lower to the upper end: arc length, travel and states (nodes, size), and their slopes by arc."""
+    """Nodes from the lower to the upper end: arc length, travel and states (nodes, size), and their
+    slopes by arc."""
 
     arc: Array
     travel: Array
@@ -40,7 +43,8 @@ class Way:
         return float(self.travel[-1])
 
     def mirrored(self, signs: Array) -> Way:
-        """The same way of a linkage on the other side, with the signs that the numbers of its states have there."""
+        """The same way of a linkage on the other side, with the signs that the numbers of its
+        states have there."""
         return replace(self, state=self.state * signs, rate=self.rate * signs)
 
     def start(self, travel: Array) -> Array:
@@ -60,12 +64,17 @@ def _hermite_weights(s: Array) -> tuple[Array, Array, Array, Array]:
 
 
 def _arc_fraction(way: Way, i: Array, h: Array, travel: Array) -> Array:
-    """The fraction of interval i at which the travel (a rising cubic there) has the given value: bisection."""
+    """The fraction of interval i at which the travel (a rising cubic there) has the given value:
+    bisection."""
     low, high = np.zeros(len(travel)), np.ones(len(travel))
     for _ in range(50):
         s = 0.5 * (low + high)
         a, b, c, d = _hermite_weights(s)
-        value = a * way.travel[i] + b * way.travel[i + 1] + h * (c * way.slope[i] + d * way.slope[i + 1])
+        value = (
+            a * way.travel[i]
+            + b * way.travel[i + 1]
+            + h * (c * way.slope[i] + d * way.slope[i + 1])
+        )
         low, high = np.where(value < travel, s, low), np.where(value < travel, high, s)
     return 0.5 * (low + high)
 
@@ -81,7 +90,8 @@ class _PathNode:
 
 
 def trace_travel_path(solver: LinkageSolver, start: Array, fixed: dict[int, float]) -> Way:
-    """The way through the travel (input 0) from an assembled state (size,), the inputs `fixed` at their values."""
+    """The way through the travel (input 0) from an assembled state (size,), the inputs `fixed` at
+    their values."""
     walker = _PathTracer(solver, fixed)
     first = walker.node(0.0, start, None)
     if first is None or abs(first.slope) < 1e-9:
@@ -98,14 +108,22 @@ class _PathTracer:
         self.solver, self.held = solver, fixed
 
     def node(self, arc: float, state: Array, direction: Array | None) -> _PathNode | None:
-        """A node with its unit tangent, towards `direction` (or rising travel); None where two ways cross."""
+        """A node with its unit tangent, towards `direction` (or rising travel); None where two ways
+        cross."""
         point = self.solver.path_point(state, self.held)
         _, sizes, V = np.linalg.svd(point.J)
         if len(sizes) and sizes[-1] < 1e-9 * sizes[0]:
             return None
         t: Array = V[-1]
         t = t if t @ (point.slope if direction is None else direction) >= 0 else -t
-        return _PathNode(arc, point.travel, float(point.slope @ t), state, self.solver.plan.state_rate(state, t), t)
+        return _PathNode(
+            arc,
+            point.travel,
+            float(point.slope @ t),
+            state,
+            self.solver.plan.state_rate(state, t),
+            t,
+        )
 
     def advance(self, node: _PathNode, h: float) -> _PathNode | None:
         """The node at arc length h further on, or None if the corrector does not settle."""
@@ -155,7 +173,11 @@ class _PathTracer:
         low, high = 0.0, abs(node_after.arc - node_before.arc)
         best, slope_low, slope_high = node_before, abs(node_before.slope), -abs(node_after.slope)
         for k in range(60):
-            middle = 0.5 * (low + high) if k % 3 == 2 else low + (high - low) * slope_low / (slope_low - slope_high)
+            middle = (
+                0.5 * (low + high)
+                if k % 3 == 2
+                else low + (high - low) * slope_low / (slope_low - slope_high)
+            )
             new = self.advance(node_before, sense * middle)
             if new is None:
                 high, slope_high = middle, 0.5 * slope_high
@@ -166,6 +188,8 @@ class _PathTracer:
                 high, slope_high = middle, new.slope
                 if abs(new.slope) < abs(best.slope):
                     best = new
-            if high - low < 1e-12 or abs(best.slope) < 1e-9:  # the travel there is off by the square of it
+            if (
+                high - low < 1e-12 or abs(best.slope) < 1e-9
+            ):  # the travel there is off by the square of it
                 break
         return best

@@ -1,10 +1,11 @@
-"""A linkage drawn otherwise: poses with hard points elsewhere, and exact derivatives by their coordinates.
+"""A linkage drawn otherwise: poses with hard points elsewhere, and exact derivatives by their
+coordinates.
 
 In:  a `Linkage` and other places of its hard points. Out: `LinkageVariant`, which `measure` takes as it takes a
-linkage. The plan is written anew, in a millisecond, but no travel is followed: Newton's method starts from the states
-of the linkage as it was. Derivatives are imaginary parts: places with an imaginary part `STEP` long pass through one
-further step of Newton's method and through all measures, without cancellation (complex-step derivatives: Squire &
-Trapp, SIAM Rev. 40 (1998) 110).
+linkage. The plan is written anew, in a millisecond, but no travel is followed: Newton's method
+starts from the states of the linkage as it was. Derivatives are imaginary parts: places with an
+imaginary part `STEP` long pass through one further step of Newton's method and through all
+measures, without cancellation (complex-step derivatives: Squire & Trapp, SIAM Rev. 40 (1998) 110).
 """
 
 from __future__ import annotations
@@ -46,16 +47,21 @@ class VariantFamily:
 
 
 class LinkageVariant:
-    """A variant of a linkage. With `near`, coordinates are complex arrays, one entry for each pose that is asked for,
-    and near its real variant."""
+    """A variant of a linkage. With `near`, coordinates are complex arrays, one entry for each pose
+    that is asked for, and near its real variant."""
 
     def __init__(
-        self, drawings: VariantFamily, positions: Mapping[str, Any], near: LinkageVariant | None = None
+        self,
+        drawings: VariantFamily,
+        positions: Mapping[str, Any],
+        near: LinkageVariant | None = None,
     ) -> None:
         self.drawings, self.near = drawings, near
         self.chain = drawings.linkage.chain.moved(positions)
         self.solver = LinkageSolver(
-            make_plan(self.chain), drawings.linkage.mobility.independent_rows, float if near is None else complex
+            make_plan(self.chain),
+            drawings.linkage.mobility.independent_rows,
+            float if near is None else complex,
         )
         self.origins = drawn_origins(self.solver.plan)
 
@@ -68,15 +74,23 @@ class LinkageVariant:
         return self.drawings.linkage.inputs
 
     def complex_variant(self, positions: Mapping[str, Any]) -> LinkageVariant:
-        """The variant over complex places near its own: imaginary parts of results are derivatives times `STEP`."""
+        """The variant over complex places near its own: imaginary parts of results are derivatives
+        times `STEP`."""
         return LinkageVariant(self.drawings, positions, self)
 
-    def solve(self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None) -> Pose:
+    def solve(
+        self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None
+    ) -> Pose:
         """As `Linkage.solve`, for a list of poses."""
         second_inputs = {"rack": rack, "roll": roll}
-        second = [0.0 if second_inputs[kind] is None else second_inputs[kind] for kind in self.inputs[1:]]
+        second = [
+            0.0 if second_inputs[kind] is None else second_inputs[kind] for kind in self.inputs[1:]
+        ]
         lanes = [x for p in self.chain.points.values() for x in p.at]
-        values = [np.array(x) for x in np.broadcast_arrays(np.atleast_1d(travel), *second, *lanes)[: len(self.inputs)]]
+        values = [
+            np.array(x)
+            for x in np.broadcast_arrays(np.atleast_1d(travel), *second, *lanes)[: len(self.inputs)]
+        ]
         link_names = internal_link_names(self.chain) if links is None else links
         return poses_from_states(self.solver, self.states(values), values, self.origins, link_names)
 
@@ -96,5 +110,7 @@ class LinkageVariant:
         is_valid = solution.converged & (solution.det == linkage.branch)
         if not is_valid.all():
             i = int(np.argmin(is_valid))
-            raise ModelError(f"the changed hard points do not reach travel {values[0][i]:.6g} m", self.name)
+            raise ModelError(
+                f"the changed hard points do not reach travel {values[0][i]:.6g} m", self.name
+            )
         return solution.state

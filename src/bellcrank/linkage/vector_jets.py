@@ -1,7 +1,9 @@
-"""Vectors that move with bodies: value, slopes, rates and bias accelerations, over numbers, arrays or expressions.
+"""Vectors that move with bodies: value, slopes, rates and bias accelerations, over numbers, arrays
+or expressions.
 
-The same few lines serve the solver (components are NumPy arrays, one entry per pose) and the printed program
-(components are expressions). The whole number 0 is a structural zero: what is multiplied by it is never computed.
+The same few lines serve the solver (components are NumPy arrays, one entry per pose) and the
+printed program (components are expressions). The whole number 0 is a structural zero: what is
+multiplied by it is never computed.
 """
 
 from __future__ import annotations
@@ -55,7 +57,11 @@ def subtract(a: Scalar, b: Scalar) -> Scalar:
 
 
 def add_jets3(*vectors: Vec) -> Vec:
-    return add_terms(*(v[0] for v in vectors)), add_terms(*(v[1] for v in vectors)), add_terms(*(v[2] for v in vectors))
+    return (
+        add_terms(*(v[0] for v in vectors)),
+        add_terms(*(v[1] for v in vectors)),
+        add_terms(*(v[2] for v in vectors)),
+    )
 
 
 def sub3(a: Vec, b: Vec) -> Vec:
@@ -121,11 +127,17 @@ def euler_parameter_rates(e: Iterable[Scalar], half_velocity: Iterable[Scalar]) 
     """Rates of Euler parameters from half the angular velocity w in base axes: e' = 1/2 w e."""
     e0, x, y, z = e
     a, b, c = half_velocity
-    return [-a * x - b * y - c * z, a * e0 + b * z - c * y, b * e0 + c * x - a * z, c * e0 + a * y - b * x]
+    return [
+        -a * x - b * y - c * z,
+        a * e0 + b * z - c * y,
+        b * e0 + c * x - a * z,
+        c * e0 + a * y - b * x,
+    ]
 
 
 def _structural_number(x: Scalar) -> Scalar:
-    """0 and 1 as structural numbers; arrays, one entry for each variant of a linkage, as they are."""
+    """0 and 1 as structural numbers; arrays, one entry for each variant of a linkage, as they
+    are."""
     if isinstance(x, np.ndarray):
         return x
     return int(x) if x in (0, 1) else float(x)
@@ -144,8 +156,8 @@ def is_zero_everywhere(x: Scalar) -> bool:
 
 @dataclass(frozen=True)
 class VectorJet:
-    """A moving vector: its value, its slope by every unknown, and along each direction of motion its rate and its bias
-    (second derivative without the second derivatives of the unknowns)."""
+    """A moving vector: its value, its slope by every unknown, and along each direction of motion
+    its rate and its bias (second derivative without the second derivatives of the unknowns)."""
 
     value: Vec
     partials: dict[int, Vec]
@@ -163,15 +175,24 @@ class VectorJet:
             k: join(self.partials.get(k, NULL), other.partials.get(k, NULL))
             for k in {**self.partials, **other.partials}
         }
-        rate, bias = tuple(map(join, self.rate, other.rate)), tuple(map(join, self.bias, other.bias))
+        rate, bias = (
+            tuple(map(join, self.rate, other.rate)),
+            tuple(map(join, self.bias, other.bias)),
+        )
         return VectorJet(join(self.value, other.value), slope, rate, bias)
 
     def component(self, i: int) -> ScalarJet:
-        return ScalarJet(self.value[i], {k: v[i] for k, v in self.partials.items()}, tuple(b[i] for b in self.bias))
+        return ScalarJet(
+            self.value[i],
+            {k: v[i] for k, v in self.partials.items()},
+            tuple(b[i] for b in self.bias),
+        )
 
     def acceleration(self, j: int, second: Sequence[Scalar]) -> Vec:
         """The second derivative along direction j, given those of the unknowns."""
-        return add_jets3(self.bias[j], *(scale_jet3(second[k], v) for k, v in self.partials.items()))
+        return add_jets3(
+            self.bias[j], *(scale_jet3(second[k], v) for k, v in self.partials.items())
+        )
 
 
 @dataclass(frozen=True)
@@ -194,12 +215,16 @@ class ScalarJet:
 def dot_product(a: VectorJet, b: VectorJet) -> ScalarJet:
     """The scalar product of two moving vectors."""
     slope = {
-        k: add_terms(dot_jets3(a.partials.get(k, NULL), b.value), dot_jets3(a.value, b.partials.get(k, NULL)))
+        k: add_terms(
+            dot_jets3(a.partials.get(k, NULL), b.value), dot_jets3(a.value, b.partials.get(k, NULL))
+        )
         for k in {**a.partials, **b.partials}
     }
     bias = tuple(
         add_terms(
-            dot_jets3(a.bias[j], b.value), multiply(2.0, dot_jets3(a.rate[j], b.rate[j])), dot_jets3(a.value, b.bias[j])
+            dot_jets3(a.bias[j], b.value),
+            multiply(2.0, dot_jets3(a.rate[j], b.rate[j])),
+            dot_jets3(a.value, b.bias[j]),
         )
         for j in range(len(a.rate))
     )

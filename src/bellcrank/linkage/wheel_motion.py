@@ -1,7 +1,9 @@
-"""A wheel on its linkage, seen from its own side: x forward, y outward, z up, whatever axes the file uses.
+"""A wheel on its linkage, seen from its own side: x forward, y outward, z up, whatever axes the
+file uses.
 
 In:  a linkage (or table) and wheel travels. Out: `WheelMotion`: wheel centre, spin axis, contact point and the velocity
-of any carrier point per unit of wheel travel, for parallel, opposite and single-wheel motion of an axle.
+of any carrier point per unit of wheel travel, for parallel, opposite and single-wheel motion of an
+axle.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ MODES = ("parallel", "opposite", "single")
 
 @dataclass(frozen=True)
 class WheelMotion:
-    """Arrays over travel. `pose` in the file's axes, all else in wheel-side axes, m; velocities per m of travel."""
+    """Arrays over travel. `pose` in the file's axes, all else in wheel-side axes, m; velocities per
+    m of travel."""
 
     chain: Chain
     pose: Pose
@@ -43,13 +46,20 @@ class WheelMotion:
     def point(self, name: str) -> tuple[Array, Array]:
         """A hard point and its velocity per m of wheel travel, wheel-side axes."""
         p = self.pose.point(name)
-        return self.in_wheel_axes(p.position), self.in_wheel_axes(_per_wheel_travel(p.d, p.d_rack, self.rates))
+        return self.in_wheel_axes(p.position), self.in_wheel_axes(
+            _per_wheel_travel(p.d, p.d_rack, self.rates)
+        )
 
 
 def linkage_wheel_motion(
-    linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel", links: Sequence[str] | None = None
+    linkage: Any,
+    travel: Any,
+    rack: Any = 0.0,
+    mode: str = "parallel",
+    links: Sequence[str] | None = None,
 ) -> WheelMotion:
-    """The wheel of a linkage at travels (m, up); of a solid axle the left one, the other moving as the mode says.
+    """The wheel of a linkage at travels (m, up); of a solid axle the left one, the other moving as
+    the mode says.
     `links`: those whose points are wanted (default: all)."""
     chain: Chain = linkage.chain
     if mode not in MODES:
@@ -77,9 +87,14 @@ def linkage_wheel_motion(
     downward = axis * axis[:, 2:3] - [0.0, 0.0, 1.0]
     downward = downward / vector_lengths(downward)[:, None]
     arm = float(chain.vehicle.get("tyre_radius", 0.0)) * downward
-    v, delta = _per_wheel_travel(hub.d, hub.d_rack, rates), _per_wheel_travel(pose.delta, pose.delta_rack, rates)
+    v, delta = (
+        _per_wheel_travel(hub.d, hub.d_rack, rates),
+        _per_wheel_travel(pose.delta, pose.delta_rack, rates),
+    )
     v_contact = v + np.cross(delta, arm * flip)
-    return WheelMotion(chain, pose, flip, centre, axis, centre + arm, v * flip, v_contact * flip, delta, rates)
+    return WheelMotion(
+        chain, pose, flip, centre, axis, centre + arm, v * flip, v_contact * flip, delta, rates
+    )
 
 
 def vector_lengths(v: Array) -> Array:
@@ -88,7 +103,8 @@ def vector_lengths(v: Array) -> Array:
 
 
 def angle_in_deg(y: Array, x: Array) -> Array:
-    """The angle in deg whose tangent is y/x; of complex numbers with its first derivative as imaginary part."""
+    """The angle in deg whose tangent is y/x; of complex numbers with its first derivative as
+    imaginary part."""
     a, b = np.real(y), np.real(x)
     result = np.arctan2(a, b)
     if np.iscomplexobj(x) or np.iscomplexobj(y):
@@ -97,11 +113,14 @@ def angle_in_deg(y: Array, x: Array) -> Array:
 
 
 def drawn_spin_axis(chain: Chain) -> Array:
-    """The spin axis as drawn, from the toe and camber the file states (deg; 0 if not), in wheel-side axes."""
+    """The spin axis as drawn, from the toe and camber the file states (deg; 0 if not), in
+    wheel-side axes."""
     toe, camber = (np.radians(chain.vehicle.get(k, 0.0)) for k in ("toe", "camber"))
     return np.array([np.sin(toe) * np.cos(camber), np.cos(toe) * np.cos(camber), -np.sin(camber)])
 
 
-def _per_wheel_travel(by_travel: Array, by_second: Array | None, rates: tuple[Array, Array | None]) -> Array:
+def _per_wheel_travel(
+    by_travel: Array, by_second: Array | None, rates: tuple[Array, Array | None]
+) -> Array:
     rate = by_travel * rates[0][:, None]
     return rate if rates[1] is None or by_second is None else rate + by_second * rates[1][:, None]

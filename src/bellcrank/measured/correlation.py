@@ -32,8 +32,19 @@ Line = tuple[str, Run]  # who, and a run with the channels
 DELAY = 0.5  # s, largest delay that is looked for ...
 OF_ALL = 0.1  # ... and largest fraction of the duration
 FEWEST = 4  # samples of a comparison
-HEADS = ("channel", "unit", "RMS error", "of range, %", "peak error", "at, s", "R2", "correlation", "delay, s", "gain",
-         "offset")  # fmt: skip
+HEADS = (
+    "channel",
+    "unit",
+    "RMS error",
+    "of range, %",
+    "peak error",
+    "at, s",
+    "R2",
+    "correlation",
+    "delay, s",
+    "gain",
+    "offset",
+)
 
 
 @dataclass(frozen=True)
@@ -51,13 +62,15 @@ class ChannelError:
     peak, peak_at : float
         Largest magnitude of the error, in `unit`, and its time in s.
     r2 : float
-        Coefficient of determination: 1 minus the mean square error over the variance of the measurement.
+        Coefficient of determination: 1 minus the mean square error over the variance of the
+        measurement.
     correlation : float
         Pearson's correlation coefficient.
     delay : float
         Time in s by which the measurement lags the simulation: that of the largest correlation.
     gain, offset : float
-        Of the straight line measured = gain*simulated + offset by least squares, after removal of the delay.
+        Of the straight line measured = gain*simulated + offset by least squares, after removal of
+        the delay.
 
     Examples
     --------
@@ -86,14 +99,24 @@ class ChannelError:
     @property
     def cells(self) -> tuple[str, ...]:
         """What tables show, as in `HEADS`."""
-        numbers = (self.rms, 100 * self.normalized, self.peak, self.peak_at, self.r2, self.correlation, self.delay,
-                   self.gain, self.offset)  # fmt: skip
+        numbers = (
+            self.rms,
+            100 * self.normalized,
+            self.peak,
+            self.peak_at,
+            self.r2,
+            self.correlation,
+            self.delay,
+            self.gain,
+            self.offset,
+        )
         return (self.channel, typeset_unit(self.unit), *(f"{x + 0.0:.4g}" for x in numbers))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Correlation(TabularResult):
-    """A run compared with measurements, as `bc.measured.compare` returns it: `found["ay"]` is one channel.
+    """A run compared with measurements, as `bc.measured.compare` returns it: `found["ay"]` is one
+    channel.
 
     `plot` draws a panel for each channel, measured and simulated over time.
 
@@ -124,14 +147,19 @@ class Correlation(TabularResult):
         match = find_name(channel, self.errors, "channel")
         if match is None:
             suggestion = did_you_mean(channel, self.errors)
-            raise NoChannel(f"'{channel}' was not compared.{suggestion} Channels: {', '.join(self.errors)}.")
+            raise NoChannel(
+                f"'{channel}' was not compared.{suggestion} Channels: {', '.join(self.errors)}."
+            )
         return self.errors[match]
 
     def __iter__(self) -> Any:
         return iter(self.errors)
 
     def __repr__(self) -> str:
-        return f"Correlation({self.simulated.name!r} with {self.measured.name!r}: {', '.join(self.errors)})"
+        return (
+            f"Correlation({self.simulated.name!r} with {self.measured.name!r}: "
+            f"{', '.join(self.errors)})"
+        )
 
     @property
     def _title(self) -> str:
@@ -149,13 +177,20 @@ class Correlation(TabularResult):
             Errors by channel; None where a number is not defined.
         """
         return {
-            name: {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in asdict(e).items()}
+            name: {
+                k: None if isinstance(v, float) and not math.isfinite(v) else v
+                for k, v in asdict(e).items()
+            }
             for name, e in self.errors.items()
         }
 
     def _draw(self, path: str | Path | None) -> Any:
-        return overlay_figure([[("measured", self.measured), ("simulated", self.simulated)]], list(self.errors), path,
-                       f"{self.simulated.name} and {self.measured.name}")  # fmt: skip
+        return overlay_figure(
+            [[("measured", self.measured), ("simulated", self.simulated)]],
+            list(self.errors),
+            path,
+            f"{self.simulated.name} and {self.measured.name}",
+        )
 
     def page(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write a report: errors by channel, overlays, and errors over time.
@@ -173,11 +208,17 @@ class Correlation(TabularResult):
             The file.
         """
         lines = [("measured", self.measured), ("simulated", self.simulated)]
-        sections = [DocumentSection("errors", "Errors by channel", [*self._html_parts()[1:], DEFINITIONS])]
-        sections += [DocumentSection("channels", "Channels", channel_charts(lines, list(self.errors)))]
+        sections = [
+            DocumentSection("errors", "Errors by channel", [*self._html_parts()[1:], DEFINITIONS])
+        ]
+        sections += [
+            DocumentSection("channels", "Channels", channel_charts(lines, list(self.errors)))
+        ]
         sections += [
             DocumentSection(
-                "differences", "Simulated minus measured", channel_charts([self._difference], list(self.errors))
+                "differences",
+                "Simulated minus measured",
+                channel_charts([self._difference], list(self.errors)),
             )
         ]
         text = html_document(title or self._title, paragraph(_summary_line(self)), sections)
@@ -186,13 +227,17 @@ class Correlation(TabularResult):
     @property
     def _difference(self) -> Line:
         a, b = self.simulated, self.measured
-        channels = [FileChannel(n, a[n] - b[n], a.units[n], f"{a.labels[n]}, error") for n in self.errors]
+        channels = [
+            FileChannel(n, a[n] - b[n], a.units[n], f"{a.labels[n]}, error") for n in self.errors
+        ]
         return "error", Run._from_channels(a.name, a.time, channels, a.ended)
 
 
 DEFINITIONS = paragraph(
-    "Errors are simulated minus measured. R2 is 1 minus the mean square error over the variance of the measurement. "
-    "The delay is the time by which the measurement lags; gain and offset are those of measured = gain*simulated + "
+    "Errors are simulated minus measured. R2 is 1 minus the mean square error over the "
+    "variance of the measurement. "
+    "The delay is the time by which the measurement lags; gain and offset are those of "
+    "measured = gain*simulated + "
     "offset after its removal."
 )
 
@@ -228,7 +273,11 @@ def overlay_figure(
             ax = axes[i, j]
             for run_label, run in lines:
                 if channel in run.channels:
-                    style = {"color": "0.65", "linewidth": 2.0} if run_label == "measured" else {"linewidth": 1.1}
+                    style = (
+                        {"color": "0.65", "linewidth": 2.0}
+                        if run_label == "measured"
+                        else {"linewidth": 1.1}
+                    )
                     ax.plot(run.time, run[channel], label=plot_text(run_label), **style)
             if j == 0:
                 ax.set_ylabel(plot_text(axis_title(lines[0][1], channel)), fontsize=8, wrap=True)
@@ -253,20 +302,23 @@ def compare(
 ) -> Correlation:
     """Compare a run with measurements, channel by channel.
 
-    Simulated values are interpolated at the times of the measurements; units are converted to those of the run.
+    Simulated values are interpolated at the times of the measurements; units are converted to those
+    of the run.
 
     Parameters
     ----------
     simulated : Run
         The run.
     measured : Run, str or Path
-        The measurements, as of `bc.measured.read`, or the path of a file with channels of the same names.
+        The measurements, as of `bc.measured.read`, or the path of a file with channels of the same
+        names.
     channels : str or iterable of str, optional
         Channels. Default: all that both have.
     start, end : float, optional
         First and last time in s. Default: all that both cover.
     max_delay : float, optional
-        Largest delay in s that is looked for. Default: 0.5 s, or a tenth of the duration if that is less.
+        Largest delay in s that is looked for. Default: 0.5 s, or a tenth of the duration if that is
+        less.
 
     Returns
     -------
@@ -276,7 +328,8 @@ def compare(
     Raises
     ------
     RunError
-        If a channel is missing, if units differ in kind, or if both have fewer than four samples in common.
+        If a channel is missing, if units differ in kind, or if both have fewer than four samples in
+        common.
 
     Examples
     --------
@@ -295,7 +348,9 @@ def compare(
         raise RunError(f"compare: simulated={display_text(simulated)} must be a run")
     log = Run.read(measured) if isinstance(measured, str | Path) else measured
     if not isinstance(log, Run):
-        raise RunError(f"compare: measured={display_text(measured)} must be a run or the path of a file")
+        raise RunError(
+            f"compare: measured={display_text(measured)} must be a run or the path of a file"
+        )
     names = _channel_pairs(simulated, log, channels)
     if len(simulated.time) < 2 or len(log.time) < 2:
         raise RunError("compare: both runs need at least two samples")
@@ -304,8 +359,11 @@ def compare(
     inside = (log.time >= first - 1e-9) & (log.time <= last + 1e-9)
     time = log.time[inside]
     if len(time) < FEWEST or not time[-1] > time[0]:
-        raise RunError(f"compare: {len(time)} samples from {first:g} to {last:g} s are too few; both runs must have "
-                       f"at least {FEWEST} in common")  # fmt: skip
+        raise RunError(
+            f"compare: {len(time)} samples from {first:g} to {last:g} s are too few; both "
+            f"runs must have "
+            f"at least {FEWEST} in common"
+        )
     delay_limit = (
         min(DELAY, OF_ALL * float(time[-1] - time[0]))
         if max_delay is None
@@ -317,9 +375,9 @@ def compare(
     for name, log_name in names:
         unit, label = simulated.units.get(name, ""), simulated.labels.get(name, name)
         x = np.interp(time, simulated.time, simulated[name])
-        y = convert_unit(log[log_name], log.units.get(log_name, ""), unit, f"channel '{log_name}' of {log.name}")[
-            inside
-        ]
+        y = convert_unit(
+            log[log_name], log.units.get(log_name, ""), unit, f"channel '{log_name}' of {log.name}"
+        )[inside]
         if not (np.isfinite(x).all() and np.isfinite(y).all()):
             raise RunError(f"compare: channel '{name}' holds values that are not finite")
         simulated_channels.append(FileChannel(name, x, unit, label))
@@ -339,16 +397,25 @@ def _time_bound(requested_time: Any, argument: str, default: float) -> float:
     return value
 
 
-def _channel_pairs(simulated: Run, log: Run, channels: Iterable[str] | str | None) -> list[tuple[str, str]]:
+def _channel_pairs(
+    simulated: Run, log: Run, channels: Iterable[str] | str | None
+) -> list[tuple[str, str]]:
     """Names in the run and in the log."""
     if not isinstance(channels, str | Iterable | None):
-        raise RunError(f"compare: channels={display_text(channels)} must be the name of a channel or a list of names")
-    requested = [channels] if isinstance(channels, str) else None if channels is None else list(channels)
+        raise RunError(
+            f"compare: channels={display_text(channels)} must be the name of a channel or a "
+            f"list of names"
+        )
+    requested = (
+        [channels] if isinstance(channels, str) else None if channels is None else list(channels)
+    )
     if requested is None:
         pairs = [(n, n) for n in simulated if n in log.channels]
         if not pairs:
-            raise RunError(f"compare: no channel of {log.name} ({', '.join(log)}) has the name of one of "
-                           f"{simulated.name}; a table of channels renames them (bc.measured.read)")  # fmt: skip
+            raise RunError(
+                f"compare: no channel of {log.name} ({', '.join(log)}) has the name of one of "
+                f"{simulated.name}; a table of channels renames them (bc.measured.read)"
+            )
         return pairs
     pairs = []
     for name in requested:
@@ -357,7 +424,9 @@ def _channel_pairs(simulated: Run, log: Run, channels: Iterable[str] | str | Non
             match = find_name(name, run, "channel")
             if match is None:
                 suggestion = did_you_mean(str(name), run)
-                raise NoChannel(f"no channel '{name}' in {run.name}.{suggestion} Channels: {', '.join(run)}.")
+                raise NoChannel(
+                    f"no channel '{name}' in {run.name}.{suggestion} Channels: {', '.join(run)}."
+                )
             pair.append(match)
         pairs.append((pair[0], pair[1]))
     if not pairs:
@@ -365,8 +434,11 @@ def _channel_pairs(simulated: Run, log: Run, channels: Iterable[str] | str | Non
     return pairs
 
 
-def channel_error(name: str, unit: str, t: Array, x: Array, y: Array, max_delay: float) -> ChannelError:
-    """Errors of simulated samples x of measured ones y at times t; `max_delay`: largest delay (s)."""
+def channel_error(
+    name: str, unit: str, t: Array, x: Array, y: Array, max_delay: float
+) -> ChannelError:
+    """Errors of simulated samples x of measured ones y at times t; `max_delay`: largest delay
+    (s)."""
     error = x - y
     peak_index, size, deviation = int(np.argmax(np.abs(error))), float(np.ptp(y)), std(t, y)
     rms_error = rms(t, error)
@@ -376,10 +448,18 @@ def channel_error(name: str, unit: str, t: Array, x: Array, y: Array, max_delay:
     size_of_x = float(centered @ centered)
     gain = float(centered @ y) / size_of_x if size_of_x else math.nan
     return ChannelError(
-        name, unit, rms_error, rms_error / size if size else math.nan, peak(t, error), float(t[peak_index]),
-        1 - (rms_error / deviation) ** 2 if deviation else math.nan, _pearson(x, y), delay, gain,
+        name,
+        unit,
+        rms_error,
+        rms_error / size if size else math.nan,
+        peak(t, error),
+        float(t[peak_index]),
+        1 - (rms_error / deviation) ** 2 if deviation else math.nan,
+        _pearson(x, y),
+        delay,
+        gain,
         float(y.mean() - gain * shifted.mean()),
-    )  # fmt: skip
+    )
 
 
 def _pearson(x: Array, y: Array) -> float:
@@ -389,8 +469,8 @@ def _pearson(x: Array, y: Array) -> float:
 
 
 def estimate_delay(t: Array, x: Array, y: Array, max_delay: float) -> float:
-    """The time by which y lags x: of the largest correlation, first on a grid of samples, then between them. x is what
-    is shifted, because it is smooth."""
+    """The time by which y lags x: of the largest correlation, first on a grid of samples, then
+    between them. x is what is shifted, because it is smooth."""
     if not (np.ptp(x) and np.ptp(y)):
         return math.nan
     if max_delay <= 0:
@@ -399,16 +479,26 @@ def estimate_delay(t: Array, x: Array, y: Array, max_delay: float) -> float:
 
     def correlation_at(d: float) -> float:
         inside = (t - d >= t[0]) & (t - d <= t[-1])
-        coefficient = _pearson(np.interp(t[inside] - d, t, x), y[inside]) if inside.sum() >= FEWEST else math.nan
+        coefficient = (
+            _pearson(np.interp(t[inside] - d, t, x), y[inside])
+            if inside.sum() >= FEWEST
+            else math.nan
+        )
         return coefficient if math.isfinite(coefficient) else -1.0
 
-    steps = interval * np.arange(-math.floor(max_delay / interval), math.floor(max_delay / interval) + 1)
+    steps = interval * np.arange(
+        -math.floor(max_delay / interval), math.floor(max_delay / interval) + 1
+    )
     steps = steps[:: max(1, len(steps) // 400)]
     coarse = float(max(steps.tolist(), key=lambda d: (correlation_at(d), -abs(d))))
     from scipy.optimize import minimize_scalar
 
     width = float(steps[1] - steps[0]) if len(steps) > 1 else min(interval, max_delay)
-    optimum = minimize_scalar(lambda d: -correlation_at(d), bounds=(coarse - width, coarse + width), method="bounded",
-                              options={"xatol": 1e-4 * interval})  # fmt: skip
+    optimum = minimize_scalar(
+        lambda d: -correlation_at(d),
+        bounds=(coarse - width, coarse + width),
+        method="bounded",
+        options={"xatol": 1e-4 * interval},
+    )
     best = float(optimum.x) if -optimum.fun > correlation_at(coarse) else coarse
     return best if abs(best) > 1e-6 * interval else 0.0

@@ -1,4 +1,5 @@
-"""Logs as channels of a model: columns of a file renamed, scaled and shifted by a small table, over one time.
+"""Logs as channels of a model: columns of a file renamed, scaled and shifted by a small table, over
+one time.
 
 In:  a file of any format of `files`, and the table (TOML or a mapping). Out: a `Run` that begins at t = 0.
 """
@@ -33,8 +34,8 @@ BRIDGED = 10  # samples missing in a row, above which a warning is issued
 
 @dataclass(frozen=True)
 class ChannelSource:
-    """Where a channel comes from: `scale` times a column plus `offset` is its value in `unit`; it was recorded `delay`
-    (s) too late. An empty unit is that of the file."""
+    """Where a channel comes from: `scale` times a column plus `offset` is its value in `unit`; it
+    was recorded `delay` (s) too late. An empty unit is that of the file."""
 
     column: str
     unit: str = ""
@@ -45,7 +46,8 @@ class ChannelSource:
 
 @dataclass(frozen=True)
 class ChannelMap:
-    """The table of a log: columns by channel, the column of time, and the part of the log that counts (s)."""
+    """The table of a log: columns by channel, the column of time, and the part of the log that
+    counts (s)."""
 
     channels: Mapping[str, ChannelSource] = field(default_factory=dict)
     time: ChannelSource = ChannelSource("")
@@ -61,18 +63,27 @@ class ChannelMap:
         location = str(source) if isinstance(source, str | Path) else "the channel map"
         content = read_toml(source) if isinstance(source, str | Path) else source
         if not isinstance(content, Mapping):
-            raise ModelError(f"channels={source!r:.60} must be the path of a TOML file or a mapping")
-        problems = [f"{location}: {_unknown_key_message(key, WHOLE)}" for key in content if key not in WHOLE]
+            raise ModelError(
+                f"channels={source!r:.60} must be the path of a TOML file or a mapping"
+            )
+        problems = [
+            f"{location}: {_unknown_key_message(key, WHOLE)}" for key in content if key not in WHOLE
+        ]
         channel_table = content.get("channels", {})
         if not isinstance(channel_table, Mapping) or not channel_table:
-            problems.append(f'{location}: give a table [channels], such as ay = {{ column = "AccY", unit = "g" }}')
+            problems.append(
+                f"{location}: give a table [channels], such as ay = "
+                f'{{ column = "AccY", unit = "g" }}'
+            )
             channel_table = {}
         columns = {
-            str(name): _read_column(f"{location}: channel '{name}'", x, problems) for name, x in channel_table.items()
+            str(name): _read_column(f"{location}: channel '{name}'", x, problems)
+            for name, x in channel_table.items()
         }
         time = _read_column(f"{location}: time", content.get("time", ""), problems)
         numbers = {
-            key: _read_log_number(f"{location}: {key}", content.get(key), problems) for key in ("start", "end", "step")
+            key: _read_log_number(f"{location}: {key}", content.get(key), problems)
+            for key in ("start", "end", "step")
         }
         if problems:
             raise ModelError(problems)
@@ -84,7 +95,10 @@ def _read_column(location: str, entry: Any, problems: list[str]) -> ChannelSourc
     if isinstance(entry, str):
         return ChannelSource(entry)
     if not isinstance(entry, Mapping):
-        problems.append(f"{location} is {entry!r:.40}: give the name of a column, or a table with {', '.join(COLUMN)}")
+        problems.append(
+            f"{location} is {entry!r:.40}: give the name of a column, or a table with "
+            f"{', '.join(COLUMN)}"
+        )
         return ChannelSource("")
     values: dict[str, Any] = {}
     for key, value in entry.items():
@@ -133,24 +147,26 @@ def read(
     Parameters
     ----------
     path : str or Path
-        The file. Its ending names the format: .csv, .erd, .json, .mat, .mf4, .nc, .parquet. In CSV files, cells are
-        separated by commas, semicolons or tabs, and units are in a line of their own or behind the names, in brackets
-        or not.
+        The file. Its ending names the format: .csv, .erd, .json, .mat, .mf4, .nc, .parquet. In CSV
+        files, cells are separated by commas, semicolons or tabs, and units are in a line of their
+        own or behind the names, in brackets or not.
     channels : str, Path or mapping, optional
-        The table, as a TOML file or a mapping: `[channels]` with a column for each channel, either its name or
-        `{column, unit, scale, offset, delay}`. The value is scale times the column plus offset, in `unit`; `delay` is
-        the time in s by which the column was recorded too late. `time` names the column of time. Default: all columns
-        with their own names.
+        The table, as a TOML file or a mapping: `[channels]` with a column for each channel, either
+        its name or
+        `{column, unit, scale, offset, delay}`. The value is scale times the column plus offset, in
+        `unit`; `delay` is the time in s by which the column was recorded too late. `time` names the
+        column of time. Default: all columns with their own names.
     start, end : float, optional
         First and last time of the log in s. Default: those of the table, or the whole log.
     step : float, optional
-        Time between samples in s. Default: that of the table, or the times of the column with most samples.
+        Time between samples in s. Default: that of the table, or the times of the column with most
+        samples.
 
     Returns
     -------
     Run
-        Channels over a time that begins at 0. Between samples of a column, values are interpolated linearly; where a
-        delay leaves no sample at an end, the last value is held.
+        Channels over a time that begins at 0. Between samples of a column, values are interpolated
+        linearly; where a delay leaves no sample at an end, the last value is held.
 
     Raises
     ------
@@ -176,28 +192,41 @@ def read(
     if not isinstance(path, str | Path):
         raise ModelError(f"read: path={display_text(path)} must be the path of a log")
     for argument, value in (("start", start), ("end", end), ("step", step)):
-        if value is not None and (to_float(value) is None or not math.isfinite(to_float(value) or 0.0)):
+        if value is not None and (
+            to_float(value) is None or not math.isfinite(to_float(value) or 0.0)
+        ):
             raise ModelError(f"read: {argument}={display_text(value)} must be a finite number (s)")
     groups = [_select_time_column(data, table.time, path) for data in read_groups(path)]
-    column_map = table.channels or {c.name: ChannelSource(c.name) for g in reversed(groups) for c in g.channels}
+    column_map = table.channels or {
+        c.name: ChannelSource(c.name) for g in reversed(groups) for c in g.channels
+    }
     problems: list[str] = []
-    data = {name: _find_column(groups, name, column, path, problems) for name, column in column_map.items()}
+    data = {
+        name: _find_column(groups, name, column, path, problems)
+        for name, column in column_map.items()
+    }
     if problems:
         raise RunError("\n".join(problems))
     if not data:
         raise RunError(f"{path} holds no channel but time")
-    first, last, every = (x if x is not None else y for x, y in ((start, table.start), (end, table.end),
-                                                                 (step, table.step)))  # fmt: skip
+    first, last, every = (
+        x if x is not None else y
+        for x, y in ((start, table.start), (end, table.end), (step, table.step))
+    )
     time = _common_times(path, [t for t, _, _ in data.values()], first, last, every)
     converted = []
     for name, (t, values, channel) in data.items():
         column = column_map[name]
         if abs(column.delay) >= time[-1] - time[0]:
-            raise ModelError(f"channel '{name}': delay = {column.delay:g} s must be shorter than the "
-                             f"{time[-1] - time[0]:g} s of {path}")  # fmt: skip
+            raise ModelError(
+                f"channel '{name}': delay = {column.delay:g} s must be shorter than the "
+                f"{time[-1] - time[0]:g} s of {path}"
+            )
         samples = np.interp(time + column.delay, t, values)
         unit = column.unit or channel.unit
-        converted.append(FileChannel(name, column.scale * samples + column.offset, unit, channel.label or name))
+        converted.append(
+            FileChannel(name, column.scale * samples + column.offset, unit, channel.label or name)
+        )
     return Run._from_channels(Path(path).stem, time - time[0], converted, READ)
 
 
@@ -211,20 +240,29 @@ def _select_time_column(contents: FileContents, time: ChannelSource, path: str |
                 did_you_mean(time.column, [c.name for c in channels]),
                 ", ".join(c.name for c in channels),
             )
-            raise RunError(f"{path} has no column '{time.column}' for time.{suggestion} It has {column_names}.")
+            raise RunError(
+                f"{path} has no column '{time.column}' for time.{suggestion} It has {column_names}."
+            )
         channels.sort(key=lambda c: c.name != name)  # the others keep their order
     first = channels[0]
     values = time.scale * first.values + time.offset
-    time_channel = replace(first, name="t", values=values, unit=time.unit or first.unit or ("s" if time.column else ""))
+    time_channel = replace(
+        first, name="t", values=values, unit=time.unit or first.unit or ("s" if time.column else "")
+    )
     if not time.column and not time_channel.unit:
         time_channel = replace(time_channel, name=first.name)  # whose name must be that of a time
     return to_time_record(replace(contents, channels=(time_channel, *channels[1:])), path)
 
 
 def _find_column(
-    groups: Sequence[Record], name: str, column: ChannelSource, path: str | Path, problems: list[str]
+    groups: Sequence[Record],
+    name: str,
+    column: ChannelSource,
+    path: str | Path,
+    problems: list[str],
 ) -> tuple[Array, Array, FileChannel]:
-    """Times and values of a column, without samples that are no numbers, and the channel of the file."""
+    """Times and values of a column, without samples that are no numbers, and the channel of the
+    file."""
     column_name = column.column or name
     for group in groups:
         match = find_name(column_name, [c.name for c in group.channels], "column")
@@ -238,7 +276,8 @@ def _find_column(
             return group.time[is_finite], channel.values[is_finite], channel
     column_names = list(dict.fromkeys(c.name for g in groups for c in g.channels))
     problems.append(
-        f"{path} has no column '{column_name}', for channel '{name}'.{did_you_mean(column_name, column_names)} It has "
+        f"{path} has no column '{column_name}', for channel "
+        f"'{name}'.{did_you_mean(column_name, column_names)} It has "
         f"{', '.join(column_names)}."
     )
     return np.zeros(0), np.zeros(0), FileChannel(name, np.zeros(0))
@@ -251,13 +290,19 @@ def _warn_of_gap(path: str | Path, column: str, time: Array) -> None:
     missing = round(float(intervals[longest]) / typical_step) - 1 if typical_step else 0
     if missing > BRIDGED:
         issue_warning(
-            f"{path}: column '{column}' has no numbers between t = {time[longest]:g} and {time[longest + 1]:g} s "
-            f"({missing} samples); a straight line bridges the gap. Use start= and end= to leave it out."
+            f"{path}: column '{column}' has no numbers between t = {time[longest]:g} and "
+            f"{time[longest + 1]:g} s "
+            f"({missing} samples); a straight line bridges the gap. Use start= and end= to "
+            f"leave it out."
         )
 
 
 def _common_times(
-    path: str | Path, sample_times: Sequence[Array], start: float | None, end: float | None, step: float | None
+    path: str | Path,
+    sample_times: Sequence[Array],
+    start: float | None,
+    end: float | None,
+    step: float | None,
 ) -> Array:
     """The times of the column with most samples that all columns have, or equal steps."""
     low, high = max(float(t[0]) for t in sample_times), min(float(t[-1]) for t in sample_times)
@@ -265,11 +310,16 @@ def _common_times(
         raise RunError(f"{path}: its columns have no time in common")
     first, last = low if start is None else float(start), high if end is None else float(end)
     if not (low - 1e-9 <= first < last <= high + 1e-9):
-        raise RunError(f"{path} covers t = {low:g} to {high:g} s, but {first:g} to {last:g} s are asked for")
+        raise RunError(
+            f"{path} covers t = {low:g} to {high:g} s, but {first:g} to {last:g} s are asked for"
+        )
     if step is not None:
         if not (0 < step <= last - first and (last - first) / step < MOST):
-            raise ModelError(f"step={step:g} s must be positive and at most the {last - first:g} s of {path}, with "
-                             f"less than {MOST} samples")  # fmt: skip
+            raise ModelError(
+                f"step={step:g} s must be positive and at most the {last - first:g} s of "
+                f"{path}, with "
+                f"less than {MOST} samples"
+            )
         return first + step * np.arange(math.floor((last - first) / step + 1e-9) + 1)
     times = max(sample_times, key=lambda t: int(((t >= first) & (t <= last)).sum()))
     inside = times[(times >= first - 1e-9) & (times <= last + 1e-9)]

@@ -1,1 +1,2 @@
-"""The description as records, checked and resolved into a mechanism: bodies, joints, names in formulas."""
+"""The description as records, checked and resolved into a mechanism: bodies, joints, names in
+formulas."""

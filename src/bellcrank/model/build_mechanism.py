@@ -23,8 +23,9 @@ from bellcrank.symbolic.vector.basis import NULL, Vec3, add3, matvec, scale3
 def build_mechanism(
     description: Description, small: bool = True, extra_orders: int = 0
 ) -> tuple[Mechanism, DescriptionChecker]:
-    """The mechanism of a description; problems found so far stay in the checker until the analysis raises them. Small
-    terms of so many orders `extra_orders` are kept than the description asks for."""
+    """The mechanism of a description; problems found so far stay in the checker until the analysis
+    raises them. Small terms of so many orders `extra_orders` are kept than the description asks
+    for."""
     checker = DescriptionChecker(description)
     scope = checker.scope
     check_names(checker)
@@ -43,13 +44,17 @@ def build_mechanism(
         name, label = draft.record.name, draft.record.label or draft.record.name
         parent, joint = position.get(draft.parent, -1), make_joint(checker, draft)
         properties = draft.mass, draft.inertia, draft.cm
-        bodies.append(Body(position[i], name, label, parent, *properties, joint, armature=draft.armature))
+        bodies.append(
+            Body(position[i], name, label, parent, *properties, joint, armature=draft.armature)
+        )
     if not checker.problems:
         bodies = choose_speeds(bodies)
     states = tuple(scope.symbol(z.name, "coordinate") for z in description.states)
     scope.coordinates.extend(states)
     orders, threshold = dict(scope.orders), description.small_threshold + extra_orders
-    return Mechanism(description.name, tuple(bodies), description, orders, threshold, states), checker
+    return Mechanism(
+        description.name, tuple(bodies), description, orders, threshold, states
+    ), checker
 
 
 def depth_first(drafts: Sequence[BodyDraft]) -> list[int]:
@@ -67,15 +72,23 @@ def depth_first(drafts: Sequence[BodyDraft]) -> list[int]:
 
 def choose_speeds(bodies: list[Body]) -> list[Body]:
     """Composite bodies and the kind of speeds (Sayers 1990, sections 8.1.4 to 8.1.6)."""
-    carried_masses: dict[int, list[tuple[Expr, Vec3]]] = {}  # composite masses fixed in a body, and where
+    carried_masses: dict[
+        int, list[tuple[Expr, Vec3]]
+    ] = {}  # composite masses fixed in a body, and where
     result = list(bodies)
     for b in reversed(bodies):
         mass, moment = b.mass, scale3(b.mass, b.cm)
         for m, position in reversed(carried_masses.get(b.index, [])):  # in order of entry
             mass, moment = add(mass, m), add3(moment, scale3(m, position))
-        cm = NULL if mass.fingerprint == 0 else (div(moment[0], mass), div(moment[1], mass), div(moment[2], mass))
+        cm = (
+            NULL
+            if mass.fingerprint == 0
+            else (div(moment[0], mass), div(moment[1], mass), div(moment[2], mass))
+        )
         if b.joint.fixes(mass, cm):
-            carried_masses.setdefault(b.parent, []).append((mass, add3(b.joint.at, matvec(b.joint.C, cm))))
+            carried_masses.setdefault(b.parent, []).append(
+                (mass, add3(b.joint.at, matvec(b.joint.C, cm)))
+            )
         result[b.index] = replace(b, composite_cm=cm, joint=b.joint.with_speeds(cm, b.parent < 0))
     return result
 
@@ -93,17 +106,26 @@ def check_names(checker: DescriptionChecker) -> None:
         "body": [b.name for b in d.bodies],
         "point": [p.name for p in d.points],
         "force": [f.name for f in d.forces],
-        "scalar": [*(v.name for v in d.variables), *(z.name for z in d.states), *d.definitions, *returned],
+        "scalar": [
+            *(v.name for v in d.variables),
+            *(z.name for z in d.states),
+            *d.definitions,
+            *returned,
+        ],
     }
     for space, names in spaces.items():
         _check_space(checker, space, names)
     for e in d.externals:
         location = f"external '{e.name}'"
         if e.when in ("input", "echo") and not e.returns:
-            checker.add_problem(location, f"when='{e.when}' needs returns=: the names of what it gives.")
+            checker.add_problem(
+                location, f"when='{e.when}' needs returns=: the names of what it gives."
+            )
         for name in e.returns if e.sets_parameters else ():
             if (record := d.parameters.get(name)) is not None and record.value is not None:
-                checker.add_problem(location, f"it gives '{name}', which has the value {record.value:g} already.")
+                checker.add_problem(
+                    location, f"it gives '{name}', which has the value {record.value:g} already."
+                )
     default_masses = {f"{b.name}m" for b in d.bodies if b.mass is None}
     for name in d.parameters:
         if is_reserved(name) and name not in {*SHORT, *default_masses}:

@@ -1,4 +1,5 @@
-"""The checker: what reads the constants of a description and collects every problem found on the way.
+"""The checker: what reads the constants of a description and collects every problem found on the
+way.
 
 In:  a `Description`. Out: vectors, directions and constants as expressions; names of bodies as indices. `drafts` are
 the bodies as far as they are resolved (see `bodies`).
@@ -19,14 +20,26 @@ from bellcrank.model.records import BodyRecord, Description
 from bellcrank.model.scope import FormulaScope, referenced_name
 from bellcrank.symbolic.expr import MINUS_ONE, ONE, ZERO, Expr, div, evaluate, free_symbols, sqrt
 from bellcrank.symbolic.expr.formula_parser import axis_number
-from bellcrank.symbolic.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, add3, dot3, matvec, neg3, transpose
+from bellcrank.symbolic.vector.basis import (
+    IDENTITY,
+    NULL,
+    ZEROS,
+    Mat3,
+    Vec3,
+    add3,
+    dot3,
+    matvec,
+    neg3,
+    transpose,
+)
 
 AXIS = "an axis is 'x', 'y' or 'z' (or 1, 2, 3), or three components"
 
 
 @dataclass
 class BodyDraft:
-    """A body on the way to being resolved; `slides` and `axes` as they were given, until they are directions."""
+    """A body on the way to being resolved; `slides` and `axes` as they were given, until they are
+    directions."""
 
     record: BodyRecord
     parent: int
@@ -86,7 +99,8 @@ class DescriptionChecker:
         if name not in self.index:
             names = [b.name for b in self.description.bodies if f"body '{b.name}'" != location]
             message = (
-                f"no body has that name.{did_you_mean(name, names)} Bodies: {', '.join(['n (the ground)', *names])}."
+                f"no body has that name.{did_you_mean(name, names)} Bodies: "
+                f"{', '.join(['n (the ground)', *names])}."
             )
             self.add_problem(location, f"{option} '{name}' does not exist: {message}")
             return None
@@ -99,7 +113,10 @@ class DescriptionChecker:
             if not e.constant:
                 moving = ", ".join(s.name for s in free_symbols(e) if not s.constant)
                 advice = "give a number or a formula of parameters"
-                steps = "; a value that changes in steps is a parameter that an event sets (bc.event, action=)"
+                steps = (
+                    "; a value that changes in steps is a parameter that an event sets "
+                    "(bc.event, action=)"
+                )
                 raise ModelError(f"{e} must be constant, but {moving} varies: {advice}{steps}.")
             expression = e
         return expression
@@ -120,17 +137,25 @@ class DescriptionChecker:
         """Unit vector of a coordinate axis or of three constant components."""
         if (number := axis_number(axis)) is not None:
             return IDENTITY[number - 1]
-        if isinstance(axis, int | float | str) or not hasattr(axis, "__len__") or getattr(axis, "ndim", 1) == 0:
+        if (
+            isinstance(axis, int | float | str)
+            or not hasattr(axis, "__len__")
+            or getattr(axis, "ndim", 1) == 0
+        ):
             self.add_problem(location, f"{option}: {axis!r} is not an axis; {AXIS}.")
             return None
         v = self.read_vector(axis, location, option)
         size = dot3(v, v)
         if size is ZERO or size.fingerprint == 0:
-            self.add_problem(location, f"{option}={tuple(axis)!r} has no direction: all components are zero.")
+            self.add_problem(
+                location, f"{option}={tuple(axis)!r} has no direction: all components are zero."
+            )
             return None
         return normalized(v, size)
 
-    def transform_coordinates(self, v: Vec3, coordinates_of: Any, R: Mat3, p: Vec3, location: str) -> Vec3:
+    def transform_coordinates(
+        self, v: Vec3, coordinates_of: Any, R: Mat3, p: Vec3, location: str
+    ) -> Vec3:
         """Coordinates given in another body's nominal axes, in those of (R, p)."""
         if coordinates_of is None:
             return v
@@ -141,13 +166,14 @@ class DescriptionChecker:
         return matvec(transpose(R), add3(p_C, matvec(R_C, v), neg3(p)))
 
     def nominal_pose(self, index: int) -> tuple[Mat3, Vec3]:
-        """Orientation and origin of a body with all coordinates at zero; those of the ground for -1."""
+        """Orientation and origin of a body with all coordinates at zero; those of the ground for
+        -1."""
         return (self.drafts[index].R_N, self.drafts[index].p_N) if index >= 0 else (IDENTITY, NULL)
 
 
 def without_rounding(v: Vec3) -> Vec3:
-    """Components without those that are rounding compared with the others, as rotations in floating point leave
-    them."""
+    """Components without those that are rounding compared with the others, as rotations in floating
+    point leave them."""
     if any(free_symbols(x) for x in v):
         return v
     sizes = [abs(x) for x in evaluate(v, {})]
@@ -156,12 +182,14 @@ def without_rounding(v: Vec3) -> Vec3:
 
 
 def normalized(v: Vec3, square: Expr) -> Vec3:
-    """v divided by its length, whose square is given; what is rounding is none: components next to others, a length
-    next to 1."""
+    """v divided by its length, whose square is given; what is rounding is none: components next to
+    others, a length next to 1."""
     if not any(free_symbols(x) for x in v):
         v = without_rounding(v)
         if sum(x is not ZERO for x in v) == 1:  # along an axis
-            x, y, z = (x if x is ZERO else ONE if evaluate([x], {})[0] > 0 else MINUS_ONE for x in v)
+            x, y, z = (
+                x if x is ZERO else ONE if evaluate([x], {})[0] > 0 else MINUS_ONE for x in v
+            )
             return x, y, z
         square = dot3(v, v)
         if abs(evaluate([square], {})[0] - 1.0) <= RANKS.digits:

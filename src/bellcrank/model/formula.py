@@ -1,7 +1,9 @@
-"""Formulas: what a modeller writes, as text or with Python operators, before its meaning is looked up.
+"""Formulas: what a modeller writes, as text or with Python operators, before its meaning is looked
+up.
 
-Velocities and directions have a meaning only when the whole system is known, so a formula stays syntax until the
-description is frozen. Scalars that need no mechanics (parameters, coordinates, numbers) are expressions at once.
+Velocities and directions have a meaning only when the whole system is known, so a formula stays
+syntax until the description is frozen. Scalars that need no mechanics (parameters, coordinates,
+numbers) are expressions at once.
 """
 
 from __future__ import annotations
@@ -12,7 +14,12 @@ from typing import Any
 from bellcrank.core.errors import ModelError
 from bellcrank.core.units import parse_quantity
 from bellcrank.symbolic.expr import Expr, apply_builtin, free_symbols
-from bellcrank.symbolic.expr.formula_parser import SyntaxNode, parse_formula, postorder_syntax, syntax_to_text
+from bellcrank.symbolic.expr.formula_parser import (
+    SyntaxNode,
+    parse_formula,
+    postorder_syntax,
+    syntax_to_text,
+)
 from bellcrank.symbolic.expr.function_table import CALLED
 from bellcrank.symbolic.expr.node import try_expression, undecidable_message
 
@@ -67,12 +74,17 @@ class Formula:
 
 
 def to_syntax(value: Any) -> SyntaxNode:
-    """Syntax of a number, an expression, a formula, a body or point, or text, which may be a number with its unit."""
+    """Syntax of a number, an expression, a formula, a body or point, or text, which may be a number
+    with its unit."""
     if isinstance(value, Formula):
         return value.syntax
     if isinstance(value, str):
         quantity = parse_quantity(value)
-        return parse_formula(value) if quantity is None else SyntaxNode("quantity", quantity, source=value)
+        return (
+            parse_formula(value)
+            if quantity is None
+            else SyntaxNode("quantity", quantity, source=value)
+        )
     if isinstance(value, SyntaxNode):
         return value
     number = try_expression(value)
@@ -83,7 +95,9 @@ def formula_names(value: Any) -> set[str]:
     """The names that a formula holds, as they are spelled."""
     nodes = list(postorder_syntax(to_syntax(value)))
     expressions = [n.args[0] for n in nodes if n.op == "value" and isinstance(n.args[0], Expr)]
-    return {n.args[0] for n in nodes if n.op == "name"} | {s.name for s in free_symbols(*expressions)}
+    return {n.args[0] for n in nodes if n.op == "name"} | {
+        s.name for s in free_symbols(*expressions)
+    }
 
 
 def call_formula(name: str, *args: Any) -> Formula:
@@ -158,8 +172,9 @@ def angle(a: Any, b: Any, about: Any = None) -> Formula:
     a, b : VectorLike
         The vectors.
     about : VectorLike, optional
-        Axis about which the angle is positive, from -pi to pi. About the axis of a revolute joint it is the angle of
-        the joint, which counts full rotations. Default: the angle has no sign, from 0 to pi.
+        Axis about which the angle is positive, from -pi to pi. About the axis of a revolute joint
+        it is the angle of the joint, which counts full rotations. Default: the angle has no sign,
+        from 0 to pi.
 
     Returns
     -------
@@ -363,7 +378,8 @@ def partial(e: Any, x: Any) -> Formula:
 
 
 def nominal(e: Any) -> Formula:
-    """Return the value of an expression in the reference configuration, with all coordinates and speeds zero.
+    """Return the value of an expression in the reference configuration, with all coordinates and
+    speeds zero.
 
     Parameters
     ----------

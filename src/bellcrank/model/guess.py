@@ -1,4 +1,5 @@
-"""Guesses of states: from where the assembly of closed loops starts, next to initial values, which it keeps."""
+"""Guesses of states: from where the assembly of closed loops starts, next to initial values, which
+it keeps."""
 
 from __future__ import annotations
 
@@ -28,7 +29,10 @@ def with_guess(initial: Any, guess: Mapping[Any, float | str] | None) -> Any:
         require_mapping(guess, "guess")
         return initial
     if initial is not None and not isinstance(initial, Mapping):
-        raise ModelError("guess= goes with values by name: initial= is a whole state (q, u), which leaves nothing open")
+        raise ModelError(
+            "guess= goes with values by name: initial= is a whole state (q, u), which "
+            "leaves nothing open"
+        )
     initial_keys = {_normalized_name(k) for k in initial or ()}
     guesses = {k: _make_guess(k, v) for k, v in require_mapping(guess, "guess").items()}
     if duplicates := [str(k) for k in guesses if _normalized_name(k) in initial_keys]:

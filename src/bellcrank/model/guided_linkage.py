@@ -1,7 +1,8 @@
 """Linkages as joints: what `model.joints.guided` asks for, from the exact linkage or from a table.
 
-The exact joint calls one routine for the state of the linkage and its derivatives; carrier and links are expressions
-of these, of which only those that are needed are computed. A table joint calls one look-up per part.
+The exact joint calls one routine for the state of the linkage and its derivatives; carrier and
+links are expressions of these, of which only those that are needed are computed. A table joint
+calls one look-up per part.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def _reject_third_derivative(index: int, args: Sequence[Expr]) -> Expr:
 
 
 class LinkageGuide:
-    """What both kinds share: a linkage or table, of which `count` inputs move; `_zero`: values of routines as drawn."""
+    """What both kinds share: a linkage or table, of which `count` inputs move; `_zero`: values of
+    routines as drawn."""
 
     extend = False
 
@@ -74,15 +76,23 @@ class LinkageGuide:
         self._zero: dict[UserFunction, Sequence[float]] = {}
 
     def coordinate_kinds(self) -> list[str]:
-        return ["angle" if i.kind == "roll" else "length" for i in self.linkage.chain.inputs][: self.count]
+        return ["angle" if i.kind == "roll" else "length" for i in self.linkage.chain.inputs][
+            : self.count
+        ]
 
     def with_drawn_values(self, e: Expr) -> Expr:
         """e with the values of routines at zero inputs in place of their calls."""
         replacements: dict[Expr, Expr] = {}
         zero = self._values_as_drawn()
         for node in postorder((e,)):
-            if isinstance(node, Func) and isinstance(node.function, RoutineValue) and node.function.external in zero:
-                replacements[node] = expression(float(zero[node.function.external][node.function.index]))
+            if (
+                isinstance(node, Func)
+                and isinstance(node.function, RoutineValue)
+                and node.function.external in zero
+            ):
+                replacements[node] = expression(
+                    float(zero[node.function.external][node.function.index])
+                )
         return substitute(e, replacements) if replacements else e
 
     def _values_as_drawn(self) -> dict[UserFunction, Sequence[float]]:
@@ -90,7 +100,8 @@ class LinkageGuide:
         return self._zero
 
     def numeric_motion(self, part: str, values: Sequence[float], metre: float) -> dict[str, Any]:
-        """Motion of a part as arrays, from the linkage or table itself; lengths in the unit of the equations."""
+        """Motion of a part as arrays, from the linkage or table itself; lengths in the unit of the
+        equations."""
         scales, inputs = self._scaled_inputs(values, metre)
         second: dict[str, Any] = {self.linkage.inputs[1]: inputs[1]} if len(inputs) == 2 else {}
         second |= {"extend": True} if self.extend else {}
@@ -104,11 +115,19 @@ class LinkageGuide:
             mixed_scale = scales[0] * scales[1]
             result["d"].append(pose.d_rack * metre * scales[1])
             result["delta"].append(pose.delta_rack * scales[1])
-            result["dd"] |= {(1, 1): pose.dd_rack * metre * scales[1] ** 2, (0, 1): pose.dd_mixed * metre * mixed_scale}
-            result["ddelta"] |= {(1, 1): pose.ddelta_rack * scales[1] ** 2, (0, 1): pose.ddelta_mixed * mixed_scale}
+            result["dd"] |= {
+                (1, 1): pose.dd_rack * metre * scales[1] ** 2,
+                (0, 1): pose.dd_mixed * metre * mixed_scale,
+            }
+            result["ddelta"] |= {
+                (1, 1): pose.ddelta_rack * scales[1] ** 2,
+                (0, 1): pose.ddelta_mixed * mixed_scale,
+            }
         return result
 
-    def _scaled_inputs(self, values: Sequence[float], metre: float) -> tuple[list[float], list[float]]:
+    def _scaled_inputs(
+        self, values: Sequence[float], metre: float
+    ) -> tuple[list[float], list[float]]:
         """Factors from the unit of the equations to m and rad, and the values in these."""
         scales = [1.0 / metre if k == "length" else 1.0 for k in self.coordinate_kinds()]
         return scales, [v * s for v, s in zip(values, scales, strict=True)]
@@ -116,7 +135,9 @@ class LinkageGuide:
     def presolve(self, several: Sequence[Sequence[float]], metre: float) -> None:
         """A table is soon looked up."""
 
-    def _inputs_in_si(self, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> Any:
+    def _inputs_in_si(
+        self, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr
+    ) -> Any:
         """Coordinates and speeds in m and rad, and the factor of each speed."""
         scales = [ONE / metre if kind == "length" else ONE for kind in self.coordinate_kinds()]
         args = [q * s for q, s in zip(coordinates, scales, strict=True)]
@@ -145,7 +166,9 @@ class ExactGuide(LinkageGuide):
 
     def _value(self, index: int, args: Sequence[Expr]) -> Expr:
         return Func(
-            f"{self.routine.name}.{index}", tuple(args), RoutineValue(self.routine, index, self._derivative_rule(index))
+            f"{self.routine.name}.{index}",
+            tuple(args),
+            RoutineValue(self.routine, index, self._derivative_rule(index)),
         )
 
     def _first_derivative(self, j: int, k: int, args: Sequence[Expr]) -> Expr:
@@ -171,7 +194,9 @@ class ExactGuide(LinkageGuide):
     def _state_partial(self, index: int, j: int, args: Sequence[Expr]) -> Expr:
         """Slope of a number of the state by input j."""
         u = next(
-            u for u in self.linkage.plan.state_updates if u.place <= index < u.place + (1 if u.kind == "add" else 4)
+            u
+            for u in self.linkage.plan.state_updates
+            if u.place <= index < u.place + (1 if u.kind == "add" else 4)
         )
         if u.kind == "add":
             return self._first_derivative(j, u.unknown, args)
@@ -180,25 +205,37 @@ class ExactGuide(LinkageGuide):
         return expression(euler_parameter_rates(e, half_rates)[index - u.place])
 
     def _first_derivative_partial(self, i: int, k: int, j: int, args: Sequence[Expr]) -> Expr:
-        """Slope of dy_k/dinput_i by input j; for rotations without fixed axis the order of i and j matters."""
+        """Slope of dy_k/dinput_i by input j; for rotations without fixed axis the order of i and j
+        matters."""
         value = self._second_derivative(i if i == j else 2, k, args)
         rotation_unknowns = [
-            u.unknown for u in self.linkage.plan.state_updates if u.kind == "turn" and 0 <= k - u.unknown < 3
+            u.unknown
+            for u in self.linkage.plan.state_updates
+            if u.kind == "turn" and 0 <= k - u.unknown < 3
         ]
         if i == j or not rotation_unknowns:
             return value
-        a, b = (tuple(self._first_derivative(x, rotation_unknowns[0] + m, args) for m in range(3)) for x in (j, i))
+        a, b = (
+            tuple(self._first_derivative(x, rotation_unknowns[0] + m, args) for m in range(3))
+            for x in (j, i)
+        )
         return value + cross_jets3(a, b)[k - rotation_unknowns[0]] / 2  # type: ignore[arg-type]
 
     # ---- the protocol
 
-    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> JointMotion:
+    def motion(
+        self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr
+    ) -> JointMotion:
         args, rates, scales = self._inputs_in_si(coordinates, speeds, metre)
         plan = self.linkage.plan
         state = [self._value(i, args) for i in range(plan.size)]
-        y = [[self._first_derivative(j, k, args) for k in range(plan.unknowns)] for j in range(self.count)]
+        y = [
+            [self._first_derivative(j, k, args) for k in range(plan.unknowns)]
+            for j in range(self.count)
+        ]
         moving = [
-            sum((a * u for a, u in zip(column, rates, strict=True)), expression(0)) for column in zip(*y, strict=True)
+            sum((a * u for a, u in zip(column, rates, strict=True)), expression(0))
+            for column in zip(*y, strict=True)
         ]
         frames = BodyFrames(plan, state, [*y, moving])
         second = [self._acceleration(k, rates, args) for k in range(plan.unknowns)]
@@ -220,7 +257,8 @@ class ExactGuide(LinkageGuide):
         low, high = solvable_travel(self.linkage) if values[0] else (0.0, 0.0)
         if not low <= values[0] / metre <= high:
             raise ModelError(
-                f"linkage '{self.linkage.name}': travel {values[0] / metre:.6g} m lies outside {low:.6g} to "
+                f"linkage '{self.linkage.name}': travel {values[0] / metre:.6g} m lies "
+                f"outside {low:.6g} to "
                 f"{high:.6g} m"
             )
         return super().numeric_motion(part, values, metre)
@@ -228,11 +266,15 @@ class ExactGuide(LinkageGuide):
     def presolve(self, several: Sequence[Sequence[float]], metre: float) -> None:
         low, high = solvable_travel(self.linkage)
         requested = {tuple(self._scaled_inputs(values, metre)[1]) for values in several}
-        unsolved = sorted(x for x in requested if low <= x[0] <= high and (self.linkage, *x) not in _poses_ahead)
+        unsolved = sorted(
+            x for x in requested if low <= x[0] <= high and (self.linkage, *x) not in _poses_ahead
+        )
         if not unsolved:
             return
         travel, *second = np.array(unsolved).T
-        poses = self.linkage.solve(travel, **dict(zip(self.linkage.inputs[1:], second, strict=False)))
+        poses = self.linkage.solve(
+            travel, **dict(zip(self.linkage.inputs[1:], second, strict=False))
+        )
         if len(_poses_ahead) > MOST_SOLVED:
             _poses_ahead.clear()
         _poses_ahead.update({(self.linkage, *x): poses[i] for i, x in enumerate(unsolved)})
@@ -245,10 +287,17 @@ class TableGuide(LinkageGuide):
     """A linkage looked up in a table; `formulas` makes those of a part of it."""
 
     def __init__(
-        self, name: str, table: Table, second: bool, formulas: Callable[[str], Any], extend: bool = False
+        self,
+        name: str,
+        table: Table,
+        second: bool,
+        formulas: Callable[[str], Any],
+        extend: bool = False,
     ) -> None:
         if second and table.rack is None:
-            raise ModelError(f"the table of '{table.name}' has no second input; make it with rack=(low, high)")
+            raise ModelError(
+                f"the table of '{table.name}' has no second input; make it with rack=(low, high)"
+            )
         super().__init__(name, table, second)
         self.inputs = 2 if table.rack is not None else 1  # of the table
         self.pairs = 3 if table.rack is not None else 1
@@ -263,7 +312,9 @@ class TableGuide(LinkageGuide):
 
             def look_up_pose(z: float, *r: float) -> list[float]:
                 try:
-                    pose = self.linkage.solve(z, *r, links=[] if part == carrier else [part], extend=self.extend)
+                    pose = self.linkage.solve(
+                        z, *r, links=[] if part == carrier else [part], extend=self.extend
+                    )
                 except ModelError:
                     return [math.nan] * total
                 return _flatten_pose(pose if part == carrier else pose.link[part])
@@ -272,9 +323,17 @@ class TableGuide(LinkageGuide):
             arguments = ("z", "r")[: self.inputs]
             rule = partial(self._derivative_rule, part)
             external = UserFunction(
-                name, arguments, returns, python=look_up_pose, formulas=self._formulas(part), rule=rule
+                name,
+                arguments,
+                returns,
+                python=look_up_pose,
+                formulas=self._formulas(part),
+                rule=rule,
             )
-            self._routines[part], self._zero[external] = external, look_up_pose(*[0.0] * self.inputs)
+            self._routines[part], self._zero[external] = (
+                external,
+                look_up_pose(*[0.0] * self.inputs),
+            )
         return self._routines[part]
 
     def _value(self, part: str, index: int, args: Sequence[Expr]) -> Expr:
@@ -283,7 +342,9 @@ class TableGuide(LinkageGuide):
         if number is not None:
             return number
         return Func(
-            f"{routine.name}.{index}", tuple(args), RoutineValue(routine, index, self._derivative_rule(part, index))
+            f"{routine.name}.{index}",
+            tuple(args),
+            RoutineValue(routine, index, self._derivative_rule(part, index)),
         )
 
     def _vector_value(self, part: str, first: int, args: Sequence[Expr]) -> Vec3:
@@ -291,7 +352,8 @@ class TableGuide(LinkageGuide):
         return x, y, z
 
     def _derivative_rule(self, part: str, index: int) -> Rule:
-        """p' = d, R' = delta x R, d' = dd, delta' = ddelta (and half a cross product where the order matters)."""
+        """p' = d, R' = delta x R, d' = dd, delta' = ddelta (and half a cross product where the
+        order matters)."""
         d, delta, dd = 12, 12 + 3 * self.inputs, 12 + 6 * self.inputs
         ddelta = dd + 3 * self.pairs
 
@@ -319,13 +381,18 @@ class TableGuide(LinkageGuide):
                 value = self._value(part, ddelta + 3 * pair(i, j) + c, args)
                 if i == j:
                     return value
-                a, b = self._vector_value(part, delta + 3 * j, args), self._vector_value(part, delta + 3 * i, args)
+                a, b = (
+                    self._vector_value(part, delta + 3 * j, args),
+                    self._vector_value(part, delta + 3 * i, args),
+                )
                 return value + cross_jets3(a, b)[c] / 2
 
             return delta_partial
         return _reject_third_derivative
 
-    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> JointMotion:
+    def motion(
+        self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr
+    ) -> JointMotion:
         args, rates, scales = self._inputs_in_si(coordinates, speeds, metre)
         arguments, n = [*args, expression(0)][: self.inputs], self.inputs
         R = tuple(self._vector_value(part, 3 + 3 * r, arguments) for r in range(3))
@@ -335,11 +402,21 @@ class TableGuide(LinkageGuide):
         if self.count == 2:
             products += [(1, rates[1] * rates[1]), (2, 2 * rates[0] * rates[1])]
         first = 12 + 6 * n
-        a = add_jets3(*(scale_jet3(x, self._vector_value(part, first + 3 * k, arguments)) for k, x in products))
-        alpha = add_jets3(
-            *(scale_jet3(x, self._vector_value(part, first + 3 * (self.pairs + k), arguments)) for k, x in products)
+        a = add_jets3(
+            *(
+                scale_jet3(x, self._vector_value(part, first + 3 * k, arguments))
+                for k, x in products
+            )
         )
-        return _joint_motion(R, self._vector_value(part, 0, arguments), d, delta, a, alpha, metre, scales)
+        alpha = add_jets3(
+            *(
+                scale_jet3(x, self._vector_value(part, first + 3 * (self.pairs + k), arguments))
+                for k, x in products
+            )
+        )
+        return _joint_motion(
+            R, self._vector_value(part, 0, arguments), d, delta, a, alpha, metre, scales
+        )
 
     def coordinate_ranges(self) -> list[tuple[float, float]]:
         grids = [self.linkage.travel, self.linkage.rack][: self.count]
@@ -375,5 +452,7 @@ def _flatten_pose(pose: Any) -> list[float]:
 @lru_cache(maxsize=256)
 def _cached_pose(linkage: Any, travel: float, second: tuple[tuple[str, Any], ...]) -> Any:
     """The pose of all links; a check asks for those of one state several times."""
-    cached = _poses_ahead.pop((linkage, travel, *(x for name, x in second if name != "extend")), None)
+    cached = _poses_ahead.pop(
+        (linkage, travel, *(x for name, x in second if name != "extend")), None
+    )
     return linkage.solve(travel, **dict(second)) if cached is None else cached

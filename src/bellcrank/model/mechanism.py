@@ -1,7 +1,8 @@
 """A checked description: bodies with their joints resolved to constants and symbols.
 
 In:  a `Description` (see `records`). Out: `Mechanism`, frozen data for kinematics and dynamics. Formulas of forces,
-constraints and outputs are still syntax here: their meaning needs velocities, which `kinematics` provides.
+constraints and outputs are still syntax here: their meaning needs velocities, which `kinematics`
+provides.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from bellcrank.symbolic.vector.basis import NULL, Mat3, Vec3
 
 @dataclass(frozen=True)
 class Body:
-    """One rigid body and the joint that carries it. `composite_cm` is the mass centre of the body with all whose mass
-    centres are fixed in it (Sayers 1990, section 8.1.4)."""
+    """One rigid body and the joint that carries it. `composite_cm` is the mass centre of the body
+    with all whose mass centres are fixed in it (Sayers 1990, section 8.1.4)."""
 
     index: int
     name: str
@@ -62,8 +63,8 @@ class Mechanism:
 
     @cached_property
     def gimbal_locks(self) -> tuple[tuple[Body, Symbol, int, float], ...]:
-        """Every body that can be in gimbal lock, the angle that does it with its place between the other two, and its
-        value there."""
+        """Every body that can be in gimbal lock, the angle that does it with its place between the
+        other two, and its value there."""
         coordinate_index = {q: i for i, q in enumerate(self.coordinates)}
         return tuple(
             (b, angle, coordinate_index[angle], lock_value)

@@ -1,4 +1,5 @@
-"""The orientation of a body in its parent at zero coordinates, where it is given: a matrix, or turns one after another.
+"""The orientation of a body in its parent at zero coordinates, where it is given: a matrix, or
+turns one after another.
 
 In:  a `DescriptionChecker` and what stands in the record. Out: R_AB, whose columns are the axes of the body in the
 parent.
@@ -14,14 +15,23 @@ from bellcrank.core.numeric.tuning import RANKS
 from bellcrank.model.checker import DescriptionChecker
 from bellcrank.symbolic.expr import Expr, evaluate, expression, free_symbols
 from bellcrank.symbolic.expr.formula_parser import axis_number
-from bellcrank.symbolic.vector.basis import IDENTITY, Mat3, cross3, dot3, matmul, rotation_about, transpose
+from bellcrank.symbolic.vector.basis import (
+    IDENTITY,
+    Mat3,
+    cross3,
+    dot3,
+    matmul,
+    rotation_about,
+    transpose,
+)
 
 ORIENTATION_FORMS = "a 3 x 3 rotation matrix, a turn (axis, angle), or several turns"
 ROTATION_TOLERANCE = 1e-6  # how far a matrix of numbers may be from a rotation; it is then made one
 
 
 def read_orientation(checker: DescriptionChecker, orientation: Any, location: str) -> Mat3:
-    """R_AB of a matrix whose columns are the axes of the body, or of turns about axes of the body as it is turned."""
+    """R_AB of a matrix whose columns are the axes of the body, or of turns about axes of the body
+    as it is turned."""
     rows = list(orientation) if _is_sequence(orientation) else []
     if len(rows) == 2 and not _is_axis_angle_pair(rows[0]):
         rows = [rows]
@@ -43,10 +53,14 @@ def _check_rotation_matrix(checker: DescriptionChecker, rows: list[Any], locatio
     R: Mat3 = x, y, z
     if any(free_symbols(*row) for row in R):
         products = matmul(transpose(R), R)
-        is_orthogonal = all(_are_equal(products[i][j], IDENTITY[i][j]) for i in range(3) for j in range(3))
+        is_orthogonal = all(
+            _are_equal(products[i][j], IDENTITY[i][j]) for i in range(3) for j in range(3)
+        )
         is_rotation = is_orthogonal and _are_equal(dot3(R[0], cross3(R[1], R[2])), IDENTITY[0][0])
         if not is_rotation:
-            message = "is not a rotation for all values of its parameters; turns (axis, angle) always are"
+            message = (
+                "is not a rotation for all values of its parameters; turns (axis, angle) always are"
+            )
             checker.add_problem(location, f"orientation: the matrix {message}.")
         return R
     numbers = np.array([evaluate(row, {}) for row in R])
@@ -56,10 +70,15 @@ def _check_rotation_matrix(checker: DescriptionChecker, rows: list[Any], locatio
     if deviation > ROTATION_TOLERANCE or np.linalg.det(closest_rotation) < 0:
         reason = f"off by {deviation:.2g}" if deviation > ROTATION_TOLERANCE else "a reflection"
         checker.add_problem(
-            location, f"orientation: the matrix is no rotation ({reason}); its columns are the axes of the body."
+            location,
+            f"orientation: the matrix is no rotation ({reason}); its columns are the axes "
+            f"of the body.",
         )
         return R
-    x, y, z = ((expression(float(a)), expression(float(b)), expression(float(c))) for a, b, c in closest_rotation)
+    x, y, z = (
+        (expression(float(a)), expression(float(b)), expression(float(c)))
+        for a, b, c in closest_rotation
+    )
     return _snap_rotation((x, y, z))
 
 
@@ -86,4 +105,8 @@ def _is_sequence(value: Any) -> bool:
 
 def _is_axis_angle_pair(value: Any) -> bool:
     """An axis and an angle."""
-    return _is_sequence(value) and len(value) == 2 and (axis_number(value[0]) is not None or _is_sequence(value[0]))
+    return (
+        _is_sequence(value)
+        and len(value) == 2
+        and (axis_number(value[0]) is not None or _is_sequence(value[0]))
+    )

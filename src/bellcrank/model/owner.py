@@ -1,4 +1,5 @@
-"""Names that know the System they were given in, so that a body of another one does not stand for its namesake."""
+"""Names that know the System they were given in, so that a body of another one does not stand for
+its namesake."""
 
 from __future__ import annotations
 

@@ -53,7 +53,9 @@ class ParameterRecord:
     label: str | None = None
     positive: bool = False  # a run with another value is rejected
     range: tuple[float, float] | None = None  # usual values, user units
-    written: tuple[float, str] | None = field(default=None, compare=False, repr=False)  # number and unit of the value
+    written: tuple[float, str] | None = field(
+        default=None, compare=False, repr=False
+    )  # number and unit of the value
     declared: bool = field(default=False, compare=False, repr=False)  # it may stand in no formula
 
 
@@ -84,7 +86,8 @@ class ConstraintRecord:
 
 @dataclass
 class LoopRecord:
-    """A loop closed at two points: no relative movement along `directions`, or a joint with its axis."""
+    """A loop closed at two points: no relative movement along `directions`, or a joint with its
+    axis."""
 
     first: Any
     second: Any
@@ -122,7 +125,8 @@ class ShapeRecord:
 
 @dataclass(frozen=True)
 class RangeRecord:
-    """Within which limits what stands in an output is known, in units of the equations; outside, the end is used."""
+    """Within which limits what stands in an output is known, in units of the equations; outside,
+    the end is used."""
 
     output: str
     low: float
@@ -132,8 +136,9 @@ class RangeRecord:
 
 @dataclass(frozen=True, eq=False)
 class UserFunction:
-    """A user function. Without `returns` it is a function of its arguments in formulas; with `returns` those names
-    are variables that it sets, called with the expressions given as `arguments`."""
+    """A user function. Without `returns` it is a function of its arguments in formulas; with
+    `returns` those names are variables that it sets, called with the expressions given as
+    `arguments`."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -145,8 +150,12 @@ class UserFunction:
     fortran: str | None = None
     formulas: Any = None  # from which it is printed in any language (`program.routine.Formulas`)
     rule: Callable[[int], Rule] | None = None  # of its i-th value: partial derivatives by arguments
-    lanes: str | None = None  # C of the same over vectors of runs, behind `c`: arguments and returns are `lanes`
-    kernel: Any = None  # what the kernel knows of it, if it evaluates it (`codegen.kernel_function`)
+    lanes: str | None = (
+        None  # C of the same over vectors of runs, behind `c`: arguments and returns are `lanes`
+    )
+    kernel: Any = (
+        None  # what the kernel knows of it, if it evaluates it (`codegen.kernel_function`)
+    )
 
     varies = True  # its value may change although its arguments do not
 
@@ -157,7 +166,8 @@ class UserFunction:
 
     @property
     def is_sampled(self) -> bool:
-        """Are its values kept from one call to the next, which comes at the start of a run or at the end of a step?"""
+        """Are its values kept from one call to the next, which comes at the start of a run or at
+        the end of a step?"""
         return self.when in ("init", "update")
 
     def known_in(self, language: str) -> bool:
@@ -186,7 +196,8 @@ class UserFunction:
 
 @dataclass(frozen=True)
 class EventRecord:
-    """An event to look for: an expression that crosses zero or a comparison, and what is set then."""
+    """An event to look for: an expression that crosses zero or a comparison, and what is set
+    then."""
 
     expression: str
     direction: int = 0
@@ -197,7 +208,8 @@ class EventRecord:
 
 @dataclass(frozen=True)
 class StartSpeed:
-    """A speed (m/s) from which initial values follow: by state the coefficients of its powers, from the first on."""
+    """A speed (m/s) from which initial values follow: by state the coefficients of its powers, from
+    the first on."""
 
     value: float
     states: Mapping[str, tuple[float, ...]]
@@ -246,7 +258,9 @@ class Description:
     ranges: list[RangeRecord] = field(default_factory=list)
     shapes: list[ShapeRecord] = field(default_factory=list)
     wheels: list[ContactRecord] = field(default_factory=list)  # on the ground
-    number: int = field(default_factory=count().__next__, metadata={"content": False})  # which System it is
+    number: int = field(
+        default_factory=count().__next__, metadata={"content": False}
+    )  # which System it is
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -258,7 +272,10 @@ class Description:
         """The description as it is now, which what the user adds later does not change."""
         copies = {f.name: _copy_value(getattr(self, f.name)) for f in fields(self)}
         run = replace(
-            self.run, initial=dict(self.run.initial), inputs=dict(self.run.inputs), events=list(self.run.events)
+            self.run,
+            initial=dict(self.run.initial),
+            inputs=dict(self.run.inputs),
+            events=list(self.run.events),
         )
         return Description(**{**copies, "run": run})
 
@@ -266,5 +283,7 @@ class Description:
 def _copy_value(value: Any) -> Any:
     """A list or dictionary of its own; records that can change are copied."""
     if isinstance(value, dict):
-        return {name: replace(x) if isinstance(x, ParameterRecord) else x for name, x in value.items()}
+        return {
+            name: replace(x) if isinstance(x, ParameterRecord) else x for name, x in value.items()
+        }
     return list(value) if isinstance(value, list) else value

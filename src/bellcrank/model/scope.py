@@ -1,7 +1,9 @@
-"""What names mean: parameters, variables, coordinates and speeds, and the scalar part of the language.
+"""What names mean: parameters, variables, coordinates and speeds, and the scalar part of the
+language.
 
-Names are case-sensitive, but for those of built-in functions; unknown scalars become parameters. Small orders are
-given to symbols here, so that the same description can be frozen with and without them.
+Names are case-sensitive, but for those of built-in functions; unknown scalars become parameters.
+Small orders are given to symbols here, so that the same description can be frozen with and without
+them.
 """
 
 from __future__ import annotations
@@ -29,7 +31,12 @@ from bellcrank.symbolic.expr import (
     postorder,
     rewrite_nodes,
 )
-from bellcrank.symbolic.expr.formula_parser import SyntaxNode, evaluate_syntax, long_sums, syntax_to_text
+from bellcrank.symbolic.expr.formula_parser import (
+    SyntaxNode,
+    evaluate_syntax,
+    long_sums,
+    syntax_to_text,
+)
 from bellcrank.symbolic.expr.function_table import CALLED, OPERATORS
 from bellcrank.symbolic.expr.user_function_value import UserFunctionValue
 
@@ -54,11 +61,14 @@ class UnresolvedName:
 
 
 def is_reserved(name: str) -> bool:
-    """Has a scalar of that name a meaning already? Capitals are free: only t is time, only pi the number."""
+    """Has a scalar of that name a meaning already? Capitals are free: only t is time, only pi the
+    number."""
     return name in RESERVED
 
 
-def make_symbol(description: Description, orders: Mapping[str, int], name: str, kind: str) -> Symbol:
+def make_symbol(
+    description: Description, orders: Mapping[str, int], name: str, kind: str
+) -> Symbol:
     """The symbol of a name, with its small order and, if it is a parameter, its sign."""
     record = description.parameters.get(name) if kind == "parameter" else None
     return Symbol(name, kind, orders.get(name, 0), record is not None and record.positive)
@@ -91,20 +101,26 @@ class FormulaScope:
         self.functions = {e.name: e for e in description.externals}
         self.returned = {r: (e, i) for e in description.externals for i, r in enumerate(e.returns)}
         self.tables = dict(description.tables)
-        # calls of user functions whose values are kept, with the symbols of these; None: they stay calls
+        # calls of user functions whose values are kept, with the symbols of these; None: they stay
+        # calls
         self.kept: dict[tuple[UserFunction, tuple[Expr, ...]], tuple[Symbol, ...]] | None = None
-        # user functions that give parameters, with their arguments, in the order in which they have to be called
+        # user functions that give parameters, with their arguments, in the order in which they have
+        # to be called
         self.entered: dict[UserFunction, tuple[Expr, ...]] = {}
         self._open: list[str] = []  # definitions being looked up, to find circles
         self.dummies: dict[str, Any] = {}  # meaning of x, x0, v inside a magnitude
         self.met_dummies: set[str] = set()  # those of them that the present magnitude holds
-        self._inside = {name for f in description.forces for name in f.dummies}  # names that may be such
+        self._inside = {
+            name for f in description.forces for name in f.dummies
+        }  # names that may be such
         self.clear_cache()
 
     def clear_cache(self) -> None:
         """Definitions are looked up anew: what their names stand for has changed."""
         self._values: dict[str, Any] = {}  # of definitions that are the same everywhere
-        self._local: set[str] = set()  # definitions that hold names of magnitudes, themselves or by another one
+        self._local: set[str] = (
+            set()
+        )  # definitions that hold names of magnitudes, themselves or by another one
         self._values_here: dict[str, Any] = {}  # of these, in the present magnitude
         self._values_with = self.dummies
 
@@ -129,7 +145,9 @@ class FormulaScope:
                 routine = getattr(node.function, "external", node.function)
                 if isinstance(routine, UserFunction) and routine.is_sampled:
                     args = tuple(self.with_scope_symbols(a) for a in node.args)
-                    return self.user_function_value(routine, args, getattr(node.function, "index", None))
+                    return self.user_function_value(
+                        routine, args, getattr(node.function, "index", None)
+                    )
             if not isinstance(node, Symbol) or node is PI:
                 return None
             if node.kind == "parameter":
@@ -153,7 +171,9 @@ class FormulaScope:
         if isinstance(value, Expr):
             return value
         if callable(value) and not hasattr(value, "name"):
-            raise ModelError("a Python function is no formula: use a formula, bc.table() or add_external()")
+            raise ModelError(
+                "a Python function is no formula: use a formula, bc.table() or add_external()"
+            )
         raise _formula_error(node, f"a scalar is needed here, but this is {_kind_phrase(value)}")
 
     def to_scalars(self, node: SyntaxNode, arguments: list[Any]) -> tuple[Expr, ...]:
@@ -166,11 +186,17 @@ class FormulaScope:
                 return expression(node.args[0])
             case "quantity":
                 number, unit = node.args
-                return expression(unit_system(self.description.units).parse_unit(unit).to_equation_units(number))
+                return expression(
+                    unit_system(self.description.units).parse_unit(unit).to_equation_units(number)
+                )
             case "name":
                 return UnresolvedName(node.args[0], node)
             case "value":
-                return self.with_scope_symbols(node.args[0]) if isinstance(node.args[0], Expr) else node.args[0]
+                return (
+                    self.with_scope_symbols(node.args[0])
+                    if isinstance(node.args[0], Expr)
+                    else node.args[0]
+                )
             case "unit":
                 return self.unit_vector(node)
             case "call":
@@ -191,7 +217,9 @@ class FormulaScope:
         plus = SyntaxNode("+", node.args[:2], node.position, node.source)
         while len(terms) > 1:  # by pairs: one by one would take the square of their number
             last = terms[-1:] if len(terms) % 2 else []
-            terms = [self.arithmetic(plus, a, b) for a, b in zip(terms[::2], terms[1::2], strict=False)] + last
+            terms = [
+                self.arithmetic(plus, a, b) for a, b in zip(terms[::2], terms[1::2], strict=False)
+            ] + last
         return terms[0]
 
     def resolve_name(self, value: Any) -> Any:
@@ -215,7 +243,9 @@ class FormulaScope:
             raise
         except ModelError as error:
             raise _formula_error(node, str(error)) from None
-        raise _formula_error(node, f"'{node.op}' does not go between {_kind_phrase(a)} and {_kind_phrase(b)}")
+        raise _formula_error(
+            node, f"'{node.op}' does not go between {_kind_phrase(a)} and {_kind_phrase(b)}"
+        )
 
     def scalar_name(self, name: UnresolvedName) -> Expr:
         key = name.text
@@ -245,19 +275,29 @@ class FormulaScope:
         if key in self.states:
             return self.symbol(key, "coordinate")
         if is_reserved(key) and key not in SHORT:
-            raise _formula_error(name.node, f"'{name.text}' is a reserved name and needs arguments in parentheses")
+            raise _formula_error(
+                name.node, f"'{name.text}' is a reserved name and needs arguments in parentheses"
+            )
         return self.parameter(key)
 
-    def user_function_value(self, routine: UserFunction, args: tuple[Expr, ...], index: int | None = None) -> Expr:
+    def user_function_value(
+        self, routine: UserFunction, args: tuple[Expr, ...], index: int | None = None
+    ) -> Expr:
         """A value of a user function: a function of its arguments, or a symbol if it is kept."""
         if self.kept is None or not routine.is_sampled:
-            return Func(routine.name, args, routine if index is None else UserFunctionValue(routine, index))
+            return Func(
+                routine.name, args, routine if index is None else UserFunctionValue(routine, index)
+            )
         if (routine, args) not in self.kept:
-            names = routine.returns or (f"{routine.name}_{sum(r is routine for r, _ in self.kept) + 1}",)
+            names = routine.returns or (
+                f"{routine.name}_{sum(r is routine for r, _ in self.kept) + 1}",
+            )
             self.kept[routine, args] = tuple(Symbol(n, "kept") for n in names)
         return self.kept[routine, args][index or 0]
 
-    def _parameter_from_function(self, routine: UserFunction, index: int, name: UnresolvedName) -> Expr:
+    def _parameter_from_function(
+        self, routine: UserFunction, index: int, name: UnresolvedName
+    ) -> Expr:
         """A parameter that a user function gives."""
         if routine not in self.entered:
             key = f"{routine.name}()"
@@ -269,9 +309,16 @@ class FormulaScope:
                 args = tuple(self.to_scalar(a) for a in routine.arguments)
             finally:
                 self._open.pop()
-            moving = {s.name for a in args for s in free_symbols(a) if s.kind != "parameter" and s is not PI}
+            moving = {
+                s.name
+                for a in args
+                for s in free_symbols(a)
+                if s.kind != "parameter" and s is not PI
+            }
             callees = (n.function for n in postorder(args) if isinstance(n, Func))
-            if moving or any(isinstance(callee, UserFunction | UserFunctionValue) for callee in callees):
+            if moving or any(
+                isinstance(callee, UserFunction | UserFunctionValue) for callee in callees
+            ):
                 dependence = ", ".join(sorted(moving)) or "the value of another routine"
                 when = "is called when the parameters have been read (when='input')"
                 restriction = f"its arguments may hold parameters only, not {dependence}"
@@ -282,9 +329,13 @@ class FormulaScope:
     def _definition(self, key: str, name: UnresolvedName) -> Any:
         if key in self._open:
             cycle = " -> ".join([*self._open[self._open.index(key) :], key])
-            raise _formula_error(name.node, f"the definition of '{name.text}' goes in a circle: {cycle}")
+            raise _formula_error(
+                name.node, f"the definition of '{name.text}' goes in a circle: {cycle}"
+            )
         if len(self._open) >= MAX_DEFINITION_DEPTH:
-            raise _formula_error(name.node, f"definitions refer to each other more than {MAX_DEFINITION_DEPTH} deep")
+            raise _formula_error(
+                name.node, f"definitions refer to each other more than {MAX_DEFINITION_DEPTH} deep"
+            )
         if key in self._values:
             return self._values[key]
         if self._values_with is not self.dummies:
@@ -310,7 +361,9 @@ class FormulaScope:
                 return self.tables[name](*args)
             external = self.functions[name]
             if len(args) != len(external.arguments):
-                raise _formula_error(node, f"{name}() takes {len(external.arguments)} arguments, {len(args)} given")
+                raise _formula_error(
+                    node, f"{name}() takes {len(external.arguments)} arguments, {len(args)} given"
+                )
             return self.user_function_value(external, args)
         key = name.lower()
         if key in MECHANICAL:
@@ -324,8 +377,15 @@ class FormulaScope:
                 return apply_builtin(key, *args)
             except ModelError as error:
                 raise _formula_error(node, str(error)) from None
-        function_names = [*CALLED, *MECHANICAL, *(e.name for e in self.functions.values()), *self.tables]
-        raise _formula_error(node, f"unknown function '{name}'.{did_you_mean(name, function_names)}")
+        function_names = [
+            *CALLED,
+            *MECHANICAL,
+            *(e.name for e in self.functions.values()),
+            *self.tables,
+        ]
+        raise _formula_error(
+            node, f"unknown function '{name}'.{did_you_mean(name, function_names)}"
+        )
 
     # ---- mechanics: what a scalar scope knows of it
 
@@ -338,16 +398,22 @@ class FormulaScope:
             body = referenced_name(first) or str(first)
             check_owner(body, self.description, "body")
             if body not in self.by_body:
-                raise _formula_error(node, f"no body has the name '{body}'.{did_you_mean(body, self.by_body)}")
+                raise _formula_error(
+                    node, f"no body has the name '{body}'.{did_you_mean(body, self.by_body)}"
+                )
             states = self.by_body[body][0 if key == "q" else 1]
             if len(arguments) == 1:
                 if len(states) != 1:
-                    raise _formula_error(node, f"body '{body}' has {len(states)} of these: write {key}({body}, i)")
+                    raise _formula_error(
+                        node, f"body '{body}' has {len(states)} of these: write {key}({body}, i)"
+                    )
                 return states[0]
             first, state_text = arguments[1], f"{key}({body}, {arguments[1]})"
         index = first.value if isinstance(first, Number) else None
         if not isinstance(index, int) or not 1 <= index <= len(states):
-            raise _formula_error(node, f"{state_text} does not exist: the index goes from 1 to {len(states)}")
+            raise _formula_error(
+                node, f"{state_text} does not exist: the index goes from 1 to {len(states)}"
+            )
         return states[index - 1]
 
     def motion_function(self, key: str, node: SyntaxNode, arguments: list[Any]) -> Any:
@@ -363,7 +429,9 @@ def _check_arity(node: SyntaxNode, argument_counts: tuple[int, ...], arguments: 
     if len(arguments) not in argument_counts:
         expected = " or ".join(map(str, argument_counts))
         raise _formula_error(
-            node, f"{node.args[0]}() takes {expected} argument{'s' if expected != '1' else ''}, {len(arguments)} given"
+            node,
+            f"{node.args[0]}() takes {expected} argument{'s' if expected != '1' else ''}, "
+            f"{len(arguments)} given",
         )
 
 

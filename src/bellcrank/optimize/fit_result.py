@@ -29,7 +29,8 @@ Interval = tuple[float, float]
 class Fit(TabularResult):
     """Parameters found by least squares, as `bc.optimize.fit` returns them: `fit["k"]` is a value.
 
-    `plot` draws measurements and runs before and after: a row for each channel, a column for each recording.
+    `plot` draws measurements and runs before and after: a row for each channel, a column for each
+    recording.
 
     Attributes
     ----------
@@ -40,8 +41,8 @@ class Fit(TabularResult):
     units : dict
         Units by name.
     covariance : ndarray
-        Covariance of the values, in their order. Infinite variance: the data do not determine a value.
-    noise, noise_units : dict
+        Covariance of the values, in their order. Infinite variance: the data do not determine a
+    value. noise, noise_units : dict
         Standard deviation of the errors by channel, and its unit.
     before, after : tuple of Correlation
         Runs with the start values and with those found, compared with each recording.
@@ -52,7 +53,8 @@ class Fit(TabularResult):
     notes : tuple of str
         Remarks: what is not identifiable, bounds that were met, correlations.
     states, sensors : tuple of str
-        Names of `values` that are initial values, and those that describe sensors; all others are parameters.
+        Names of `values` that are initial values, and those that describe sensors; all others are
+        parameters.
 
     Examples
     --------
@@ -92,7 +94,9 @@ class Fit(TabularResult):
         match = find_name(name, self.values, "unknown")
         if match is None:
             suggestion = did_you_mean(str(name), self.values)
-            raise ModelError(f"'{name}' was not fitted.{suggestion} Fitted: {', '.join(self.values)}.")
+            raise ModelError(
+                f"'{name}' was not fitted.{suggestion} Fitted: {', '.join(self.values)}."
+            )
         return self.values[match]
 
     def __iter__(self) -> Any:
@@ -124,7 +128,8 @@ class Fit(TabularResult):
         Parameters
         ----------
         level : float, default 0.95
-            Probability with which an interval contains the true value, if errors are independent noise.
+            Probability with which an interval contains the true value, if errors are independent
+            noise.
 
         Returns
         -------
@@ -137,30 +142,48 @@ class Fit(TabularResult):
         if number is None or not 0 < number < 1:
             raise ModelError(f"level={display_text(level)} must lie between 0 and 1, such as 0.95")
         factor = float(t.ppf(0.5 + number / 2, self.degrees_of_freedom))
-        return {n: (x - factor * e, x + factor * e) for (n, x), e in zip(
-            self.values.items(), self.standard_errors.values(), strict=True)}  # fmt: skip
+        return {
+            n: (x - factor * e, x + factor * e)
+            for (n, x), e in zip(self.values.items(), self.standard_errors.values(), strict=True)
+        }
 
     def __repr__(self) -> str:
         return f"Fit({self.name!r}: {', '.join(f'{n} = {x:.6g}' for n, x in self.values.items())})"
 
     @property
     def _title(self) -> str:
-        return f"{self.name}: {len(self.values)} values from {len(self.after)} recordings, {self.evaluations} runs"
+        return (
+            f"{self.name}: {len(self.values)} values from {len(self.after)} recordings, "
+            f"{self.evaluations} runs"
+        )
 
     def _table_cells(self) -> Cells:
         bounds, errors = self.intervals(), self.standard_errors
         rows = [
-            (n, f"{self.start[n]:.6g}", f"{x:.6g}", f"{errors[n]:.3g}", f"{bounds[n][0]:.6g} to {bounds[n][1]:.6g}",
-             typeset_unit(self.units[n]))
+            (
+                n,
+                f"{self.start[n]:.6g}",
+                f"{x:.6g}",
+                f"{errors[n]:.3g}",
+                f"{bounds[n][0]:.6g} to {bounds[n][1]:.6g}",
+                typeset_unit(self.units[n]),
+            )
             for n, x in self.values.items()
-        ]  # fmt: skip
+        ]
         return HEAD, rows, "<>>>><"
 
     def _lines_after_table(self) -> list[str]:
         lines = []
         for i, (old, new) in enumerate(zip(self.before, self.after, strict=True), 1):
-            lines += [f"recording {i}, RMS error before and after:"] if len(self.after) > 1 else ["RMS error:"]
-            lines += [f"  {c}  {old[c].rms:.4g} -> {new[c].rms:.4g} {typeset_unit(new[c].unit)}".rstrip() for c in new]
+            lines += (
+                [f"recording {i}, RMS error before and after:"]
+                if len(self.after) > 1
+                else ["RMS error:"]
+            )
+            lines += [
+                f"  {c}  {old[c].rms:.4g} -> {new[c].rms:.4g} {typeset_unit(new[c].unit)}".rstrip()
+                for c in new
+            ]
         return [*lines, *(f"note: {n}" for n in self.notes)]
 
     def _draw(self, path: str | Path | None) -> Any:
@@ -176,8 +199,8 @@ class Fit(TabularResult):
         Returns
         -------
         dict
-            Values with standard errors and intervals, covariance, correlation, errors before and after, notes. None
-            where a number is not defined.
+            Values with standard errors and intervals, covariance, correlation, errors before and
+            after, notes. None where a number is not defined.
         """
         bounds, errors = self.intervals(), self.standard_errors
         return {
@@ -205,7 +228,8 @@ class Fit(TabularResult):
         }
 
     def page(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write a report: values with intervals, their correlation, errors before and after, and overlays.
+        """Write a report: values with intervals, their correlation, errors before and after, and
+        overlays.
 
         Parameters
         ----------
@@ -220,9 +244,15 @@ class Fit(TabularResult):
             The file.
         """
         names = list(self.values)
-        rows = [(n, *(f"{x:.3f}" for x in row)) for n, row in zip(names, self.correlation, strict=True)]
+        rows = [
+            (n, *(f"{x:.3f}" for x in row)) for n, row in zip(names, self.correlation, strict=True)
+        ]
         correlation_table = html_table(["", *names], rows, range(1, len(names) + 1))
-        blocks = [*self._html_parts()[1:], HtmlText("<h3>Correlation of the values</h3>"), correlation_table]
+        blocks = [
+            *self._html_parts()[1:],
+            HtmlText("<h3>Correlation of the values</h3>"),
+            correlation_table,
+        ]
         sections = [DocumentSection("values", "Fitted values", blocks)]
         for i, (old, new) in enumerate(zip(self.before, self.after, strict=True), 1):
             pairs = [
@@ -230,14 +260,28 @@ class Fit(TabularResult):
                 for c in new.errors
                 for run_label, correlation in (("before", old), ("after", new))
             ]
-            lines = [("measured", new.measured), ("before", old.simulated), ("after", new.simulated)]
-            error_tables = [
-                html_table(["", *HEADS], [(run_label, *e.cells) for run_label, e in pairs], range(3, len(HEADS) + 1))
+            lines = [
+                ("measured", new.measured),
+                ("before", old.simulated),
+                ("after", new.simulated),
             ]
-            sections.append(DocumentSection(f"recording{i}", f"Recording {i}: {new.measured.name}",
-                                    [*error_tables, *channel_charts(lines, list(new.errors))]))  # fmt: skip
+            error_tables = [
+                html_table(
+                    ["", *HEADS],
+                    [(run_label, *e.cells) for run_label, e in pairs],
+                    range(3, len(HEADS) + 1),
+                )
+            ]
+            sections.append(
+                DocumentSection(
+                    f"recording{i}",
+                    f"Recording {i}: {new.measured.name}",
+                    [*error_tables, *channel_charts(lines, list(new.errors))],
+                )
+            )
         summary = (
-            f"{len(names)} values from {len(self.after)} recordings by least squares; intervals of {100 * LEVEL:g} %."
+            f"{len(names)} values from {len(self.after)} recordings by least squares; intervals "
+            f"of {100 * LEVEL:g} %."
         )
         text = html_document(title or f"{self.name}: fit", paragraph(summary), sections)
         return save_page(path, text)

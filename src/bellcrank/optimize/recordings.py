@@ -1,4 +1,5 @@
-"""Errors of runs compared with recordings, over unknowns of any origin: the part that models and cars share.
+"""Errors of runs compared with recordings, over unknowns of any origin: the part that models and
+cars share.
 
 In:  what was measured, unknowns, and a function that simulates a recording at many points. Out: `Fit`.
 A sensor measures scale*y(t - delay) + offset of a channel y; each of the three may be unknown.
@@ -14,7 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.core.errors import ModelError, ModelWarning, did_you_mean, issue_warning, require_mapping
+from bellcrank.core.errors import (
+    ModelError,
+    ModelWarning,
+    did_you_mean,
+    issue_warning,
+    require_mapping,
+)
 from bellcrank.core.files.record import FileChannel
 from bellcrank.core.name_lookup import find_name
 from bellcrank.core.numeric.real_numbers import display_text, to_float
@@ -27,7 +34,9 @@ from bellcrank.simulation.run.result import Run
 Array = np.ndarray[Any, Any]
 Values = Mapping[str, float]
 Histories = tuple[Array, Mapping[str, Array]]  # times, and channels in user units
-Simulate = Callable[[int, Sequence[Values]], Sequence[Histories | None]]  # a recording at points; None: a run failed
+Simulate = Callable[
+    [int, Sequence[Values]], Sequence[Histories | None]
+]  # a recording at points; None: a run failed
 SENSOR = {"scale": 1.0, "offset": 0.0, "delay": 0.0}
 
 
@@ -67,10 +76,18 @@ class Recording:
         """
         run = read(self.data, self.channels) if isinstance(self.data, str | Path) else self.data
         if not isinstance(run, Run):
-            raise ModelError(f"fit: data={display_text(run)} must be a run, a path, a Recording or a list of these")
+            raise ModelError(
+                f"fit: data={display_text(run)} must be a run, a path, a Recording or a "
+                f"list of these"
+            )
         if len(run.time) < FEWEST:
-            raise ModelError(f"fit: {run.name} has {len(run.time)} samples; at least {FEWEST} are needed")
-        channels = [FileChannel(n, x, run.units.get(n, ""), run.labels.get(n, n)) for n, x in run.channels.items()]
+            raise ModelError(
+                f"fit: {run.name} has {len(run.time)} samples; at least {FEWEST} are needed"
+            )
+        channels = [
+            FileChannel(n, x, run.units.get(n, ""), run.labels.get(n, n))
+            for n, x in run.channels.items()
+        ]
         return Run._from_channels(run.name, run.time - run.time[0], channels, run.ended)
 
 
@@ -92,8 +109,8 @@ def make_unknown(
     *,
     user_start: bool = False,
 ) -> FitUnknown:
-    """An unknown with bounds (low, high) or None; its size is that of its value, or of its range. A value of the model
-    may lie outside the bounds, one that was given to start with not."""
+    """An unknown with bounds (low, high) or None; its size is that of its value, or of its range. A
+    value of the model may lie outside the bounds, one that was given to start with not."""
     low, high = -np.inf, np.inf
     if bounds is not None:
         limits = (
@@ -103,11 +120,14 @@ def make_unknown(
         )
         if None in limits or not limits[0] < limits[1]:  # type: ignore[operator]
             raise ModelError(
-                f"fit: the bounds of '{name}', {display_text(bounds)}, must be (low, high), the lower one first"
+                f"fit: the bounds of '{name}', {display_text(bounds)}, must be (low, high), "
+                f"the lower one first"
             )
         low, high = float(limits[0]), float(limits[1])  # type: ignore[arg-type]
     if user_start and not low <= start <= high:
-        raise ModelError(f"fit: start of '{name}', {start:g}, lies outside its bounds, {low:g} to {high:g}")
+        raise ModelError(
+            f"fit: start of '{name}', {start:g}, lies outside its bounds, {low:g} to {high:g}"
+        )
     start = min(max(start, low), high)
     width = 0.5 * (high - low) if np.isfinite(high - low) else 0.0
     return FitUnknown(name, start, low, high, size or abs(start) or width or 1.0, unit, label)
@@ -121,7 +141,8 @@ def bounds_by_name(spec: Any, argument: str) -> dict[str, Any]:
         return {str(k): v for k, v in spec.items()}
     if not isinstance(spec, Iterable) or isinstance(spec, bytes):
         raise ModelError(
-            f"fit: {argument}={display_text(spec)} must be a list of names, or a mapping from names to (low, high)"
+            f"fit: {argument}={display_text(spec)} must be a list of names, or a mapping "
+            f"from names to (low, high)"
         )
     names: list[Any] = [getattr(x, "name", x) for x in spec]
     if not all(isinstance(x, str) for x in names):
@@ -139,7 +160,8 @@ def parse_sensor_name(name: str) -> tuple[str, str] | None:
 
 @dataclass(frozen=True, eq=False)
 class FitSetup:
-    """What is fitted: a name for messages, channels with units and labels, logs in the order of recordings."""
+    """What is fitted: a name for messages, channels with units and labels, logs in the order of
+    recordings."""
 
     name: str
     units: Mapping[str, str]
@@ -154,23 +176,32 @@ class FitSetup:
 def make_fit_setup(
     name: str, available: Mapping[str, tuple[str, str]], logs: Sequence[Run], requested: Any
 ) -> FitSetup:
-    """Channels that are compared: those asked for, or all `available` ones (unit and label by name) that a log has."""
+    """Channels that are compared: those asked for, or all `available` ones (unit and label by name)
+    that a log has."""
     if requested is None:
         selected = [n for n in available if any(n in log.channels for log in logs)]
         if not selected:
-            raise ModelError(f"fit: no column of the recordings ({', '.join(logs[0])}) is a channel of {name}; a table "
-                             "of channels renames columns (bc.measured.read)")  # fmt: skip
+            raise ModelError(
+                f"fit: no column of the recordings ({', '.join(logs[0])}) is a channel of "
+                f"{name}; a table "
+                "of channels renames columns (bc.measured.read)"
+            )
     else:
         selected = []
         for n in [requested] if isinstance(requested, str) else list(requested):
             match = find_name(n, available, "channel")
             if match is None:
-                common = [c for c in available if any(c in log.channels for log in logs)] or list(available)
+                common = [c for c in available if any(c in log.channels for log in logs)] or list(
+                    available
+                )
                 raise ModelError(
-                    f"fit: no channel '{n}' in {name}.{did_you_mean(str(n), available)} Channels: {', '.join(common)}."
+                    f"fit: no channel '{n}' in {name}.{did_you_mean(str(n), available)} "
+                    f"Channels: {', '.join(common)}."
                 )
             if not any(match in log.channels for log in logs):
-                raise ModelError(f"fit: no recording has the channel '{n}'; columns are {', '.join(logs[0])}")
+                raise ModelError(
+                    f"fit: no recording has the channel '{n}'; columns are {', '.join(logs[0])}"
+                )
             selected.append(match)
         if not selected:
             raise ModelError("fit: name at least one channel")
@@ -193,11 +224,16 @@ class RecordingErrors:
                         log[name], log.units.get(name, ""), unit, f"channel '{name}' of {log.name}"
                     )
                     if not np.isfinite(measured[name]).all():
-                        raise ModelError(f"fit: channel '{name}' of {log.name} holds values that are not finite")
+                        raise ModelError(
+                            f"fit: channel '{name}' of {log.name} holds values that are not finite"
+                        )
                     channel.append(np.full(len(measured[name]), k))
             self.measured.append(measured)
         self.channel = np.concatenate(channel)
-        spans = [[np.ptp(measured[n]) for measured in self.measured if n in measured] for n in setting.units]
+        spans = [
+            [np.ptp(measured[n]) for measured in self.measured if n in measured]
+            for n in setting.units
+        ]
         self.ranges = np.array([float(max(s)) or 1.0 for s in spans])
 
     def __call__(self, points: Sequence[Values]) -> Array:
@@ -206,7 +242,11 @@ class RecordingErrors:
         for i, measured in enumerate(self.measured):
             simulated = self.sensor_channels(i, points)
             for name, y in measured.items():
-                blocks.append(np.array([np.full(len(y), np.nan) if x is None else x[name] - y for x in simulated]))
+                blocks.append(
+                    np.array(
+                        [np.full(len(y), np.nan) if x is None else x[name] - y for x in simulated]
+                    )
+                )
         return np.concatenate(blocks, axis=1)
 
     def sensor_channels(self, i: int, points: Sequence[Values]) -> list[dict[str, Array] | None]:
@@ -218,7 +258,9 @@ class RecordingErrors:
                 channels.append(None)
                 continue
             time, histories = result
-            channels.append({n: _apply_sensor(time, histories[n], t, n, point) for n in self.measured[i]})
+            channels.append(
+                {n: _apply_sensor(time, histories[n], t, n, point) for n in self.measured[i]}
+            )
         return channels
 
     def correlations(self, point: Values) -> tuple[Correlation, ...]:
@@ -230,14 +272,19 @@ class RecordingErrors:
                 raise ModelError(f"fit: the run of {log.name} fails with the values found")
             runs = []
             for values, run_name in ((simulated, self.setting.name), (measured, log.name)):
-                channels = [FileChannel(n, x, self.setting.units[n], self.setting.labels[n]) for n, x in values.items()]
+                channels = [
+                    FileChannel(n, x, self.setting.units[n], self.setting.labels[n])
+                    for n, x in values.items()
+                ]
                 runs.append(Run._from_channels(run_name, log.time, channels, "finished"))
             result.append(compare(runs[0], runs[1]))
         return tuple(result)
 
 
 def _apply_sensor(time: Array, y: Array, t: Array, name: str, point: Values) -> Array:
-    scale, offset, delay = (point.get(f"{name}.{attribute}", default) for attribute, default in SENSOR.items())
+    scale, offset, delay = (
+        point.get(f"{name}.{attribute}", default) for attribute, default in SENSOR.items()
+    )
     if f"{name}.delay" in point:
         from scipy.interpolate import CubicSpline
 
@@ -286,10 +333,23 @@ def run_fit(
         issue_warning(f"fit of {setting.name}: {problem}")
     noise = dict(zip(setting.channels, result.noise.tolist(), strict=True))
     return Fit(
-        setting.name, values, start, {u.name: u.unit for u in unknowns}, result.covariance, noise, dict(setting.units),
-        initial, final, result.degrees, result.evaluations, result.converged, (*result.problems, *result.notes), states,
-        sensors, {u.name: u.label for u in unknowns},
-    )  # fmt: skip
+        setting.name,
+        values,
+        start,
+        {u.name: u.unit for u in unknowns},
+        result.covariance,
+        noise,
+        dict(setting.units),
+        initial,
+        final,
+        result.degrees,
+        result.evaluations,
+        result.converged,
+        (*result.problems, *result.notes),
+        states,
+        sensors,
+        {u.name: u.label for u in unknowns},
+    )
 
 
 def _channel_weights(setting: FitSetup, weights: Mapping[str, float] | None) -> Array | None:
@@ -301,15 +361,20 @@ def _channel_weights(setting: FitSetup, weights: Mapping[str, float] | None) -> 
         number = to_float(values.pop(name, None))
         if number is None or not 0 < number < np.inf:
             raise ModelError(
-                f"fit: weights must have a positive number for each channel: {', '.join(setting.channels)}"
+                f"fit: weights must have a positive number for each channel: "
+                f"{', '.join(setting.channels)}"
             )
         numbers.append(number)
     if values:
-        raise ModelError(f"fit: weights name '{next(iter(values))}', which is no channel of the fit")
+        raise ModelError(
+            f"fit: weights name '{next(iter(values))}', which is no channel of the fit"
+        )
     return np.array(numbers)
 
 
-def sensor_unknowns(setting: FitSetup, names: Mapping[str, Any], start: Mapping[str, float]) -> list[FitUnknown]:
+def sensor_unknowns(
+    setting: FitSetup, names: Mapping[str, Any], start: Mapping[str, float]
+) -> list[FitUnknown]:
     """Unknowns of sensors."""
     unknowns = []
     for name, bounds in names.items():
@@ -317,11 +382,25 @@ def sensor_unknowns(setting: FitSetup, names: Mapping[str, Any], start: Mapping[
         logs = [log for log in setting.logs if channel in log.channels]
         if channel not in setting.units or not logs:
             suggestion = did_you_mean(channel, setting.channels)
-            raise ModelError(f"fit: '{name}' is a property of channel '{channel}', which is not fitted.{suggestion}")
+            raise ModelError(
+                f"fit: '{name}' is a property of channel '{channel}', which is not "
+                f"fitted.{suggestion}"
+            )
         interval = float(np.diff(logs[0].time).mean())
-        size = {"scale": 1.0, "offset": float(np.ptp(logs[0][channel])) or 1.0, "delay": interval}[attribute]
+        size = {"scale": 1.0, "offset": float(np.ptp(logs[0][channel])) or 1.0, "delay": interval}[
+            attribute
+        ]
         unit = {"scale": "", "offset": setting.units[channel], "delay": "s"}[attribute]
         label = f"{attribute} of the sensor of {channel}"
-        unknowns.append(make_unknown(name, float(start.get(name, SENSOR[attribute])), bounds, unit, label, size,
-                                   user_start=name in start))  # fmt: skip
+        unknowns.append(
+            make_unknown(
+                name,
+                float(start.get(name, SENSOR[attribute])),
+                bounds,
+                unit,
+                label,
+                size,
+                user_start=name in start,
+            )
+        )
     return unknowns

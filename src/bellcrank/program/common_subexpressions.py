@@ -1,7 +1,9 @@
-"""Greedy extraction: common factors, common sums and common products, taken out where they save most.
+"""Greedy extraction: common factors, common sums and common products, taken out where they save
+most.
 
-Candidates compete in one queue: (i) two terms of a sum after removing what they have in common, counted over all sums
-(a b + a c -> a (b + c), shared sub-sums, x - y against y - x); (ii) pairs of factors, counted over all products.
+Candidates compete in one queue: (i) two terms of a sum after removing what they have in common,
+counted over all sums (a b + a c -> a (b + c), shared sub-sums, x - y against y - x); (ii) pairs of
+factors, counted over all products.
 """
 
 from __future__ import annotations
@@ -14,7 +16,10 @@ from typing import Any
 from bellcrank.program.network import Factors, SumOfProductsNetwork
 
 Place = tuple[int, int]  # numbers of two terms
-LONG, NEAR = 60, 20  # in a sum of more terms, one is compared with that many of those it shares a factor with; in a
+LONG, NEAR = (
+    60,
+    20,
+)  # in a sum of more terms, one is compared with that many of those it shares a factor with; in a
 # product of more factors, one is paired with that many of the next
 
 
@@ -32,7 +37,8 @@ def disjoint_places(pairs: Iterable[Place]) -> list[Place]:
 class CommonSum:
     """Two terms without what they have in common, wherever they stand in a sum.
 
-    What it saves is added up as places come and go: a row of equal mechanisms has a kernel in as many places.
+    What it saves is added up as places come and go: a row of equal mechanisms has a kernel in as
+    many places.
     """
 
     __slots__ = ("common", "doubled", "key", "places", "sharing")
@@ -58,7 +64,9 @@ class CommonSum:
             sizes = [len(self.places[pair]) for pair in self.disjoint_places()]
             number, sharing, common = len(sizes), len(sizes) - sizes.count(0), sum(sizes)
         _, m1, m2, _ = self.key
-        operations = 1 + max(len(m1) - 1, 0) + max(len(m2) - 1, 0)  # operations of the two rests and their sum
+        operations = (
+            1 + max(len(m1) - 1, 0) + max(len(m2) - 1, 0)
+        )  # operations of the two rests and their sum
         return common + sharing * (len(m1) + len(m2) - 1) + (number - sharing - 1) * operations
 
 
@@ -85,25 +93,31 @@ Stamp = tuple[int, int]  # when a candidate was touched, and its order among tho
 class CommonPartExtractor:
     """Rewrites a network in place.
 
-    Nine in ten kernels and pairs have one place and save nothing: of these the place alone is kept. One that is met
-    again becomes a candidate, at the place in every order that it would have had from the beginning.
+    Nine in ten kernels and pairs have one place and save nothing: of these the place alone is kept.
+    One that is met again becomes a candidate, at the place in every order that it would have had
+    from the beginning.
     """
 
     def __init__(self, net: SumOfProductsNetwork) -> None:
         self.net = net
-        self.terms: dict[int, tuple[int, int, Factors, frozenset[int]]] = {}  # number: sum, sign, factors
+        self.terms: dict[
+            int, tuple[int, int, Factors, frozenset[int]]
+        ] = {}  # number: sum, sign, factors
         self.members: dict[int, dict[int, None]] = {}  # sum: term numbers
         self.kernels: dict[tuple[Any, ...], CommonSum | Alone] = {}  # by key
         self.pairs: dict[tuple[Any, ...], CommonProduct | Alone] = {}
-        # where a term stands in candidates: since when, and its places there. In order, so that the result does not
-        # depend on hashes, but for the terms that are `mixed`
+        # where a term stands in candidates: since when, and its places there. In order, so that the
+        # result does not depend on hashes, but for the terms that are `mixed`
         self.of_term: dict[int, dict[Candidate, tuple[Any, ...]]] = {}
         self.mixed: set[int] = set()
         self.long = {v for v, terms in net.sums.items() if len(terms) > LONG}
-        self.holding: dict[tuple[int, int], list[int]] = {}  # sum and factor: terms with it, also some that are gone
+        self.holding: dict[
+            tuple[int, int], list[int]
+        ] = {}  # sum and factor: terms with it, also some that are gone
         self.queue: list[tuple[int, int, tuple[Any, ...]]] = []
         self.serial = self.clock = 0
-        # since the last queueing: when that was, what was touched and whether in order, and the terms removed
+        # since the last queueing: when that was, what was touched and whether in order, and the
+        # terms removed
         self.since, self.touched, self.in_order = 0, dict[Candidate, Stamp](), True
         self.removed: dict[int, int] = {}
         for v in list(net.sums):
@@ -149,7 +163,9 @@ class CommonPartExtractor:
         """The terms of a sum that a new one is compared with."""
         if v not in self.long:
             return self.members[v]
-        recent = (t for f in factors for t in self.holding.get((v, f), ())[-NEAR:] if t in self.terms)
+        recent = (
+            t for f in factors for t in self.holding.get((v, f), ())[-NEAR:] if t in self.terms
+        )
         return sorted(set(recent))[-NEAR:]
 
     def _note_kernels(self, t: int, partners: Iterable[int]) -> None:
@@ -190,8 +206,11 @@ class CommonPartExtractor:
                 touched[kernel] = clock, 0
         self.clock = clock
 
-    def _link_place(self, candidate: Candidate, single_use: Alone, pairs: tuple[Place, ...]) -> bool:
-        """Notes in the terms of a place that it is one of a candidate; false, if one of them is no more."""
+    def _link_place(
+        self, candidate: Candidate, single_use: Alone, pairs: tuple[Place, ...]
+    ) -> bool:
+        """Notes in the terms of a place that it is one of a candidate; false, if one of them is no
+        more."""
         t1, t2, stamp = single_use
         removed_terms = [(self.removed.get(t, 0), stamp) for t in (t1, t2) if t not in self.terms]
         for t in dict.fromkeys((t1, t2)):
@@ -258,7 +277,9 @@ class CommonPartExtractor:
             else:
                 self._extract_sum(candidate)
             self._requeue_touched()
-        self.net.sums = {v: [self.terms[t][1:3] for t in candidates] for v, candidates in self.members.items()}
+        self.net.sums = {
+            v: [self.terms[t][1:3] for t in candidates] for v, candidates in self.members.items()
+        }
 
     def _extract_product(self, pair: CommonProduct) -> None:
         _, a, b = pair.key

@@ -1,6 +1,8 @@
-"""A function that is looked up: over a uniform grid, formulas of the place in a cell and of that cell's numbers.
+"""A function that is looked up: over a uniform grid, formulas of the place in a cell and of that
+cell's numbers.
 
-What of it a program wants decides what is written: values that nobody asks for are not computed, in any language.
+What of it a program wants decides what is written: values that nobody asks for are not computed, in
+any language.
 """
 
 from __future__ import annotations
@@ -24,10 +26,11 @@ Array = np.ndarray[Any, Any]
 class GridLookup:
     """Formulas over a grid of one or two arguments.
 
-    `lows`, `highs` and `steps` describe the grid; `rows` (cells, numbers) holds the numbers of every cell, with two
-    arguments row by row. In the formulas `places` stand for distances from the lower end of the cell, `numbers` for the
-    cell's numbers. Outside of the grid the values are not a number, unless there are `beyond` (by how much an argument
-    lies outside its end, else 0) and `inside` (1 inside, 0 outside).
+    `lows`, `highs` and `steps` describe the grid; `rows` (cells, numbers) holds the numbers of
+    every cell, with two arguments row by row. In the formulas `places` stand for distances from the
+    lower end of the cell, `numbers` for the cell's numbers. Outside of the grid the values are not
+    a number, unless there are `beyond` (by how much an argument lies outside its end, else 0) and
+    `inside` (1 inside, 0 outside).
     """
 
     lows: tuple[float, ...]
@@ -81,18 +84,27 @@ class LookupFormulas:
 def requested_values(program: SimulationProgram, routine: CallableRoutine) -> list[int]:
     """Which values of a routine a program uses."""
     return sorted(
-        {i for _, call in program.calls_by_routine[routine] for i, t in enumerate(call.targets) if t is not None}
+        {
+            i
+            for _, call in program.calls_by_routine[routine]
+            for i, t in enumerate(call.targets)
+            if t is not None
+        }
     )
 
 
 def routine_operations(program: SimulationProgram) -> dict[str, dict[str, int]]:
-    """Operations of one call of every routine that is written for a program, by its name: a look-up, or one Newton
-    iteration of a linkage; `values` are computed. The call itself counts as one function of the program."""
+    """Operations of one call of every routine that is written for a program, by its name: a
+    look-up, or one Newton iteration of a linkage; `values` are computed. The call itself counts as
+    one function of the program."""
     summaries = {}
     for routine in program.routines:
         if routine.formulas is not None:
             value_indices = requested_values(program, routine)
             operation_counts = routine.formulas.operations(value_indices).as_dict()
             kinds = ("add", "multiply", "divide", "function", "total")
-            summaries[routine.name] = {**{k: operation_counts[k] for k in kinds}, "values": len(value_indices)}
+            summaries[routine.name] = {
+                **{k: operation_counts[k] for k in kinds},
+                "values": len(value_indices),
+            }
     return summaries

@@ -1,7 +1,8 @@
-"""Functions given by equations: a state that satisfies closing rows for given inputs, with two derivatives.
+"""Functions given by equations: a state that satisfies closing rows for given inputs, with two
+derivatives.
 
-Data only; `emit` prints a Newton iteration from it, started on a grid, and two linear solutions with the last
-factorisation.
+Data only; `emit` prints a Newton iteration from it, started on a grid, and two linear solutions
+with the last factorisation.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ Grid = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class StateUpdate:
-    """How unknowns change numbers of the state: `add` one, or `turn` three unknowns of four Euler parameters."""
+    """How unknowns change numbers of the state: `add` one, or `turn` three unknowns of four Euler
+    parameters."""
 
     kind: str
     unknown: int
@@ -38,13 +40,15 @@ class PrescribedState:
 
 @dataclass(frozen=True)
 class ImplicitFunction:
-    """Rows over `state` and `inputs`. `slopes`: by the `free` unknowns; `by_input`: right sides of J y' = ...;
-    `bias`: right sides of J y'' = ... for each pair of inputs (11, or 11, 22, 12), over `state`, `inputs` and
+    """Rows over `state` and `inputs`. `slopes`: by the `free` unknowns; `by_input`: right sides of
+    J y' = ...;
+    `bias`: right sides of J y'' = ... for each pair of inputs (11, or 11, 22, 12), over `state`,
+    `inputs` and
     `rates`.
 
-    Values in order: the state, y' of all unknowns for each input, y'' of all unknowns for each pair. `start` has a
-    row for each of uniform nodes of the first input from `low` to `high`: the state, its first and second derivative by
-    the first input, and its first three by the second.
+    Values in order: the state, y' of all unknowns for each input, y'' of all unknowns for each
+    pair. `start` has a row for each of uniform nodes of the first input from `low` to `high`: the
+    state, its first and second derivative by the first input, and its first three by the second.
     """
 
     inputs: tuple[Symbol, ...]
@@ -73,7 +77,8 @@ class ImplicitFunction:
 
 
 def newton_operations(f: ImplicitFunction) -> OperationCount:
-    """One Newton iteration with its factorisation, and the two linear solutions after it; not the starting values."""
+    """One Newton iteration with its factorisation, and the two linear solutions after it; not the
+    starting values."""
     n, sides = len(f.residual), 1 + len(f.inputs) + f.input_pair_count
     rows = count_operations([*f.residual, *(x for row in f.slopes for x in row)])
     linear_terms = count_operations([x for group in (*f.by_input, *f.bias) for x in group])
@@ -81,7 +86,10 @@ def newton_operations(f: ImplicitFunction) -> OperationCount:
     solve = sides * n * n
     products = factor + solve
     linear = OperationCount(
-        add=sum(k * k for k in range(n)) + sides * n * (n - 1), multiply=products, divide=n, muldiv_classic=products + n
+        add=sum(k * k for k in range(n)) + sides * n * (n - 1),
+        multiply=products,
+        divide=n,
+        muldiv_classic=products + n,
     )
     rotation_count = sum(u.kind == "turn" for u in f.updates)
     update_count = OperationCount(

@@ -15,7 +15,9 @@ from bellcrank.symbolic.expr import Expr, Symbol
 from bellcrank.symbolic.expr.evaluate import evaluate_with_cache
 
 
-def evaluate_constants(program: SimulationProgram, parameters: Sequence[float]) -> dict[Expr, float]:
+def evaluate_constants(
+    program: SimulationProgram, parameters: Sequence[float]
+) -> dict[Expr, float]:
     """Values of parameters and of the constants made from them."""
     values: dict[Expr, float] = dict(zip(program.parameters, map(float, parameters), strict=True))
     return _run_section(program.constants, values, {})
@@ -41,7 +43,9 @@ def evaluate_derivatives(
 
 
 def evaluate_outputs(
-    program: SimulationProgram, values: Mapping[Expr, float], user: Mapping[str, Callable[..., Any]] | None = None
+    program: SimulationProgram,
+    values: Mapping[Expr, float],
+    user: Mapping[str, Callable[..., Any]] | None = None,
 ) -> list[float]:
     """Extra channels, from the values that `evaluate_derivatives` left."""
     values = _run_section(program.outputs, dict(values), user or {})
@@ -58,14 +62,22 @@ def _run_section(
             arguments = evaluate_with_cache(s.arguments, values, user)
             function = user.get(s.routine.name) or s.routine.python
             if function is None:
-                raise InternalError(f"external '{s.routine.name}' cannot be interpreted: it is not given in Python")
+                raise InternalError(
+                    f"external '{s.routine.name}' cannot be interpreted: it is not given in Python"
+                )
             returned = np.atleast_1d(function(*arguments))
             for target, value in zip(s.targets, returned, strict=True):
                 if target is not None:
                     values[target] = float(value)
         elif isinstance(s, NullSpaceSolve):
-            numbers = [[evaluate_with_cache(row, values, user) for row in rows] for rows in (s.mass, s.rows)]
-            right_sides = evaluate_with_cache(s.force, values, user), evaluate_with_cache(s.right, values, user)
+            numbers = [
+                [evaluate_with_cache(row, values, user) for row in rows]
+                for rows in (s.mass, s.rows)
+            ]
+            right_sides = (
+                evaluate_with_cache(s.force, values, user),
+                evaluate_with_cache(s.right, values, user),
+            )
             k = s.scales
             rates = constrained_rates(
                 numbers[0],

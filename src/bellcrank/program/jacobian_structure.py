@@ -1,8 +1,9 @@
-"""Which states the rates depend on, and the states that linear systems of stiff methods are freed of first.
+"""Which states the rates depend on, and the states that linear systems of stiff methods are freed
+of first.
 
 In:  a `SimulationProgram`. Out: numbers of states. In s x - slopes x = r the coordinates, q' = N(q) u, and states of
-one's own have to do with few others each: eliminated first they leave a full system of as many unknowns as there are
-speeds.
+one's own have to do with few others each: eliminated first they leave a full system of as many
+unknowns as there are speeds.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from bellcrank.symbolic.expr import Expr, Symbol, free_symbols
 def rhs_dependencies(program: SimulationProgram) -> list[set[int]]:
     """For every rate the states that it may depend on."""
     section = program.derivatives
-    return reachable_states(section.statements, section.results, (*program.coordinates, *program.speeds))
+    return reachable_states(
+        section.statements, section.results, (*program.coordinates, *program.speeds)
+    )
 
 
 def reachable_states(
@@ -40,19 +43,26 @@ def reachable_states(
         return mask
 
     for s in statements:
-        mask = dependency_mask((s.value,) if isinstance(s, AssignStatement) else statement_expressions(s))
+        mask = dependency_mask(
+            (s.value,) if isinstance(s, AssignStatement) else statement_expressions(s)
+        )
         masks.update(dict.fromkeys(statement_targets(s), mask))
-    return [{j for j in range(len(sources)) if row >> j & 1} for row in (dependency_mask((e,)) for e in results)]
+    return [
+        {j for j in range(len(sources)) if row >> j & 1}
+        for row in (dependency_mask((e,)) for e in results)
+    ]
 
 
-# an evaluation of rates by a method, in additions: what a division, a function, a call and a state in it cost, roughly
+# an evaluation of rates by a method, in additions: what a division, a function, a call and a state
+# in it cost, roughly
 DIVISION, FUNCTION, CALL, STATE = 4, 10, 20, 8
 
 
 @dataclass(frozen=True)
 class EliminationOrder:
-    """An order of all states. The first are eliminated one by one, each pivot being that of its own rate: `down` are
-    the places in the order that have to do with it below it, `across` those next to it. The rest is one full block."""
+    """An order of all states. The first are eliminated one by one, each pivot being that of its own
+    rate: `down` are the places in the order that have to do with it below it, `across` those next
+    to it. The rest is one full block."""
 
     order: tuple[int, ...]
     down: tuple[tuple[int, ...], ...]
@@ -83,14 +93,16 @@ def elimination_order(rows: Sequence[set[int]], n_q: int) -> EliminationOrder:
         return tuple(sorted(position_of_state[x] for x in states))
 
     return EliminationOrder(
-        order, tuple(positions_in_order(d) for _, d, _ in steps), tuple(positions_in_order(a) for _, _, a in steps)
+        order,
+        tuple(positions_in_order(d) for _, d, _ in steps),
+        tuple(positions_in_order(a) for _, _, a in steps),
     )
 
 
 @dataclass(frozen=True)
 class StiffMethodCosts:
-    """What stiff methods do besides evaluating rates, in evaluations: slopes once, one real and one complex system
-    factored, and both solved."""
+    """What stiff methods do besides evaluating rates, in evaluations: slopes once, one real and one
+    complex system factored, and both solved."""
 
     slopes: float
     factor: float
@@ -98,12 +110,22 @@ class StiffMethodCosts:
 
 
 def stiff_method_costs(program: SimulationProgram) -> StiffMethodCosts:
-    """Operations against those of an evaluation; a complex product and sum are four of real numbers."""
+    """Operations against those of an evaluation; a complex product and sum are four of real
+    numbers."""
     n_q, n_u = len(program.coordinates), len(program.speeds)
     e = elimination_order(rhs_dependencies(program), n_q)
     pairs = list(zip(e.down, e.across, strict=True))
     factor = sum(len(d) * (1 + len(a)) for d, a in pairs) + n_u**3 / 3
     solve = sum(len(d) + len(a) for d, a in pairs) + n_u**2
     n, slopes = program.count, count_section(program.slopes.statements, program.slopes.results)
-    rate_cost = n.add + n.multiply + DIVISION * n.divide + FUNCTION * n.function + CALL + STATE * (n_q + n_u)
-    return StiffMethodCosts(*(round(x / rate_cost, 3) for x in (slopes.total, 10 * factor, 10 * solve)))
+    rate_cost = (
+        n.add
+        + n.multiply
+        + DIVISION * n.divide
+        + FUNCTION * n.function
+        + CALL
+        + STATE * (n_q + n_u)
+    )
+    return StiffMethodCosts(
+        *(round(x / rate_cost, 3) for x in (slopes.total, 10 * factor, 10 * solve))
+    )

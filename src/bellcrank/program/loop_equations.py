@@ -1,4 +1,5 @@
-"""Closed loops of a program: their rows by name, as expressions, and the correction of regular positions."""
+"""Closed loops of a program: their rows by name, as expressions, and the correction of regular
+positions."""
 
 from __future__ import annotations
 
@@ -15,10 +16,11 @@ from bellcrank.symbolic.expr import ZERO, Expr, Symbol
 
 @dataclass(frozen=True)
 class LoopProjection:
-    """The correction of regular positions: only what depends on the rest is moved, by pivots in fixed order.
+    """The correction of regular positions: only what depends on the rest is moved, by pivots in
+    fixed order.
 
-    `q` and `u` are the places of the coordinates and speeds that are moved; `dq` and `du` what is taken from them; a
-    pivot times its scale is usually 1.
+    `q` and `u` are the places of the coordinates and speeds that are moved; `dq` and `du` what is
+    taken from them; a pivot times its scale is usually 1.
     """
 
     q: tuple[int, ...]
@@ -31,7 +33,8 @@ class LoopProjection:
 
 @dataclass(frozen=True)
 class LoopEquations:
-    """Constraints by name: positions g with their Jacobian G = dg/dq, speeds v (all rows) with J = dv/du."""
+    """Constraints by name: positions g with their Jacobian G = dg/dq, speeds v (all rows) with J =
+    dv/du."""
 
     names: tuple[str, ...]  # of the rows of v
     positions: tuple[str, ...]  # of the rows of g: loops, and the unit size of Euler parameters
@@ -43,9 +46,13 @@ class LoopEquations:
     M: tuple[tuple[Expr, ...], ...]  # mass matrix of the tree, rows of its lower triangle
     f: tuple[Expr, ...]
     gamma: tuple[Expr, ...]  # J u' = gamma
-    sides: tuple[Expr, ...] = ()  # 1 where a direction points as drawn, -1 where it points the other way; and d/dq:
+    sides: tuple[
+        Expr, ...
+    ] = ()  # 1 where a direction points as drawn, -1 where it points the other way; and d/dq:
     side_partials: tuple[tuple[Expr, ...], ...] = ()
-    sided: tuple[int, ...] = ()  # for every row of g, the number of its side, or -1: it holds on both
+    sided: tuple[
+        int, ...
+    ] = ()  # for every row of g, the number of its side, or -1: it holds on both
     correction: LoopProjection | None = None
 
     def flat_sides(self) -> list[Expr]:
@@ -58,13 +65,16 @@ class LoopEquations:
 
     @cached_property
     def paired_row_count(self) -> int:
-        """How many rows of g, from the first on, have their rates in the same rows of v; Euler parameters have none."""
+        """How many rows of g, from the first on, have their rates in the same rows of v; Euler
+        parameters have none."""
         return sum(a == b for a, b in zip(self.names, self.positions, strict=False))
 
     @cached_property
     def jacobian_pattern(self) -> np.ndarray:
         """Which entries of J are not zero in every configuration."""
-        return np.array([[x is not ZERO for x in row] for row in self.J], dtype=bool).reshape(len(self.v), len(self.f))
+        return np.array([[x is not ZERO for x in row] for row in self.J], dtype=bool).reshape(
+            len(self.v), len(self.f)
+        )
 
     def system_sizes(self, n_q: int) -> RedundantSizes:
         """How many numbers `system` gives, with n_q coordinates."""

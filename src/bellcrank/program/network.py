@@ -1,8 +1,9 @@
-"""Results as a network of sums of products: the form in which common parts can be found and taken out.
+"""Results as a network of sums of products: the form in which common parts can be found and taken
+out.
 
-A variable is an atom (symbol, function value, reciprocal) or a sum of terms; a term is a sign and a sorted tuple of
-factors (variables, with at most one constant among them). Shared products are written out, shared sums stay
-variables.
+A variable is an atom (symbol, function value, reciprocal) or a sum of terms; a term is a sign and a
+sorted tuple of factors (variables, with at most one constant among them). Shared products are
+written out, shared sums stay variables.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ HIGHEST_SPLIT = 16  # x**16 is taken apart to share x*x and the like; higher pow
 
 @dataclass
 class NetworkAtom:
-    """Something that is not taken apart: a symbol, a constant, a function of variables, a power of a variable."""
+    """Something that is not taken apart: a symbol, a constant, a function of variables, a power of
+    a variable."""
 
     kind: str  # symbol, constant, function, power
     value: Expr | None = None
@@ -69,7 +71,11 @@ class SumOfProductsNetwork:
     def copy(self) -> SumOfProductsNetwork:
         duplicate = SumOfProductsNetwork()
         duplicate.sums = {k: list(v) for k, v in self.sums.items()}
-        duplicate.atoms, duplicate.results, duplicate._next = dict(self.atoms), list(self.results), self._next
+        duplicate.atoms, duplicate.results, duplicate._next = (
+            dict(self.atoms),
+            list(self.results),
+            self._next,
+        )
         duplicate._by_expr, duplicate._constants = dict(self._by_expr), dict(self._constants)
         duplicate._powers, duplicate.constant = dict(self._powers), set(self.constant)
         return duplicate
@@ -149,11 +155,13 @@ class SumOfProductsNetwork:
         return max(len(term[1]) - 1, 0)
 
 
-def build_network(roots: Sequence[Expr], inline_linear: bool = False, spread: int = 1) -> SumOfProductsNetwork:
+def build_network(
+    roots: Sequence[Expr], inline_linear: bool = False, spread: int = 1
+) -> SumOfProductsNetwork:
     """The network of the given results.
 
-    `inline_linear`: shared sums that are linear in symbols are written out too. `spread`: a sum used once is
-    multiplied out with its constant factor (1) or with any factor (2).
+    `inline_linear`: shared sums that are linear in symbols are written out too. `spread`: a sum
+    used once is multiplied out with its constant factor (1) or with any factor (2).
     """
     net = SumOfProductsNetwork()
     order = list(postorder(roots, known=STILL))
@@ -173,16 +181,18 @@ def build_network(roots: Sequence[Expr], inline_linear: bool = False, spread: in
             if any(not terms[b] for b, _ in node.factors):
                 terms[node] = []  # a factor that cancelled
             else:
-                terms[node] = _distribute_product(net, node, terms, occurrences, spread, inline_linear) or [
-                    _product_term(net, node, terms)
-                ]
+                terms[node] = _distribute_product(
+                    net, node, terms, occurrences, spread, inline_linear
+                ) or [_product_term(net, node, terms)]
         else:
             assert isinstance(node, Sum)
             gathered = _sum_terms(net, node, terms)
             shared = occurrences.get(node, 0) > 1
             if shared and inline_linear and _is_linear(net, gathered):
                 shared, net.written_out = False, True
-            terms[node] = [(1, (_sum_variable(net, gathered),))] if shared and len(gathered) > 1 else gathered
+            terms[node] = (
+                [(1, (_sum_variable(net, gathered),))] if shared and len(gathered) > 1 else gathered
+            )
     for r in roots:
         net.results.append(_variable_for(net, r, terms[r]))
     return net
@@ -201,7 +211,11 @@ def _distribute_product(
     other_factors = [b for b, _ in node.factors if b not in inner_sums]
     if len(inner_sums) != 1:
         return None
-    linear = inline_linear and all(b.constant for b in other_factors) and _is_linear(net, terms[inner_sums[0]])
+    linear = (
+        inline_linear
+        and all(b.constant for b in other_factors)
+        and _is_linear(net, terms[inner_sums[0]])
+    )
     if not linear:
         if occurrences.get(unwrap_named(inner_sums[0]), 0) > 1 or occurrences.get(node, 0) > 1:
             return None
@@ -213,7 +227,9 @@ def _distribute_product(
         else None
     )
     scale = (
-        _product_term(net, outer_product, terms) if outer_product is not None else net.number_factor(node.coefficient)
+        _product_term(net, outer_product, terms)
+        if outer_product is not None
+        else net.number_factor(node.coefficient)
     )
     return [net.times(scale, t) for t in terms[inner_sums[0]]]
 
@@ -222,7 +238,9 @@ def _is_linear(net: SumOfProductsNetwork, terms: list[Term]) -> bool:
     """Are all terms constants times one symbol?"""
     for _, factors in terms:
         moving = [f for f in factors if f not in net.constant]
-        if len(moving) > 1 or any(f not in net.atoms or net.atoms[f].kind != "symbol" for f in moving):
+        if len(moving) > 1 or any(
+            f not in net.atoms or net.atoms[f].kind != "symbol" for f in moving
+        ):
             return False
     return True
 
@@ -242,7 +260,10 @@ class _TermTable(dict[Expr, list[Term]]):
 def _reference_counts(order: Sequence[Expr], roots: Sequence[Expr]) -> dict[Expr, int]:
     """Uses of every node, products and held nodes looked through."""
     direct = Counter(
-        unwrap_named(part) for node in order if not isinstance(node, NamedSubexpression) for part in node.parts
+        unwrap_named(part)
+        for node in order
+        if not isinstance(node, NamedSubexpression)
+        for part in node.parts
     )
     direct.update(map(unwrap_named, roots))
     # a sum inside a product that is itself written out several times is used that often
@@ -349,8 +370,11 @@ def _atom_expression(atom: NetworkAtom, expressions: dict[int, Expr]) -> Expr:
     return atom.value
 
 
-def _combined_powers(net: SumOfProductsNetwork, factors: Factors, expressions: dict[int, Expr]) -> dict[Expr, Rational]:
-    """The factors of a term by base. Roots that meet stay roots, unless what is under them is never negative."""
+def _combined_powers(
+    net: SumOfProductsNetwork, factors: Factors, expressions: dict[int, Expr]
+) -> dict[Expr, Rational]:
+    """The factors of a term by base. Roots that meet stay roots, unless what is under them is never
+    negative."""
     powers: dict[Expr, Rational] = {}
     roots: dict[Expr, list[int]] = {}
     exponent: Rational
@@ -370,7 +394,9 @@ def _combined_powers(net: SumOfProductsNetwork, factors: Factors, expressions: d
     return powers
 
 
-def _sum_expression(net: SumOfProductsNetwork, terms: list[Term], expressions: dict[int, Expr]) -> Expr:
+def _sum_expression(
+    net: SumOfProductsNetwork, terms: list[Term], expressions: dict[int, Expr]
+) -> Expr:
     terms_built: list[tuple[Expr, Rational]] = []
     for sign, factors in terms:
         if len(factors) == 1 and (expression := expressions[factors[0]]).__class__ is not Number:
@@ -379,7 +405,10 @@ def _sum_expression(net: SumOfProductsNetwork, terms: list[Term], expressions: d
         pairs = [(b, x) for b, x in _combined_powers(net, factors, expressions).items() if x != 0]
         numbers = [b for b, x in pairs if isinstance(b, Number) and x == 1]
         coefficient: Rational = numbers[0].value if numbers else 1
-        pairs = sorted(((b, x) for b, x in pairs if not (numbers and b is numbers[0])), key=lambda item: item[0].sort)
+        pairs = sorted(
+            ((b, x) for b, x in pairs if not (numbers and b is numbers[0])),
+            key=lambda item: item[0].sort,
+        )
         if not pairs:
             terms_built.append((ONE, sign * coefficient))
         elif len(pairs) == 1 and pairs[0][1] == 1:

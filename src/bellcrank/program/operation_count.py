@@ -1,8 +1,9 @@
-"""Operations of straight-line code over the DAG: every distinct node is computed once, constants are free.
+"""Operations of straight-line code over the DAG: every distinct node is computed once, constants
+are free.
 
-The honest count: binary + and -, binary * (integer powers by repeated squaring), divisions, function calls. The
-classic one follows Sayers (1990): any power or square root is one multiplication; calls are sin, cos, atan2 and
-user functions.
+The honest count: binary + and -, binary * (integer powers by repeated squaring), divisions,
+function calls. The classic one follows Sayers (1990): any power or square root is one
+multiplication; calls are sin, cos, atan2 and user functions.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class OperationCount:
         return self.add + self.multiply + self.divide + self.function
 
     def as_dict(self, per_step: OperationCount | None = None) -> dict[str, Any]:
-        """The keys of `operation_count`; work done once per step enters `classic` and `total` at a quarter."""
+        """The keys of `operation_count`; work done once per step enters `classic` and `total` at a
+        quarter."""
         step_count = per_step or OperationCount()
         return {
             **self._counts_by_name(),
@@ -51,7 +53,12 @@ class OperationCount:
         }
 
     def _counts_by_name(self) -> dict[str, int]:
-        return {"add": self.add, "multiply": self.multiply, "divide": self.divide, "function": self.function}
+        return {
+            "add": self.add,
+            "multiply": self.multiply,
+            "divide": self.divide,
+            "function": self.function,
+        }
 
 
 def power_multiplications(n: int) -> int:
@@ -73,7 +80,9 @@ def _count_node(node: Expr, total: OperationCount, call_keys: set[tuple[Any, ...
         moving = [(core, c) for core, c in node.terms if not core.constant]
         total.add += len(moving) - (len(moving) == len(node.terms))
         for core, c in moving:
-            if abs(c) != 1 and not (isinstance(core, Product) and any(base.constant for base, _ in core.factors)):
+            if abs(c) != 1 and not (
+                isinstance(core, Product) and any(base.constant for base, _ in core.factors)
+            ):
                 total.multiply += 1
                 total.muldiv_classic += 1
     elif isinstance(node, Product):
@@ -81,7 +90,11 @@ def _count_node(node: Expr, total: OperationCount, call_keys: set[tuple[Any, ...
         _count_product(node, moving_factors, total, as_printed=False)
     elif isinstance(node, Func):
         # all values of a user function come by one call
-        key = (getattr(node.function, "external", node.function), node.args) if node.function is not None else (node,)
+        key = (
+            (getattr(node.function, "external", node.function), node.args)
+            if node.function is not None
+            else (node,)
+        )
         if key not in call_keys:
             call_keys.add(key)
             total.function += 1
@@ -105,13 +118,18 @@ def _count_product(
     total.multiply += products
     total.divide += bottom > 0
     is_single_root = (
-        top == 0 and bottom == 1 and (abs(factors[0][1]) != 1 if as_printed else not isinstance(factors[0][1], int))
+        top == 0
+        and bottom == 1
+        and (abs(factors[0][1]) != 1 if as_printed else not isinstance(factors[0][1], int))
     )
-    total.muldiv_classic += products + (bottom > 0 and not is_single_root)  # one over a root is one operation
+    total.muldiv_classic += products + (
+        bottom > 0 and not is_single_root
+    )  # one over a root is one operation
 
 
 def count_expression(root: Expr) -> OperationCount:
-    """Operations of one expression as printed: leaves are symbols, and what occurs twice is computed twice."""
+    """Operations of one expression as printed: leaves are symbols, and what occurs twice is
+    computed twice."""
     total = OperationCount()
     stack = [root]
     while stack:

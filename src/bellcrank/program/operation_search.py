@@ -1,9 +1,11 @@
-"""Thorough search: sums and products are written out, common parts taken out anew, and what costs no more is kept.
+"""Thorough search: sums and products are written out, common parts taken out anew, and what costs
+no more is kept.
 
-Simulated annealing on a network. Every move is local and is undone where it is not accepted, so that its time does not
-depend on the size of the network. Values over a finite field find what is at hand already, whatever its form; a sum
-that was at hand before gets the same number again, so that what is known about its terms holds again.
-Kirkpatrick, Gelatt & Vecchi (1983), Science 220, 671-680.
+Simulated annealing on a network. Every move is local and is undone where it is not accepted, so
+that its time does not depend on the size of the network. Values over a finite field find what is at
+hand already, whatever its form; a sum that was at hand before gets the same number again, so that
+what is known about its terms holds again. Kirkpatrick, Gelatt & Vecchi (1983), Science 220,
+671-680.
 """
 
 from __future__ import annotations
@@ -14,7 +16,11 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bellcrank.program.common_subexpressions import common_term_factors, disjoint_places, factor_pairs
+from bellcrank.program.common_subexpressions import (
+    common_term_factors,
+    disjoint_places,
+    factor_pairs,
+)
 from bellcrank.program.network import Factors, SumOfProductsNetwork, Term
 from bellcrank.symbolic.expr import ONE, Expr, Product, div, postorder
 from bellcrank.symbolic.expr.node import PRIME, power_residue
@@ -24,12 +30,16 @@ PRIORITY_NOISE = 3.0  # operations by which a candidate may be preferred to anot
 ADDITION_WEIGHT = 0.2  # operations that an addition counts more than a product on the way
 MAX_CACHED_TERMS = 50000  # terms of which is known what they have in common with others
 MAX_COMPARED_TERMS = 200  # terms of a sum that a new one is compared with
-NEAR, WIDER = 3, 0.3  # variables that one move writes out, at most; how often it writes out more than one
+NEAR, WIDER = (
+    3,
+    0.3,
+)  # variables that one move writes out, at most; how often it writes out more than one
 MAX_INLINED_TERMS = 40  # terms that writing one variable out may make, at most
 
 
 class SumCandidate:
-    """Two terms without their common factors and constants, as m1 + r m2, wherever they stand in a sum."""
+    """Two terms without their common factors and constants, as m1 + r m2, wherever they stand in a
+    sum."""
 
     __slots__ = ("m1", "m2", "places", "value")
 
@@ -58,22 +68,35 @@ Candidate = SumCandidate | ProductCandidate
 
 
 class TermShape:
-    """A term wherever it stands: its factors without the constant, that constant (0: one), its pairs of factors, and
-    what is known of it and others as two terms of one sum: kernel, common factors, is the other one first?"""
+    """A term wherever it stands: its factors without the constant, that constant (0: one), its
+    pairs of factors, and what is known of it and others as two terms of one sum: kernel, common
+    factors, is the other one first?"""
 
     __slots__ = ("compared", "cost", "factors", "moving", "pairs", "scale", "sign")
 
     def __init__(
-        self, sign: int, factors: Factors, moving: Factors, scale: int, pairs: list[tuple[ProductCandidate, int]]
+        self,
+        sign: int,
+        factors: Factors,
+        moving: Factors,
+        scale: int,
+        pairs: list[tuple[ProductCandidate, int]],
     ) -> None:
-        self.sign, self.factors, self.moving, self.scale, self.pairs = sign, factors, moving, scale, pairs
+        self.sign, self.factors, self.moving, self.scale, self.pairs = (
+            sign,
+            factors,
+            moving,
+            scale,
+            pairs,
+        )
         self.cost = max(len(factors), 1)
         self.compared: dict[TermShape, tuple[SumCandidate, Factors, bool]] = {}
 
 
 @dataclass(slots=True)
 class ExtractionPlan:
-    """How a sum is taken out: as `home`, or as a new variable with these terms; its places and constants there."""
+    """How a sum is taken out: as `home`, or as a new variable with these terms; its places and
+    constants there."""
 
     saved: int
     value: int = 0
@@ -99,7 +122,9 @@ class OperationSearch:
             if v in net.atoms:
                 self.by_value.setdefault(value, v)
         self.cost = self.serial = self.pushed = 0
-        self.journal: list[tuple[bool, int, int, TermShape]] = []  # put or removed: term, sum, shape
+        self.journal: list[
+            tuple[bool, int, int, TermShape]
+        ] = []  # put or removed: term, sum, shape
         self.loose: dict[int, None] = {}  # sums that may have become unused, or a mere name
         self.terms: dict[int, tuple[int, TermShape]] = {}  # term number: sum, shape
         self.members: dict[int, dict[int, TermShape]] = {}  # sum: its terms
@@ -121,7 +146,8 @@ class OperationSearch:
 
     @property
     def energy(self) -> float:
-        """Operations, an addition a little dearer than a product: of two networks about as short, it prefers one."""
+        """Operations, an addition a little dearer than a product: of two networks about as short,
+        it prefers one."""
         cost, additions = self.operations
         return cost + ADDITION_WEIGHT * additions
 
@@ -133,7 +159,9 @@ class OperationSearch:
         existing = self.alike.get((v, shape.moving))
         if existing is not None:
             old_shape = self.terms[existing][1]
-            k = self.net.constant_of((old_shape.sign, old_shape.factors)) + self.net.constant_of(term)
+            k = self.net.constant_of((old_shape.sign, old_shape.factors)) + self.net.constant_of(
+                term
+            )
             self._remove_term(existing)
             if k.fingerprint == 0:
                 return
@@ -177,9 +205,13 @@ class OperationSearch:
         self.terms[t] = v, shape
         compared = shape.compared
         for partner, member in (
-            members.items() if len(members) <= MAX_COMPARED_TERMS else list(members.items())[-MAX_COMPARED_TERMS:]
+            members.items()
+            if len(members) <= MAX_COMPARED_TERMS
+            else list(members.items())[-MAX_COMPARED_TERMS:]
         ):
-            kernel, common, is_swapped = compared.get(member) or self._find_common_sum(shape, member)
+            kernel, common, is_swapped = compared.get(member) or self._find_common_sum(
+                shape, member
+            )
             kernel.places[(partner, t) if is_swapped else (t, partner)] = common
             touched[kernel] = None
         members[t] = shape
@@ -215,7 +247,8 @@ class OperationSearch:
                 del self.by_value[self.value[v]]
 
     def _find_common_sum(self, a: TermShape, b: TermShape) -> tuple[SumCandidate, Factors, bool]:
-        """Two terms as a common part times k1 (m1 + r m2): r by value, so that multiples are one candidate."""
+        """Two terms as a common part times k1 (m1 + r m2): r by value, so that multiples are one
+        candidate."""
         common, m1, m2 = common_term_factors(a.moving, b.moving)
         is_swapped = m2 < m1
         first, second = (b, a) if is_swapped else (a, b)
@@ -254,7 +287,9 @@ class OperationSearch:
             ratio = self._find_value(self._quotient(a, b) % PRIME)
             if ratio is None or not self.net.constant.issuperset(ratio[1]):
                 ratio = None
-                top, bottom = (inline_named(self.net.atoms[x].value or ONE) if x else ONE for x in (a, b))
+                top, bottom = (
+                    inline_named(self.net.atoms[x].value or ONE) if x else ONE for x in (a, b)
+                )
                 if _denominator_values(quotient := div(top, bottom)) <= self.divisors:
                     ratio = self.net.constant_factor(quotient)
                     self._register_constant_values(ratio[1])
@@ -289,7 +324,11 @@ class OperationSearch:
             if existing is None:
                 return sum(occurrences.values()) - 1
             short = not existing[1]  # nothing takes the place of what is taken out
-            return sum(n * (1 + short) for t, n in occurrences.items() if short or self.terms[t][0] != existing[1][0])
+            return sum(
+                n * (1 + short)
+                for t, n in occurrences.items()
+                if short or self.terms[t][0] != existing[1][0]
+            )
         return self._best_extraction(candidate).saved if candidate.places else 0
 
     def _best_extraction(self, kernel: SumCandidate) -> ExtractionPlan:
@@ -307,7 +346,9 @@ class OperationSearch:
             if new:
                 t1, t2 = next((p for p in pairs if terms[p[0]][1].scale == scale), pairs[0])
                 first, second = terms[t1][1], terms[t2][1]
-                ratio = self._constant_ratio(second.scale, 0 if first.scale == scale else first.scale)
+                ratio = self._constant_ratio(
+                    second.scale, 0 if first.scale == scale else first.scale
+                )
                 if ratio is None:
                     continue
                 sign = first.sign * second.sign * ratio[0]
@@ -324,7 +365,11 @@ class OperationSearch:
                 if ratio is None or (home_variable and v == home_variable):
                     continue
                 new_cost = (
-                    max(len(common_factors_of[pair]) + len(ratio[1]) + (new or home_variable > 0), 1) if value else 0
+                    max(
+                        len(common_factors_of[pair]) + len(ratio[1]) + (new or home_variable > 0), 1
+                    )
+                    if value
+                    else 0
                 )
                 plan.saved += first.cost + terms[t2][1].cost - new_cost
                 plan.places.append((t1, t2, ratio))
@@ -332,9 +377,11 @@ class OperationSearch:
                 best = plan
         return best
 
-    def _term_for_value(self, value: int, terms: list[Term], existing: Term | None) -> tuple[Term | None, set[int]]:
-        """A value as a term, None for zero, and the variables that this term is computed from: what is at hand, else
-        a new variable."""
+    def _term_for_value(
+        self, value: int, terms: list[Term], existing: Term | None
+    ) -> tuple[Term | None, set[int]]:
+        """A value as a term, None for zero, and the variables that this term is computed from: what
+        is at hand, else a new variable."""
         below: set[int] = set()
         if existing is None and value:
             v = self.named.get(value)
@@ -384,7 +431,9 @@ class OperationSearch:
             self._remove_term(t1)
             self._remove_term(t2)
             if home:
-                self._insert_term(v, self._times(self._times((shape.sign, common[t1, t2]), ratio), home))
+                self._insert_term(
+                    v, self._times(self._times((shape.sign, common[t1, t2]), ratio), home)
+                )
 
     def _operands(self, v: int) -> list[int]:
         if v in self.net.atoms:
@@ -397,7 +446,9 @@ class OperationSearch:
             g = self.saved_operations(candidate)
             if g > 0:
                 self.pushed += 1
-                heapq.heappush(self.queue, (-g - PRIORITY_NOISE * self.noise.random(), self.pushed, candidate))
+                heapq.heappush(
+                    self.queue, (-g - PRIORITY_NOISE * self.noise.random(), self.pushed, candidate)
+                )
         self.touched = {}
 
     def _extract_until_no_gain(self) -> None:
@@ -424,7 +475,9 @@ class OperationSearch:
             v, _ = self.loose.popitem()
             if v in self.members and v not in self.fixed:
                 members = self.members[v]
-                if not self.uses.get(v) or (len(members) == 1 and len(next(iter(members.values())).factors) < 2):
+                if not self.uses.get(v) or (
+                    len(members) == 1 and len(next(iter(members.values())).factors) < 2
+                ):
                     self.inline_variable(v)
 
     # ---- moves
@@ -451,7 +504,10 @@ class OperationSearch:
         v = chance.choice(list(self.members))
         for _ in range(chance.randint(2, NEAR) if chance.random() < WIDER else 1):
             neighbours = [*(self.terms[t][0] for t in self.uses.get(v, ())), *self._operands(v)]
-            if v in self.members and len(self.members[v]) * len(self.uses.get(v, ())) <= MAX_INLINED_TERMS:
+            if (
+                v in self.members
+                and len(self.members[v]) * len(self.uses.get(v, ())) <= MAX_INLINED_TERMS
+            ):
                 self.inline_variable(v)
             neighbours = [x for x in neighbours if x in self.members]
             if not neighbours:
@@ -474,14 +530,19 @@ class OperationSearch:
         self.shapes = {(shape.sign, shape.factors): shape for shape in live}
         for shape in live:
             shape.compared = {
-                x: comparison for x, comparison in shape.compared.items() if x in live and comparison[0].places
+                x: comparison
+                for x, comparison in shape.compared.items()
+                if x in live and comparison[0].places
             }
         self.kernels = {key: kernel for key, kernel in self.kernels.items() if kernel.places}
         self.pairs = {key: pair for key, pair in self.pairs.items() if pair.terms}
 
     def best_network(self) -> SumOfProductsNetwork:
         """A copy of what is reached."""
-        self.net.sums = {v: [(s.sign, s.factors) for s in members.values()] for v, members in self.members.items()}
+        self.net.sums = {
+            v: [(s.sign, s.factors) for s in members.values()]
+            for v, members in self.members.items()
+        }
         return self.net.copy()
 
 
@@ -491,7 +552,9 @@ def _add_constant_factor(factors: Factors, constant: Factors) -> Factors:
 
 def _denominator_values(*constants: Expr) -> set[int]:
     """Values of what the given constants divide by."""
-    products = (n for n in postorder([inline_named(c) for c in constants]) if isinstance(n, Product))
+    products = (
+        n for n in postorder([inline_named(c) for c in constants]) if isinstance(n, Product)
+    )
     return {base.fingerprint for n in products for base, exponent in n.factors if exponent < 0}
 
 
@@ -515,16 +578,20 @@ def _variable_values(net: SumOfProductsNetwork) -> dict[int, int]:
     return value
 
 
-def anneal_network(net: SumOfProductsNetwork, move_count: int, heat: float, seed: int = 0) -> SumOfProductsNetwork:
-    """The cheapest network met in so many moves; `heat`: operations more that are accepted with probability 1/e at
-    first, less and less towards the end."""
+def anneal_network(
+    net: SumOfProductsNetwork, move_count: int, heat: float, seed: int = 0
+) -> SumOfProductsNetwork:
+    """The cheapest network met in so many moves; `heat`: operations more that are accepted with
+    probability 1/e at first, less and less towards the end."""
     chance = random.Random(seed)
     search = OperationSearch(net.copy(), chance)
     best, lowest_cost, energy = search.best_network(), search.operations, search.energy
     for i in range(move_count):
         search.random_move(chance)
         increase = search.energy - energy
-        if increase > 0 and chance.random() >= math.exp(-increase / (heat * (1 - i / move_count) + 1e-9)):
+        if increase > 0 and chance.random() >= math.exp(
+            -increase / (heat * (1 - i / move_count) + 1e-9)
+        ):
             search.undo_move()
             continue
         energy = search.energy

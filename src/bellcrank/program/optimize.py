@@ -1,4 +1,5 @@
-"""Passes over finished results that save operations: flatten, gather constants, take out common parts."""
+"""Passes over finished results that save operations: flatten, gather constants, take out common
+parts."""
 
 from __future__ import annotations
 
@@ -10,8 +11,14 @@ from bellcrank.program.operation_count import count_operations
 from bellcrank.program.operation_search import anneal_network
 from bellcrank.symbolic.expr import Expr
 
-TRIAL, MOVES = 1000, 20000  # of the thorough search, at most: for each way of derivation, and for the best of them
-PER_OPERATION, HEAT = 50, 0.2  # moves that a small model needs; operations more that are accepted at first
+TRIAL, MOVES = (
+    1000,
+    20000,
+)  # of the thorough search, at most: for each way of derivation, and for the best of them
+PER_OPERATION, HEAT = (
+    50,
+    0.2,
+)  # moves that a small model needs; operations more that are accepted at first
 MAX_SEARCHED_OPERATIONS = 2500  # operations above which only the plain form is tried
 MAX_ROUNDS = 3  # repetitions of the extraction while it gains
 
@@ -35,7 +42,10 @@ def optimize_operations(
 
 
 def optimize_known_count(
-    roots: Sequence[Expr], operations: int, first: SumOfProductsNetwork | None = None, thorough: bool = False
+    roots: Sequence[Expr],
+    operations: int,
+    first: SumOfProductsNetwork | None = None,
+    thorough: bool = False,
 ) -> tuple[list[Expr], int]:
     """The same for results whose operations are known, with the operations that are left."""
     best = first or first_extraction(roots)

@@ -1,8 +1,8 @@
 """Poses of bodies as further functions of a program, `poses` and `marks`, for pictures.
 
 In:  a `SimulationProgram`, and what they are as expressions of its coordinates, parameters and inputs. Out: the same
-with both; constants stay as they are. Parameters that stand in lengths alone, which the equations of motion do not
-hold, follow the others that are given.
+with both; constants stay as they are. Parameters that stand in lengths alone, which the equations
+of motion do not hold, follow the others that are given.
 """
 
 from __future__ import annotations
@@ -20,16 +20,26 @@ from bellcrank.symbolic.expr import ZERO, Expr, Symbol, free_symbols, small_thre
 
 
 def with_poses(
-    program: SimulationProgram, names: Sequence[str], poses: Sequence[Expr], marks: Sequence[Expr] = ()
+    program: SimulationProgram,
+    names: Sequence[str],
+    poses: Sequence[Expr],
+    marks: Sequence[Expr] = (),
 ) -> SimulationProgram:
-    """The program with poses, as many numbers as POSE for each name, and with marks, which parameters determine."""
+    """The program with poses, as many numbers as POSE for each name, and with marks, which
+    parameters determine."""
     assert len(poses) == len(POSE) * len(names)
     pose_symbols = [s for s in free_symbols(*poses, *marks) if isinstance(s, Symbol)]
-    given_parameters, known_symbols = program.given_parameters, {*program.parameters, *program.inputs}
+    given_parameters, known_symbols = (
+        program.given_parameters,
+        {*program.parameters, *program.inputs},
+    )
     extra_parameters = [s for s in pose_symbols if s.kind == "parameter" and s not in known_symbols]
-    # an input that moves nothing but what has no mass and no force is not recorded: it stands at zero
+    # an input that moves nothing but what has no mass and no force is not recorded: it stands at
+    # zero
     lost: dict[Expr, Expr] = {
-        s: ZERO for s in pose_symbols if s.kind in ("variable", "rate", "kept") and s not in known_symbols
+        s: ZERO
+        for s in pose_symbols
+        if s.kind in ("variable", "rate", "kept") and s not in known_symbols
     }
     routines = list(program.routines)
     sections = []
@@ -42,7 +52,11 @@ def with_poses(
         sections.append(Section(tuple(plan.statements), results_lowered))
     return replace(
         program,
-        parameters=(*given_parameters, *extra_parameters, *program.parameters[len(given_parameters) :]),
+        parameters=(
+            *given_parameters,
+            *extra_parameters,
+            *program.parameters[len(given_parameters) :],
+        ),
         routines=tuple(routines),
         poses=sections[0],
         posed=tuple(names),
@@ -51,7 +65,8 @@ def with_poses(
 
 
 def poses_alone(program: SimulationProgram) -> SimulationProgram:
-    """The same without equations of motion: nothing but poses is worth compiling, and nothing else moves."""
+    """The same without equations of motion: nothing but poses is worth compiling, and nothing else
+    moves."""
     zero_rates = Section((), (ZERO,) * (len(program.coordinates) + len(program.speeds)))
     replacements: dict[str, Any] = {
         "constants": EMPTY_SECTION,
@@ -60,9 +75,13 @@ def poses_alone(program: SimulationProgram) -> SimulationProgram:
         "output_names": (),
         "loops": None,
     }
-    dropped_sections = [k for k in KINDS if k not in (*replacements, "poses", "marks", "entry", "start", "update")]
+    dropped_sections = [
+        k for k in KINDS if k not in (*replacements, "poses", "marks", "entry", "start", "update")
+    ]
     replacements |= dict.fromkeys(dropped_sections, EMPTY_SECTION) | dict.fromkeys(
         ("echo_names", "slope_places", "sloped"), ()
     )
     bare = replace(program, **replacements)
-    return replace(bare, routines=tuple(r for r, call_list in bare.calls_by_routine.items() if call_list))
+    return replace(
+        bare, routines=tuple(r for r, call_list in bare.calls_by_routine.items() if call_list)
+    )

@@ -1,4 +1,5 @@
-"""Expressions put into straight lines: what is shared is named once, before its use; constants are kept apart."""
+"""Expressions put into straight lines: what is shared is named once, before its use; constants are
+kept apart."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ from bellcrank.symbolic.expr.node import Rational, normalize_rational
 from bellcrank.symbolic.expr.traversal import unwrap_named
 
 ATOMS = (Symbol, Number)
-MAX_NESTING_DEPTH = 60  # parts inside each other in one statement: languages limit how deep parentheses may go
+MAX_NESTING_DEPTH = (
+    60  # parts inside each other in one statement: languages limit how deep parentheses may go
+)
 
 
 class StatementScheduler:
@@ -52,15 +55,20 @@ class StatementScheduler:
         return scheduler
 
     def count_uses(self, roots: Iterable[Expr]) -> None:
-        """How often each node is used below the roots and as one; held nodes stand for their definitions."""
+        """How often each node is used below the roots and as one; held nodes stand for their
+        definitions."""
         roots = list(roots)
         nodes = list(postorder(roots))
         self._uses.update(map(unwrap_named, roots))
         self._uses.update(
-            p.definition if isinstance(p, NamedSubexpression) else p for node in nodes for p in node.parts
+            p.definition if isinstance(p, NamedSubexpression) else p
+            for node in nodes
+            for p in node.parts
         )
         # a definition was counted once for the held node itself, which is not a use
-        self._uses.subtract(node.definition for node in nodes if isinstance(node, NamedSubexpression))
+        self._uses.subtract(
+            node.definition for node in nodes if isinstance(node, NamedSubexpression)
+        )
 
     # ---- constants
 
@@ -84,7 +92,11 @@ class StatementScheduler:
         for node in postorder((root,), known=self._constant):
             if isinstance(node, NamedSubexpression):
                 inner = constants[node.definition]
-                if not isinstance(inner, ATOMS) and node is not root and node.definition is not root:
+                if (
+                    not isinstance(inner, ATOMS)
+                    and node is not root
+                    and node.definition is not root
+                ):
                     inner = self._store_constant(node, inner)
                 constants[node] = inner
             else:
@@ -97,7 +109,11 @@ class StatementScheduler:
 
     def _too_deep(self, node: Expr, value: Expr) -> bool:
         """Has a value so many parts inside each other that it needs a statement of its own?"""
-        deep = 0 if isinstance(value, ATOMS) else 1 + max((self._depth.get(p, 0) for p in node.parts), default=0)
+        deep = (
+            0
+            if isinstance(value, ATOMS)
+            else 1 + max((self._depth.get(p, 0) for p in node.parts), default=0)
+        )
         self._depth[node] = deep = 0 if deep > MAX_NESTING_DEPTH else deep
         return not deep and not isinstance(value, ATOMS)
 
@@ -128,7 +144,9 @@ class StatementScheduler:
 
     def _name_if_shared(self, node: Expr, value: Expr) -> Expr:
         deep = self._too_deep(node, value)
-        if isinstance(value, ATOMS) or (self._uses[node] < 2 and not _is_sin_or_cos(node) and not deep):
+        if isinstance(value, ATOMS) or (
+            self._uses[node] < 2 and not _is_sin_or_cos(node) and not deep
+        ):
             return value
         if (
             _is_signed_factor(value)
@@ -234,10 +252,13 @@ class StatementScheduler:
 
 
 class InlineConstantScheduler(StatementScheduler):
-    """Puts what is constant among the other statements: the constants of a program stay as they are."""
+    """Puts what is constant among the other statements: the constants of a program stay as they
+    are."""
 
     def _store_constant(self, node: Expr, value: Expr) -> Expr:
-        self._constant[node] = symbol = self._constant_by_value[node.fingerprint] = self.new_symbol()
+        self._constant[node] = symbol = self._constant_by_value[node.fingerprint] = (
+            self.new_symbol()
+        )
         self.statements.append(AssignStatement(symbol, value))
         return symbol
 
@@ -274,7 +295,10 @@ def _plain_sum(terms: Sequence[tuple[Expr, Rational]]) -> Expr:
 def _rebuild_node(node: Expr, rebuilt: Mapping[Expr, Expr]) -> Expr:
     if isinstance(node, Sum):
         return _plain_sum(
-            [(_scale_expression(c, rebuilt[core]) if c != 1 else rebuilt[core], 1) for core, c in node.terms]
+            [
+                (_scale_expression(c, rebuilt[core]) if c != 1 else rebuilt[core], 1)
+                for core, c in node.terms
+            ]
         )
     if isinstance(node, Product):
         return _plain_product(node.coefficient, [(rebuilt[b], x) for b, x in node.factors])

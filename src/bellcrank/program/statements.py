@@ -1,4 +1,5 @@
-"""Statements of a program: straight lines of assignments, calls and linear systems, and what they cost."""
+"""Statements of a program: straight lines of assignments, calls and linear systems, and what they
+cost."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class AssignStatement:
 
 @dataclass(frozen=True)
 class CallStatement:
-    """targets = routine(arguments): a user function, called once; targets follow its values (None: unused)."""
+    """targets = routine(arguments): a user function, called once; targets follow its values (None:
+    unused)."""
 
     targets: tuple[Symbol | None, ...]
     routine: CallableRoutine
@@ -41,9 +43,11 @@ class SolveStatement:
 
 @dataclass(frozen=True)
 class NullSpaceSolve:
-    """targets: u' of M u' = f + J' lambda, J u' = gamma, solved numerically on the null space of J (see `null_space`).
+    """targets: u' of M u' = f + J' lambda, J u' = gamma, solved numerically on the null space of J
+    (see `null_space`).
 
-    The last target reports how near a singular configuration is. `mass` holds rows of the lower triangle.
+    The last target reports how near a singular configuration is. `mass` holds rows of the lower
+    triangle.
     """
 
     targets: tuple[Symbol, ...]
@@ -86,11 +90,16 @@ def section_expressions(section: Section) -> list[Expr]:
 
 def statement_targets(s: Statement) -> tuple[Symbol, ...]:
     """The symbols that a statement defines."""
-    return (s.target,) if isinstance(s, AssignStatement) else tuple(t for t in s.targets if t is not None)
+    return (
+        (s.target,)
+        if isinstance(s, AssignStatement)
+        else tuple(t for t in s.targets if t is not None)
+    )
 
 
 def prune_section(section: Section, first: Iterable[Statement] = ()) -> Section:
-    """The section with those statements, of `first` and its own, that its results need, directly or by others."""
+    """The section with those statements, of `first` and its own, that its results need, directly or
+    by others."""
     required = set(find_symbols(section.results))
     kept_statements: list[Statement] = []
     for s in reversed([*first, *section.statements]):

@@ -1,8 +1,10 @@
-"""Parameters that stand in the equations but do not act: cancelled somewhere on the way, found by value, and removed.
+"""Parameters that stand in the equations but do not act: cancelled somewhere on the way, found by
+value, and removed.
 
-With J11 = (-I11 + I22 + I33)/2 and J22 = (I11 - I22 + I33)/2, results that hold only J11 + J22 depend on I33 alone.
-The gradient of a random combination of all results, taken by one backward sweep over the prime field of the
-fingerprints, is zero for exactly the parameters without influence.
+With J11 = (-I11 + I22 + I33)/2 and J22 = (I11 - I22 + I33)/2, results that hold only J11 + J22
+depend on I33 alone. The gradient of a random combination of all results, taken by one backward
+sweep over the prime field of the fingerprints, is zero for exactly the parameters without
+influence.
 """
 
 from __future__ import annotations
@@ -23,7 +25,13 @@ from bellcrank.symbolic.expr import (
     postorder,
     rewrite_nodes,
 )
-from bellcrank.symbolic.expr.node import PRIME, field_cos_sin, field_digest, field_residue, power_residue
+from bellcrank.symbolic.expr.node import (
+    PRIME,
+    field_cos_sin,
+    field_digest,
+    field_residue,
+    power_residue,
+)
 from bellcrank.symbolic.expr.traversal import find_symbols
 
 
@@ -44,7 +52,11 @@ def drop_idle_parameters(roots: Sequence[Expr]) -> list[Expr]:
 def idle_parameters(roots: Sequence[Expr]) -> list[Symbol]:
     """Parameters below the roots that none of them depends on."""
     slope = _random_gradient(roots)
-    idle = [n for n in slope if isinstance(n, Symbol) and n.kind == "parameter" and slope[n] % PRIME == 0]
+    idle = [
+        n
+        for n in slope
+        if isinstance(n, Symbol) and n.kind == "parameter" and slope[n] % PRIME == 0
+    ]
     return sorted(idle, key=lambda s: s.sort)
 
 
@@ -55,7 +67,9 @@ def parameters_of(roots: Iterable[Expr]) -> set[Symbol]:
 
 def acting_symbols(roots: Sequence[Expr]) -> set[Symbol]:
     """Symbols that at least one of the roots depends on."""
-    return {n for n, slope in _random_gradient(roots).items() if isinstance(n, Symbol) and slope % PRIME}
+    return {
+        n for n, slope in _random_gradient(roots).items() if isinstance(n, Symbol) and slope % PRIME
+    }
 
 
 def _random_gradient(roots: Sequence[Expr]) -> dict[Expr, int]:
@@ -79,7 +93,9 @@ def _propagate_adjoint(node: Expr, s: int, slope: dict[Expr, int]) -> None:
     elif isinstance(node, NamedSubexpression):
         slope[node.definition] += s
     elif isinstance(node, Product):
-        powers = [b.fingerprint if x == 1 else power_residue(b.fingerprint, x) for b, x in node.factors]
+        powers = [
+            b.fingerprint if x == 1 else power_residue(b.fingerprint, x) for b, x in node.factors
+        ]
         suffix_products = [1]  # products of the powers behind each factor
         for value in reversed(powers[1:]):
             suffix_products.append(suffix_products[-1] * value % PRIME)
@@ -91,7 +107,12 @@ def _propagate_adjoint(node: Expr, s: int, slope: dict[Expr, int]) -> None:
                 partial = 0  # a square of what is always zero does not act
             elif exponent != 1:
                 partial = (
-                    partial * field_residue(exponent) * powers[i] % PRIME * pow(base.fingerprint, -1, PRIME) % PRIME
+                    partial
+                    * field_residue(exponent)
+                    * powers[i]
+                    % PRIME
+                    * pow(base.fingerprint, -1, PRIME)
+                    % PRIME
                 )
             slope[base] += partial
     elif isinstance(node, Func):
@@ -100,7 +121,9 @@ def _propagate_adjoint(node: Expr, s: int, slope: dict[Expr, int]) -> None:
 
 
 def _field_partial(node: Func, i: int) -> int:
-    cosine, sine = field_cos_sin(node.args[0].fingerprint) if node.name in ("sin", "cos") else (0, 0)
+    cosine, sine = (
+        field_cos_sin(node.args[0].fingerprint) if node.name in ("sin", "cos") else (0, 0)
+    )
     match node.name:
         case "sin":
             return cosine

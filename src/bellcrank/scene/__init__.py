@@ -1,1 +1,2 @@
-"""What a model looks like: primitives bound to bodies and points, and pictures and animations of them."""
+"""What a model looks like: primitives bound to bodies and points, and pictures and animations of
+them."""

@@ -15,8 +15,23 @@ import numpy as np
 
 from bellcrank.scene.camera import TRAVELS, scene_outline
 from bellcrank.scene.car_body import STYLES, car_body
-from bellcrank.scene.draft import BALL, DistanceFraction, DraftItem, Length, ReachFraction, SceneDraft
-from bellcrank.scene.scene import UPRIGHT, Scene, SceneGround, SceneItem, SceneMark, Triple, rotation_to_axis
+from bellcrank.scene.draft import (
+    BALL,
+    DistanceFraction,
+    DraftItem,
+    Length,
+    ReachFraction,
+    SceneDraft,
+)
+from bellcrank.scene.scene import (
+    UPRIGHT,
+    Scene,
+    SceneGround,
+    SceneItem,
+    SceneMark,
+    Triple,
+    rotation_to_axis,
+)
 from bellcrank.symbolic.expr import Expr
 
 SAMPLES = 1500  # of ground that is not flat, at most
@@ -25,7 +40,8 @@ PARALLEL = 1e-9
 NARROW = 0.25  # width over radius, below which a wheel has thin spokes
 RIM, DISC = "#c9ced3", "#3a3f45"
 LEVEL = 0.3  # reaches that what travels on ground goes up or down
-STRAIGHT = 0.98  # square of the fraction of a force along the line of its points, from which on it is drawn there
+# square of the fraction of a force along the line of its points, from which on it is drawn there
+STRAIGHT = 0.98
 
 
 def build_scene(draft: SceneDraft, numbers: np.ndarray, poses: np.ndarray) -> Scene:
@@ -41,21 +57,38 @@ def build_scene(draft: SceneDraft, numbers: np.ndarray, poses: np.ndarray) -> Sc
     )
     up_axis = _unit_vector(_next_triple(numbers_left), (0.0, 0.0, 1.0))
     name = draft.analysis.mechanism.name
-    bodies = tuple(b.name for b in draft.analysis.mechanism.bodies) + tuple(p.name for p in draft.parts)
+    bodies = tuple(b.name for b in draft.analysis.mechanism.bodies) + tuple(
+        p.name for p in draft.parts
+    )
     bare = Scene(name, bodies, marks, (), math.inf, up_axis)
     boxes = [_inertia_box(mass, moments) for _, mass, moments in bulks]
     radii = [(item.marks, _item_radius(item, size)) for item, size, _ in sized]
     radii += [((bulk.mark,), max(box) / 2) for (bulk, _, _), box in zip(bulks, boxes, strict=True)]
     positions = bare.mark_positions(poses[0])
     scene_size = _half_extent(positions, radii)
-    items = [part for item, size, axis in sized for part in _build_items(item, size, axis, scene_size, positions)]
+    items = [
+        part
+        for item, size, axis in sized
+        for part in _build_items(item, size, axis, scene_size, positions)
+    ]
     for (bulk, _, _), box in zip(bulks, boxes, strict=True):
         if max(box) > 0.02 * scene_size:
             size = tuple(max(x, 0.02 * scene_size) for x in box)
             items.append(SceneItem("box", (bulk.mark,), size, bulk.color, "body", bulk.label))
         else:
-            items.append(SceneItem("sphere", (bulk.mark,), (1.6 * BALL * scene_size,), bulk.color, "body", bulk.label))
-    normal = None if draft.is_spatial else _motion_plane_normal(poses[0], turn_axes, slides, up_axis)
+            items.append(
+                SceneItem(
+                    "sphere",
+                    (bulk.mark,),
+                    (1.6 * BALL * scene_size,),
+                    bulk.color,
+                    "body",
+                    bulk.label,
+                )
+            )
+    normal = (
+        None if draft.is_spatial else _motion_plane_normal(poses[0], turn_axes, slides, up_axis)
+    )
     scene = Scene(name, bodies, marks, tuple(items), scene_size, up_axis, normal)
     plane = _sliding_plane_normal(slides, up_axis) if draft.has_rolling_body else up_axis
     return replace(
@@ -69,9 +102,15 @@ def _next_triple(numbers: Iterator[float]) -> Triple:
     return next(numbers), next(numbers), next(numbers)
 
 
-def _item_sizes(item: DraftItem, numbers: Iterator[float]) -> tuple[list[float | None], Triple, bool]:
-    """Sizes that are numbers, None for fractions of others; the axis; and whether it is to be drawn."""
-    size, axis = [next(numbers) if isinstance(x, Expr) else None for x in item.size], _next_triple(numbers)
+def _item_sizes(
+    item: DraftItem, numbers: Iterator[float]
+) -> tuple[list[float | None], Triple, bool]:
+    """Sizes that are numbers, None for fractions of others; the axis; and whether it is to be
+    drawn."""
+    size, axis = (
+        [next(numbers) if isinstance(x, Expr) else None for x in item.size],
+        _next_triple(numbers),
+    )
     is_shown = True
     if item.along is not None:
         measured, square = next(numbers), next(numbers)
@@ -80,16 +119,32 @@ def _item_sizes(item: DraftItem, numbers: Iterator[float]) -> tuple[list[float |
 
 
 def _build_items(
-    item: DraftItem, size: Sequence[float | None], axis: Triple, scene_size: float, positions: np.ndarray
+    item: DraftItem,
+    size: Sequence[float | None],
+    axis: Triple,
+    scene_size: float,
+    positions: np.ndarray,
 ) -> list[SceneItem]:
     """An item with lengths, or the items that it is made of."""
     distance = (
-        float(np.linalg.norm(positions[item.marks[-1]] - positions[item.marks[0]])) if len(item.marks) == 2 else 0.0
+        float(np.linalg.norm(positions[item.marks[-1]] - positions[item.marks[0]]))
+        if len(item.marks) == 2
+        else 0.0
     )
-    lengths = tuple(_resolve_length(x, n, scene_size, distance) for x, n in zip(item.size, size, strict=True))
+    lengths = tuple(
+        _resolve_length(x, n, scene_size, distance) for x, n in zip(item.size, size, strict=True)
+    )
     axes = rotation_to_axis(axis) if any(axis) else UPRIGHT
     full_item = SceneItem(
-        item.kind, item.marks, lengths, item.color, item.role, item.label, axes, item.mesh, item.opacity
+        item.kind,
+        item.marks,
+        lengths,
+        item.color,
+        item.role,
+        item.label,
+        axes,
+        item.mesh,
+        item.opacity,
     )
     if item.kind == "wheel":
         return wheel_items(full_item)
@@ -119,10 +174,14 @@ def car_items(car: SceneItem) -> list[SceneItem]:
     ]
 
 
-def _resolve_length(length: Length, number: float | None, scene_size: float, distance: float) -> float:
+def _resolve_length(
+    length: Length, number: float | None, scene_size: float, distance: float
+) -> float:
     if isinstance(length, ReachFraction):
         return length.of_reach * scene_size
-    return length.of_length * distance if isinstance(length, DistanceFraction) else abs(number or 0.0)
+    return (
+        length.of_length * distance if isinstance(length, DistanceFraction) else abs(number or 0.0)
+    )
 
 
 def _unit_vector(v: Triple, otherwise: Triple) -> Triple:
@@ -141,7 +200,8 @@ def _inertia_box(mass: float, moments: Triple) -> Triple:
 
 
 def _item_radius(item: DraftItem, size: Sequence[float | None]) -> float:
-    """How far an item reaches from its marks, as far as that does not depend on the reach of all."""
+    """How far an item reaches from its marks, as far as that does not depend on the reach of
+    all."""
     lengths = [abs(x) for x in size if x is not None]
     if item.mesh is not None:
         return float(np.abs(np.array(item.mesh.points)).max()) * max(lengths, default=1.0)
@@ -154,7 +214,9 @@ def _item_radius(item: DraftItem, size: Sequence[float | None]) -> float:
 
 def _half_extent(positions: np.ndarray, radii: Sequence[tuple[tuple[int, ...], float]]) -> float:
     """Half of the largest extent of all that is drawn."""
-    corners = [positions[list(marks)] + sign * radius for marks, radius in radii for sign in (-1, 1)]
+    corners = [
+        positions[list(marks)] + sign * radius for marks, radius in radii for sign in (-1, 1)
+    ]
     points = np.concatenate(corners) if corners else positions
     points = points[np.isfinite(points).all(axis=1)]
     extent = float(np.linalg.norm(np.ptp(points, axis=0))) / 2 if len(points) else 0.0
@@ -162,7 +224,10 @@ def _half_extent(positions: np.ndarray, radii: Sequence[tuple[tuple[int, ...], f
 
 
 def _motion_plane_normal(
-    start: np.ndarray, turn_axes: Sequence[tuple[int, Triple]], slides: Sequence[tuple[int, Triple]], up_axis: Triple
+    start: np.ndarray,
+    turn_axes: Sequence[tuple[int, Triple]],
+    slides: Sequence[tuple[int, Triple]],
+    up_axis: Triple,
 ) -> Triple | None:
     """The normal of the plane in which all moves, if there is one."""
 
@@ -188,8 +253,8 @@ def _motion_plane_normal(
 
 
 def _sliding_plane_normal(slides: Sequence[tuple[int, Triple]], up_axis: Triple) -> Triple:
-    """The normal, upwards, of the plane along which something slides on the ground in two directions, such as a disc
-    that rolls on an incline; else what is up."""
+    """The normal, upwards, of the plane along which something slides on the ground in two
+    directions, such as a disc that rolls on an incline; else what is up."""
     directions = [v for body, v in slides if body < 0]
     normal = np.cross(directions[0], directions[1]) if len(directions) == 2 else np.zeros(3)
     if abs(normal @ up_axis) < LEVEL:
@@ -198,9 +263,11 @@ def _sliding_plane_normal(slides: Sequence[tuple[int, Triple]], up_axis: Triple)
     return x, y, z
 
 
-def _ground_below_motion(draft: SceneDraft, scene: Scene, poses: np.ndarray, plane: Triple) -> SceneGround | None:
-    """Ground below wheels that were given as shapes; below all where something rolls, or weighs and travels; `plane`:
-    its normal."""
+def _ground_below_motion(
+    draft: SceneDraft, scene: Scene, poses: np.ndarray, plane: Triple
+) -> SceneGround | None:
+    """Ground below wheels that were given as shapes; below all where something rolls, or weighs and
+    travels; `plane`: its normal."""
     up_axis = np.array(plane)
     wheels = [i for i in scene.items if i.kind in ("tyre", "hoop")]
     if wheels:
@@ -231,8 +298,11 @@ def _is_travelling(draft: SceneDraft, scene: Scene, poses: np.ndarray) -> bool:
     return bool(distance > TRAVELS * scene.reach and height_change < LEVEL * scene.reach)
 
 
-def _ground_below_wheels(draft: SceneDraft, scene: Scene, poses: np.ndarray, scene_size: float) -> SceneGround | None:
-    """The ground below the wheels, as far as they went and a bit further; that of the first wheel."""
+def _ground_below_wheels(
+    draft: SceneDraft, scene: Scene, poses: np.ndarray, scene_size: float
+) -> SceneGround | None:
+    """The ground below the wheels, as far as they went and a bit further; that of the first
+    wheel."""
     wheels = draft.analysis.wheels
     if not wheels:
         return None
@@ -257,13 +327,19 @@ def _wheel_surface(wheel: Any, positions: np.ndarray, scene_size: float) -> Scen
     sign = 1.0 if wheel.upwards else -1.0
     axes = []
     for values, max_count in ((positions[..., 0], ALONG), (sign * positions[..., 1], ACROSS)):
-        first, last = float(np.nanmin(values)) - 3 * scene_size, float(np.nanmax(values)) + 3 * scene_size
-        axes.append(np.linspace(first, last, int(min(max_count, max(20, (last - first) / scene_size * 6)))))
+        first, last = (
+            float(np.nanmin(values)) - 3 * scene_size,
+            float(np.nanmax(values)) + 3 * scene_size,
+        )
+        axes.append(
+            np.linspace(first, last, int(min(max_count, max(20, (last - first) / scene_size * 6))))
+        )
     return height_grid(axes[0], axes[1], wheel.terrain, sign)
 
 
 def height_grid(way: np.ndarray, across: np.ndarray, terrain: Any, sign: float) -> SceneGround:
-    """Heights of ground over x and y at places; `sign`: 1 where the third axis points up, else -1."""
+    """Heights of ground over x and y at places; `sign`: 1 where the third axis points up, else
+    -1."""
     height = terrain.height(way[:, None], across[None, :]).ravel()
     numbers = (tuple(v.tolist()) for v in (way, height, across))
     return SceneGround((1.0, 0.0, 0.0), (0.0, 0.0, sign), *numbers)

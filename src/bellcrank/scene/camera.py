@@ -1,8 +1,9 @@
 """Where a picture is seen from, so that all of a motion is in it.
 
-What moves in a plane is seen along its normal, without perspective, unless it stands on ground. All else is seen from
-the front, from the right and from above. What travels far is followed: the camera moves with the first body. What
-grows far past its usual extent is seen from farther away while it does.
+What moves in a plane is seen along its normal, without perspective, unless it stands on ground. All
+else is seen from the front, from the right and from above. What travels far is followed: the camera
+moves with the first body. What grows far past its usual extent is seen from farther away while it
+does.
 """
 
 from __future__ import annotations
@@ -15,19 +16,27 @@ import numpy as np
 from bellcrank.scene.scene import WHEEL_KINDS, Scene, SceneItem, SceneMark
 
 CAMERA_DISTANCE = 6.0  # distance of the camera in reaches of what it sees
-TRAVELS, HELD = 3.0, 20.0  # reaches that the first body may go before it is followed; where the ground holds something
+TRAVELS, HELD = (
+    3.0,
+    20.0,
+)  # reaches that the first body may go before it is followed; where the ground holds something
 AROUND, ABOVE = np.radians(-58), np.radians(22)
-ON_GROUND, BESIDE = np.radians(16), (np.radians(-74), np.radians(9))  # how high above ground; what moves in a plane
+ON_GROUND, BESIDE = (
+    np.radians(16),
+    (np.radians(-74), np.radians(9)),
+)  # how high above ground; what moves in a plane
 MARGIN = 0.05
-MAX_TYPICAL_EXTENT = 2.0  # extents of the median frame, or of the first, that the view leaves room for
+MAX_TYPICAL_EXTENT = (
+    2.0  # extents of the median frame, or of the first, that the view leaves room for
+)
 MAX_ZOOM_OUT = 3.0  # times as far away as usual, past which what grows leaves the view
 ROOM = 1.25  # around what is seen at first, where nobody knows how it will move
 
 
 @dataclass(frozen=True)
 class SceneCamera:
-    """Directions on the screen (right, up, towards the eye), the point that it looks at in each frame, and what it
-    shows: left, right, lower and upper edge about that point."""
+    """Directions on the screen (right, up, towards the eye), the point that it looks at in each
+    frame, and what it shows: left, right, lower and upper edge about that point."""
 
     axes: np.ndarray
     distance: float
@@ -36,12 +45,14 @@ class SceneCamera:
     widths: np.ndarray | None = None  # times as much as the edges say, by frame
 
     def project_points(self, points: np.ndarray, frame: int) -> np.ndarray:
-        """Points (..., 3) on the screen, right and up; the third number is larger for what is nearer."""
+        """Points (..., 3) on the screen, right and up; the third number is larger for what is
+        nearer."""
         return project_to_screen(points - self.centres[frame], self.axes, self.distance)
 
 
 def project_to_screen(points: np.ndarray, axes: np.ndarray, distance: float) -> np.ndarray:
-    """Points about the one looked at, as a camera at a distance (inf: without perspective) sees them."""
+    """Points about the one looked at, as a camera at a distance (inf: without perspective) sees
+    them."""
     x = points @ axes.T
     if np.isfinite(distance):
         depth = np.minimum(x[..., 2], 0.9 * distance)
@@ -67,7 +78,10 @@ def fit_camera(scene: Scene, poses: np.ndarray) -> SceneCamera:
     elif is_carried.any():  # what stands on the ground is left behind
         points, radii = points[:, is_carried], radii[is_carried]
     relative_points = (points - displacement[:, None])[is_finite]
-    lows, highs = (relative_points - radii[:, None]).min(axis=1), (relative_points + radii[:, None]).max(axis=1)
+    lows, highs = (
+        (relative_points - radii[:, None]).min(axis=1),
+        (relative_points + radii[:, None]).max(axis=1),
+    )
     is_usual = _typical_frames(lows, highs)
     low, high = lows[is_usual].min(axis=0), highs[is_usual].max(axis=0)
     middle = (low + high) / 2
@@ -78,9 +92,17 @@ def fit_camera(scene: Scene, poses: np.ndarray) -> SceneCamera:
         (screen_points[..., :2] - screen_radii).min(axis=1),
         (screen_points[..., :2] + screen_radii).max(axis=1),
     )
-    (left, lower), (right, upper) = lower_bounds[is_usual].min(axis=0), upper_bounds[is_usual].max(axis=0)
+    (left, lower), (right, upper) = (
+        lower_bounds[is_usual].min(axis=0),
+        upper_bounds[is_usual].max(axis=0),
+    )
     margin = MARGIN * max(right - left, upper - lower, 1e-12)
-    edges = (float(left - margin), float(right + margin), float(lower - margin), float(upper + margin))
+    edges = (
+        float(left - margin),
+        float(right + margin),
+        float(lower - margin),
+        float(upper + margin),
+    )
     if scene.view is not None:
         edges = _widen_edges(edges, scene.view.room)
     widths = np.ones(len(poses))
@@ -89,8 +111,8 @@ def fit_camera(scene: Scene, poses: np.ndarray) -> SceneCamera:
 
 
 class LiveCamera:
-    """The camera of a motion that is not known in advance: it fits the first pose, follows what travels, and steps back
-    for what grows."""
+    """The camera of a motion that is not known in advance: it fits the first pose, follows what
+    travels, and steps back for what grows."""
 
     def __init__(self, scene: Scene, start: np.ndarray) -> None:
         self.scene, self.start = scene, start
@@ -109,19 +131,24 @@ class LiveCamera:
         self.follows = self.follows or bool(np.abs(displacement).max() > TRAVELS * self.scene.reach)
         centre = first.centres[0] + (displacement if self.follows else 0.0)
         points, radii, is_carried = scene_outline(self.scene, poses[None])
-        is_kept = np.isfinite(points[0]).all(axis=1) & (is_carried if self.follows and is_carried.any() else True)
+        is_kept = np.isfinite(points[0]).all(axis=1) & (
+            is_carried if self.follows and is_carried.any() else True
+        )
         flat = project_to_screen(points[0][is_kept] - centre, first.axes, first.distance)[:, :2]
         widths = np.ones(1)
         if len(flat):
             screen_radii = radii[is_kept][:, None]
             widths = _frame_zoom_factors(
-                first.edges, (flat - screen_radii).min(axis=0)[None], (flat + screen_radii).max(axis=0)[None]
+                first.edges,
+                (flat - screen_radii).min(axis=0)[None],
+                (flat + screen_radii).max(axis=0)[None],
             )
         return replace(first, centres=centre[None], widths=widths)
 
 
 def _typical_frames(lows: np.ndarray, highs: np.ndarray) -> np.ndarray:
-    """Which frames (n, 3) are of usual extent: not many times that of the median frame, nor far from the first."""
+    """Which frames (n, 3) are of usual extent: not many times that of the median frame, nor far
+    from the first."""
     size = np.linalg.norm(highs - lows, axis=1)
     room = max(MAX_TYPICAL_EXTENT * min(float(np.median(size)), float(size[0])), float(size[0]))
     distance = np.linalg.norm((highs + lows) / 2 - (highs[0] + lows[0]) / 2, axis=1)
@@ -130,7 +157,9 @@ def _typical_frames(lows: np.ndarray, highs: np.ndarray) -> np.ndarray:
     return np.asarray(is_usual)
 
 
-def _widen_edges(edges: tuple[float, float, float, float], room: float) -> tuple[float, float, float, float]:
+def _widen_edges(
+    edges: tuple[float, float, float, float], room: float
+) -> tuple[float, float, float, float]:
     """Edges that show more, most of all to both sides."""
     left, right, lower, upper = edges
     side_margin, top_margin = (room - 1) * (right - left) * 0.75, (room - 1) * (upper - lower) * 0.4
@@ -140,25 +169,35 @@ def _widen_edges(edges: tuple[float, float, float, float], room: float) -> tuple
 def _frame_zoom_factors(
     edges: tuple[float, float, float, float], lower_bounds: np.ndarray, upper_bounds: np.ndarray
 ) -> np.ndarray:
-    """By how much each frame is farther away, so that all of it is seen: about the middle of the edges."""
+    """By how much each frame is farther away, so that all of it is seen: about the middle of the
+    edges."""
     middle = np.array([edges[0] + edges[1], edges[2] + edges[3]]) / 2
     half_size = np.array([edges[1] - edges[0], edges[3] - edges[2]]) / 2
-    return np.clip(np.maximum(upper_bounds - middle, middle - lower_bounds) / half_size, 1.0, MAX_ZOOM_OUT).max(axis=1)
+    return np.clip(
+        np.maximum(upper_bounds - middle, middle - lower_bounds) / half_size, 1.0, MAX_ZOOM_OUT
+    ).max(axis=1)
 
 
 def scene_outline(scene: Scene, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points (rows, points, 3) with a radius each within which all of the scene lies; which of them bodies carry."""
+    """Points (rows, points, 3) with a radius each within which all of the scene lies; which of them
+    bodies carry."""
     marks, radii = [], []
     for item in scene.items:
         corners, radius = _item_corners(item)
         rotated_corners = corners @ np.array(item.axes).reshape(3, 3).T
         for m in item.marks:
             body, position = scene.marks[m].body, np.array(scene.marks[m].position)
-            marks += [SceneMark(body, (x, y, z)) for x, y, z in (position + rotated_corners).tolist()]
+            marks += [
+                SceneMark(body, (x, y, z)) for x, y, z in (position + rotated_corners).tolist()
+            ]
             radii += [radius] * len(corners)
     marks = marks or list(scene.marks) or [SceneMark(-1, (0.0, 0.0, 0.0))]
     bound = replace(scene, marks=tuple(marks))
-    return bound.mark_positions(poses), np.resize(radii or [0.0], len(marks)), np.array([m.body >= 0 for m in marks])
+    return (
+        bound.mark_positions(poses),
+        np.resize(radii or [0.0], len(marks)),
+        np.array([m.body >= 0 for m in marks]),
+    )
 
 
 def _item_corners(item: SceneItem) -> tuple[np.ndarray, float]:

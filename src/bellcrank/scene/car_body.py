@@ -1,7 +1,8 @@
-"""The body of a car as a mesh, by its length, width, height, wheelbase and wheels: a shell over sections along the car,
-with arches over the wheels, glass, lamps and a dark floor.
+"""The body of a car as a mesh, by its length, width, height, wheelbase and wheels: a shell over
+sections along the car, with arches over the wheels, glass, lamps and a dark floor.
 
-The origin is the middle of the front axle at the height of the wheel centres; x forward, y to the left, z up.
+The origin is the middle of the front axle at the height of the wheel centres; x forward, y to the
+left, z up.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ NOWHERE = (2.0, 2.0)
 
 @dataclass(frozen=True)
 class BodyStyle:
-    """A kind of body. Profiles over the length, from the front: fractions of the height above the ground, and of half
-    the width; where glass is, and what is open; `wings`: x from and to, z, thickness, half width, as such fractions."""
+    """A kind of body. Profiles over the length, from the front: fractions of the height above the
+    ground, and of half the width; where glass is, and what is open; `wings`: x from and to, z,
+    thickness, half width, as such fractions."""
 
     top: Profile
     belt: Profile
@@ -49,8 +51,15 @@ class BodyStyle:
     @property
     def stations(self) -> list[float]:
         """Fractions of the length at which something changes."""
-        marks = [*self.screen, *self.rear, *self.opening, *(x for pair in self.pillars for x in pair)]
-        return [x for profile in self.profile_curves for x, _ in profile] + [x for x in marks if x <= 1]
+        marks = [
+            *self.screen,
+            *self.rear,
+            *self.opening,
+            *(x for pair in self.pillars for x in pair),
+        ]
+        return [x for profile in self.profile_curves for x, _ in profile] + [
+            x for x in marks if x <= 1
+        ]
 
 
 STYLES = {
@@ -119,9 +128,16 @@ STYLES = {
 
 @cache
 def car_body(
-    length: float, width: float, height: float, wheelbase: float, radius: float, overhang: float, kind: str = "car"
+    length: float,
+    width: float,
+    height: float,
+    wheelbase: float,
+    radius: float,
+    overhang: float,
+    kind: str = "car",
 ) -> tuple[tuple[str, Mesh], ...]:
-    """Meshes with their colours, "" for that of the paint. `overhang`: from the front axle to the front."""
+    """Meshes with their colours, "" for that of the paint. `overhang`: from the front axle to the
+    front."""
     style = STYLES[kind]
     share, points = _half_sections(style, length, width, height, wheelbase, radius, overhang)
     half_count = points.shape[1]
@@ -133,13 +149,22 @@ def car_body(
         middle = (share[i] + share[i + 1]) / 2
         for j in range(columns - 1):
             part = j if j < half_count - 1 else 2 * (half_count - 1) - 1 - j
-            a, b, c, d = i * columns + j, (i + 1) * columns + j, (i + 1) * columns + j + 1, i * columns + j + 1
-            colored.setdefault(_part_color(style, PARTS[part], middle), []).extend([(a, c, b), (a, d, c)])
+            a, b, c, d = (
+                i * columns + j,
+                (i + 1) * columns + j,
+                (i + 1) * columns + j + 1,
+                i * columns + j + 1,
+            )
+            colored.setdefault(_part_color(style, PARTS[part], middle), []).extend(
+                [(a, c, b), (a, d, c)]
+            )
     for row, backwards in ((0, False), (len(sections) - 1, True)):  # front and rear are closed
         for j in range(1, columns - 1):
             face = row * columns, row * columns + j, row * columns + j + 1
             colored.setdefault(TRIM, []).append(face if backwards else (face[0], face[2], face[1]))
-    meshes = [(color, _compact_mesh(sections.reshape(-1, 3), faces)) for color, faces in colored.items()]
+    meshes = [
+        (color, _compact_mesh(sections.reshape(-1, 3), faces)) for color, faces in colored.items()
+    ]
     for start, end, z, thick, half_width in style.wings:
         low = overhang - end * length, -half_width * width / 2, z * height - radius
         high = overhang - start * length, half_width * width / 2, (z + thick) * height - radius
@@ -149,24 +174,49 @@ def car_body(
 
 def _box_mesh(low: Sequence[float], high: Sequence[float]) -> Mesh:
     """A box along the axes."""
-    points = np.array(list(product(*zip(low, high, strict=True))))  # x, y, z: the last turns over first
+    points = np.array(
+        list(product(*zip(low, high, strict=True)))
+    )  # x, y, z: the last turns over first
     sides = (0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)
     return _compact_mesh(points, [face for a, b, c, d in sides for face in ((a, b, c), (a, c, d))])
 
 
-PARTS = (FLOOR, WALL, WALL, SIDE, SIDE, SIDE, WINDOW, ROOF, ROOF, ROOF)  # between points of half a section
+PARTS = (
+    FLOOR,
+    WALL,
+    WALL,
+    SIDE,
+    SIDE,
+    SIDE,
+    WINDOW,
+    ROOF,
+    ROOF,
+    ROOF,
+)  # between points of half a section
 
 
 def _half_sections(
-    style: BodyStyle, length: float, width: float, height: float, wheelbase: float, radius: float, overhang: float
+    style: BodyStyle,
+    length: float,
+    width: float,
+    height: float,
+    wheelbase: float,
+    radius: float,
+    overhang: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Fractions of the length, and half sections (stations, points, 3) from the middle of the floor to that of the
-    roof."""
+    """Fractions of the length, and half sections (stations, points, 3) from the middle of the floor
+    to that of the roof."""
     arch = ARCH * radius * style.arched
     front = overhang / length
     angles = np.linspace(0, np.pi, WITHIN)
-    arches = [x + arch / length * np.cos(angles) * 0.999 for x in (front, (overhang + wheelbase) / length)]
-    edges = [x + s * 1.001 * arch / length for x in (front, (overhang + wheelbase) / length) for s in (-1, 1)]
+    arches = [
+        x + arch / length * np.cos(angles) * 0.999 for x in (front, (overhang + wheelbase) / length)
+    ]
+    edges = [
+        x + s * 1.001 * arch / length
+        for x in (front, (overhang + wheelbase) / length)
+        for s in (-1, 1)
+    ]
     share = np.unique(np.round(np.concatenate([style.stations, *arches, edges]), 5))
     share = share[(share >= 0) & (share <= 1)]
     x = overhang - share * length
@@ -189,9 +239,19 @@ def _half_sections(
     edge = belt + (0.93 - 0.02 * cabin) * (top - belt)
     crown, zero = top - edge, np.zeros_like(x)
     lower, upper = (np.maximum(low, sill + part * (belt - sill)) for part in (0.4, 0.78))
-    rows = [(zero, sill), (inner, sill), (inner, low), (0.975 * outer, low), (outer, lower), (0.995 * outer, upper),
-            (shoulder, belt), (roof, edge), (0.86 * roof, edge + 0.7 * crown), (0.45 * roof, edge + 0.95 * crown),
-            (zero, top)]  # fmt: skip
+    rows = [
+        (zero, sill),
+        (inner, sill),
+        (inner, low),
+        (0.975 * outer, low),
+        (outer, lower),
+        (0.995 * outer, upper),
+        (shoulder, belt),
+        (roof, edge),
+        (0.86 * roof, edge + 0.7 * crown),
+        (0.45 * roof, edge + 0.95 * crown),
+        (zero, top),
+    ]
     return share, np.stack([np.stack([x, y, z], axis=1) for y, z in rows], axis=1)
 
 
@@ -200,7 +260,9 @@ def _part_color(style: BodyStyle, part: int, share: float) -> str:
     if part in (FLOOR, WALL):
         return TRIM
     if part == WINDOW and style.windows:
-        glazed = style.screen[0] < share < style.rear[1] and not any(a < share < b for a, b in style.pillars)
+        glazed = style.screen[0] < share < style.rear[1] and not any(
+            a < share < b for a, b in style.pillars
+        )
         return GLASS if glazed else ""
     if part == ROOF and any(a < share < b for a, b in (style.screen, style.rear)):
         return GLASS

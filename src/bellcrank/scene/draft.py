@@ -1,6 +1,7 @@
 """The draft of a scene: marks and items of a picture, lengths still expressions of parameters.
 
-Each stands for an `Item` or a mark of the scene; `default` chooses them, `build` gives them numbers.
+Each stands for an `Item` or a mark of the scene; `default` chooses them, `build` gives them
+numbers.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ Length = Expr | ReachFraction | DistanceFraction
 
 @dataclass(frozen=True)
 class DraftItem:
-    """An `Item` before lengths are numbers; `axis` is the direction of its third axis in the body of its mark."""
+    """An `Item` before lengths are numbers; `axis` is the direction of its third axis in the body
+    of its mark."""
 
     kind: str
     marks: tuple[int, ...]
@@ -58,7 +60,8 @@ class DraftItem:
 
 @dataclass(frozen=True)
 class ForceLine:
-    """Along a force between two points: what it measures, and the square of their distance, as drawn."""
+    """Along a force between two points: what it measures, and the square of their distance, as
+    drawn."""
 
     measured: Expr
     square: Expr
@@ -66,7 +69,8 @@ class ForceLine:
 
 @dataclass(frozen=True)
 class InertiaBox:
-    """A body without anything to connect: a box with its mass and moments of inertia, if it has such."""
+    """A body without anything to connect: a box with its mass and moments of inertia, if it has
+    such."""
 
     mark: int
     mass: Expr
@@ -77,7 +81,8 @@ class InertiaBox:
 
 @dataclass
 class SceneDraft:
-    """Marks and items; `parts` are links of suspensions, which follow the bodies among the poses."""
+    """Marks and items; `parts` are links of suspensions, which follow the bodies among the
+    poses."""
 
     analysis: KinematicAnalysis
     marks: list[tuple[int, Vec3]] = field(default_factory=list)
@@ -106,17 +111,28 @@ class SceneDraft:
         expressions = self.mark_coordinates()
         for item in self.items:
             expressions += [*(x for x in item.size if isinstance(x, Expr)), *item.axis]
-            expressions += [item.along.measured, item.along.square] if item.along is not None else []
+            expressions += (
+                [item.along.measured, item.along.square] if item.along is not None else []
+            )
         for bulk in self.bulks:
             expressions += [bulk.mass, *bulk.moments]
-        expressions += [x for _, direction in (*self.rotation_axes, *self.translation_directions) for x in direction]
+        expressions += [
+            x
+            for _, direction in (*self.rotation_axes, *self.translation_directions)
+            for x in direction
+        ]
         return [*expressions, *self.up_direction]
 
     @cached_property
     def rotation_axes(self) -> list[tuple[int, Vec3]]:
         """The axes of all joints that turn about one, with the bodies in which they are fixed."""
         joint_views = [(b, b.joint.look) for b in self.analysis.mechanism.bodies]
-        return [(b.index, axis) for b, x in joint_views if x is not None and x.angles == 1 for axis in x.axes]
+        return [
+            (b.index, axis)
+            for b, x in joint_views
+            if x is not None and x.angles == 1
+            for axis in x.axes
+        ]
 
     @cached_property
     def translation_directions(self) -> list[tuple[int, Vec3]]:
@@ -126,7 +142,8 @@ class SceneDraft:
 
     @property
     def has_rolling_body(self) -> bool:
-        """Does something free to move along a plane roll or slide as constraints of its speeds say?"""
+        """Does something free to move along a plane roll or slide as constraints of its speeds
+        say?"""
         joint_views = [b.joint.look for b in self.analysis.mechanism.bodies if b.parent < 0]
         free = any(x is not None and len(x.slides) > 1 for x in joint_views)
         rows = self.analysis.loops.rows if self.analysis.loops is not None else self.analysis.solved
@@ -160,4 +177,8 @@ class SceneDraft:
         along: ForceLine | None = None,
         opacity: float = 1.0,
     ) -> None:
-        self.items.append(DraftItem(kind, tuple(marks), tuple(size), color, role, label, axis, mesh, along, opacity))
+        self.items.append(
+            DraftItem(
+                kind, tuple(marks), tuple(size), color, role, label, axis, mesh, along, opacity
+            )
+        )

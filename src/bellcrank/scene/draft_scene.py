@@ -1,8 +1,9 @@
 """What a picture of an analysed model shows, as it is chosen where nothing is reported.
 
 In:  an `KinematicAnalysis`. Out: `SceneDraft`. A body that was given shapes is drawn by them; any other by rods from
-its joint to those of its children and to points where loops close or forces act, and a ball at its mass centre. Forces
-that depend on a distance are coils, wheels on the ground cylinders, links of a suspension rods by its hard points.
+its joint to those of its children and to points where loops close or forces act, and a ball at its
+mass centre. Forces that depend on a distance are coils, wheels on the ground cylinders, links of a
+suspension rods by its hard points.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from bellcrank.scene.draft import (
     Length,
     ReachFraction,
     SceneDraft,
-)  # fmt: skip
+)
 from bellcrank.scene.suspensions import draw_linkages
 from bellcrank.symbolic.expr import ONE, ZERO, add, apply_builtin, div, expression, mul, sqrt
 from bellcrank.symbolic.vector.basis import IDENTITY, NULL, Vec3, dot
@@ -47,14 +48,21 @@ def draft_scene(analysis: KinematicAnalysis) -> SceneDraft:
     bodies = analysis.mechanism.bodies
     shaped = {s.body for s in analysis.shapes}
     rolling = {i for w in analysis.wheels for i in (w.body, w.centre.body)}
-    rolling |= {i for s in analysis.shapes if s.kind == "wheel" for i in _wheel_carriers(bodies, s.body)}
+    rolling |= {
+        i for s in analysis.shapes if s.kind == "wheel" for i in _wheel_carriers(bodies, s.body)
+    }
     for b in bodies:
         color = PALETTE[b.index % len(PALETTE)]
         if b.mass is ZERO and b.index not in shaped and shaped - {-1}:
             continue  # it only connects bodies that are drawn as they are
         if b.index not in shaped:
             _add_skeleton(d, b, color, b.index in rolling)
-        _add_joint(d, b, b.index in shaped or b.index in rolling, b.index in rolling or {b.index, b.parent} <= shaped)
+        _add_joint(
+            d,
+            b,
+            b.index in shaped or b.index in rolling,
+            b.index in rolling or {b.index, b.parent} <= shaped,
+        )
     for wheel in analysis.wheels:
         d.mark_at_point(wheel.centre)  # below which the ground is drawn
         if wheel.body not in shaped:
@@ -70,8 +78,16 @@ def draft_scene(analysis: KinematicAnalysis) -> SceneDraft:
             end_marks = d.mark_at_point(load.point), d.mark_at_point(load.other)
             for point in (load.point, load.other):
                 if point.body < 0 and load.look == "coil" and load.along_points:
-                    d.add_item("box", (d.mark_at_point(point),), [ReachFraction(1.6 * PIN)] * 3, GREY, "ground")
-            line = None if load.along_points else _force_line(analysis, load, load.point, load.other)
+                    d.add_item(
+                        "box",
+                        (d.mark_at_point(point),),
+                        [ReachFraction(1.6 * PIN)] * 3,
+                        GREY,
+                        "ground",
+                    )
+            line = (
+                None if load.along_points else _force_line(analysis, load, load.point, load.other)
+            )
             slim = SLIM if end_bodies & rolling else 1.0
             d.add_item(
                 load.look,
@@ -91,7 +107,8 @@ def _force_line(a: KinematicAnalysis, load: Load, p: BodyPoint, r: BodyPoint) ->
     k = a.kinematics
     difference = k.position(p) - k.position(r)
     return ForceLine(
-        k.with_drawn_values(dot(load.direction, difference)), k.with_drawn_values(dot(difference, difference))
+        k.with_drawn_values(dot(load.direction, difference)),
+        k.with_drawn_values(dot(difference, difference)),
     )
 
 
@@ -142,7 +159,9 @@ def _add_skeleton(d: SceneDraft, b: Body, color: str, rolls: bool) -> None:
         moments = b.inertia[0][0], b.inertia[1][1], b.inertia[2][2]
         d.bulks.append(InertiaBox(d.add_mark(b.index, b.cm), b.mass, moments, color, b.label))
     elif massive:
-        d.add_item("sphere", (d.add_mark(b.index, b.cm),), [ReachFraction(BALL)], color, "body", b.label)
+        d.add_item(
+            "sphere", (d.add_mark(b.index, b.cm),), [ReachFraction(BALL)], color, "body", b.label
+        )
         if b.cm != hub and b.cm not in end_points:
             d.add_item(
                 "rod",
@@ -155,8 +174,8 @@ def _add_skeleton(d: SceneDraft, b: Body, color: str, rolls: bool) -> None:
 
 
 def _free_end_point(b: Body) -> Vec3:
-    """Where a body ends that nothing is connected to: as far behind its mass centre as a uniform rod with its inertia
-    would reach, but not farther than its joint lies before it."""
+    """Where a body ends that nothing is connected to: as far behind its mass centre as a uniform
+    rod with its inertia would reach, but not farther than its joint lies before it."""
     if all(b.inertia[i][i] is ZERO for i in range(3)):
         return b.cm
     square = add(*(mul(x, x) for x in b.cm))
@@ -183,7 +202,11 @@ def _attachment_points(a: KinematicAnalysis, b: Body) -> Iterator[Vec3]:
     for load in a.loads:
         if load.point is not None:
             second_point = load.other if load.look else None
-            yield from (p.coordinates for p in (load.point, second_point) if p is not None and p.body == b.index)
+            yield from (
+                p.coordinates
+                for p in (load.point, second_point)
+                if p is not None and p.body == b.index
+            )
     for wheel in a.wheels:
         if wheel.centre.body == b.index:
             yield wheel.centre.coordinates
@@ -205,7 +228,8 @@ def _first_row_per_loop(a: KinematicAnalysis) -> list[LoopRow]:
 
 
 def _wheel_carriers(bodies: Sequence[Body], wheel: int) -> Iterator[int]:
-    """A wheel that turns, and bodies that turn or slide one way and hold it: knuckle and hub, or an axle."""
+    """A wheel that turns, and bodies that turn or slide one way and hold it: knuckle and hub, or an
+    axle."""
     yield wheel
     parent = bodies[wheel].parent if wheel >= 0 else -1
     while parent >= 0 and bodies[parent].parent >= 0:
@@ -214,8 +238,9 @@ def _wheel_carriers(bodies: Sequence[Body], wheel: int) -> Iterator[int]:
 
 
 def _add_joint(d: SceneDraft, b: Body, plain: bool, slides: bool) -> None:
-    """The joint that carries a body: a pin, a ball, a block that slides, and where it stands on the ground; `plain`:
-    no pin or ball, `slides`: no block, as both of its bodies, or a wheel, are drawn as they are."""
+    """The joint that carries a body: a pin, a ball, a block that slides, and where it stands on the
+    ground; `plain`: no pin or ball, `slides`: no block, as both of its bodies, or a wheel, are
+    drawn as they are."""
     joint_view, position, body_mark = b.joint.look, b.joint.at, d.add_mark(b.index)
     if joint_view is None or _is_free(b):
         return
@@ -236,7 +261,9 @@ def _add_joint(d: SceneDraft, b: Body, plain: bool, slides: bool) -> None:
     elif joint_view.angles > 1 and not plain:
         d.add_item("sphere", (body_mark,), [ReachFraction(PIN)], DARK, "joint")
     if b.parent < 0 and not joint_view.slides:
-        d.add_item("box", (d.add_mark(-1, position),), [ReachFraction(2.6 * PIN)] * 3, GREY, "ground")
+        d.add_item(
+            "box", (d.add_mark(-1, position),), [ReachFraction(2.6 * PIN)] * 3, GREY, "ground"
+        )
 
 
 def _carries_wheel(d: SceneDraft, b: Body) -> bool:
@@ -253,7 +280,15 @@ def _loop_joint(d: SceneDraft, row: LoopRow) -> None:
     if row.joint == "distance":
         d.add_item("rod", (p, r), [ReachFraction(ROD)], STEEL, "joint", row.loop)
     elif row.joint in ("revolute", "cylindrical"):
-        d.add_item("cylinder", (p,), [ReachFraction(PIN), ReachFraction(4 * ROD)], DARK, "joint", row.loop, axis)
+        d.add_item(
+            "cylinder",
+            (p,),
+            [ReachFraction(PIN), ReachFraction(4 * ROD)],
+            DARK,
+            "joint",
+            row.loop,
+            axis,
+        )
     elif row.joint in ("prismatic", "planar"):
         d.add_item(
             "box",
@@ -271,14 +306,25 @@ def _loop_joint(d: SceneDraft, row: LoopRow) -> None:
             d.add_item("rod", (p, r), [ReachFraction(THIN)], GREY, "joint", row.loop)
     for point in (row.p, row.r):
         if point.body < 0:
-            d.add_item("box", (d.mark_at_point(point),), [ReachFraction(2.6 * PIN)] * 3, GREY, "ground")
+            d.add_item(
+                "box", (d.mark_at_point(point),), [ReachFraction(2.6 * PIN)] * 3, GREY, "ground"
+            )
 
 
 def _add_default_wheel(d: SceneDraft, w: Wheel) -> None:
-    """A wheel with spokes, so that one sees it turn; as wide as usual, of a car if there are more than two."""
+    """A wheel with spokes, so that one sees it turn; as wide as usual, of a car if there are more
+    than two."""
     body = w.body
     position = w.centre.coordinates if w.centre.body == body else NULL
     marks, axis = (d.add_mark(body, position),), IDENTITY[1]
 
     width_ratio = 0.6 if len(d.analysis.wheels) > 2 else 0.35
-    d.add_item("wheel", marks, (w.radius, mul(expression(width_ratio), w.radius)), TYRE, "wheel", w.name, axis)
+    d.add_item(
+        "wheel",
+        marks,
+        (w.radius, mul(expression(width_ratio), w.radius)),
+        TYRE,
+        "wheel",
+        w.name,
+        axis,
+    )

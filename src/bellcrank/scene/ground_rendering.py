@@ -1,4 +1,5 @@
-"""The ground of a picture: its plane or hills with lines on it, a soft shadow, and fog towards the horizon."""
+"""The ground of a picture: its plane or hills with lines on it, a soft shadow, and fog towards the
+horizon."""
 
 from __future__ import annotations
 
@@ -38,14 +39,20 @@ def ground_image(
         else _intersect_heights(g, along, side, up_axis, lens, view)
     )
     distance = np.sqrt((u - np.float32(station)) ** 2 + (v - np.float32(lateral)) ** 2)
-    visibility = np.where(is_visible, 1 - _floor_smoothstep(distance, FOG[0] * view, FOG[1] * view), np.float32(0))
+    visibility = np.where(
+        is_visible, 1 - _floor_smoothstep(distance, FOG[0] * view, FOG[1] * view), np.float32(0)
+    )
     line_fraction = np.minimum(
-        _line_coverage(u, floor_grid_spacing(scene_size)) + _line_coverage(v, floor_grid_spacing(scene_size)), 1
+        _line_coverage(u, floor_grid_spacing(scene_size))
+        + _line_coverage(v, floor_grid_spacing(scene_size)),
+        1,
     )
     light = visibility * (1 - _shadow_mask(ground_plane, along, up_axis, lens, triangles, sun))
     image = np.empty((*u.shape, 3), np.float32)
     for k in range(3):
-        image[..., k] = (SOIL[k] + line_fraction * (LINE[k] - SOIL[k])) * light + background[k] * (1 - visibility)
+        image[..., k] = (SOIL[k] + line_fraction * (LINE[k] - SOIL[k])) * light + background[k] * (
+            1 - visibility
+        )
     return image
 
 
@@ -72,7 +79,11 @@ def _tangent_plane(g: SceneGround, u: float, v: float) -> tuple[float, float]:
 
 
 def _intersect_plane(
-    ground_plane: tuple[float, float], along: np.ndarray, side: np.ndarray, up_axis: np.ndarray, lens: PixelCamera
+    ground_plane: tuple[float, float],
+    along: np.ndarray,
+    side: np.ndarray,
+    up_axis: np.ndarray,
+    lens: PixelCamera,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where each pixel meets the plane, along the way and across, and whether it does."""
     start, ray = lens.pixel_rays(up_axis - ground_plane[1] * along)
@@ -87,7 +98,12 @@ def _intersect_plane(
 
 
 def _intersect_heights(
-    g: SceneGround, along: np.ndarray, side: np.ndarray, up_axis: np.ndarray, lens: PixelCamera, view: float
+    g: SceneGround,
+    along: np.ndarray,
+    side: np.ndarray,
+    up_axis: np.ndarray,
+    lens: PixelCamera,
+    view: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same for ground with heights, by its triangles."""
     span = FOG[1] * view
@@ -116,7 +132,11 @@ def _intersect_heights(
     coordinates = np.zeros((2, lens.height * lens.width), np.float32)
     coordinates[:, pixels] = positions @ along, positions @ side
     shape = lens.height, lens.width
-    return coordinates[0].reshape(shape), coordinates[1].reshape(shape), (triangle_of != EMPTY).reshape(shape)
+    return (
+        coordinates[0].reshape(shape),
+        coordinates[1].reshape(shape),
+        (triangle_of != EMPTY).reshape(shape),
+    )
 
 
 def _line_coverage(x: np.ndarray, every: float) -> np.ndarray:
@@ -127,7 +147,9 @@ def _line_coverage(x: np.ndarray, every: float) -> np.ndarray:
     line_width = np.maximum(THICK * every, pixel)
     fades = np.clip(2 - (4 / every) * pixel, 0, 1)  # lines closer than pixels
     return (
-        np.clip(0.5 + (line_width / 2 - line_distance) / pixel, 0, 1) * (np.float32(THICK * every) / line_width) * fades
+        np.clip(0.5 + (line_width / 2 - line_distance) / pixel, 0, 1)
+        * (np.float32(THICK * every) / line_width)
+        * fades
     )
 
 
@@ -142,13 +164,18 @@ def _shadow_mask(
     """How dark each pixel of the ground is, from 0 to 1."""
     normal = up_axis - ground_plane[1] * along
     above = triangles.corners @ normal - ground_plane[0]
-    fallen = triangles.corners - (np.maximum(above, 0.0) / max(float(sun @ normal), 0.2))[..., None] * sun
+    fallen = (
+        triangles.corners
+        - (np.maximum(above, 0.0) / max(float(sun @ normal), 0.2))[..., None] * sun
+    )
     coarse = lens.supersampled(1 / COARSE)
     screen, _, front = coarse.project_triangles(fallen)
     mask = coverage_mask(screen[front], coarse.width, coarse.height).astype(np.float32)
     size = float(np.hypot(coarse.width, coarse.height))
     narrow_blur, wide_blur = (_box_blur(mask, max(1, round(share * size / 3))) for share in SOFT)
-    darkness = np.repeat(np.repeat(SHADOW * (0.5 * narrow_blur + 0.5 * wide_blur), COARSE, axis=0), COARSE, axis=1)
+    darkness = np.repeat(
+        np.repeat(SHADOW * (0.5 * narrow_blur + 0.5 * wide_blur), COARSE, axis=0), COARSE, axis=1
+    )
     pad = max(0, lens.height - darkness.shape[0]), max(0, lens.width - darkness.shape[1])
     return np.pad(darkness, ((0, pad[0]), (0, pad[1])), mode="edge")[: lens.height, : lens.width]
 
@@ -157,9 +184,13 @@ def _box_blur(mask: np.ndarray, radius: int) -> np.ndarray:
     """Means over boxes, twice each way."""
     for axis in (0, 1):
         for _ in range(2):
-            wide = np.pad(mask, [(radius + 1, radius) if k == axis else (0, 0) for k in (0, 1)], mode="edge")
+            wide = np.pad(
+                mask, [(radius + 1, radius) if k == axis else (0, 0) for k in (0, 1)], mode="edge"
+            )
             total = np.cumsum(wide, axis=axis, dtype=np.float32)
             n = mask.shape[axis]
             high = np.take(total, np.arange(2 * radius + 1, 2 * radius + 1 + n), axis=axis)
-            mask = ((high - np.take(total, np.arange(n), axis=axis)) / (2 * radius + 1)).astype(np.float32)
+            mask = ((high - np.take(total, np.arange(n), axis=axis)) / (2 * radius + 1)).astype(
+                np.float32
+            )
     return mask

@@ -1,4 +1,5 @@
-"""A camera at one frame with pixels: where points of space are on the screen, and what a pixel looks at."""
+"""A camera at one frame with pixels: where points of space are on the screen, and what a pixel
+looks at."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ NEAR_PLANE_FRACTION = 0.9  # of the distance of the eye, past which nothing is d
 
 @dataclass(frozen=True)
 class PixelCamera:
-    """Directions on the screen, the distance of the eye (inf: no perspective) from the point looked at, pixels per
-    length there, and where that point is on the screen."""
+    """Directions on the screen, the distance of the eye (inf: no perspective) from the point looked
+    at, pixels per length there, and where that point is on the screen."""
 
     axes: np.ndarray
     distance: float
@@ -28,10 +29,13 @@ class PixelCamera:
         """The same with n times as many pixels each way."""
         x, y = self.origin
         width, height = (max(1, round(n * size)) for size in (self.width, self.height))
-        return replace(self, scale=n * self.scale, origin=(n * x, n * y), width=width, height=height)
+        return replace(
+            self, scale=n * self.scale, origin=(n * x, n * y), width=width, height=height
+        )
 
     def project_triangles(self, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Corners (n, 3, 3) on the screen, their nearness, which is linear there, and which triangles are in front."""
+        """Corners (n, 3, 3) on the screen, their nearness, which is linear there, and which
+        triangles are in front."""
         x = (corners - self.centre) @ self.axes.T
         toward = x[..., 2]
         front = np.isfinite(toward).all(axis=1)
@@ -52,10 +56,13 @@ class PixelCamera:
         return self.centre + self.distance * self.axes[2] - points
 
     def pixel_rays(self, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Along a direction: the point of the plane looked at that each pixel (height, width) sees, and its ray."""
+        """Along a direction: the point of the plane looked at that each pixel (height, width) sees,
+        and its ray."""
         x = ((np.arange(self.width) + 0.5 - self.origin[0]) / self.scale).astype(np.float32)
         y = ((self.origin[1] - np.arange(self.height) - 0.5) / self.scale).astype(np.float32)
-        along_right, along_up, toward, centre = (float(v @ direction) for v in (*self.axes, self.centre))
+        along_right, along_up, toward, centre = (
+            float(v @ direction) for v in (*self.axes, self.centre)
+        )
         offset = y[:, None] * np.float32(along_up) + x * np.float32(along_right)
         if not np.isfinite(self.distance):
             return offset + np.float32(centre), np.full_like(offset, -toward)
@@ -69,4 +76,6 @@ def fit_pixel_camera(camera: SceneCamera, frame: int, width: int, height: int) -
     scale = min(width / (right - left), height / (upper - lower)) / wider
     middle = (left + right) / 2, (lower + upper) / 2
     origin = width / 2 - scale * middle[0], height / 2 + scale * middle[1]
-    return PixelCamera(camera.axes, camera.distance, camera.centres[frame], scale, origin, width, height)
+    return PixelCamera(
+        camera.axes, camera.distance, camera.centres[frame], scale, origin, width, height
+    )

@@ -1,5 +1,5 @@
-"""Pictures of a scene as figures of matplotlib, which sets titles around images of `render_frame`; no display is
-needed."""
+"""Pictures of a scene as figures of matplotlib, which sets titles around images of `render_frame`;
+no display is needed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def draw_scene(
     title: str | None = None,
     frames: Sequence[int] = (0,),
 ) -> Any:
-    """A figure of some frames of a motion next to each other, all with the same view; saved if a path is given."""
+    """A figure of some frames of a motion next to each other, all with the same view; saved if a
+    path is given."""
     check_picture_path(path, PICTURES)
     camera = fit_camera(scene, poses)
     width, height = panel_size(camera, len(frames))
@@ -38,7 +39,9 @@ def draw_scene(
     for axis in panels:
         axis.set_axis_off()
     for axis, frame in zip(panels, frames, strict=False):
-        image = render_frame(scene, poses[frame], round(PIXELS * width), round(PIXELS * height), camera, frame)
+        image = render_frame(
+            scene, poses[frame], round(PIXELS * width), round(PIXELS * height), camera, frame
+        )
         axis.imshow(image, interpolation="antialiased")
         if times is not None:
             axis.set_title(f"t = {times[frame]:.4g} s", fontsize=9)
@@ -60,7 +63,9 @@ def nearest_frames(time: np.ndarray, at: Any = None) -> list[int]:
         raise RunError(f"at: {len(times)} times are given; a strip shows up to {MOST_PANELS}")
     slack = 1e-9 * max(abs(time[0]), abs(time[-1]), 1e-300)
     if times.min() < time[0] - slack or times.max() > time[-1] + slack:
-        raise RunError(f"at={at!r} lies outside the run, which goes from {time[0]:g} to {time[-1]:g} s")
+        raise RunError(
+            f"at={at!r} lies outside the run, which goes from {time[0]:g} to {time[-1]:g} s"
+        )
     return [int(np.argmin(np.abs(time - t))) for t in times]
 
 
@@ -69,7 +74,8 @@ def check_picture_path(path: str | Path | None, endings: Sequence[str]) -> None:
     if path is not None and Path(path).suffix.lower() not in endings:
         listing = f"{', '.join(endings[:-1])} and {endings[-1]}"
         raise RunError(
-            f"cannot draw to {path}: no picture ends in '{Path(path).suffix}'; known file extensions are {listing}"
+            f"cannot draw to {path}: no picture ends in '{Path(path).suffix}'; known file "
+            f"extensions are {listing}"
         )
 
 

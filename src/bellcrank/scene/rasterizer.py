@@ -13,20 +13,22 @@ import numpy as np
 NEARNESS = 2.0**30  # steps between the farthest and the nearest point
 EMPTY = -1
 SLIVER = 0.01  # pixels, area of a triangle whose slope is mostly rounding
-MAX_PIXEL_COUNT = (
-    60_000_000  # pixels of all triangles together, so that a mesh against the eye does not fill the memory
-)
+# pixels of all triangles together, so that a mesh against the eye does not fill the memory
+MAX_PIXEL_COUNT = 60_000_000
 
 
 @dataclass(frozen=True)
 class VisibleTriangles:
-    """For each pixel (flat, row by row) the number of the nearest triangle, or -1, and how near it is there."""
+    """For each pixel (flat, row by row) the number of the nearest triangle, or -1, and how near it
+    is there."""
 
     triangle: np.ndarray
     nearness: np.ndarray
 
 
-def rasterize(corners: np.ndarray, nearness: np.ndarray, width: int, height: int) -> VisibleTriangles:
+def rasterize(
+    corners: np.ndarray, nearness: np.ndarray, width: int, height: int
+) -> VisibleTriangles:
     """The nearest triangles: corners (n, 3, 2), nearness (n, 3), larger for what is nearer."""
     best = np.full(width * height, EMPTY, np.int64)
     low, high = (float(f(nearness)) if nearness.size else 0.0 for f in (np.min, np.max))
@@ -57,7 +59,9 @@ def coverage_mask(corners: np.ndarray, width: int, height: int) -> np.ndarray:
     return np.cumsum(steps[:, :width], axis=1) > 0
 
 
-def barycentric_weights(corners: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def barycentric_weights(
+    corners: np.ndarray, x: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The fractions of the second and third corner (n, 3, 2) at points."""
     a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
@@ -77,7 +81,8 @@ class _PixelSpans:
 
 
 def _pixel_spans(corners: np.ndarray, width: int, height: int) -> tuple[np.ndarray, _PixelSpans]:
-    """The numbers of triangles that cover something, and the pixels that they cover: those whose middles lie inside."""
+    """The numbers of triangles that cover something, and the pixels that they cover: those whose
+    middles lie inside."""
     low, high = corners.min(axis=1), corners.max(axis=1)
     a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
@@ -108,7 +113,9 @@ def _pixel_spans(corners: np.ndarray, width: int, height: int) -> tuple[np.ndarr
     return indices, _PixelSpans(owner[is_used], row[is_used], first[is_used], last[is_used])
 
 
-def interpolation_planes(corners: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def interpolation_planes(
+    corners: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values at corners as c + a x + b y: c, a, b."""
     p, q = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]

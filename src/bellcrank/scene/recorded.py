@@ -1,4 +1,5 @@
-"""A recorded run as a page: the mechanism in motion and plots of channels, in one file that needs nothing else.
+"""A recorded run as a page: the mechanism in motion and plots of channels, in one file that needs
+nothing else.
 
 In:  a motion, and channels over the same times. Out: the text of a page. Live pages have the same window around theirs.
 """
@@ -41,11 +42,14 @@ def recorded_page(
     least_ranges: Sequence[float],
     title: str | None = None,
 ) -> str:
-    """The page. `channels`: name, label and unit, and values over time; `plots`: those that are plotted, by panel;
+    """The page. `channels`: name, label and unit, and values over time; `plots`: those that are
+    plotted, by panel;
     `least_ranges`: the least range of the axis of each."""
     pose_columns = poses.reshape(len(time), -1)
     rows = playback_rows(len(time), pose_columns.shape[1] + len(channels))
-    numbers, size = quantize_columns(np.concatenate([pose_columns[rows].T, *(x[None, rows] for _, x in channels)]))
+    numbers, size = quantize_columns(
+        np.concatenate([pose_columns[rows].T, *(x[None, rows] for _, x in channels)])
+    )
     span = max(float(time[-1] - time[0]), 1e-9)
     facts: dict[str, Any] = {
         "title": plain(scene.name if title is None else title),
@@ -62,7 +66,9 @@ def recorded_page(
         "scene": browser_scene(scene, fit_camera(scene, poses)),
     }
     scripts = ("plots.js", *scene_scripts(facts["scene"]), "record.js", "player.js", "film.js")
-    script = minify_script("\n".join(['"use strict";', *(template_text(PAGES, name) for name in scripts)])).encode()
+    script = minify_script(
+        "\n".join(['"use strict";', *(template_text(PAGES, name) for name in scripts)])
+    ).encode()
     return recorded_page_text(facts, [], numbers, script, scene=True)
 
 
@@ -74,7 +80,8 @@ def recorded_page_text(
     scene: bool = False,
     live: bool = False,
 ) -> str:
-    """The text of a page: its title; packed: modules of a program, recorded numbers, facts, style and script."""
+    """The text of a page: its title; packed: modules of a program, recorded numbers, facts, style
+    and script."""
     sections = (
         b"".join(modules),
         numbers,

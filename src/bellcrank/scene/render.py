@@ -1,4 +1,5 @@
-"""One frame of a scene as an image: triangles with a depth buffer, light, ground with a soft shadow, and fog.
+"""One frame of a scene as an image: triangles with a depth buffer, light, ground with a soft
+shadow, and fog.
 
 In:  a `Scene`, the poses of one time and the camera. Out: an array (height, width, 3) of colours from 0 to 255. What
 is drawn has four samples per pixel. Pages draw the same by `scene.js`.
@@ -29,7 +30,8 @@ def render_frame(
     camera: SceneCamera | None = None,
     frame: int = 0,
 ) -> np.ndarray:
-    """An image (height, width, 3) of 8-bit colours: poses (bodies, 12) of one time, seen as the camera has that frame.
+    """An image (height, width, 3) of 8-bit colours: poses (bodies, 12) of one time, seen as the
+    camera has that frame.
 
     Without a camera, the view fits this one pose.
     """
@@ -45,10 +47,14 @@ def render_frame(
     return (255 * np.clip(image, 0, 1) + 0.5).astype(np.uint8)
 
 
-def _add_objects(image: np.ndarray, scene: Scene, lens: PixelCamera, every: SceneTriangles, sun: np.ndarray) -> None:
+def _add_objects(
+    image: np.ndarray, scene: Scene, lens: PixelCamera, every: SceneTriangles, sun: np.ndarray
+) -> None:
     """Draws the items over what is behind them."""
     screen, nearness, front = lens.project_triangles(every.corners)
-    flat = np.cross(every.corners[:, 1] - every.corners[:, 0], every.corners[:, 2] - every.corners[:, 0])
+    flat = np.cross(
+        every.corners[:, 1] - every.corners[:, 0], every.corners[:, 2] - every.corners[:, 0]
+    )
     facing = np.einsum("ij,ij->i", flat, lens.view_directions(every.corners[:, 0])) > 0
     is_visible = front & (facing | ~every.closed)
     if not is_visible.any():
@@ -67,7 +73,10 @@ def _add_objects(image: np.ndarray, scene: Scene, lens: PixelCamera, every: Scen
     through = opacity[every.item] < 1
     color, cover = np.zeros((tall * wide, 3), np.float32), np.zeros(tall * wide, np.float32)
     depth = np.full(tall * wide, -np.inf)
-    for layer in (is_visible & ~through, is_visible & through):  # of what one sees through the nearest layer
+    for layer in (
+        is_visible & ~through,
+        is_visible & through,
+    ):  # of what one sees through the nearest layer
         indices = np.flatnonzero(layer)
         if not len(indices):
             continue
@@ -75,13 +84,17 @@ def _add_objects(image: np.ndarray, scene: Scene, lens: PixelCamera, every: Scen
         pixels = np.flatnonzero(raster.nearness > depth)
         triangle, item = raster.triangle[pixels], every.item[indices]
         shades = [interpolation_planes(screen[indices], x[indices]) for x in (light, gloss)]
-        table = np.stack([*shades[0], *shades[1], opacity[item], *rgb[item].T], axis=1, dtype=np.float32)[triangle]
+        table = np.stack(
+            [*shades[0], *shades[1], opacity[item], *rgb[item].T], axis=1, dtype=np.float32
+        )[triangle]
         y, x = np.divmod(pixels, wide)
         x, y = x.astype(np.float32) + np.float32(0.5), y.astype(np.float32) + np.float32(0.5)
         lit, shine = (table[:, k] + table[:, k + 1] * x + table[:, k + 2] * y for k in (0, 3))
         alpha = table[:, 6]
         lit, shine = np.clip(lit, 0, 2) * alpha, np.clip(shine, 0, 1) * alpha
-        color[pixels] = color[pixels] * (1 - alpha)[:, None] + table[:, 7:] * lit[:, None] + shine[:, None]
+        color[pixels] = (
+            color[pixels] * (1 - alpha)[:, None] + table[:, 7:] * lit[:, None] + shine[:, None]
+        )
         cover[pixels] += (1 - cover[pixels]) * alpha
         depth[pixels] = raster.nearness[pixels]
     part = image[top:bottom, left:right]
@@ -91,12 +104,16 @@ def _add_objects(image: np.ndarray, scene: Scene, lens: PixelCamera, every: Scen
 
 def _average_samples(samples: np.ndarray) -> np.ndarray:
     """Of the samples of each pixel."""
-    sample_planes = [samples[i::SAMPLES, j::SAMPLES] for i in range(SAMPLES) for j in range(SAMPLES)]
+    sample_planes = [
+        samples[i::SAMPLES, j::SAMPLES] for i in range(SAMPLES) for j in range(SAMPLES)
+    ]
     mean: np.ndarray = sum(sample_planes[1:], sample_planes[0]) / np.float32(len(sample_planes))
     return mean
 
 
-def _shade(n: np.ndarray, sun: np.ndarray, up_axis: np.ndarray, eye: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _shade(
+    n: np.ndarray, sun: np.ndarray, up_axis: np.ndarray, eye: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Light from the sky and the sun on surfaces with normals (..., 3), and their gloss."""
     half_vector = sun + eye
     half_vector = half_vector / np.linalg.norm(half_vector)

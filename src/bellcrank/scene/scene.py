@@ -1,12 +1,14 @@
-"""The scene: everything that a picture of a model shows, as plain data with numbers, which JSON can carry.
+"""The scene: everything that a picture of a model shows, as plain data with numbers, which JSON can
+carry.
 
-Lengths are in equation units. A mark is a point of a body (-1: the ground) along the body's axes; where bodies are is
-reported by poses, 12 numbers each (`program.POSE`). Items stand at marks or between them:
+Lengths are in equation units. A mark is a point of a body (-1: the ground) along the body's axes;
+where bodies are is reported by poses, 12 numbers each (`program.POSE`). Items stand at marks or
+between them:
 
     box        size: lengths along its own axes           at one mark, turned by `axes` against its body
     cylinder   size: radius, length along its third axis  likewise
-    tyre, rim, hoop, wires: parts of wheels, thick and thin; size: radius and width of the wheel along its third axis
-    sphere     size: radius                               at one mark
+    tyre, rim, hoop, wires: parts of wheels, thick and thin; size: radius and width of the wheel
+    along its third axis sphere     size: radius                               at one mark
     mesh       size: what its points are multiplied with  at one mark, turned by `axes`
     rod        size: radius                               between two marks, of one body or of two
     coil       size: radius of the coil, of the wire      between two marks
@@ -24,7 +26,9 @@ import numpy as np
 from bellcrank.core.files.stl import Mesh
 
 Triple = tuple[float, float, float]
-Turned = tuple[float, float, float, float, float, float, float, float, float]  # a rotation matrix by rows
+Turned = tuple[
+    float, float, float, float, float, float, float, float, float
+]  # a rotation matrix by rows
 MAX_DRAWN_DISTANCE = 1e6  # reaches from the origin past which nothing is drawn
 WHEEL_KINDS = ("tyre", "rim", "hoop", "wires")
 UPRIGHT: Turned = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -40,7 +44,8 @@ class SceneMark:
 
 @dataclass(frozen=True)
 class SceneItem:
-    """A primitive; `color` is #rrggbb, `role` says what it shows: body, joint, force, wheel or ground."""
+    """A primitive; `color` is #rrggbb, `role` says what it shows: body, joint, force, wheel or
+    ground."""
 
     kind: str
     marks: tuple[int, ...]
@@ -55,8 +60,8 @@ class SceneItem:
 
 @dataclass(frozen=True)
 class SceneGround:
-    """Ground below wheels: heights along `up` over the way along `along`, the same across; or, where `across` has
-    places to the left, a height for each of them at each place of the way."""
+    """Ground below wheels: heights along `up` over the way along `along`, the same across; or,
+    where `across` has places to the left, a height for each of them at each place of the way."""
 
     along: Triple
     up: Triple
@@ -67,8 +72,8 @@ class SceneGround:
 
 @dataclass(frozen=True)
 class SceneView:
-    """Where a scene is seen from, if not from where it usually is: angles about up from ahead to the left and above the
-    ground, in rad, and how much more than what moves is shown."""
+    """Where a scene is seen from, if not from where it usually is: angles about up from ahead to
+    the left and above the ground, in rad, and how much more than what moves is shown."""
 
     around: float
     above: float
@@ -77,8 +82,9 @@ class SceneView:
 
 @dataclass(frozen=True)
 class Scene:
-    """`bodies` are those of the poses, in order; `reach` is half the size of all at the start, `up` points away from
-    the weight, `normal` is that of the plane in which all moves, None where there is none."""
+    """`bodies` are those of the poses, in order; `reach` is half the size of all at the start, `up`
+    points away from the weight, `normal` is that of the plane in which all moves, None where there
+    is none."""
 
     name: str
     bodies: tuple[str, ...]
@@ -91,7 +97,8 @@ class Scene:
     view: SceneView | None = None
 
     def mark_positions(self, poses: np.ndarray) -> np.ndarray:
-        """The marks in the inertial frame, for poses (..., bodies, 12): (..., marks, 3); nan where one flew off."""
+        """The marks in the inertial frame, for poses (..., bodies, 12): (..., marks, 3); nan where
+        one flew off."""
         fixed = np.zeros((*poses.shape[:-2], 1, 12))
         fixed[..., 3:] = UPRIGHT
         all_poses = np.concatenate([poses, fixed], axis=-2)  # body -1 is the last
@@ -104,7 +111,13 @@ class Scene:
     def to_dict(self) -> dict[str, Any]:
         """The scene as JSON has it: lists, numbers and text."""
         items = [
-            {"kind": i.kind, "marks": list(i.marks), "size": list(i.size), "color": i.color, "role": i.role}
+            {
+                "kind": i.kind,
+                "marks": list(i.marks),
+                "size": list(i.size),
+                "color": i.color,
+                "role": i.role,
+            }
             | ({"label": i.label} if i.label else {})
             | ({"axes": list(i.axes)} if i.axes != UPRIGHT else {})
             | (
@@ -116,7 +129,13 @@ class Scene:
             for i in self.items
         ]
         g = self.ground
-        facts = ("along", "up", "way", "height", *(("across",) if g is not None and g.across else ()))
+        facts = (
+            "along",
+            "up",
+            "way",
+            "height",
+            *(("across",) if g is not None and g.across else ()),
+        )
         ground = None if g is None else {k: list(getattr(g, k)) for k in facts}
         return {
             "name": self.name,
@@ -135,8 +154,8 @@ def _nested_lists(rows: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def rotation_to_axis(axis: Sequence[float]) -> Turned:
-    """The rotation of a shape whose third axis shall point along `axis`: about the normal of both; if that is mostly
-    downwards, so that the first axis stays nearly what it is."""
+    """The rotation of a shape whose third axis shall point along `axis`: about the normal of both;
+    if that is mostly downwards, so that the first axis stays nearly what it is."""
     v = np.array(axis, float)
     v = v / np.linalg.norm(v)
     x, y, z = v

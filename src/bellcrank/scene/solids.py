@@ -17,16 +17,28 @@ from bellcrank.scene.scene import Scene, SceneItem
 
 SIDES, FEW, LEAST, TURNS = 48, 16, 6, 7  # of what is round, of thin rods, of wires, of a coil
 PER_TURN, WIRE = 14, 6
-THIN, WIRES = 0.03, 0.018  # reaches: a rod that is thinner has few sides, one that is thinner still the least
-SMOOTH_LINE_POINTS = 40  # points of a line from which on its bends are so small that they need no ball
+THIN, WIRES = (
+    0.03,
+    0.018,
+)  # reaches: a rod that is thinner has few sides, one that is thinner still the least
+SMOOTH_LINE_POINTS = (
+    40  # points of a line from which on its bends are so small that they need no ball
+)
 HOOP = ((0.885, -0.3), (0.93, -0.42), (0.945, -0.5), (0.985, -0.45), (1.0, -0.2))
 CREASE = 0.75  # cosine between faces from which on an edge of a mesh is round
-TYRE = ((0.66, -0.42), (0.74, -0.47), (0.9, -0.5), (0.975, -0.43), (1.0, -0.28))  # half of its outline: radius, side
+TYRE = (
+    (0.66, -0.42),
+    (0.74, -0.47),
+    (0.9, -0.5),
+    (0.975, -0.43),
+    (1.0, -0.28),
+)  # half of its outline: radius, side
 
 
 @dataclass(frozen=True)
 class SolidMesh:
-    """Triangles (n, 3, 3) and the normals of their corners; `closed`: corners run anticlockwise seen from outside."""
+    """Triangles (n, 3, 3) and the normals of their corners; `closed`: corners run anticlockwise
+    seen from outside."""
 
     corners: np.ndarray
     normals: np.ndarray
@@ -35,8 +47,8 @@ class SolidMesh:
 
 @dataclass(frozen=True)
 class SceneTriangles:
-    """Triangles of all items: corners and normals (n, 3, 3), the number of the item of each, and whether it is seen
-    from one side only."""
+    """Triangles of all items: corners and normals (n, 3, 3), the number of the item of each, and
+    whether it is seen from one side only."""
 
     corners: np.ndarray
     normals: np.ndarray
@@ -51,11 +63,15 @@ def scene_triangles(scene: Scene, poses: np.ndarray) -> SceneTriangles:
     for number, item in enumerate(scene.items):
         item_points = positions[list(item.marks)]
         if np.isfinite(item_points).all():
-            for solid, origin, axes in _placed_solids(item, item_points, _item_axes(scene, item, poses), scene.reach):
+            for solid, origin, axes in _placed_solids(
+                item, item_points, _item_axes(scene, item, poses), scene.reach
+            ):
                 size = np.linalg.norm(axes, axis=0)
                 normal_map = axes / np.maximum(size, 1e-300) ** 2  # normals of what is stretched
                 normals = solid.normals @ normal_map.T
-                normals /= np.maximum(np.sqrt(np.einsum("ijk,ijk->ij", normals, normals)), 1e-300)[..., None]
+                normals /= np.maximum(np.sqrt(np.einsum("ijk,ijk->ij", normals, normals)), 1e-300)[
+                    ..., None
+                ]
                 solids.append((origin + solid.corners @ axes.T, normals, number, solid.closed))
     if not solids:
         no_triangles = np.empty((0, 3, 3))
@@ -88,7 +104,11 @@ def _placed_solids(
     elif item.kind == "sphere":
         yield sphere_solid(_side_count(size[0], scene_size)), positions[0], R * size[0]
     elif item.kind == "cylinder":
-        yield cylinder_solid(_side_count(size[0], scene_size)), positions[0], R * [size[0], size[0], size[1]]
+        yield (
+            cylinder_solid(_side_count(size[0], scene_size)),
+            positions[0],
+            R * [size[0], size[0], size[1]],
+        )
     elif item.kind in ROUND:
         yield ROUND[item.kind](), positions[0], R * [size[0], size[0], size[1]]
     elif item.kind == "coil":
@@ -135,12 +155,15 @@ def _grid_surface(points: np.ndarray, normals: np.ndarray) -> SolidMesh:
         return np.stack([a, b, c, a, c, d], axis=2).reshape(-1, 3, 3)
 
     corners, normal = split_quads(points), split_quads(normals)
-    size = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    size = np.linalg.norm(
+        np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
+    )
     return SolidMesh(corners[size > 1e-12], normal[size > 1e-12])
 
 
 def revolve_outline(outline: np.ndarray, sides: int, crease: float = CREASE) -> SolidMesh:
-    """What an outline (radius, along the third axis) gives that is turned about this axis, outside to its right."""
+    """What an outline (radius, along the third axis) gives that is turned about this axis, outside
+    to its right."""
     step = np.diff(outline, axis=0)
     flat = np.stack([step[:, 1], -step[:, 0]], axis=1) / np.linalg.norm(step, axis=1)[:, None]
     around = np.linspace(0, 2 * np.pi, sides + 1)
@@ -153,11 +176,17 @@ def revolve_outline(outline: np.ndarray, sides: int, crease: float = CREASE) -> 
             n = flat[k] + flat[neighbour] if smooth else flat[k]
             n = n / np.linalg.norm(n)
             radius, side = outline[edge]
-            edge_pair.append((np.column_stack([radius * ring, np.full(sides + 1, side)]),
-                              np.column_stack([n[0] * ring, np.full(sides + 1, n[1])])))  # fmt: skip
+            edge_pair.append(
+                (
+                    np.column_stack([radius * ring, np.full(sides + 1, side)]),
+                    np.column_stack([n[0] * ring, np.full(sides + 1, n[1])]),
+                )
+            )
         points, normals = (np.stack([e[i] for e in edge_pair], axis=1) for i in (0, 1))
         solids.append(_grid_surface(points, normals))
-    return SolidMesh(np.concatenate([s.corners for s in solids]), np.concatenate([s.normals for s in solids]))
+    return SolidMesh(
+        np.concatenate([s.corners for s in solids]), np.concatenate([s.normals for s in solids])
+    )
 
 
 @cache
@@ -175,7 +204,9 @@ def sphere_solid(sides: int = SIDES) -> SolidMesh:
 
 def _ring_solid(half_outline: tuple[tuple[float, float], ...]) -> SolidMesh:
     """A ring by half of its outline."""
-    outline = np.concatenate([half_outline, np.array(half_outline)[::-1] * [1, -1], half_outline[:1]])
+    outline = np.concatenate(
+        [half_outline, np.array(half_outline)[::-1] * [1, -1], half_outline[:1]]
+    )
     return revolve_outline(outline, SIDES)
 
 
@@ -214,7 +245,9 @@ def _spoke_solid(count: int, wide: float, side: tuple[float, float], end: float)
         for z in layers:
             axes = rotation * [end, wide, high - low]
             offset = rotation @ [end / 2, 0, z]
-            solids.append((cube_solid().corners @ axes.T + offset, cube_solid().normals @ rotation.T))
+            solids.append(
+                (cube_solid().corners @ axes.T + offset, cube_solid().normals @ rotation.T)
+            )
     hub = cylinder_solid(FEW)
     size = [0.17, 0.17, 2 * high + 0.04] if low > 0 else [0.05, 0.05, 2.0]
     solids.append((hub.corners * size, hub.normals))
@@ -234,7 +267,8 @@ def cube_solid() -> SolidMesh:
 
 @lru_cache(200)
 def coil_spring_solid(thick: float = 0.16, along: float = 0.02) -> SolidMesh:
-    """A spring of radius and length one with straight ends, about its middle; radii of its wire across and along it."""
+    """A spring of radius and length one with straight ends, about its middle; radii of its wire
+    across and along it."""
     angle = np.linspace(0, 2 * np.pi * TURNS, TURNS * PER_TURN + 1)
     wound = np.stack([np.cos(angle), np.sin(angle), np.linspace(-0.38, 0.38, len(angle))], axis=1)
     straight_end = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, -0.39]])
@@ -243,12 +277,20 @@ def coil_spring_solid(thick: float = 0.16, along: float = 0.02) -> SolidMesh:
     on_axis = (line[:, :2] == 0).all(axis=1)[:, None]  # the wire lies there at the ends
     radial = np.where(on_axis, [1.0, 0.0, 0.0], line * [1, 1, 0])
     binormal = np.where(on_axis, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
-    ring = np.cos(wire_angles)[:, None] * radial[:, None] + np.sin(wire_angles)[:, None] * binormal[:, None]
+    ring = (
+        np.cos(wire_angles)[:, None] * radial[:, None]
+        + np.sin(wire_angles)[:, None] * binormal[:, None]
+    )
     solid = _grid_surface(line[:, None] + ring * [thick, thick, along], ring)
     return SolidMesh(solid.corners, solid.normals, closed=False)
 
 
-ROUND = {"tyre": tyre_solid, "hoop": narrow_tyre_solid, "rim": spoked_rim_solid, "wires": wire_wheel_solid}
+ROUND = {
+    "tyre": tyre_solid,
+    "hoop": narrow_tyre_solid,
+    "rim": spoked_rim_solid,
+    "wires": wire_wheel_solid,
+}
 _MESHES: dict[int, tuple[Mesh, SolidMesh]] = {}
 
 
@@ -258,12 +300,16 @@ def mesh_solid(mesh: Mesh) -> SolidMesh:
     if cached is None or cached[0] is not mesh:
         if len(_MESHES) > 200:
             _MESHES.clear()
-        _MESHES[id(mesh)] = cached = (mesh, smooth_normals(np.array(mesh.points), np.array(mesh.faces)))
+        _MESHES[id(mesh)] = cached = (
+            mesh,
+            smooth_normals(np.array(mesh.points), np.array(mesh.faces)),
+        )
     return cached[1]
 
 
 def smooth_normals(points: np.ndarray, faces: np.ndarray) -> SolidMesh:
-    """Triangles with normals that are the mean of those of faces at a corner which meet at a small angle."""
+    """Triangles with normals that are the mean of those of faces at a corner which meet at a small
+    angle."""
     corners = points[faces]
     flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     size = np.linalg.norm(flat, axis=1)

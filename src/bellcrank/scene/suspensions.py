@@ -1,4 +1,5 @@
-"""Suspensions in a picture, by their hard points: rods, arms as triangles, carriers as stars, wheels."""
+"""Suspensions in a picture, by their hard points: rods, arms as triangles, carriers as stars,
+wheels."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def draw_linkages(d: SceneDraft) -> None:
 def _add_linkage(d: SceneDraft, b: Body, joint: Any, chain: Chain) -> None:
     color = PALETTE[b.index % len(PALETTE)]
     linkage = joint.guide.linkage
-    homes: dict[str, tuple[int, Vec3]] = {BASE: (b.parent, joint.datum)}  # body, and the origin of drawn points in it
+    homes: dict[str, tuple[int, Vec3]] = {
+        BASE: (b.parent, joint.datum)
+    }  # body, and the origin of drawn points in it
     drawn = _in_equation_units(linkage.origins[chain.carrier], joint)
     homes[chain.carrier] = (b.index, neg3(add3(drawn, joint.offset)))
     for name in chain.bodies:
@@ -41,7 +44,9 @@ def _add_linkage(d: SceneDraft, b: Body, joint: Any, chain: Chain) -> None:
             part = replace(joint, part=name)
             motion = part.motion([ZERO for _ in part.moving])
             index = len(d.analysis.mechanism.bodies) + len(d.parts)
-            d.parts.append(AttachedPart(f"{b.name}.{name}", b.parent, motion.R, add3(joint.datum, motion.p)))
+            d.parts.append(
+                AttachedPart(f"{b.name}.{name}", b.parent, motion.R, add3(joint.datum, motion.p))
+            )
             homes[name] = (index, neg3(_in_equation_units(linkage.origins[name], joint)))
     marks = {}
     for name, point in chain.points.items():
@@ -50,10 +55,21 @@ def _add_linkage(d: SceneDraft, b: Body, joint: Any, chain: Chain) -> None:
             marks[name] = d.add_mark(body, add3(origin, _in_equation_units(point.at, joint)))
     for rod in chain.rods:
         if rod.first in marks and rod.second in marks:
-            d.add_item("rod", (marks[rod.first], marks[rod.second]), [DistanceFraction(ARM)], STEEL, "body", rod.name)
+            d.add_item(
+                "rod",
+                (marks[rod.first], marks[rod.second]),
+                [DistanceFraction(ARM)],
+                STEEL,
+                "body",
+                rod.name,
+            )
     for name in (x for x in homes if x != BASE):
         body_points = [n for n in _body_hard_points(chain, name) if n in marks]
-        hub = chain.wheel_centre if name == chain.carrier and chain.wheel_centre in body_points else None
+        hub = (
+            chain.wheel_centre
+            if name == chain.carrier and chain.wheel_centre in body_points
+            else None
+        )
         pairs = (
             [(hub, n) for n in body_points if n != hub]
             if hub
@@ -61,15 +77,33 @@ def _add_linkage(d: SceneDraft, b: Body, joint: Any, chain: Chain) -> None:
         )
         shade = color if name == chain.carrier else STEEL
         for x, y in pairs:
-            d.add_item("rod", (marks[x], marks[y]), [DistanceFraction(ARM)], shade, "body", b.label if hub else name)
+            d.add_item(
+                "rod",
+                (marks[x], marks[y]),
+                [DistanceFraction(ARM)],
+                shade,
+                "body",
+                b.label if hub else name,
+            )
     for j in chain.joints:
         if j.at in marks:
-            d.add_item("sphere", (marks[j.at],), [mul(joint.metre, expression(BUSH))], DARK, "joint", j.name)
+            d.add_item(
+                "sphere",
+                (marks[j.at],),
+                [mul(joint.metre, expression(BUSH))],
+                DARK,
+                "joint",
+                j.name,
+            )
     radius = chain.vehicle.get("tyre_radius")
     if radius and not any(_is_carried_by(d.analysis, b.index, w.body) for w in d.analysis.wheels):
-        centre = add3(homes[chain.carrier][1], _in_equation_units(chain.place(chain.wheel_centre), joint))
+        centre = add3(
+            homes[chain.carrier][1], _in_equation_units(chain.place(chain.wheel_centre), joint)
+        )
         size = [mul(joint.metre, expression(x * float(radius))) for x in (1.0, WIDE)]
-        d.add_item("wheel", (d.add_mark(b.index, centre),), size, TYRE, "wheel", b.label, IDENTITY[1])
+        d.add_item(
+            "wheel", (d.add_mark(b.index, centre),), size, TYRE, "wheel", b.label, IDENTITY[1]
+        )
 
 
 def _body_hard_points(chain: Chain, name: str) -> list[str]:
@@ -80,7 +114,9 @@ def _body_hard_points(chain: Chain, name: str) -> list[str]:
             position_of[j.at] = chain.place(j.at)
             if j.kind == "revolute" and j.axis is not None:
                 position_of |= {
-                    n: p.at for n, p in chain.points.items() if p.body == BASE and _is_on_axis(p.at, j, chain)
+                    n: p.at
+                    for n, p in chain.points.items()
+                    if p.body == BASE and _is_on_axis(p.at, j, chain)
                 }
     return list(position_of)
 

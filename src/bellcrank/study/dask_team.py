@@ -24,7 +24,9 @@ WORKERS = 30.0  # s to wait for workers
 def dask_client(address: str, timeout: float = CONNECT) -> Iterator[Any]:
     """A client of the scheduler at an address such as tcp://10.0.0.5:8786."""
     if importlib.util.find_spec("distributed") is None:
-        raise RunError("this needs the packages dask and distributed: pip install 'bellcrank[study]'")
+        raise RunError(
+            "this needs the packages dask and distributed: pip install 'bellcrank[study]'"
+        )
     from distributed import Client
 
     with _mute_dask():
@@ -33,7 +35,8 @@ def dask_client(address: str, timeout: float = CONNECT) -> Iterator[Any]:
         except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise RunError(
-                f"no Dask scheduler answers at {address} within {timeout:g} s ({reason}); start one with `dask "
+                f"no Dask scheduler answers at {address} within {timeout:g} s ({reason}); "
+                f"start one with `dask "
                 "scheduler`, and give its address, such as tcp://127.0.0.1:8786"
             ) from None
         try:
@@ -47,7 +50,11 @@ def _mute_dask() -> Iterator[None]:
     """Dask's messages about connections that break are replaced by ours."""
     import distributed  # noqa: F401  which sets the levels of its loggers
 
-    loggers = [logging.getLogger(n) for n in list(logging.root.manager.loggerDict) if n.split(".")[0] == "distributed"]
+    loggers = [
+        logging.getLogger(n)
+        for n in list(logging.root.manager.loggerDict)
+        if n.split(".")[0] == "distributed"
+    ]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL + 1)
@@ -91,14 +98,18 @@ class DaskTeam:
         if future.status == "finished":
             try:
                 return TaskOutcome(future.result(timeout=TICK))
-            except TimeoutError:  # its worker died with the records: Dask will have them made, or found, again
+            except (
+                TimeoutError
+            ):  # its worker died with the records: Dask will have them made, or found, again
                 return None
         error = future.exception(timeout=TICK) if future.status == "error" else None
         if error is not None and not isinstance(error, KilledWorker):
             raise RunError(task_error_message(error)) from None
         if error is None and self.client.status != "running":
             raise self._lost_scheduler_error()
-        return TaskOutcome(worker_died=error is not None)  # else cancelled or lost: the scheduler has forgotten it
+        return TaskOutcome(
+            worker_died=error is not None
+        )  # else cancelled or lost: the scheduler has forgotten it
 
     @contextmanager
     def _report_lost_scheduler(self) -> Iterator[None]:
@@ -107,7 +118,9 @@ class DaskTeam:
         try:
             yield
         except (OSError, RuntimeError, CancelledError) as error:
-            lost = isinstance(error, CancelledError | CommClosedError)  # the client may not have noticed yet
+            lost = isinstance(
+                error, CancelledError | CommClosedError
+            )  # the client may not have noticed yet
             if self.client.status == "running" and not lost:
                 raise
             raise self._lost_scheduler_error() from None
@@ -126,5 +139,7 @@ class DaskTeam:
             if self.threads:
                 self._idle_since = time_now
             elif time_now - self._idle_since > self.patience:
-                problem = f"has had no workers for {self.patience:g} s; start some with `dask worker`"
+                problem = (
+                    f"has had no workers for {self.patience:g} s; start some with `dask worker`"
+                )
                 raise RunError(f"the Dask scheduler at {self.client.scheduler.address} {problem}")

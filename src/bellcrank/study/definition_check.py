@@ -58,24 +58,35 @@ def _all_formulas(definition: StudyDefinition) -> Iterator[tuple[str, str]]:
 
 
 def _name_problems(definition: StudyDefinition, interface: Interface) -> Iterator[str]:
-    """Parameters that neither the model has nor a formula uses, and names in formulas that nobody gives."""
+    """Parameters that neither the model has nor a formula uses, and names in formulas that nobody
+    gives."""
     listed = [x.name for x in interface.of_kinds(PARAMETERS)]
     used_names = {name for _, text in _all_formulas(definition) for name in names_in_formula(text)}
     texts = {
         name: [x for p in definition.parts for x in p.grid.get(name, ()) if isinstance(x, str)]
         for name in definition.varied
     }
-    free = [n for n in definition.varied if n.partition(".")[0] not in GROUPS and not is_state_name(n)]
+    free = [
+        n for n in definition.varied if n.partition(".")[0] not in GROUPS and not is_state_name(n)
+    ]
     for name in dict.fromkeys((*definition.parameters, *free)):
         if find_name(name, {*listed, *used_names}) is None:
             hint = did_you_mean(name, listed)
-            yield f"the model has no parameter '{name}', and no formula uses it.{hint} Parameters: {_sorted_list(listed)}."
+            yield (
+                f"the model has no parameter '{name}', and no formula uses it.{hint} "
+                f"Parameters: {_sorted_list(listed)}."
+            )
         elif texts.get(name):
             yield f"parameter '{name}': {texts[name][0]!r} is not a number."
     known_names = [*listed, *definition.parameters, *free]
     for label, text in _all_formulas(definition):
-        for name in sorted(x for x in names_in_formula(text) if find_name(x, dict.fromkeys(known_names)) is None):
-            yield f"{label}: nobody gives '{name}'.{did_you_mean(name, known_names)} Names: {_sorted_list(known_names)}."
+        for name in sorted(
+            x for x in names_in_formula(text) if find_name(x, dict.fromkeys(known_names)) is None
+        ):
+            yield (
+                f"{label}: nobody gives '{name}'.{did_you_mean(name, known_names)} Names: "
+                f"{_sorted_list(known_names)}."
+            )
     for name in definition.varied:
         group, dot, key = name.partition(".")
         if dot and group == "run" and key not in RUN:
@@ -87,17 +98,27 @@ def _name_problems(definition: StudyDefinition, interface: Interface) -> Iterato
 def _state_problems(definition: StudyDefinition, interface: Interface) -> Iterator[str]:
     states = [x.name for x in interface.states]
     for name in dict.fromkeys(
-        (*definition.initial, *definition.guess, *(n for n in definition.varied if is_state_name(n)))
+        (
+            *definition.initial,
+            *definition.guess,
+            *(n for n in definition.varied if is_state_name(n)),
+        )
     ):
         if interface.find_or_none(name, (*STATES, "removed")) is None:
-            yield f"the model has no state '{name}'.{did_you_mean(name, states)} States: {', '.join(states)}."
+            yield (
+                f"the model has no state '{name}'.{did_you_mean(name, states)} States: "
+                f"{', '.join(states)}."
+            )
 
 
 def _input_problems(definition: StudyDefinition, interface: Interface) -> Iterator[str]:
     input_names = [x.name for x in interface.signals]
     for name in definition.inputs:
         if find_name(name, input_names, "input") is None:
-            yield f"the model has no input '{name}'.{did_you_mean(name, input_names)} Inputs: {_sorted_list(input_names)}."
+            yield (
+                f"the model has no input '{name}'.{did_you_mean(name, input_names)} Inputs: "
+                f"{_sorted_list(input_names)}."
+            )
     values_by_key = interface.inputs_by_key(definition.inputs)
     for x in interface.inputs:
         if not x.rate and x.key not in values_by_key:
@@ -114,7 +135,10 @@ def _metric_problems(definition: StudyDefinition, job: Job, interface: Interface
         for c in m.channels:
             if interface.find_channel(c) is None:
                 hint = did_you_mean(c, channel_names)
-                yield f"metric '{name}': the model has no channel '{c}'.{hint} Channels: {', '.join(channel_names)}."
+                yield (
+                    f"metric '{name}': the model has no channel '{c}'.{hint} Channels: "
+                    f"{', '.join(channel_names)}."
+                )
         units = {x.unit.text for c in m.channels if (x := interface.find_channel(c)) is not None}
         if len(units) > 1:
             yield f"metric '{name}': its channels have different units, {', '.join(sorted(units))}."
@@ -126,15 +150,22 @@ def _run_problems(definition: StudyDefinition, job: Job, interface: Interface) -
     if isinstance(every, float):
         yield f"[run] output_every = {every!r} must be a whole number."
     if run.get("backend", "auto") not in BACKENDS:
-        yield f"[run] backend = {run['backend']!r} is not known; it is one of {', '.join(BACKENDS)}."
+        yield (
+            f"[run] backend = {run['backend']!r} is not known; it is one of {', '.join(BACKENDS)}."
+        )
     try:
-        spec = resolve_run_spec(interface, run.get("t_end"), run.get("step"), run.get("method"), None)
+        spec = resolve_run_spec(
+            interface, run.get("t_end"), run.get("step"), run.get("method"), None
+        )
     except BellcrankError as error:
         yield f"[run]: {'; '.join(getattr(error, 'problems', [str(error)]))}."
     else:
         for name, m in definition.metrics.items():
             if m.start >= spec.t_end:
-                yield f"metric '{name}': from = {m.start:g} s lies after the end of the runs, {spec.t_end:g} s."
+                yield (
+                    f"metric '{name}': from = {m.start:g} s lies after the end of the runs, "
+                    f"{spec.t_end:g} s."
+                )
     if "dae" in run:
         try:
             to_dae(str(run["dae"]))
@@ -155,15 +186,29 @@ def _table_and_plot_problems(definition: StudyDefinition) -> Iterator[str]:
             hint = did_you_mean(spec.value, metrics)
             yield f"{label}: no metric '{spec.value}'.{hint} Metrics: {_sorted_list(metrics)}."
         if spec.part is not None and spec.part not in by_name:
-            yield f"{label}: no part '{spec.part}'.{did_you_mean(spec.part, by_name)} Parts: {_sorted_list(by_name)}."
+            yield (
+                f"{label}: no part '{spec.part}'.{did_you_mean(spec.part, by_name)} Parts: "
+                f"{_sorted_list(by_name)}."
+            )
             continue
         if spec.part is None and len(by_name) > 1:
             yield f"{label}: part is missing; it is one of {_sorted_list(by_name)}."
             continue
         varied = by_name[spec.part].varied_names if spec.part is not None else definition.varied
-        axes = (spec.rows, spec.columns) if isinstance(spec, TableSpec) else (spec.x, spec.y, spec.lines)
+        axes = (
+            (spec.rows, spec.columns)
+            if isinstance(spec, TableSpec)
+            else (spec.x, spec.y, spec.lines)
+        )
         for name in (*axes, *spec.where):
             if name is not None and name not in varied:
-                yield f"{label}: '{name}' does not vary there.{did_you_mean(name, varied)} It has {', '.join(varied)}."
-        if isinstance(spec, TableSpec) and spec.published_file is not None and not spec.published_file.is_file():
+                yield (
+                    f"{label}: '{name}' does not vary there.{did_you_mean(name, varied)} It has "
+                    f"{', '.join(varied)}."
+                )
+        if (
+            isinstance(spec, TableSpec)
+            and spec.published_file is not None
+            and not spec.published_file.is_file()
+        ):
             yield f"{label}: no file {spec.published_file} (next to)."

@@ -1,8 +1,8 @@
 """Who does the runs: this process alone, or a team: processes of this machine, or a Dask cluster.
 
-Tasks hold several runs and end after about a second; what a task did not come to is given out again. Where a worker
-died in a task, what it had kept counts; the run it was in is given out again with no other next to it, and if workers
-die in it again, it gets a row that reports it.
+Tasks hold several runs and end after about a second; what a task did not come to is given out
+again. Where a worker died in a task, what it had kept counts; the run it was in is given out again
+with no other next to it, and if workers die in it again, it gets a row that reports it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ Told = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class TaskOutcome:
-    """How a task ended: with records, and whether they are kept in the folder; or its worker died; or it was lost."""
+    """How a task ended: with records, and whether they are kept in the folder; or its worker died;
+    or it was lost."""
 
     result: tuple[bool, list[dict[str, Any]]] | None = None
     worker_died: bool = False
@@ -76,7 +77,9 @@ class StudyExecutor:
         self.team, self.job, self.store = team, job, store
         self._report, self._reported, self._looked = report, False, 0.0
         self.pending_runs: deque[Run] = deque()
-        self.suspects: deque[Run] = deque()  # in which workers may have died: each goes out with no other next to it
+        self.suspects: deque[Run] = (
+            deque()
+        )  # in which workers may have died: each goes out with no other next to it
         self.alone = False  # is such a one out?
         self.running_tasks: dict[Any, list[Run]] = {}
 
@@ -107,9 +110,16 @@ class StudyExecutor:
         if self.suspects and not self.running_tasks:
             self.alone = True
             self._submit([self.suspects.popleft()])
-        while self.pending_runs and not self.suspects and not self.alone and len(self.running_tasks) < AHEAD * threads:
+        while (
+            self.pending_runs
+            and not self.suspects
+            and not self.alone
+            and len(self.running_tasks) < AHEAD * threads
+        ):
             size = min(MOST, max(1, len(self.pending_runs) // (2 * AHEAD * threads)))
-            self._submit([self.pending_runs.popleft() for _ in range(min(size, len(self.pending_runs)))])
+            self._submit(
+                [self.pending_runs.popleft() for _ in range(min(size, len(self.pending_runs)))]
+            )
 
     def _submit(self, runs: list[Run]) -> None:
         task = self.team.submit((self.job, runs, str(self.store.folder), self.store.token, SLICE))
@@ -133,7 +143,8 @@ class StudyExecutor:
         self.pending_runs.extendleft(reversed(_runs_without_record(records, runs)))
 
     def _handle_worker_death(self, runs: list[Run]) -> None:
-        """Workers died with a task. They take its runs in order, so the first that is not kept is under suspicion.
+        """Workers died with a task. They take its runs in order, so the first that is not kept is
+        under suspicion.
 
         It killed them, or a task next to it did.
         """
@@ -148,7 +159,12 @@ class StudyExecutor:
             return
         for key, values in unfinished:
             message = "the worker processes that tried this run died in it"
-            record = {**failed_record(self.job, message), "key": key, "values": dict(values), "by": ""}
+            record = {
+                **failed_record(self.job, message),
+                "key": key,
+                "values": dict(values),
+                "by": "",
+            }
             with RecordWriter(self.store.folder, "-main") as writer:
                 writer.append(record)
             self.report(record)

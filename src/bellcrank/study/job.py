@@ -1,8 +1,9 @@
-"""A study as plain data that can be sent to other machines, the settings of each run, and the key of a run.
+"""A study as plain data that can be sent to other machines, the settings of each run, and the key
+of a run.
 
-The key of a run is a digest of everything that determines its result: the model with its arguments, or the text of
-its file; terrain, channels, settings, values, metrics, and the version of Bellcrank. Runs with the same key are one
-run, also of different parts.
+The key of a run is a digest of everything that determines its result: the model with its arguments,
+or the text of its file; terrain, channels, settings, values, metrics, and the version of Bellcrank.
+Runs with the same key are one run, also of different parts.
 """
 
 from __future__ import annotations
@@ -67,12 +68,16 @@ def _model_texts(path: Path) -> dict[str, str]:
 def make_metrics(job: Job) -> dict[str, Metric]:
     """The metrics of a run by name."""
     return {
-        name: Metric(*_kind_and_channels(text, channels), start, float("inf") if end is None else end)
+        name: Metric(
+            *_kind_and_channels(text, channels), start, float("inf") if end is None else end
+        )
         for name, text, channels, start, end in job["metrics"]
     }
 
 
-def _kind_and_channels(text: str, channels: list[str]) -> tuple[MetricKind, tuple[str, ...], float | None]:
+def _kind_and_channels(
+    text: str, channels: list[str]
+) -> tuple[MetricKind, tuple[str, ...], float | None]:
     kind, number = parse_metric_kind(text, text)
     return kind, tuple(channels), number
 
@@ -86,7 +91,9 @@ def apply_run_values(job: Job, values: Mapping[str, Value]) -> Job:
         group, dot, key = name.partition(".")
         if dot and group in GROUPS:
             targets = {"model": run_job["model"]["arguments"], "run": run_job["run"]}
-            (run_job["model"].setdefault("terrain", {}) if group == "terrain" else targets[group])[key] = value
+            (run_job["model"].setdefault("terrain", {}) if group == "terrain" else targets[group])[
+                key
+            ] = value
         elif is_state_name(name):
             run_job["initial"][normalized_name(name)] = value
         else:
@@ -96,7 +103,9 @@ def apply_run_values(job: Job, values: Mapping[str, Value]) -> Job:
 
 def content_digest(data: Any) -> str:
     """A digest of plain data. 1 and 1.0 are the same number."""
-    text = json.dumps(_integers_to_floats(data), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(
+        _integers_to_floats(data), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -105,7 +114,11 @@ def _integers_to_floats(data: Any) -> Any:
         return {str(k): _integers_to_floats(v) for k, v in data.items()}
     if isinstance(data, list | tuple):
         return [_integers_to_floats(v) for v in data]
-    return float(data) if isinstance(data, int) and not isinstance(data, bool) and abs(data) < 2**53 else data
+    return (
+        float(data)
+        if isinstance(data, int) and not isinstance(data, bool) and abs(data) < 2**53
+        else data
+    )
 
 
 def run_key(job: Job, values: Mapping[str, Value]) -> str:

@@ -1,4 +1,5 @@
-"""Worker processes on this machine, which take tasks and answer through pipes: nobody else can reach them.
+"""Worker processes on this machine, which take tasks and answer through pipes: nobody else can
+reach them.
 
 They import nothing from the working directory, and those that die are started again.
 """
@@ -31,21 +32,33 @@ def available_cores() -> int:
 
 
 class WorkerProcess:
-    """A process, the task it has, and a thread that puts its answers into a queue; None when it has died."""
+    """A process, the task it has, and a thread that puts its answers into a queue; None when it has
+    died."""
 
-    def __init__(self, answers: queue.SimpleQueue[tuple[WorkerProcess, Any]], log: IO[bytes]) -> None:
+    def __init__(
+        self, answers: queue.SimpleQueue[tuple[WorkerProcess, Any]], log: IO[bytes]
+    ) -> None:
         self.task: int | None = None
         self.ready = False
-        new_group = {"start_new_session": True} if os.name == "posix" else {}  # Ctrl-C is ours to handle
+        new_group = (
+            {"start_new_session": True} if os.name == "posix" else {}
+        )  # Ctrl-C is ours to handle
         self.process = subprocess.Popen(  # type: ignore[call-overload]
             [sys.executable, "-P", "-c", _worker_program()],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=_worker_environment(), **new_group,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=_worker_environment(),
+            **new_group,
+        )
         self._listener = threading.Thread(target=self._listen, args=(answers,), daemon=True)
         self._listener.start()
 
     def _listen(self, answers: queue.SimpleQueue[tuple[WorkerProcess, Any]]) -> None:
-        with suppress(EOFError, OSError, ValueError, pickle.UnpicklingError), self.process.stdout as stream:
+        with (
+            suppress(EOFError, OSError, ValueError, pickle.UnpicklingError),
+            self.process.stdout as stream,
+        ):
             while True:
                 answers.put((self, pickle.load(stream)))
         answers.put((self, None))
@@ -62,7 +75,8 @@ class WorkerProcess:
             self.process.stdin.close()
 
     def stop_process(self) -> int:
-        """Waits for the end of the process, which is killed if it does not come; returns its exit code."""
+        """Waits for the end of the process, which is killed if it does not come; returns its exit
+        code."""
         self.close()
         try:
             self.process.wait(5)
@@ -111,7 +125,10 @@ class LocalTeam:
             raise RunError(answer[1])
         self._send_tasks()
         if number is not None:
-            yield number, TaskOutcome(worker_died=True) if answer is None else TaskOutcome(answer[1])
+            yield (
+                number,
+                TaskOutcome(worker_died=True) if answer is None else TaskOutcome(answer[1]),
+            )
 
     def _replace_worker(self, worker: WorkerProcess) -> None:
         code = worker.stop_process()
@@ -141,7 +158,10 @@ def _worker_program() -> str:
     path = [p for p in sys.path if p and os.path.abspath(p) != working_folder]
     if package_folder not in path:
         path.append(package_folder)
-    return f"import sys; sys.path[:] = {path!r}; from bellcrank.study.worker_process import main; main()"
+    return (
+        f"import sys; sys.path[:] = {path!r}; from bellcrank.study.worker_process import main; "
+        f"main()"
+    )
 
 
 def _worker_environment() -> dict[str, str]:

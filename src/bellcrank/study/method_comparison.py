@@ -1,4 +1,5 @@
-"""Methods that keep constraints, compared on one model: drift, accuracy, energy, cost, largest stable step."""
+"""Methods that keep constraints, compared on one model: drift, accuracy, energy, cost, largest
+stable step."""
 
 from __future__ import annotations
 
@@ -20,7 +21,14 @@ from bellcrank.core.errors import ModelError, ModelWarning
 from bellcrank.core.numeric.fixed_step_methods import METHODS, join_alternatives
 from bellcrank.program.dae_count import step_count
 from bellcrank.simulation.run.argument_checks import resolve_run_spec
-from bellcrank.simulation.run.dae_methods import KNOWN, MINIMAL, WITH_BASE, Dae, RedundantEquations, to_dae
+from bellcrank.simulation.run.dae_methods import (
+    KNOWN,
+    MINIMAL,
+    WITH_BASE,
+    Dae,
+    RedundantEquations,
+    to_dae,
+)
 from bellcrank.simulation.run.point_evaluation import loop_constraints, program_arguments_at
 from bellcrank.simulation.run.result import Run
 from bellcrank.simulation.run.status import RunStatus
@@ -28,7 +36,8 @@ from bellcrank.simulation.run.status import RunStatus
 FINER = 8  # steps of the reference for one step of the runs
 SAMPLES = 400  # of a run, at most, in which residuals are looked at
 USUAL: DaeMethod = "projection"
-# a run past these is not stable: of the span of coordinates, and of the largest speed of the reference
+# a run past these is not stable: of the span of coordinates, and of the largest speed of the
+# reference
 LIMIT_DRIFT, LIMIT_SPEED = 0.1, 3.0
 FINE = 4  # bisections of the largest stable step
 
@@ -37,10 +46,12 @@ FINE = 4  # bisections of the largest stable step
 class MethodResult:
     """What one method does in one model.
 
-    `drift`: largest residual of positions until each horizon; `speed`: of speeds; both in the units of the rows.
-    `error`, `energy`: largest difference of a coordinate and of the energy from the reference, equation units.
-    `operations` and `microseconds` of a step; `limit`: the largest stable step, s, not above the largest one tried.
-    None: not known.
+    `drift`: largest residual of positions until each horizon; `speed`: of speeds; both in the units
+    of the rows.
+    `error`, `energy`: largest difference of a coordinate and of the energy from the reference,
+    equation units.
+    `operations` and `microseconds` of a step; `limit`: the largest stable step, s, not above the
+    largest one tried. None: not known.
     """
 
     name: str
@@ -59,7 +70,8 @@ class MethodResult:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Constraint methods compared on one model, as `bc.compare` returns them: `found["dlmm"]` is one of `rows`.
+    """Constraint methods compared on one model, as `bc.compare` returns them: `found["dlmm"]` is
+    one of `rows`.
 
     Attributes
     ----------
@@ -107,7 +119,8 @@ class Comparison:
         """
         heads = ("model", "step", "t_end", "method", "backend")
         methods = [
-            {f.name: _comparison_json_value(getattr(row, f.name)) for f in fields(row) if f.repr} for row in self.rows
+            {f.name: _comparison_json_value(getattr(row, f.name)) for f in fields(row) if f.repr}
+            for row in self.rows
         ]
         head = {name: getattr(self, name) for name in heads}
         return {**head, "horizons": list(self.horizons), "methods": methods}
@@ -196,26 +209,39 @@ def compare(
     """
     if not isinstance(model, System | Equations):
         raise ModelError(
-            "methods are compared on a System or its equations; one led by hand keeps its constraints itself"
+            "methods are compared on a System or its equations; one led by hand keeps its "
+            "constraints itself"
         )
     equations = model if isinstance(model, Equations) else _equations_with_energy(model)
     if equations.program.loops is None:
-        raise ModelError("there is nothing to compare: the model has no constraints", equations.name)
+        raise ModelError(
+            "there is nothing to compare: the model has no constraints", equations.name
+        )
     spec = resolve_run_spec(equations.interface, t_end, step, method, 1)
     if spec.method not in METHODS:
         raise ModelError(
-            f"methods are compared with a fixed step: {join_alternatives()}, not {spec.method}", equations.name
+            f"methods are compared with a fixed step: {join_alternatives()}, not {spec.method}",
+            equations.name,
         )
     drift_times = tuple(sorted(horizons or (spec.t_end / 100, spec.t_end / 10, spec.t_end)))
     if not all(0 < x <= spec.t_end * (1 + 1e-12) for x in drift_times):
-        raise ModelError(f"horizons={list(drift_times)} must lie between 0 and t_end={spec.t_end:g} s", equations.name)
+        raise ModelError(
+            f"horizons={list(drift_times)} must lie between 0 and t_end={spec.t_end:g} s",
+            equations.name,
+        )
     minimal = equations.program.loops.correction is not None
     dae_methods = [
-        to_dae(m) for m in (_available_methods(spec.method, free_fall, minimal) if methods is None else methods)
+        to_dae(m)
+        for m in (
+            _available_methods(spec.method, free_fall, minimal) if methods is None else methods
+        )
     ]
     sim = equations.compile(backend=backend, speed="fast")  # what methods take is reported
     trial = _MethodTrials(
-        sim, spec.t_end, spec.method, {"parameters": parameters, "initial": initial, "inputs": inputs}
+        sim,
+        spec.t_end,
+        spec.method,
+        {"parameters": parameters, "initial": initial, "inputs": inputs},
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of runs that break down
@@ -225,14 +251,19 @@ def compare(
             rows.append(trial.evaluate_method(dae, spec.step, drift_times, limits))
             if progress is not None:
                 progress((i + 1) / len(dae_methods))
-    return Comparison(equations.name, spec.step, spec.t_end, spec.method, sim.backend, drift_times, tuple(rows))
+    return Comparison(
+        equations.name, spec.step, spec.t_end, spec.method, sim.backend, drift_times, tuple(rows)
+    )
 
 
 def _equations_with_energy(system: System) -> Equations:
-    """The equations with multipliers; the energy is among the outputs, if no other output is called so."""
+    """The equations with multipliers; the energy is among the outputs, if no other output is called
+    so."""
     d = system.description
     names = {str(o.name) for o in d.outputs}
-    has_energy = "energy" in d.output_groups or not names.isdisjoint(("energy", "kinetic", "potential"))
+    has_energy = "energy" in d.output_groups or not names.isdisjoint(
+        ("energy", "kinetic", "potential")
+    )
     if not has_energy:
         d.output_groups.append("energy")
     try:
@@ -243,7 +274,11 @@ def _equations_with_energy(system: System) -> Equations:
 
 
 def _available_methods(method: str, free_fall: bool, minimal: bool) -> list[Dae]:
-    names = [m for m in KNOWN if (m != "half-explicit" or method != "euler") and (m != MINIMAL or minimal)]
+    names = [
+        m
+        for m in KNOWN
+        if (m != "half-explicit" or method != "euler") and (m != MINIMAL or minimal)
+    ]
     listed = [Dae(USUAL), Dae(USUAL, metric="mass"), *(to_dae(m) for m in names if m != USUAL)]
     return [*listed, *(Dae(m, base="free fall") for m in WITH_BASE)] if free_fall else listed
 
@@ -257,7 +292,9 @@ def method_label(dae: Dae) -> str:
 class _MethodTrials:
     """Runs of one model, and the reference that they are compared with."""
 
-    def __init__(self, sim: Simulation, t_end: float, method: str, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, sim: Simulation, t_end: float, method: str, settings: Mapping[str, Any]
+    ) -> None:
         self.sim, self.t_end, self.method = sim, t_end, method
         self.settings = {k: v for k, v in settings.items() if v is not None}
         self.coordinates = [x.name for x in sim.interface.coordinates]
@@ -270,7 +307,9 @@ class _MethodTrials:
 
     def state_of_sample(self, run: Run, i: int) -> tuple[list[float], list[float]]:
         """Coordinates and speeds of a sample, in equation units."""
-        values = {name: float(unit.to_equation_units(run[name][i])) for name, unit in self.units.items()}
+        values = {
+            name: float(unit.to_equation_units(run[name][i])) for name, unit in self.units.items()
+        }
         return [values[c] for c in self.coordinates], [values[c] for c in self.speeds]
 
     def find_reference(self, step: float) -> None:
@@ -279,7 +318,10 @@ class _MethodTrials:
         self.reference = self.simulate(step / FINER, FINER * self.every, Dae())
         if self.reference.status is not RunStatus.FINISHED:
             raise ModelError(f"the reference run {self.reference.ended}", self.sim.interface.model)
-        q, u = (np.array([self.reference[c] for c in names]) for names in (self.coordinates, self.speeds))
+        q, u = (
+            np.array([self.reference[c] for c in names])
+            for names in (self.coordinates, self.speeds)
+        )
         self.span = float(np.ptp(q, axis=1).max()) or 1.0
         self.fastest = float(np.abs(u).max()) or 1.0
         self.regular = self._has_regular_mass()
@@ -294,16 +336,29 @@ class _MethodTrials:
         size = np.sqrt(np.diag(M))
         return bool(size.min() > 0 and np.linalg.eigvalsh(M / np.outer(size, size))[0] > 1e-9)
 
-    def evaluate_method(self, dae: Dae, step: float, drift_times: Sequence[float], limits: bool) -> MethodResult:
+    def evaluate_method(
+        self, dae: Dae, step: float, drift_times: Sequence[float], limits: bool
+    ) -> MethodResult:
         run = self.simulate(step, self.every, dae)
         r = run.residuals
         position = r.position
-        drift = tuple(float(position[r.time <= t * (1 + 1e-9)].max(initial=0.0)) for t in drift_times)
+        drift = tuple(
+            float(position[r.time <= t * (1 + 1e-9)].max(initial=0.0)) for t in drift_times
+        )
         n = min(len(run), len(self.reference))
-        error = max(float(np.abs(run[c][:n] - self.reference[c][:n]).max(initial=0.0)) for c in self.coordinates)
-        energy = np.abs(run["energy"][:n] - self.reference["energy"][:n]) if "energy" in run.channels else None
+        error = max(
+            float(np.abs(run[c][:n] - self.reference[c][:n]).max(initial=0.0))
+            for c in self.coordinates
+        )
+        energy = (
+            np.abs(run["energy"][:n] - self.reference["energy"][:n])
+            if "energy" in run.channels
+            else None
+        )
         steps = math.ceil(run.time[-1] / step - 1e-9) if len(run) else 0
-        count = step_count(self.sim.loaded.program, dae.method, dae.usual, self.method, self.regular).total
+        count = step_count(
+            self.sim.loaded.program, dae.method, dae.usual, self.method, self.regular
+        ).total
         return MethodResult(
             method_label(dae),
             drift,
@@ -323,7 +378,11 @@ class _MethodTrials:
         """Microseconds of a step, the least of three runs; outputs are left aside."""
         steps = math.ceil(self.t_end / step - 1e-9)
         runs = [self.simulate(step, steps, dae) for _ in range(3)]
-        return min(1e6 * r.settings["seconds"] / max(math.ceil(r.time[-1] / step - 1e-9), 1) for r in runs if len(r))
+        return min(
+            1e6 * r.settings["seconds"] / max(math.ceil(r.time[-1] / step - 1e-9), 1)
+            for r in runs
+            if len(r)
+        )
 
     def is_stable(self, dae: Dae, step: float) -> bool:
         run = self.simulate(step, max(1, int(self.t_end / step / SAMPLES)), dae)
@@ -334,20 +393,24 @@ class _MethodTrials:
         return self._largest_drift(run) < LIMIT_DRIFT * self.span
 
     def _largest_drift(self, run: Run) -> float:
-        """How far a run is from the constraints, at most: the smallest change of coordinates that closes them."""
+        """How far a run is from the constraints, at most: the smallest change of coordinates that
+        closes them."""
         r = run.residuals
         if not r.g.size:
             return 0.0
         worst = int(r.position.argmax())
         q, u = map(np.array, self.state_of_sample(run, worst))
         p = self.sim.parameter_values(self.settings.get("parameters"))
-        constraints = loop_constraints(self.sim.loaded, p, self.sim.loaded.inputs(self.settings.get("inputs")))
+        constraints = loop_constraints(
+            self.sim.loaded, p, self.sim.loaded.inputs(self.settings.get("inputs"))
+        )
         assert constraints is not None
         g, G, _, _ = constraints.evaluate(float(run.time[worst]), q, u)
         return float(np.abs(np.linalg.lstsq(G, g, rcond=1e-6)[0]).max())
 
     def largest_stable_step(self, dae: Dae, step: float) -> float | None:
-        """The largest stable step by doubling and bisection; None if even small ones are not stable."""
+        """The largest stable step by doubling and bisection; None if even small ones are not
+        stable."""
         stable_step, unstable_step = step, step
         if self.is_stable(dae, step):
             while unstable_step == stable_step and stable_step < self.t_end / 10:

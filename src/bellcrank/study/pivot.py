@@ -1,4 +1,5 @@
-"""A metric over two names: for each pair of values the best over all others, next to any published value."""
+"""A metric over two names: for each pair of values the best over all others, next to any published
+value."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from bellcrank.study.study_rows import Row
 
 @dataclass(frozen=True)
 class PivotCell:
-    """The best value, the other names at which it was found, and what was published, with where it was found."""
+    """The best value, the other names at which it was found, and what was published, with where it
+    was found."""
 
     value: float | None
     best_at: dict[str, Value]
@@ -50,10 +52,19 @@ class Pivot:
 
     def lines(self) -> list[list[str]]:
         """Head and rows as text: value (where), next to it the published one."""
-        corner = self.spec.rows if self.spec.columns is None else f"{self.spec.rows} \\ {self.spec.columns}"
-        head = [corner, *(value_label(c) for c in self.columns)] if self.spec.columns else [corner, self.spec.value]
+        corner = (
+            self.spec.rows
+            if self.spec.columns is None
+            else f"{self.spec.rows} \\ {self.spec.columns}"
+        )
+        head = (
+            [corner, *(value_label(c) for c in self.columns)]
+            if self.spec.columns
+            else [corner, self.spec.value]
+        )
         rows = [
-            [value_label(r), *(self._cell_text(c) for c in line)] for r, line in zip(self.rows, self.cells, strict=True)
+            [value_label(r), *(self._cell_text(c) for c in line)]
+            for r, line in zip(self.rows, self.cells, strict=True)
         ]
         return [head, *rows]
 
@@ -79,7 +90,9 @@ class Pivot:
             "columns": {self.spec.columns or "": list(self.columns)},
             "values": [[c.value for c in line] for line in self.cells],
             "at": [[c.best_at for c in line] for line in self.cells],
-            "published": [[c.published for c in line] for line in self.cells] if self.beside else None,
+            "published": [[c.published for c in line] for line in self.cells]
+            if self.beside
+            else None,
         }
 
 
@@ -99,7 +112,10 @@ def select_rows(rows: Iterable[Row], spec: TableSpec | PlotSpec) -> list[Row]:
         row
         for row in rows
         if (spec.part is None or row.part == spec.part)
-        and all(name in row.values and values_equal(row.values[name], v) for name, v in spec.where.items())
+        and all(
+            name in row.values and values_equal(row.values[name], v)
+            for name, v in spec.where.items()
+        )
     ]
 
 
@@ -109,7 +125,9 @@ def best_row(rows: Sequence[Row], value: str, criterion: str) -> Row | None:
     return select(measured, key=lambda row: row.metrics[value] or 0.0) if measured else None
 
 
-def group_table_rows(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Value, ...], list[Row]]:
+def group_table_rows(
+    rows: Iterable[Row], names: Sequence[str]
+) -> dict[tuple[Value, ...], list[Row]]:
     groups: dict[tuple[Value, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(tuple(row.values[n] for n in names), []).append(row)
@@ -122,22 +140,33 @@ def make_pivot_table(rows: Iterable[Row], spec: TableSpec, units: Mapping[str, s
     groups = group_table_rows(select_rows(rows, spec), names)
     heights = tuple(dict.fromkeys(key[0] for key in groups))
     widths = tuple(dict.fromkeys(key[1] for key in groups)) if spec.columns else ("",)
-    published = _read_published(spec.published_file, spec.value) if spec.published_file is not None else []
+    published = (
+        _read_published(spec.published_file, spec.value) if spec.published_file is not None else []
+    )
     cells = []
     for r in heights:
         line = []
         for c in widths:
             key = (r, c) if spec.columns else (r,)
             best = best_row(groups.get(key, ()), spec.value, spec.best)
-            other_names = () if best is None else [n for n in best.values if n not in (*names, *spec.where)]
+            other_names = (
+                () if best is None else [n for n in best.values if n not in (*names, *spec.where)]
+            )
             best_at = {n: best.values[n] for n in other_names} if best else {}
             published_row = _find_published(published, dict(zip(names, key, strict=True)), spec)
             published_at = (
-                None if published_row is None else {n: published_row[n] for n in other_names if n in published_row}
+                None
+                if published_row is None
+                else {n: published_row[n] for n in other_names if n in published_row}
             )
             value = None if best is None else best.metrics[spec.value]
             line.append(
-                PivotCell(value, best_at, None if published_row is None else published_row[spec.value], published_at)
+                PivotCell(
+                    value,
+                    best_at,
+                    None if published_row is None else published_row[spec.value],
+                    published_at,
+                )
             )
         cells.append(tuple(line))
     return Pivot(spec, units.get(spec.value, ""), heights, widths, tuple(cells))
@@ -145,13 +174,19 @@ def make_pivot_table(rows: Iterable[Row], spec: TableSpec, units: Mapping[str, s
 
 def _read_published(path: Path, value: str) -> list[dict[str, Any]]:
     """Rows of a CSV file of published values: a column `part` if wanted, the names, the metric."""
-    lines = [line for line in read_text(path).splitlines() if line.strip() and not line.startswith("#")]
+    lines = [
+        line for line in read_text(path).splitlines() if line.strip() and not line.startswith("#")
+    ]
     rows = []
     for number, row in enumerate(csv.DictReader(lines), 2):
         if value not in row:
-            raise RunError(f"{path}: there is no column '{value}'. Columns: {', '.join(map(str, row))}")
+            raise RunError(
+                f"{path}: there is no column '{value}'. Columns: {', '.join(map(str, row))}"
+            )
         try:
-            rows.append({k: v if k == "part" else float(v) for k, v in row.items() if v not in (None, "")})
+            rows.append(
+                {k: v if k == "part" else float(v) for k, v in row.items() if v not in (None, "")}
+            )
         except (TypeError, ValueError):
             raise RunError(f"{path}, line {number}: only numbers are expected") from None
     return [row for row in rows if value in row]
@@ -164,6 +199,8 @@ def _find_published(
         fixed = row.get("part", spec.part) == spec.part and all(
             values_equal(row.get(n, v), v) for n, v in spec.where.items()
         )
-        if fixed and all(name in row and values_equal(row[name], v) for name, v in cell_values.items()):
+        if fixed and all(
+            name in row and values_equal(row[name], v) for name, v in cell_values.items()
+        ):
             return row
     return None

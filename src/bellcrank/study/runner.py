@@ -35,20 +35,33 @@ SIMULATE = ("t_end", "step", "method", "output_every", "dae", "rtol", "atol")
 
 
 def constructors(module: Any, result: str) -> dict[str, Callable[..., Any]]:
-    """The functions of a module that return vehicles ("System") or terrains ("Terrain"), by name."""
+    """The functions of a module that return vehicles ("System") or terrains ("Terrain"), by
+    name."""
     listed = {name: f for name in module.__all__ if inspect.isfunction(f := getattr(module, name))}
-    return_types = {name: str(f.__annotations__.get("return")).rpartition(".")[2] for name, f in listed.items()}
+    return_types = {
+        name: str(f.__annotations__.get("return")).rpartition(".")[2] for name, f in listed.items()
+    }
     return {name: f for name, f in listed.items() if return_types[name] == result}
 
 
-def call_with_arguments(label: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+def call_with_arguments(
+    label: str, function: Callable[..., Any], arguments: Mapping[str, Any]
+) -> Any:
     """Calls a function with arguments of a study file; those it does not take are reported."""
     signature = inspect.signature(function)
-    open_ended = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())  # it reports itself what it takes
+    open_ended = any(
+        p.kind is p.VAR_KEYWORD for p in signature.parameters.values()
+    )  # it reports itself what it takes
     unknown = [] if open_ended else [name for name in arguments if name not in signature.parameters]
     if unknown:
-        suggestion, parameters = did_you_mean(unknown[0], signature.parameters), ", ".join(signature.parameters)
-        raise ModelError(f"{label} takes no {' and no '.join(map(repr, unknown))}.{suggestion} It takes {parameters}.")
+        suggestion, parameters = (
+            did_you_mean(unknown[0], signature.parameters),
+            ", ".join(signature.parameters),
+        )
+        raise ModelError(
+            f"{label} takes no {' and no '.join(map(repr, unknown))}.{suggestion} It takes "
+            f"{parameters}."
+        )
     try:
         signature.bind(**arguments)
         return function(**arguments)
@@ -64,7 +77,8 @@ def choose_by_name(kind: str, choices: Mapping[str, Any], name: Any) -> Any:
 
 
 def build_model(job: Job, path: Path | None = None) -> System:
-    """The model of a job with the channels the study adds; `path` is where its file lies, if it lies here."""
+    """The model of a job with the channels the study adds; `path` is where its file lies, if it
+    lies here."""
     model = job["model"]
     system = _read_model_text(model, path) if model.get("file") else _build_vehicle(model)
     for name, (formula, units, label) in job["outputs"].items():
@@ -80,7 +94,9 @@ def _build_vehicle(model: Mapping[str, Any]) -> System:
     arguments = dict(model["arguments"])
     if "slip" in arguments:
         slip = arguments["slip"]
-        arguments["slip"] = list(map(_make_slip_law, slip)) if isinstance(slip, list) else _make_slip_law(slip)
+        arguments["slip"] = (
+            list(map(_make_slip_law, slip)) if isinstance(slip, list) else _make_slip_law(slip)
+        )
     if model.get("terrain") is not None:
         ground = dict(model["terrain"])
         kind = ground.pop("kind", None)
@@ -92,12 +108,19 @@ def _build_vehicle(model: Mapping[str, Any]) -> System:
 
 
 def _make_slip_law(entry: Any) -> Any:
-    """How a tyre holds the road: a table with the fields of a law, of `bc.Slip` unless its kind is another."""
+    """How a tyre holds the road: a table with the fields of a law, of `bc.Slip` unless its kind is
+    another."""
     if not isinstance(entry, Mapping):
-        raise ModelError(f"slip = {entry!r} must be a table such as {{ longitudinal = 60e3, cornering = 45e3 }}")
+        raise ModelError(
+            f"slip = {entry!r} must be a table such as {{ longitudinal = 60e3, cornering = 45e3 }}"
+        )
     fields = dict(entry)
     kind = fields.pop("kind", "Slip")
-    laws = {name: slip_law for name in tyres.__all__ if hasattr(slip_law := getattr(tyres, name), "define_forces")}
+    laws = {
+        name: slip_law
+        for name in tyres.__all__
+        if hasattr(slip_law := getattr(tyres, name), "define_forces")
+    }
     law = choose_by_name("slip", laws, kind)
     return call_with_arguments(f"slip {kind}", law, fields)
 
@@ -127,11 +150,22 @@ def failed_record(job: Job, message: str) -> dict[str, Any]:
 
 
 def _run_record(
-    job: Job, message: str, metrics: Mapping[str, float | None], notes: Iterable[str], seconds: float
+    job: Job,
+    message: str,
+    metrics: Mapping[str, float | None],
+    notes: Iterable[str],
+    seconds: float,
 ) -> dict[str, Any]:
     """What is recorded of a run; one that has not finished has no metrics."""
-    recorded = {name: metrics.get(name) if message == FINISHED else None for name in make_metrics(job)}
-    return {"metrics": recorded, "ended": message, "notes": list(dict.fromkeys(notes))[:5], "seconds": seconds}
+    recorded = {
+        name: metrics.get(name) if message == FINISHED else None for name in make_metrics(job)
+    }
+    return {
+        "metrics": recorded,
+        "ended": message,
+        "notes": list(dict.fromkeys(notes))[:5],
+        "seconds": seconds,
+    }
 
 
 class StudyRunner:
@@ -143,7 +177,8 @@ class StudyRunner:
         self._cpu = math.inf  # s that a run takes of one core
 
     def run_job(self, job: Job) -> dict[str, Any]:
-        """The metrics of a run and the message that says how it ended. Whatever goes wrong is that message."""
+        """The metrics of a run and the message that says how it ended. Whatever goes wrong is that
+        message."""
         began, cpu = time.perf_counter(), time.process_time()
         metrics: dict[str, float | None] = {}
         with warnings.catch_warnings(record=True) as caught:
@@ -156,22 +191,28 @@ class StudyRunner:
                     message, metrics = self._evaluate_metrics(job, run.time, run)
             except BellcrankError as error:
                 message = str(error)
-            except Exception as error:  # a routine of the model, or a fault: the other runs continue
+            except (
+                Exception
+            ) as error:  # a routine of the model, or a fault: the other runs continue
                 message = f"{type(error).__name__}: {error}"
         notes = [str(w.message) for w in caught if issubclass(w.category, ModelWarning)]
         self._cpu = time.process_time() - cpu
         return _run_record(job, message, metrics, notes, time.perf_counter() - began)
 
     def run_jobs(self, jobs: Sequence[Job], seconds: float, threads: int) -> list[dict[str, Any]]:
-        """The same for the first of some jobs with the same settings of the run, as many as take about so long of each
-        thread: at once where compiled code can."""
-        batch, options, spec = self._batchable_jobs(jobs, int(min(seconds * threads / max(self._cpu, 1e-6), len(jobs))))
+        """The same for the first of some jobs with the same settings of the run, as many as take
+        about so long of each thread: at once where compiled code can."""
+        batch, options, spec = self._batchable_jobs(
+            jobs, int(min(seconds * threads / max(self._cpu, 1e-6), len(jobs)))
+        )
         if len(batch) < 2 or spec is None:
             return [self.run_job(jobs[0])]
         began, cpu = time.perf_counter(), time.process_time()
         names = dict.fromkeys(c for m in make_metrics(jobs[0]).values() for c in m.channels)
         channels = [x for c in names if (x := self.interface.find_channel(c))]
-        results = run_study_batch(self.sim.loaded, spec, to_batch_values(options), channels, threads)
+        results = run_study_batch(
+            self.sim.loaded, spec, to_batch_values(options), channels, threads
+        )
         records = []
         for job, run in zip(batch, results, strict=True):
             if run is not None:
@@ -182,12 +223,16 @@ class StudyRunner:
         self._cpu = (time.process_time() - cpu) / len(records)
         spent = (time.perf_counter() - began) / len(batch)
         each = iter([r | {"seconds": spent} for r in records])
-        return [self.run_job(job) if run is None else next(each) for job, run in zip(batch, results, strict=True)]
+        return [
+            self.run_job(job) if run is None else next(each)
+            for job, run in zip(batch, results, strict=True)
+        ]
 
     def _batchable_jobs(
         self, jobs: Sequence[Job], max_runs: int
     ) -> tuple[list[Job], list[dict[str, Any]], RunSpec | None]:
-        """The first jobs that one spec serves, what each is given, and the spec; none that must go by itself."""
+        """The first jobs that one spec serves, what each is given, and the spec; none that must go
+        by itself."""
         settings = {k: v for k, v in jobs[0]["run"].items() if k in SIMULATE}
         batch: list[Job] = []
         options: list[dict[str, Any]] = []
@@ -199,9 +244,12 @@ class StudyRunner:
             if not {"dae", "rtol", "atol"}.isdisjoint(settings) or max_runs < 2:
                 return [], [], None
             spec = resolve_run_spec(
-                self.interface, *(settings.get(k) for k in ("t_end", "step", "method", "output_every"))
+                self.interface,
+                *(settings.get(k) for k in ("t_end", "step", "method", "output_every")),
             )
-            max_runs = min(max_runs, max_batch_size(self.sim.loaded, spec, len(self.interface.outputs)))
+            max_runs = min(
+                max_runs, max_batch_size(self.sim.loaded, spec, len(self.interface.outputs))
+            )
             for job in jobs[:max_runs]:
                 values = run_options(self.interface, job)
                 if options and names(values) != names(options[0]):
@@ -217,14 +265,21 @@ class StudyRunner:
     ) -> tuple[str, dict[str, float | None]]:
         """How a run that finished ended, and its metrics."""
         channels = {
-            c: x.name for m in make_metrics(job).values() for c in m.channels if (x := self.interface.find_channel(c))
+            c: x.name
+            for m in make_metrics(job).values()
+            for c in m.channels
+            if (x := self.interface.find_channel(c))
         }
         metrics: dict[str, float | None] = {}
         for name, m in make_metrics(job).items():
             with np.errstate(all="ignore"):
                 value = m.value(times, [histories[channels[c]] for c in m.channels])
             if not np.isfinite(value):
-                return f"metric '{name}' is {value}: {', '.join(m.channels)} cannot be measured so in this run", {}
+                return (
+                    f"metric '{name}' is {value}: {', '.join(m.channels)} cannot be "
+                    f"measured so in this run",
+                    {},
+                )
             metrics[name] = float(value)
         return FINISHED, metrics
 
@@ -235,18 +290,26 @@ def run_options(interface: Interface, job: Job) -> dict[str, Any]:
     Formulas may use the parameters of the model and what the study gives.
     """
     model_defaults = {x.key: x.default for x in interface.of_kinds(PARAMETERS)}
-    values: dict[str, float | str] = {key: value for key, value in model_defaults.items() if value is not None}
+    values: dict[str, float | str] = {
+        key: value for key, value in model_defaults.items() if value is not None
+    }
     parameters = interface.values_by_key(job["parameters"], PARAMETERS, "parameters")
     names = FormulaValues({**values, **parameters})
     states = (*STATES, "removed")
     initial_entries = interface.values_by_key(job["initial"], states, "initial")
     guessed = interface.values_by_key(job.get("guess", {}), STATES, "guess")
-    initial_values = {k: names.number(v, f"initial value of {k}") for k, v in initial_entries.items()}
-    initial = with_guess(initial_values, {k: names.number(v, f"guess of {k}") for k, v in guessed.items()})
+    initial_values = {
+        k: names.number(v, f"initial value of {k}") for k, v in initial_entries.items()
+    }
+    initial = with_guess(
+        initial_values, {k: names.number(v, f"guess of {k}") for k, v in guessed.items()}
+    )
     return {
         "parameters": {name: names[name] for name in parameters if name in model_defaults},
         "initial": initial,
-        "inputs": {name: _input_value(names, name, values) for name, values in job["inputs"].items()},
+        "inputs": {
+            name: _input_value(names, name, values) for name, values in job["inputs"].items()
+        },
     }
 
 
@@ -256,4 +319,6 @@ def _input_value(names: FormulaValues, name: str, entry: Any) -> Any:
     if "t" in entry:
         return (entry["t"], entry["value"])
     ((kind, arguments),) = entry.items()
-    return signal_by_kind(kind, **{k: names.number(v, f"input {name}, {k}") for k, v in arguments.items()})
+    return signal_by_kind(
+        kind, **{k: names.number(v, f"input {name}, {k}") for k, v in arguments.items()}
+    )

@@ -1,8 +1,8 @@
 """Runs on disk: lines of JSON in files that only grow, one file for each process that writes.
 
 In:  the folder of a study. Out: every record that was written whole. A record survives the death of the process that
-wrote it; a line that death cut short counts as not written. Files are locked while somebody may write to them, so
-that a study that continues waits for what is left of an earlier one.
+wrote it; a line that death cut short counts as not written. Files are locked while somebody may
+write to them, so that a study that continues waits for what is left of an earlier one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _PROCESS = uuid.uuid4().hex[:12]  # names the files of this process
 
 
 def _try_lock(stream: IO[Any], wait: bool = False) -> bool:
-    """Locks a file for this process; False if another one has it. Without locks, two studies are not distinguished."""
+    """Locks a file for this process; False if another one has it. Without locks, two studies are
+    not distinguished."""
     return try_lock(stream.fileno(), wait) is not False
 
 
@@ -58,7 +59,10 @@ def _complete_records(data: bytes) -> Iterator[dict[str, Any]]:
     for line in data.splitlines():
         try:
             record = json.loads(line.decode())
-        except (ValueError, RecursionError):  # cut short and something else written behind it, or none of ours
+        except (
+            ValueError,
+            RecursionError,
+        ):  # cut short and something else written behind it, or none of ours
             continue
         if _is_record(record):
             yield record
@@ -101,7 +105,8 @@ class RecordWriter:
         return self
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """One line in one piece, with the system when this returns; on the disk itself soon after."""
+        """One line in one piece, with the system when this returns; on the disk itself soon
+        after."""
         self._stream.write(json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n")
         if time.monotonic() - self._synced > SYNC:
             self._sync()
@@ -126,10 +131,15 @@ class StudyStore:
             (self.folder / RECORDS).mkdir(parents=True, exist_ok=True)
             self._held = (self.folder / "lock").open("a")
         except OSError as error:
-            raise RunError(f"the results cannot be kept in {self.folder}: {error.strerror or error}") from None
+            raise RunError(
+                f"the results cannot be kept in {self.folder}: {error.strerror or error}"
+            ) from None
         if not _try_lock(self._held):
             self._held.close()
-            raise RunError(f"another process runs a study in {self.folder}; wait for it, or choose another folder")
+            raise RunError(
+                f"another process runs a study in {self.folder}; wait for it, or choose "
+                f"another folder"
+            )
         try:
             self._wait_for_writers()
             write_text(self.folder / TOKEN, uuid.uuid4().hex, own=True)
@@ -171,7 +181,11 @@ class StudyStore:
             records = list(_complete_records(path.read_bytes()))
             retained = [r for r in records if r["key"] not in keys]
             if len(retained) < len(records):
-                write_text(path, "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in retained), own=True)
+                write_text(
+                    path,
+                    "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in retained),
+                    own=True,
+                )
 
     def previous_job(self) -> dict[str, Any] | None:
         """The study as it was when it was last started here."""
@@ -185,12 +199,16 @@ class StudyStore:
         """Remembers the study as it is."""
         previous = self.previous_job()
         if (self.folder / STUDY).exists() and (previous is None or "bellcrank" not in previous):
-            raise RunError(f"{self.folder / STUDY} does not come from a study; choose another folder for the results")
+            raise RunError(
+                f"{self.folder / STUDY} does not come from a study; choose another folder "
+                f"for the results"
+            )
         write_text(self.folder / STUDY, json.dumps(job, indent=1, ensure_ascii=False), own=True)
 
 
 def read_token(folder: str | Path) -> str | None:
-    """The word that lies in a folder; None where there is none, so on machines that do not share it."""
+    """The word that lies in a folder; None where there is none, so on machines that do not share
+    it."""
     try:
         return (Path(folder) / TOKEN).read_text(encoding="utf-8")
     except (OSError, ValueError):

@@ -73,7 +73,9 @@ class Study(PublicDir):
         self._keys = [run_key(job, values) for _, values in self.run_points]
 
     @classmethod
-    def read(cls, source: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Study:
+    def read(
+        cls, source: str | Path | Mapping[str, Any], folder: str | Path | None = None
+    ) -> Study:
         """Read a study: a plan of many runs of one model.
 
         Parameters
@@ -117,9 +119,14 @@ class Study(PublicDir):
 
     @classmethod
     def checked(cls, definition: StudyDefinition, problems: list[str]) -> Study:
-        """A study of a definition without faults; else an error with these problems and those that the model shows."""
-        study_parts = [replace(p, grid={n: v[:1] for n, v in p.grid.items()}) for p in definition.parts[:1]]
-        first: dict[str, Value] = next((values for p in study_parts for values in p.run_values()), {})
+        """A study of a definition without faults; else an error with these problems and those that
+        the model shows."""
+        study_parts = [
+            replace(p, grid={n: v[:1] for n, v in p.grid.items()}) for p in definition.parts[:1]
+        ]
+        first: dict[str, Value] = next(
+            (values for p in study_parts for values in p.run_values()), {}
+        )
         all_problems = list(problems)
         if definition.model.vehicle or definition.model.file:
             try:
@@ -134,7 +141,10 @@ class Study(PublicDir):
         return cls(definition, job, equations)
 
     def __repr__(self) -> str:
-        return f"Study({self.definition.name!r}: {pluralize(len(set(self._keys)), 'run')} of {self.definition.model})"
+        return (
+            f"Study({self.definition.name!r}: {pluralize(len(set(self._keys)), 'run')} of "
+            f"{self.definition.model})"
+        )
 
     def __len__(self) -> int:
         return len(set(self._keys))
@@ -157,7 +167,8 @@ class Study(PublicDir):
         Parameters
         ----------
         folder : str or Path, optional
-            Folder in which runs are kept as they end. Default: the name of the study with "_results".
+            Folder in which runs are kept as they end. Default: the name of the study with
+            "_results".
         scheduler : str, optional
             Address of a Dask scheduler. Default: processes of this computer.
         workers : int, optional
@@ -193,11 +204,19 @@ class Study(PublicDir):
             stored = {} if fresh else store.records()
             notes = self._change_notes(store, stored)
             if retry:
-                store.remove_records({key for key in self._keys if key in stored and stored[key]["ended"] != FINISHED})
+                store.remove_records(
+                    {
+                        key
+                        for key in self._keys
+                        if key in stored and stored[key]["ended"] != FINISHED
+                    }
+                )
                 stored = {k: r for k, r in stored.items() if r["ended"] == FINISHED}
             records = {key: stored[key] for key in self._keys if key in stored}
             n_reused = len(records)
-            self._run_missing(store, records, progress, (scheduler, workers, in_process, timeout, patience))
+            self._run_missing(
+                store, records, progress, (scheduler, workers, in_process, timeout, patience)
+            )
             return self._make_result(store, records, n_reused, notes)
 
     def _change_notes(self, store: StudyStore, stored: dict[str, Any]) -> list[str]:
@@ -208,20 +227,31 @@ class Study(PublicDir):
         unused = len(set(stored) - set(self._keys))
         if differences and unused:
             suffix = f"; and {len(differences) - 5} more" if len(differences) > 5 else ""
-            notes.append(f"the study has changed since it was last started here: {'; '.join(differences[:5])}{suffix}")
+            notes.append(
+                f"the study has changed since it was last started here: "
+                f"{'; '.join(differences[:5])}{suffix}"
+            )
         if unused:
             usable = len(set(self._keys) & set(stored))
             notes.append(
-                f"{pluralize(unused, 'kept run')} {'belongs' if unused == 1 else 'belong'} to another form of the "
+                f"{pluralize(unused, 'kept run')} {'belongs' if unused == 1 else 'belong'} "
+                f"to another form of the "
                 f"study "
-                f"and {'is' if unused == 1 else 'are'} left aside; {usable} of {len(self)} can be used"
+                f"and {'is' if unused == 1 else 'are'} left aside; {usable} of {len(self)} "
+                f"can be used"
             )
         return notes
 
-    def _run_missing(self, store: StudyStore, records: dict[str, Any], progress: Progress | None, options: Any) -> None:
+    def _run_missing(
+        self, store: StudyStore, records: dict[str, Any], progress: Progress | None, options: Any
+    ) -> None:
         scheduler, workers, in_process, timeout, patience = options
         pending = list(
-            {k: (k, v) for k, (_, v) in zip(self._keys, self.run_points, strict=True) if k not in records}.values()
+            {
+                k: (k, v)
+                for k, (_, v) in zip(self._keys, self.run_points, strict=True)
+                if k not in records
+            }.values()
         )
 
         total, failed = len(self), sum(r["ended"] != FINISHED for r in records.values())
@@ -242,7 +272,9 @@ class Study(PublicDir):
             return
         if scheduler is not None:
             with dask_client(scheduler, timeout) as client:
-                StudyExecutor(DaskTeam(client, store.folder, patience), self._job, store, report).run_all(pending)
+                StudyExecutor(
+                    DaskTeam(client, store.folder, patience), self._job, store, report
+                ).run_all(pending)
             return
         first = apply_run_values(self._job, self.run_points[0][1])
         StudyRunner(
@@ -256,11 +288,17 @@ class Study(PublicDir):
     ) -> StudyResult:
         records = [records_by_key[key] for key in self._keys]
         listed = zip(self.run_points, records, strict=True)
-        rows = tuple(Row(part, dict(values), r["metrics"], r["ended"]) for (part, values), r in listed)
-        all_notes = tuple(dict.fromkeys((*notes, *(note for r in records for note in r.get("notes", ())))))
+        rows = tuple(
+            Row(part, dict(values), r["metrics"], r["ended"]) for (part, values), r in listed
+        )
+        all_notes = tuple(
+            dict.fromkeys((*notes, *(note for r in records for note in r.get("notes", ()))))
+        )
         spent = sum(records_by_key[key]["seconds"] for key in set(self._keys))
         run_counts = len(self) - n_reused, n_reused, spent
-        return StudyResult(self.definition, self._make_columns(), rows, store.folder, all_notes, *run_counts)
+        return StudyResult(
+            self.definition, self._make_columns(), rows, store.folder, all_notes, *run_counts
+        )
 
     def _make_columns(self) -> dict[str, StudyColumn]:
         """Units and words of what varies and of what is measured."""

@@ -1,7 +1,9 @@
-"""Study files: TOML, parsed as data. All that is wrong is reported at once, also what the model does not know.
+"""Study files: TOML, parsed as data. All that is wrong is reported at once, also what the model
+does not know.
 
-A file has the tables model, run, parameters, initial, guess, inputs, outputs, metrics; grid or samples or both, or
-several [[parts]] of them; and, if wanted, [[tables]] and [[plots]]. See docs/studies.md.
+A file has the tables model, run, parameters, initial, guess, inputs, outputs, metrics; grid or
+samples or both, or several [[parts]] of them; and, if wanted, [[tables]] and [[plots]]. See
+docs/studies.md.
 """
 
 from __future__ import annotations
@@ -14,14 +16,34 @@ from bellcrank.core.errors import ModelError, RunError
 from bellcrank.core.files.csv_table import read_csv
 from bellcrank.core.files.shipped_files import example_path, resolve_example
 from bellcrank.core.files.text_files import read_toml
-from bellcrank.study.study_records import Given, ModelSpec, OutputSpec, PlotSpec, StudyDefinition, TableSpec
+from bellcrank.study.study_records import (
+    Given,
+    ModelSpec,
+    OutputSpec,
+    PlotSpec,
+    StudyDefinition,
+    TableSpec,
+)
 from bellcrank.study.table_reader import StudyTableReader
 from bellcrank.study.variations import read_inputs, read_metrics, read_parts
 
 KEYS = (
-    "name", "note", "model", "run", "parameters", "initial", "guess", "inputs", "outputs", "metrics", "grid",
-    "samples", "parts", "tables", "plots",
-)  # fmt: skip
+    "name",
+    "note",
+    "model",
+    "run",
+    "parameters",
+    "initial",
+    "guess",
+    "inputs",
+    "outputs",
+    "metrics",
+    "grid",
+    "samples",
+    "parts",
+    "tables",
+    "plots",
+)
 RUN = ("t_end", "step", "method", "dae", "output_every", "backend", "rtol", "atol")
 TABLE = ("title", "value", "rows", "columns", "part", "where", "best", "beside", "source")
 PLOT = ("file", "title", "value", "x", "y", "lines", "part", "where", "best")
@@ -35,9 +57,15 @@ def read_definition(
         data, name, base = dict(source), "study", Path(folder or ".")
     elif isinstance(source, str | Path):
         path = resolve_example(source)
-        data, name, base = read_toml(path), path.stem, Path(folder) if folder is not None else path.parent
+        data, name, base = (
+            read_toml(path),
+            path.stem,
+            Path(folder) if folder is not None else path.parent,
+        )
     else:
-        raise ModelError(f"a study is the path of a .toml file or a mapping, given {type(source).__name__}")
+        raise ModelError(
+            f"a study is the path of a .toml file or a mapping, given {type(source).__name__}"
+        )
     reader = StudyTableReader(data, "the study")
     return _read_tables(reader, name, base), reader.problems
 
@@ -62,7 +90,8 @@ def _read_tables(r: StudyTableReader, name: str, base: Path) -> StudyDefinition:
 
 
 def _read_values(t: StudyTableReader) -> dict[str, Given]:
-    """Numbers and formulas by name; 0 for what cannot be read, so that its name is looked at all the same."""
+    """Numbers and formulas by name; 0 for what cannot be read, so that its name is looked at all
+    the same."""
     values = {name: t.read_formula(name) for name in t.data}
     return {name: 0.0 if value is None else value for name, value in values.items()}
 
@@ -79,10 +108,14 @@ def _read_model(r: StudyTableReader, base: Path) -> ModelSpec:
     arguments = dict(t.sub_table("arguments").data)
     if "file" in t.data:
         if "terrain" in t.data:
-            t.add_problem("terrain belongs to a vehicle; a model file has its own, or takes it by arguments")
+            t.add_problem(
+                "terrain belongs to a vehicle; a model file has its own, or takes it by arguments"
+            )
         file_name = t.read_text("file", "")
         path = base / file_name
-        return ModelSpec(file=path if path.exists() else example_path(file_name) or path, arguments=arguments)
+        return ModelSpec(
+            file=path if path.exists() else example_path(file_name) or path, arguments=arguments
+        )
     ground = t.sub_table("terrain")
     terrain = dict(ground.data) if "terrain" in t.data else None
     if terrain and terrain.pop("file", None) is not None:
@@ -105,7 +138,9 @@ def _read_profile(t: StudyTableReader, path: Path) -> dict[str, list[float]]:
 
 def _read_run(t: StudyTableReader) -> dict[str, Any]:
     t.check_keys(RUN)
-    read: dict[str, Callable[[str], Any]] = {name: t.read_text for name in ("method", "dae", "backend")}
+    read: dict[str, Callable[[str], Any]] = {
+        name: t.read_text for name in ("method", "dae", "backend")
+    }
     if isinstance(t.data.get("atol"), Mapping):  # numbers by unit or state
         read["atol"] = lambda name: dict(t.sub_table(name).data)
     settings = {name: read.get(name, t.read_positive)(name) for name in t.data if name in RUN}
@@ -149,7 +184,9 @@ def _read_plot(t: StudyTableReader) -> PlotSpec | None:
         return None
     file = t.read_text("file", "")
     if Path(file).suffix.lower() not in (".png", ".svg", ".pdf") or Path(file).name != file:
-        t.add_problem(f"file = {file!r} must be a name that ends in .png, .svg or .pdf, without a folder")
+        t.add_problem(
+            f"file = {file!r} must be a name that ends in .png, .svg or .pdf, without a folder"
+        )
     if "y" in t.data and "lines" in t.data:
         t.add_problem("y makes a map and lines makes lines: one of them")
     return PlotSpec(

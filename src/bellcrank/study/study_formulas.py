@@ -1,4 +1,5 @@
-"""Numbers that may depend on others: `2*zeta*sqrt(k*m)`, read from text and computed, never executed."""
+"""Numbers that may depend on others: `2*zeta*sqrt(k*m)`, read from text and computed, never
+executed."""
 
 from __future__ import annotations
 
@@ -9,7 +10,12 @@ from typing import Any
 from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.core.name_lookup import find_name
 from bellcrank.core.units import parse_quantity
-from bellcrank.symbolic.expr.formula_parser import SyntaxNode, evaluate_syntax, parse_formula, postorder_syntax
+from bellcrank.symbolic.expr.formula_parser import (
+    SyntaxNode,
+    evaluate_syntax,
+    parse_formula,
+    postorder_syntax,
+)
 from bellcrank.symbolic.expr.function_table import CALLED, OPERATORS
 
 BINARY: dict[str, Callable[[float, float], float]] = {
@@ -39,7 +45,9 @@ def names_in_formula(text: str) -> set[str]:
 def _find_function(node: SyntaxNode) -> Callable[..., float]:
     name = str(node.args[0]).lower()
     if name not in CALLED:
-        raise node.error_at_node(f"no function '{name}'.{did_you_mean(name, CALLED)} Functions: {', '.join(CALLED)}.")
+        raise node.error_at_node(
+            f"no function '{name}'.{did_you_mean(name, CALLED)} Functions: {', '.join(CALLED)}."
+        )
     if not CALLED[name].accepts_count(len(node.children)):
         raise node.error_at_node(CALLED[name].argument_count_message(len(node.children)))
     return CALLED[name].value
@@ -61,7 +69,9 @@ class FormulaValues:
         key = find_name(name, self._given) or name
         if key not in self._found:
             if key not in self._given:
-                raise ModelError(f"no value is given for '{name}'.{did_you_mean(name, self._given)}")
+                raise ModelError(
+                    f"no value is given for '{name}'.{did_you_mean(name, self._given)}"
+                )
             if key in self._open:
                 circle = " -> ".join([*self._open[self._open.index(key) :], key])
                 raise CircularDefinition(f"formulas go in a circle: {circle}")

@@ -24,6 +24,8 @@ class StudyPart:
 
     def run_values(self) -> list[dict[str, Value]]:
         """The values of every run."""
-        combinations = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
+        combinations = [
+            dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())
+        ]
         drawn = draw_samples(self.samples) if self.samples else [{}]
         return [{**c, **d} for c in combinations for d in drawn]

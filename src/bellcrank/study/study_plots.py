@@ -27,18 +27,25 @@ def draw_all_plots(result: StudyRows, folder: Path, ending: str = ".png") -> lis
 
 
 def default_plots(result: StudyRows, ending: str) -> list[PlotSpec]:
-    """A map over the first two names of a grid, a line over the only one, or points over every sampled name."""
+    """A map over the first two names of a grid, a line over the only one, or points over every
+    sampled name."""
     specs = []
     for part in result.definition.parts:
         for metric in result.definition.metrics:
             for axes in _plot_axes(part):
-                name = re.sub(r"[^\w.-]+", "_", "_".join(x for x in (part.name, metric, *axes[2:]) if x))
-                specs.append(PlotSpec(f"{name}{ending}", metric, axes[0], axes[1], part=part.name or None))
+                name = re.sub(
+                    r"[^\w.-]+", "_", "_".join(x for x in (part.name, metric, *axes[2:]) if x)
+                )
+                specs.append(
+                    PlotSpec(f"{name}{ending}", metric, axes[0], axes[1], part=part.name or None)
+                )
     return specs[:MOST]
 
 
 def _plot_axes(part: StudyPart) -> list[tuple[Any, ...]]:
-    numeric = [n for n, v in part.grid.items() if len(v) > 1 and all(isinstance(x, int | float) for x in v)]
+    numeric = [
+        n for n, v in part.grid.items() if len(v) > 1 and all(isinstance(x, int | float) for x in v)
+    ]
     if part.samples:
         return [(name, None, name) for name in part.samples.distributions]
     if len(numeric) >= 2:
@@ -55,7 +62,9 @@ def draw_plot(result: StudyRows, spec: PlotSpec, path: Path | None = None) -> An
     if spec.y is not None:
         _draw_map(figure, axis, rows, spec, result)
     elif _is_sampled(result, spec):
-        points = [(r.values[spec.x], y) for r in rows if (y := r.metrics.get(spec.value)) is not None]
+        points = [
+            (r.values[spec.x], y) for r in rows if (y := r.metrics.get(spec.value)) is not None
+        ]
         axis.plot([x for x, _ in points], [y for _, y in points], ".", markersize=5)
         axis.set_ylabel(_study_axis_label(result, spec.value))
     else:
@@ -95,11 +104,23 @@ def _is_sampled(result: StudyRows, spec: PlotSpec) -> bool:
 def _draw_lines(axis: Any, rows: list[Row], spec: PlotSpec, result: StudyRows) -> None:
     groups = group_table_rows(rows, [spec.lines]) if spec.lines else {("",): rows}
     for i, ((line_value,), members) in enumerate(groups.items()):
-        best = {x: best_row(runs, spec.value, spec.best) for (x,), runs in group_table_rows(members, [spec.x]).items()}
+        best = {
+            x: best_row(runs, spec.value, spec.best)
+            for (x,), runs in group_table_rows(members, [spec.x]).items()
+        }
         label = f"{spec.lines} = {value_label(line_value)}" if spec.lines else None
-        line = {"linestyle": "-" if i < 10 else "--", "linewidth": 1.2, "color": f"C{i % 10}", "label": label}
+        line = {
+            "linestyle": "-" if i < 10 else "--",
+            "linewidth": 1.2,
+            "color": f"C{i % 10}",
+            "label": label,
+        }
         axis.plot(
-            list(best), [_metric_or_nan(row, spec.value) for row in best.values()], marker="o", markersize=3.5, **line
+            list(best),
+            [_metric_or_nan(row, spec.value) for row in best.values()],
+            marker="o",
+            markersize=3.5,
+            **line,
         )
     axis.set_ylabel(_study_axis_label(result, spec.value))
     if spec.lines:
@@ -111,9 +132,13 @@ def _draw_map(figure: Any, axis: Any, rows: list[Row], spec: PlotSpec, result: S
     groups = group_table_rows(rows, [spec.x, spec.y or ""])
     xs, ys = sorted({k[0] for k in groups}), sorted({k[1] for k in groups})
     best = {key: best_row(members, spec.value, spec.best) for key, members in groups.items()}
-    z = np.array([[_metric_or_nan(best.get((x, y)), spec.value) for x in xs] for y in ys], dtype=float)
+    z = np.array(
+        [[_metric_or_nan(best.get((x, y)), spec.value) for x in xs] for y in ys], dtype=float
+    )
     image = axis.imshow(z, origin="lower", aspect="auto", cmap="viridis")
-    axis.set_xticks(range(len(xs)), [value_label(x) for x in xs], fontsize=8, rotation=45 if len(xs) > 8 else 0)
+    axis.set_xticks(
+        range(len(xs)), [value_label(x) for x in xs], fontsize=8, rotation=45 if len(xs) > 8 else 0
+    )
     axis.set_yticks(range(len(ys)), [value_label(y) for y in ys], fontsize=8)
     axis.set_ylabel(_study_axis_label(result, spec.y or ""))
     figure.colorbar(image, ax=axis, label=_study_axis_label(result, spec.value))

@@ -16,7 +16,8 @@ Given = float | str  # a number, or a formula of other names
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A vehicle of bc.vehicles or a model file, with arguments; `terrain` of a vehicle has its kind under "kind"."""
+    """A vehicle of bc.vehicles or a model file, with arguments; `terrain` of a vehicle has its kind
+    under "kind"."""
 
     vehicle: str | None = None
     file: Path | None = None
@@ -38,8 +39,8 @@ class OutputSpec:
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A metric over two names, the best over all others; `published_file`: a CSV file of published values; `source`:
-    whose."""
+    """A metric over two names, the best over all others; `published_file`: a CSV file of published
+    values; `source`: whose."""
 
     title: str
     value: str
@@ -54,7 +55,8 @@ class TableSpec:
 
 @dataclass(frozen=True)
 class PlotSpec:
-    """A metric over x: a line for each value of `lines`, or a map over x and y; the best over all others."""
+    """A metric over x: a line for each value of `lines`, or a map over x and y; the best over all
+    others."""
 
     file: str
     value: str

@@ -75,7 +75,9 @@ class StudyResult(StudyRows, NotebookDisplay):
 
     def __repr__(self) -> str:
         suffix = f", the first: {self.failed[0].ended}" if self.failed else ""
-        return f"StudyResult({self.name!r}: {len(self.rows)} rows, {len(self.failed)} failed{suffix})"
+        return (
+            f"StudyResult({self.name!r}: {len(self.rows)} rows, {len(self.failed)} failed{suffix})"
+        )
 
     def _ipython_key_completions_(self) -> list[str]:
         return [*self.columns]
@@ -90,7 +92,8 @@ class StudyResult(StudyRows, NotebookDisplay):
 
     @property
     def heads(self) -> list[str]:
-        """Names of all columns: part (if there are several), what varies, what is measured, how the run ended."""
+        """Names of all columns: part (if there are several), what varies, what is measured, how the
+        run ended."""
         return [*(["part"] if len(self.definition.parts) > 1 else []), *self.columns, "ended"]
 
     def table(self) -> Iterator[list[Any]]:
@@ -102,15 +105,27 @@ class StudyResult(StudyRows, NotebookDisplay):
             Values of each row, None where there is none.
         """
         for row in self.rows:
-            values_by_column: dict[str, Any] = {"part": row.part, **row.values, **row.metrics, "ended": row.ended}
+            values_by_column: dict[str, Any] = {
+                "part": row.part,
+                **row.values,
+                **row.metrics,
+                "ended": row.ended,
+            }
             yield [values_by_column.get(name) for name in self.heads]
 
     def _html_parts(self) -> list[str]:
         rows = [row for row, _ in zip(self.table(), range(SHOWN))]
         units = self.units
         heads = [f"{h} ({units[h]})" if units.get(h) else h for h in self.heads]
-        remarks = [*self.notes, *([f"and {len(self) - SHOWN} more rows"] if len(self) > SHOWN else [])]
-        return [heading(repr(self)), html_table(heads, rows, right=range(len(heads) - 1)), *map(paragraph, remarks)]
+        remarks = [
+            *self.notes,
+            *([f"and {len(self) - SHOWN} more rows"] if len(self) > SHOWN else []),
+        ]
+        return [
+            heading(repr(self)),
+            html_table(heads, rows, right=range(len(heads) - 1)),
+            *map(paragraph, remarks),
+        ]
 
     def best(self, metric: str, how: str = "min") -> Row | None:
         """Find the best run.
@@ -163,7 +178,8 @@ class StudyResult(StudyRows, NotebookDisplay):
         rows = list(self.table())
         head_columns = [(head, self.columns.get(head, StudyColumn("", ""))) for head in self.heads]
         columns = tuple(
-            files.TableColumn(n, [row[i] for row in rows], c.unit, c.label) for i, (n, c) in enumerate(head_columns)
+            files.TableColumn(n, [row[i] for row in rows], c.unit, c.label)
+            for i, (n, c) in enumerate(head_columns)
         )
         return write_table(path, files.Table(self.name, columns))
 
@@ -205,10 +221,17 @@ class StudyResult(StudyRows, NotebookDisplay):
         return {
             "study": self.name,
             "model": str(self.definition.model),
-            "runs": {"rows": len(self.rows), "made": self.made, "found": self.found, "failed": len(self.failed)},
+            "runs": {
+                "rows": len(self.rows),
+                "made": self.made,
+                "found": self.found,
+                "failed": len(self.failed),
+            },
             "seconds": self.seconds,
             "folder": str(self.folder),
-            "columns": {name: {"unit": c.unit, "label": c.label} for name, c in self.columns.items()},
+            "columns": {
+                name: {"unit": c.unit, "label": c.label} for name, c in self.columns.items()
+            },
             "rows": [dict(zip(self.heads, row, strict=True)) for row in self.table()],
             "tables": [t.as_dict() for t in self.tables()],
             "notes": list(self.notes),

@@ -14,7 +14,9 @@ from bellcrank.study.study_formulas import names_in_formula
 class StudyTableReader:
     """One table, with the place it stands at; all readers of a file share one list of problems."""
 
-    def __init__(self, data: Mapping[str, Any], location: str, problems: list[str] | None = None) -> None:
+    def __init__(
+        self, data: Mapping[str, Any], location: str, problems: list[str] | None = None
+    ) -> None:
         self.data, self.place = data, location
         self.problems: list[str] = [] if problems is None else problems
 
@@ -27,13 +29,16 @@ class StudyTableReader:
             if key not in keys:
                 suggestion = did_you_mean(key, keys)
                 self.add_problem(
-                    f"'{key}' is not known{f'.{suggestion} It' if suggestion else '; it'} has {', '.join(keys)}"
+                    f"'{key}' is not known{f'.{suggestion} It' if suggestion else '; it'} "
+                    f"has {', '.join(keys)}"
                 )
 
     def require_keys(self, *keys: str) -> bool:
         missing = [key for key in keys if key not in self.data]
         if missing:
-            self.add_problem(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
+            self.add_problem(
+                f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+            )
         return not missing
 
     def sub_table(self, key: str) -> StudyTableReader:
@@ -52,7 +57,9 @@ class StudyTableReader:
         if not isinstance(entries, list) or not all(isinstance(x, Mapping) for x in entries):
             self.add_problem(f"{key} must be tables, written as [[{key}]]")
             return []
-        return [StudyTableReader(x, f"[[{key}]] {i}", self.problems) for i, x in enumerate(entries, 1)]
+        return [
+            StudyTableReader(x, f"[[{key}]] {i}", self.problems) for i, x in enumerate(entries, 1)
+        ]
 
     @overload
     def read_text(self, key: str, default: str) -> str: ...
@@ -92,7 +99,9 @@ class StudyTableReader:
 
     def read_integer(self, key: str, minimum: int, default: int | None = None) -> int | None:
         value = self.data.get(key, default)
-        if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= minimum):
+        if value is None or (
+            isinstance(value, int) and not isinstance(value, bool) and value >= minimum
+        ):
             return value
         self.add_problem(f"{key} = {value!r} must be a whole number of at least {minimum}")
         return default

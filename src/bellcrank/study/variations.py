@@ -10,11 +10,19 @@ from bellcrank.core import signals
 from bellcrank.core.errors import ModelError
 from bellcrank.core.metrics.metric import Metric
 from bellcrank.core.metrics.metric_kinds import parse_metric_kind
-from bellcrank.simulation.many.sample_plans import DISTRIBUTIONS, HOW, SamplePlan, Value, distribution_problem
+from bellcrank.simulation.many.sample_plans import (
+    DISTRIBUTIONS,
+    HOW,
+    SamplePlan,
+    Value,
+    distribution_problem,
+)
 from bellcrank.study.study_parts import StudyPart
 from bellcrank.study.table_reader import StudyTableReader
 
-SIGNALS = {name: kind.parameter_names for name, kind in signals.SIGNAL_KINDS.items() if name != "constant"}
+SIGNALS = {
+    name: kind.parameter_names for name, kind in signals.SIGNAL_KINDS.items() if name != "constant"
+}
 MOST = 1_000_000  # runs of a study
 
 
@@ -22,13 +30,21 @@ def read_parts(r: StudyTableReader) -> tuple[StudyPart, ...]:
     """[[parts]], or the one part of [grid] and [samples]."""
     alone = [key for key in ("grid", "samples") if key in r.data]
     if "parts" in r.data and alone:
-        r.add_problem(f"{' and '.join(alone)} must stand in one of the [[parts]], or there are no parts")
+        r.add_problem(
+            f"{' and '.join(alone)} must stand in one of the [[parts]], or there are no parts"
+        )
     if "parts" in r.data:
-        study_parts = tuple(_read_part(t, t.read_text("name", str(i))) for i, t in enumerate(r.sub_tables("parts"), 1))
+        study_parts = tuple(
+            _read_part(t, t.read_text("name", str(i)))
+            for i, t in enumerate(r.sub_tables("parts"), 1)
+        )
     else:
         study_parts = (_read_part(r, ""),)
     if len({p.name for p in study_parts}) < len(study_parts):
-        r.add_problem(f"the parts must have different names, given {', '.join(repr(p.name) for p in study_parts)}")
+        r.add_problem(
+            f"the parts must have different names, given "
+            f"{', '.join(repr(p.name) for p in study_parts)}"
+        )
     count = sum(_count_value_runs(p) for p in study_parts)
     if count > MOST:
         r.add_problem(f"{count} runs are more than {MOST}")
@@ -37,7 +53,9 @@ def read_parts(r: StudyTableReader) -> tuple[StudyPart, ...]:
 
 
 def _count_value_runs(part: StudyPart) -> int:
-    return math.prod(len(v) for v in part.grid.values()) * (part.samples.count if part.samples else 1)
+    return math.prod(len(v) for v in part.grid.values()) * (
+        part.samples.count if part.samples else 1
+    )
 
 
 def _read_part(t: StudyTableReader, name: str) -> StudyPart:
@@ -60,7 +78,9 @@ def _read_grid(t: StudyTableReader, key: str) -> list[Value]:
     if isinstance(values, Mapping):
         return _read_range(t.sub_table(key))
     if not isinstance(values, list) or not values:
-        t.add_problem(f"{key} = {values!r} must be a list of values, or {{from = , to = , count = }}")
+        t.add_problem(
+            f"{key} = {values!r} must be a list of values, or {{from = , to = , count = }}"
+        )
         return []
     for x in values:
         if not isinstance(x, int | float | str) or (isinstance(x, float) and not math.isfinite(x)):
@@ -92,12 +112,16 @@ def _read_samples(t: StudyTableReader) -> SamplePlan | None:
     t.check_keys(("count", "seed", "how", "of"))
     sampling = t.read_choice("how", HOW, HOW[0])
     inner = t.sub_table("of")
-    distributions = {name: d for name in inner.data if (d := _read_distribution(inner, name)) is not None}
+    distributions = {
+        name: d for name in inner.data if (d := _read_distribution(inner, name)) is not None
+    }
     if not t.require_keys("count", "seed", "of"):
         return None
     count, seed = t.read_integer("count", 1), t.read_integer("seed", 0)
     return (
-        None if count is None or seed is None or not distributions else SamplePlan(count, seed, sampling, distributions)
+        None
+        if count is None or seed is None or not distributions
+        else SamplePlan(count, seed, sampling, distributions)
     )
 
 
@@ -115,7 +139,8 @@ def _read_distribution(t: StudyTableReader, name: str) -> tuple[str, tuple[float
 
 
 def read_inputs(t: StudyTableReader) -> dict[str, Any]:
-    """Numbers, formulas, signals {step = {at = 1, height = 2}}, or samples {t = [..], value = [..]}."""
+    """Numbers, formulas, signals {step = {at = 1, height = 2}}, or samples {t = [..], value =
+    [..]}."""
     inputs = {}
     for name, entry in t.data.items():
         if not isinstance(entry, Mapping):
@@ -126,10 +151,15 @@ def read_inputs(t: StudyTableReader) -> dict[str, Any]:
             ((kind, _),) = entry.items()
             inner = t.sub_table(name).sub_table(kind)
             inner.check_keys(SIGNALS[kind])
-            value = {kind: {key: v for key in inner.data if (v := inner.read_formula(key)) is not None}}
+            value = {
+                kind: {key: v for key in inner.data if (v := inner.read_formula(key)) is not None}
+            }
         else:
             signal_kinds = ", ".join(SIGNALS)
-            t.add_problem(f"{name} must be a number, a formula, {{t = [...], value = [...]}}, or one of {signal_kinds}")
+            t.add_problem(
+                f"{name} must be a number, a formula, {{t = [...], value = [...]}}, or one "
+                f"of {signal_kinds}"
+            )
             continue
         if value is not None:
             inputs[name] = value
@@ -138,7 +168,9 @@ def read_inputs(t: StudyTableReader) -> dict[str, Any]:
 
 def _read_numbers(t: StudyTableReader, key: str) -> list[float]:
     entry = t.data[key]
-    is_numeric = isinstance(entry, list) and all(isinstance(x, int | float) and math.isfinite(x) for x in entry)
+    is_numeric = isinstance(entry, list) and all(
+        isinstance(x, int | float) and math.isfinite(x) for x in entry
+    )
     if is_numeric and len(entry) > 1:
         return [float(x) for x in entry]
     t.add_problem(f"{key} must be a list of finite numbers")
@@ -146,10 +178,14 @@ def _read_numbers(t: StudyTableReader, key: str) -> list[float]:
 
 
 def read_metrics(t: StudyTableReader) -> dict[str, Metric]:
-    """name = {kind = , of = channel or list of channels, from = , until = }, or a metric of bc.metrics."""
+    """name = {kind = , of = channel or list of channels, from = , until = }, or a metric of
+    bc.metrics."""
     if not t.data:
         t.add_problem("there is no metric: one is name = { kind = ..., of = channel }")
-    read = {name: x if isinstance(x, Metric) else _read_metric(t.sub_table(name)) for name, x in t.data.items()}
+    read = {
+        name: x if isinstance(x, Metric) else _read_metric(t.sub_table(name))
+        for name, x in t.data.items()
+    }
     return {name: m for name, m in read.items() if m is not None}
 
 
@@ -164,7 +200,11 @@ def _read_metric(t: StudyTableReader) -> Metric | None:
         t.add_problem(str(error).removesuffix("."))
         return None
     channels = [channel_entry] if isinstance(channel_entry, str) else channel_entry
-    if not isinstance(channels, list) or not channels or not all(isinstance(c, str) for c in channels):
+    if (
+        not isinstance(channels, list)
+        or not channels
+        or not all(isinstance(c, str) for c in channels)
+    ):
         t.add_problem(f"of = {channel_entry!r} must be a channel or a list of channels")
         return None
     start, end = t.read_number("from"), t.read_number("until")

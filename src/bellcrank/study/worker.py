@@ -1,9 +1,9 @@
 """What a worker does: a few runs of a study, one after another, each kept on disk as it ends.
 
-A worker derives and compiles a model once and keeps it; the compiled program comes from the cache of its machine,
-where the first that needs it puts it. Where a worker sees the folder of the study, it writes there itself, and omits
-runs that already lie there: then the death of a process costs the run it was in and no other. Elsewhere results
-travel back when a task ends.
+A worker derives and compiles a model once and keeps it; the compiled program comes from the cache
+of its machine, where the first that needs it puts it. Where a worker sees the folder of the study,
+it writes there itself, and omits runs that already lie there: then the death of a process costs the
+run it was in and no other. Elsewhere results travel back when a task ends.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class _PreparedRun(NamedTuple):
 
 def _prepare_run(job: Job, key: str, values: Mapping[str, Value]) -> _PreparedRun:
     run_job = apply_run_values(job, values)
-    return _PreparedRun(key, values, run_job, content_digest([variant_key(run_job), run_job["run"]]))
+    return _PreparedRun(
+        key, values, run_job, content_digest([variant_key(run_job), run_job["run"]])
+    )
 
 
 def _cached_runner(job: Job) -> StudyRunner | str:
@@ -55,7 +57,9 @@ def _cached_runner(job: Job) -> StudyRunner | str:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ModelWarning)  # reported when the study was read
-                models[variant] = StudyRunner(build_model(job).equations(), job["run"].get("backend"))
+                models[variant] = StudyRunner(
+                    build_model(job).equations(), job["run"].get("backend")
+                )
         except BellcrankError as error:
             models[variant] = str(error)
         except Exception as error:  # a fault: the other runs continue
@@ -67,14 +71,20 @@ def _cached_runner(job: Job) -> StudyRunner | str:
 
 
 def _run_records(runs: Sequence[_PreparedRun], threads: int) -> list[dict[str, Any]]:
-    """Records of the first of some runs of one model: several at once where compiled code drives them."""
+    """Records of the first of some runs of one model: several at once where compiled code drives
+    them."""
     runner = _cached_runner(runs[0].job)
     jobs = [run.job for run in runs]
     records = (
-        runner.run_jobs(jobs, AT_ONCE, threads) if isinstance(runner, StudyRunner) else [failed_record(jobs[0], runner)]
+        runner.run_jobs(jobs, AT_ONCE, threads)
+        if isinstance(runner, StudyRunner)
+        else [failed_record(jobs[0], runner)]
     )
     pairs = zip(runs, records, strict=False)
-    return [{"key": run.key, "values": dict(run.values), **record, "by": _worker_name()} for run, record in pairs]
+    return [
+        {"key": run.key, "values": dict(run.values), **record, "by": _worker_name()}
+        for run, record in pairs
+    ]
 
 
 def _worker_name() -> str:
@@ -84,10 +94,12 @@ def _worker_name() -> str:
 def do_task(
     job: Job, runs: Runs, folder: str, token: str, seconds: float, threads: int = 1
 ) -> tuple[bool, list[dict[str, Any]]]:
-    """Records of the runs that are done within some seconds, at least one; and whether they lie in the folder."""
+    """Records of the runs that are done within some seconds, at least one; and whether they lie in
+    the folder."""
     if job["bellcrank"] != __version__:
         raise RunError(
-            f"the worker {_worker_name()} has Bellcrank {__version__}, the study comes from {job['bellcrank']}"
+            f"the worker {_worker_name()} has Bellcrank {__version__}, the study comes from "
+            f"{job['bellcrank']}"
         )
     token_found = read_token(folder)
     if token_found is not None and token_found != token:
@@ -103,7 +115,9 @@ def do_task(
         records += [stored[key] for key, _ in runs if key in stored]
         pending = [_prepare_run(job, *run) for run in runs if run[0] not in stored]
         while pending:
-            new_records = _run_records([run for run in pending if run.batch_key == pending[0].batch_key], threads)
+            new_records = _run_records(
+                [run for run in pending if run.batch_key == pending[0].batch_key], threads
+            )
             finished_keys = {record["key"] for record in new_records}
             pending = [run for run in pending if run.key not in finished_keys]
             for record in new_records:
@@ -126,7 +140,10 @@ def _record_reader(folder: str, token: str) -> RecordReader:
 def task_error_message(error: BaseException) -> str:
     """Why a task as a whole failed."""
     if isinstance(error, ModuleNotFoundError):
-        return f"the workers cannot import {error.name}: Bellcrank of the same version must be installed where they run"
+        return (
+            f"the workers cannot import {error.name}: Bellcrank of the same version must be "
+            f"installed where they run"
+        )
     if isinstance(error, RunError):
         return str(error)
     return f"a task failed: {type(error).__name__}: {error}"

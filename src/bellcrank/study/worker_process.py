@@ -1,7 +1,8 @@
-"""A worker process of this machine, started and watched over by `local`: tasks come in, answers go out, by pipes.
+"""A worker process of this machine, started and watched over by `local`: tasks come in, answers go
+out, by pipes.
 
-It ends as soon as the process that started it ends, however that came about: its standard input is then closed. A
-compiler that runs for it ends first, and what is left of a build is removed.
+It ends as soon as the process that started it ends, however that came about: its standard input is
+then closed. A compiler that runs for it ends first, and what is left of a build is removed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ def main() -> None:
         _take_over_stream(1, "wb", os.dup(2)),
     )
     threading.Thread(target=_read_tasks, args=(task_stream, tasks), daemon=True).start()
-    from bellcrank.study.worker import do_task, task_error_message  # while the thread already listens
+    from bellcrank.study.worker import (
+        do_task,
+        task_error_message,
+    )  # while the thread already listens
 
     _send_answer(answers, (READY, None))
     while True:
@@ -39,7 +43,8 @@ def main() -> None:
 
 
 def _take_over_stream(number: int, mode: str, instead: int) -> IO[bytes]:
-    """Standard input or output for ourselves; what the code of a model reads or prints there goes elsewhere."""
+    """Standard input or output for ourselves; what the code of a model reads or prints there goes
+    elsewhere."""
     stream = os.fdopen(os.dup(number), mode)
     os.dup2(instead, number)
     os.close(instead)

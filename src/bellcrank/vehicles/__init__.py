@@ -1,5 +1,5 @@
-"""Vehicles: cars, trucks and trailers, motorcycles, and simple ones of partial vehicles; their tyres, terrain and
-manoeuvres.
+"""Vehicles: cars, trucks and trailers, motorcycles, and simple ones of partial vehicles; their
+tyres, terrain and manoeuvres.
 
 Public names are listed in `__init__.pyi`; each is imported from its module when it is first used.
 """

@@ -1,4 +1,5 @@
-"""The public names: type checkers read them here, `__init__.py` imports each when it is first used."""
+"""The public names: type checkers read them here, `__init__.py` imports each when it is first
+used."""
 
 from bellcrank.vehicles import manoeuvres as manoeuvres
 from bellcrank.vehicles import terrain as terrain

@@ -25,19 +25,29 @@ def require_finite_argument(call: str, unit: str, /, **arguments: Any) -> None:
 
 def require_positive_argument(call: str, unit: str, /, **arguments: Any) -> None:
     """Rejects arguments that are no positive finite numbers."""
-    _raise_if_wrong(call, f"a positive number ({unit})", arguments, lambda x: is_finite(x) and x > 0)
+    _raise_if_wrong(
+        call, f"a positive number ({unit})", arguments, lambda x: is_finite(x) and x > 0
+    )
 
 
 def require_finite_list(call: str, name: str, unit: str, numbers: Any) -> list[float]:
     """A list of finite numbers."""
     array = to_float_array(list(numbers) if isinstance(numbers, range) else numbers)
     if array is None or array.ndim != 1 or not array.size or not np.isfinite(array).all():
-        raise ModelError(f"{call}: {name}={display_text(numbers)} must be a list of finite numbers ({unit})")
+        raise ModelError(
+            f"{call}: {name}={display_text(numbers)} must be a list of finite numbers ({unit})"
+        )
     values: list[float] = array.tolist()
     return values
 
 
-def _raise_if_wrong(call: str, kind: str, arguments: dict[str, Any], is_valid: Callable[[Any], bool]) -> None:
-    problems = [f"{call}: {name}={display_text(x)} must be {kind}" for name, x in arguments.items() if not is_valid(x)]
+def _raise_if_wrong(
+    call: str, kind: str, arguments: dict[str, Any], is_valid: Callable[[Any], bool]
+) -> None:
+    problems = [
+        f"{call}: {name}={display_text(x)} must be {kind}"
+        for name, x in arguments.items()
+        if not is_valid(x)
+    ]
     if problems:
         raise ModelError(problems)

@@ -1,7 +1,8 @@
-"""Paths to follow: a line in the plane by its arc length, as cubic tables; it continues straight at both ends. And lane
-changes along x by parameters, so that one program drives all of them.
+"""Paths to follow: a line in the plane by its arc length, as cubic tables; it continues straight at
+both ends. And lane changes along x by parameters, so that one program drives all of them.
 
-Both say how a driver adds them to a model and asks for place, heading and curvature at a station, as text.
+Both say how a driver adds them to a model and asks for place, heading and curvature at a station,
+as text.
 """
 
 from __future__ import annotations
@@ -45,7 +46,11 @@ class Path(PublicDir):
     (100.0, 20)
     """
 
-    internals: ClassVar[tuple[str, ...]] = ("add_to_system", "position_at", "heading_and_curvature_at")
+    internals: ClassVar[tuple[str, ...]] = (
+        "add_to_system",
+        "position_at",
+        "heading_and_curvature_at",
+    )
     s: tuple[float, ...]
     x: tuple[float, ...]
     y: tuple[float, ...]
@@ -73,11 +78,20 @@ class Path(PublicDir):
         from scipy.interpolate import CubicSpline
 
         px, py = np.asarray(x, float), np.asarray(y, float)
-        if px.ndim != 1 or px.shape != py.shape or len(px) < 3 or not np.isfinite(px).all() & np.isfinite(py).all():
-            raise ModelError("a path needs x and y of at least three points, the same count of each")
+        if (
+            px.ndim != 1
+            or px.shape != py.shape
+            or len(px) < 3
+            or not np.isfinite(px).all() & np.isfinite(py).all()
+        ):
+            raise ModelError(
+                "a path needs x and y of at least three points, the same count of each"
+            )
         chords = np.hypot(np.diff(px), np.diff(py))
         if not (chords > 0).all():
-            raise ModelError(f"two points of the path lie at the same place, near point {int(np.argmin(chords))}")
+            raise ModelError(
+                f"two points of the path lie at the same place, near point {int(np.argmin(chords))}"
+            )
         arc = np.concatenate([[0.0], np.cumsum(chords)])
         line = CubicSpline(arc, np.column_stack([px, py]))
         fine = np.linspace(0.0, arc[-1], max(int(8 * arc[-1] / STEP), 16))
@@ -112,7 +126,9 @@ class Path(PublicDir):
     def add_to_system(self, s: System) -> None:
         """Adds what the formulas below need."""
         columns = (self.x, self.y, self.heading, self.curvature.tolist())
-        for name, values in zip(("path_x", "path_y", "path_heading", "path_curvature"), columns, strict=True):
+        for name, values in zip(
+            ("path_x", "path_y", "path_heading", "path_curvature"), columns, strict=True
+        ):
             s.define(name, table(self.s, values, 3))
 
     def position_at(self, s: System, station: str, name: str) -> tuple[str, str]:
@@ -148,8 +164,8 @@ class Change(PublicDir):
     Parameters
     ----------
     corners : tuple of pairs, default ((15.0, 0.0), (45.0, 3.5), (70.0, 3.5), (95.0, 0.0))
-        Four corners (x, y) in m, with increasing x. They are parameters path_x1 to path_x4 and path_y1 to path_y3 of
-        the model, so that one program drives all lane changes.
+        Four corners (x, y) in m, with increasing x. They are parameters path_x1 to path_x4 and
+        path_y1 to path_y3 of the model, so that one program drives all lane changes.
 
     Raises
     ------
@@ -169,9 +185,16 @@ class Change(PublicDir):
 
     def __post_init__(self) -> None:
         xs = [x for x, _ in self.corners]
-        if len(xs) != 4 or not all(b > a for a, b in pairwise(xs)) or self.corners[1][1] != self.corners[2][1]:
-            raise ModelError(f"lane change: corners={self.corners!r:.120} must be four with growing x, the middle two "
-                             "with the same y")  # fmt: skip
+        if (
+            len(xs) != 4
+            or not all(b > a for a, b in pairwise(xs))
+            or self.corners[1][1] != self.corners[2][1]
+        ):
+            raise ModelError(
+                f"lane change: corners={self.corners!r:.120} must be four with growing x, "
+                f"the middle two "
+                "with the same y"
+            )
 
     def parameters(self) -> dict[str, float]:
         """Give the corners by the names of the parameters.
@@ -182,7 +205,9 @@ class Change(PublicDir):
             Values in m.
         """
         parameters = {f"path_x{i}": float(x) for i, (x, _) in enumerate(self.corners, 1)}
-        return parameters | {f"path_y{i}": float(self.corners[j][1]) for i, j in ((1, 0), (2, 1), (3, 3))}
+        return parameters | {
+            f"path_y{i}": float(self.corners[j][1]) for i, j in ((1, 0), (2, 1), (3, 3))
+        }
 
     def tightest(self) -> tuple[float, float]:
         """Find the smallest radius.
@@ -194,35 +219,53 @@ class Change(PublicDir):
         """
         radii = []
         for (x0, y0), (x1, y1) in (self.corners[:2], self.corners[2:]):
-            bend = abs(y1 - y0) * 10 / np.sqrt(3) / (x1 - x0) ** 2  # of a quintic step, at 0.21 of it
+            bend = (
+                abs(y1 - y0) * 10 / np.sqrt(3) / (x1 - x0) ** 2
+            )  # of a quintic step, at 0.21 of it
             radii.append((1 / bend if bend > 0 else np.inf, x0 + 0.21 * (x1 - x0)))
         return min(radii)
 
     def add_to_system(self, s: System) -> None:
         for name, value in self.parameters().items():
-            s.add_parameter(name, value, units="L", label=f"{name[5]} of corner {name[6]} of the lane change")
+            s.add_parameter(
+                name, value, units="L", label=f"{name[5]} of corner {name[6]} of the lane change"
+            )
 
     def _step_terms(self, s: System, station: str, name: str) -> list[tuple[str, str, str]]:
         """Fraction of each step that is passed, its length and how far it goes aside."""
         steps = []
         for i, (a, b) in enumerate(((1, 2), (3, 4)), 1):
-            s.define(f"{name}_share{i}", f"max(0, min(1, ({station} - path_x{a})/(path_x{b} - path_x{a})))")
-            steps.append((f"{name}_share{i}", f"(path_x{b} - path_x{a})", f"(path_y{i + 1} - path_y{i})"))
+            s.define(
+                f"{name}_share{i}",
+                f"max(0, min(1, ({station} - path_x{a})/(path_x{b} - path_x{a})))",
+            )
+            steps.append(
+                (f"{name}_share{i}", f"(path_x{b} - path_x{a})", f"(path_y{i + 1} - path_y{i})")
+            )
         return steps
 
     def position_at(self, s: System, station: str, name: str) -> tuple[str, str]:
-        steps = [f"{offset}*{u}**3*(10 - 15*{u} + 6*{u}**2)" for u, _, offset in self._step_terms(s, station, name)]
+        steps = [
+            f"{offset}*{u}**3*(10 - 15*{u} + 6*{u}**2)"
+            for u, _, offset in self._step_terms(s, station, name)
+        ]
         return station, f"(path_y1 + {' + '.join(steps)})"
 
     def heading_and_curvature_at(self, s: System, station: str, name: str) -> tuple[str, str]:
         steps = self._step_terms(s, station, name)
-        s.define(f"{name}_slope", " + ".join(f"30*{offset}/{l}*({u}*(1 - {u}))**2" for u, l, offset in steps))
+        s.define(
+            f"{name}_slope",
+            " + ".join(f"30*{offset}/{l}*({u}*(1 - {u}))**2" for u, l, offset in steps),
+        )
         bend = " + ".join(f"60*{offset}/{l}**2*{u}*(1 - {u})*(1 - 2*{u})" for u, l, offset in steps)
         return f"atan({name}_slope)", f"({bend})/(1 + {name}_slope**2)**1.5"
 
 
-def lane_change(corners: Sequence[tuple[float, float]], before: float = 500.0, after: float = 500.0) -> Path:
-    """Make a path that is straight, then takes quintic steps from corner to corner, then is straight again.
+def lane_change(
+    corners: Sequence[tuple[float, float]], before: float = 500.0, after: float = 500.0
+) -> Path:
+    """Make a path that is straight, then takes quintic steps from corner to corner, then is
+    straight again.
 
     Parameters
     ----------
@@ -249,9 +292,15 @@ def lane_change(corners: Sequence[tuple[float, float]], before: float = 500.0, a
     require_positive_argument("lane_change", "m", after=after)
     points = to_float_array(corners)
     if points is None or points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
-        raise ModelError(f"lane_change: corners={display_text(corners)} must be pairs (x, y) of finite numbers (m)")
+        raise ModelError(
+            f"lane_change: corners={display_text(corners)} must be pairs (x, y) of finite "
+            f"numbers (m)"
+        )
     if not (np.diff(points[:, 0], prepend=-before) > 0).all():
-        raise ModelError(f"lane_change: corners={display_text(corners)} must have x that grows, after -{before:g} m")
+        raise ModelError(
+            f"lane_change: corners={display_text(corners)} must have x that grows, after "
+            f"-{before:g} m"
+        )
     straight = corners[0][0] + before
     xs, ys = [np.linspace(-before, corners[0][0], max(int(straight), 2))], []
     ys.append(np.full(len(xs[0]), corners[0][1]))
@@ -266,7 +315,8 @@ def lane_change(corners: Sequence[tuple[float, float]], before: float = 500.0, a
 
 
 def circle(radius: float, straight: float = 30.0, turns: float = 1.0) -> Path:
-    """Make a path that is straight, then a circle, with curvature that grows over the second half of the straight part.
+    """Make a path that is straight, then a circle, with curvature that grows over the second half
+    of the straight part.
 
     Parameters
     ----------
@@ -293,7 +343,9 @@ def circle(radius: float, straight: float = 30.0, turns: float = 1.0) -> Path:
     require_positive_argument("circle", "m", straight=straight)
     require_positive_argument("circle", "rotations", turns=turns)
     if radius == 0:
-        raise ModelError("circle: radius=0 must be positive (to the left) or negative (to the right) (m)")
+        raise ModelError(
+            "circle: radius=0 must be positive (to the left) or negative (to the right) (m)"
+        )
     size = abs(radius)
     ds = 0.25
     s = np.arange(0.0, straight + 2 * np.pi * size * turns, ds)

@@ -1,9 +1,11 @@
-"""Keys of a file: what each is called, its dimension, words, allowed and usual values; and how a section is read.
+"""Keys of a file: what each is called, its dimension, words, allowed and usual values; and how a
+section is read.
 
-A section is a frozen dataclass whose fields are made by `file_key`. Numbers stand in the units that the section states,
-by a list such as units = ["mm", "N/mm"], or that a section around it states; or a value is text with its own unit,
-"25 N/mm". In records all is in SI units, angles in rad. Nothing is guessed: a number whose unit is not stated is
-rejected, a key that is not known is rejected with the nearest name, and all problems are reported at once.
+A section is a frozen dataclass whose fields are made by `file_key`. Numbers stand in the units that
+the section states, by a list such as units = ["mm", "N/mm"], or that a section around it states; or
+a value is text with its own unit, "25 N/mm". In records all is in SI units, angles in rad. Nothing
+is guessed: a number whose unit is not stated is rejected, a key that is not known is rejected with
+the nearest name, and all problems are reported at once.
 """
 
 from __future__ import annotations
@@ -29,12 +31,13 @@ NUMBERS = ("number", "vector", "numbers", "pairs")  # kinds that have units
 class FileKey:
     """What a file may say under a name.
 
-    kind: number, vector (three numbers), numbers (a list), pairs (a list of two numbers each), rows (lists of numbers
-    without unit, all of one length), text, flag (true or
-    false), formulas (by names), mapping (read elsewhere), section (a record of its own) or sections (such records by
-    name). `dimensions`: of the numbers, two for pairs. `sign`: 1 positive, 0 not negative, None any. `max_value`: the
-    largest value that is allowed; `typical_range`: between what a person expects it, in SI units. `switch`: of a
-    section whose keys have defaults, true stands for all of these and false for none.
+    kind: number, vector (three numbers), numbers (a list), pairs (a list of two numbers each), rows
+    (lists of numbers without unit, all of one length), text, flag (true or
+    false), formulas (by names), mapping (read elsewhere), section (a record of its own) or sections
+    (such records by name). `dimensions`: of the numbers, two for pairs. `sign`: 1 positive, 0 not
+    negative, None any. `max_value`: the largest value that is allowed; `typical_range`: between
+    what a person expects it, in SI units. `switch`: of a section whose keys have defaults, true
+    stands for all of these and false for none.
     """
 
     kind: str
@@ -63,8 +66,17 @@ def file_key(
 ) -> Any:
     """A field of a record with its `FileKey`; without a default it must be given."""
     dimensions = (dimension,) if isinstance(dimension, str) else dimension
-    entry = FileKey(kind, words, dimensions if kind in NUMBERS else (), sign, usual, choices, record, most,
-                switch)  # fmt: skip
+    entry = FileKey(
+        kind,
+        words,
+        dimensions if kind in NUMBERS else (),
+        sign,
+        usual,
+        choices,
+        record,
+        most,
+        switch,
+    )
     return field(default=default, metadata={"key": entry})
 
 
@@ -105,11 +117,19 @@ class SectionUnits:
         """With the units that a section adds."""
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, Sequence) or not all(isinstance(u, str) for u in texts):
-            return problems.add_problem(f'{path}: units = {value!r:.60} must be a list such as ["mm", "N/mm"].', self)
-        units = [u for u in (parse_unit(text, f"{path}: units", problems) for text in texts) if u is not None]
+            return problems.add_problem(
+                f'{path}: units = {value!r:.60} must be a list such as ["mm", "N/mm"].', self
+            )
+        units = [
+            u
+            for u in (parse_unit(text, f"{path}: units", problems) for text in texts)
+            if u is not None
+        ]
         for i, one in enumerate(units):
             if any(one.dimension == earlier.dimension for earlier in units[:i]):
-                problems.append(f"{path}: units lists two units of one kind, the second is '{one.text}'.")
+                problems.append(
+                    f"{path}: units lists two units of one kind, the second is '{one.text}'."
+                )
         return SectionUnits((*units, *self.units))
 
 
@@ -123,11 +143,18 @@ def parse_unit(text: str, path: str, problems: ProblemList) -> Unit | None:
 
 
 def read_key_record(
-    cls: Any, section: Any, path: str, problems: ProblemList, outer_units: SectionUnits | None = None
+    cls: Any,
+    section: Any,
+    path: str,
+    problems: ProblemList,
+    outer_units: SectionUnits | None = None,
 ) -> Any:
-    """A record of the class from a mapping; None where something is wrong, which `problems` then reports."""
+    """A record of the class from a mapping; None where something is wrong, which `problems` then
+    reports."""
     if not isinstance(section, Mapping):
-        return problems.add_problem(f"{path} must be a section with keys of its own, given {section!r:.60}.")
+        return problems.add_problem(
+            f"{path} must be a section with keys of its own, given {section!r:.60}."
+        )
     problem_count = len(problems)
     keys = {f.name: f for f in fields(cls) if "key" in f.metadata}
     for name in section:
@@ -147,7 +174,9 @@ def read_key_record(
     return cls(**values) if len(problems) == problem_count else None
 
 
-def read_value(k: FileKey, value: Any, path: str, problems: ProblemList, section_units: SectionUnits) -> Any:
+def read_value(
+    k: FileKey, value: Any, path: str, problems: ProblemList, section_units: SectionUnits
+) -> Any:
     if k.kind == "section":
         if k.switch and isinstance(value, bool):
             return k.record() if value else None
@@ -155,18 +184,33 @@ def read_value(k: FileKey, value: Any, path: str, problems: ProblemList, section
     if k.kind == "sections":
         if not isinstance(value, Mapping):
             return problems.add_problem(f"{path} must hold sections, given {value!r:.60}.", {})
-        return {str(n): read_key_record(k.record, v, f"{path}.{n}", problems, section_units) for n, v in value.items()}
+        return {
+            str(n): read_key_record(k.record, v, f"{path}.{n}", problems, section_units)
+            for n, v in value.items()
+        }
     if k.kind == "mapping":
         return (
-            value if isinstance(value, Mapping) else problems.add_problem(f"{path} must be a section of its own.", {})
+            value
+            if isinstance(value, Mapping)
+            else problems.add_problem(f"{path} must be a section of its own.", {})
         )
     if k.kind == "formulas":
-        plain = isinstance(value, Mapping) and all(isinstance(x, str | int | float) for x in value.values())
+        plain = isinstance(value, Mapping) and all(
+            isinstance(x, str | int | float) for x in value.values()
+        )
         rule = """must be formulas by name, such as { mu = "0.5*mu" }"""
-        return dict(value) if plain else problems.add_problem(f"{path} {rule}, given {value!r:.60}.", {})
+        return (
+            dict(value)
+            if plain
+            else problems.add_problem(f"{path} {rule}, given {value!r:.60}.", {})
+        )
     if k.kind == "flag":
         is_bool = isinstance(value, bool)
-        return value if is_bool else problems.add_problem(f"{path} must be true or false, given {value!r:.60}.", False)
+        return (
+            value
+            if is_bool
+            else problems.add_problem(f"{path} must be true or false, given {value!r:.60}.", False)
+        )
     if k.kind == "text":
         return _read_text(k, value, path, problems)
     if k.kind == "pairs":
@@ -177,9 +221,13 @@ def read_value(k: FileKey, value: Any, path: str, problems: ProblemList, section
         not_a_list = isinstance(value, str) or not isinstance(value, Sequence) or not value
         if not_a_list or (k.kind == "vector" and len(value) != 3):
             count = "three numbers" if k.kind == "vector" else "a list of numbers"
-            return problems.add_problem(f"{path} must be {count}, given {value!r:.60}.", (0.0, 0.0, 0.0))
+            return problems.add_problem(
+                f"{path} must be {count}, given {value!r:.60}.", (0.0, 0.0, 0.0)
+            )
         problem_count = len(problems)
-        numbers = tuple(_read_number(k, k.dimensions[0], x, path, problems, section_units) for x in value)
+        numbers = tuple(
+            _read_number(k, k.dimensions[0], x, path, problems, section_units) for x in value
+        )
         del problems[problem_count + 1 :]  # the first number reports it for all
         return numbers
     return _read_number(k, k.dimensions[0], value, path, problems, section_units)
@@ -194,19 +242,28 @@ def _read_text(k: FileKey, value: Any, path: str, problems: ProblemList) -> Any:
         if value.lower() == choice.lower():
             return choice
     options = ", ".join(f"'{c}'" for c in k.choices)
-    return problems.add_problem(f"{path} = {value!r:.40} is not known; it is one of {options}.", k.choices[0])
+    return problems.add_problem(
+        f"{path} = {value!r:.40} is not known; it is one of {options}.", k.choices[0]
+    )
 
 
 def _read_pairs(
     k: FileKey, value: Any, path: str, problems: ProblemList, section_units: SectionUnits
 ) -> tuple[tuple[float, float], ...]:
     is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    if not is_list or len(value) < 2 or not all(isinstance(p, Sequence) and len(p) == 2 for p in value):
+    if (
+        not is_list
+        or len(value) < 2
+        or not all(isinstance(p, Sequence) and len(p) == 2 for p in value)
+    ):
         return problems.add_problem(
             f"{path} must be a list of at least two pairs of numbers.", ((0.0, 0.0), (1.0, 1.0))
         )
     problem_count = len(problems)
-    rows = [[_read_number(k, d, x, path, problems, section_units) for d, x in zip(k.dimensions, p)] for p in value]
+    rows = [
+        [_read_number(k, d, x, path, problems, section_units) for d, x in zip(k.dimensions, p)]
+        for p in value
+    ]
     if len(problems) > problem_count:
         del problems[problem_count + 1 :]  # the first number reports it for all
         return ((0.0, 0.0), (1.0, 1.0))
@@ -217,30 +274,54 @@ def _read_pairs(
 
 
 def _read_rows(value: Any, path: str, problems: ProblemList) -> tuple[tuple[float, ...], ...]:
-    array = to_float_array(value) if isinstance(value, Sequence) and not isinstance(value, str) else None
+    array = (
+        to_float_array(value)
+        if isinstance(value, Sequence) and not isinstance(value, str)
+        else None
+    )
     is_invalid = array is None or array.ndim != 2 or not np.isfinite(array).all()
-    if array is None or is_invalid or not array.size or any(isinstance(x, bool) for row in value for x in row):
-        rule = "must be a list of rows of numbers, all of one length, such as [[1, 1.1], [1.2, 1.3]]"
+    if (
+        array is None
+        or is_invalid
+        or not array.size
+        or any(isinstance(x, bool) for row in value for x in row)
+    ):
+        rule = (
+            "must be a list of rows of numbers, all of one length, such as [[1, 1.1], [1.2, 1.3]]"
+        )
         return problems.add_problem(f"{path} {rule}, given {display_text(value)}.", ((0.0,),))
     return tuple(tuple(map(float, row)) for row in array)
 
 
 def _read_number(
-    k: FileKey, dimension: str, value: Any, path: str, problems: ProblemList, section_units: SectionUnits
+    k: FileKey,
+    dimension: str,
+    value: Any,
+    path: str,
+    problems: ProblemList,
+    section_units: SectionUnits,
 ) -> float:
     key_dimension = parse_dimension(dimension)
-    unit = section_units.unit_for(key_dimension) if key_dimension != Dimension() else SI.equation_unit(key_dimension)
+    unit = (
+        section_units.unit_for(key_dimension)
+        if key_dimension != Dimension()
+        else SI.equation_unit(key_dimension)
+    )
     text = value if isinstance(value, str) else None
     if text is not None:
         match = WITH_UNIT.fullmatch(text)
         unit = None if match is None else parse_unit(match[2], path, problems)
         if match is None:
-            return problems.add_problem(f"{path}: {text!r:.40} is neither a number nor a number with its unit.", 0.0)
+            return problems.add_problem(
+                f"{path}: {text!r:.40} is neither a number nor a number with its unit.", 0.0
+            )
         if unit is None:
             return 0.0
         if unit.dimension != key_dimension:
             example = user_unit(key_dimension).text
-            return problems.add_problem(f"{path} = '{text}' must be in a unit such as {example}.", 0.0)
+            return problems.add_problem(
+                f"{path} = '{text}' must be in a unit such as {example}.", 0.0
+            )
         value = float(match[1])
     number = to_float(value)
     if number is None or not math.isfinite(number):
@@ -248,13 +329,19 @@ def _read_number(
     if unit is None:
         example = user_unit(key_dimension).text
         return problems.add_problem(
-            f"{path} = {value:g}: its unit is not stated; add one such as '{example}' to units, or write "
+            f"{path} = {value:g}: its unit is not stated; add one such as '{example}' to "
+            f"units, or write "
             f"'{value:g} {example}'.",
             0.0,
         )
     if (k.sign == 1 and not value > 0) or (k.sign == 0 and not value >= 0):
-        problems.append(f"{path} = {value:g} must {'be positive' if k.sign == 1 else 'not be negative'}.")
+        problems.append(
+            f"{path} = {value:g} must {'be positive' if k.sign == 1 else 'not be negative'}."
+        )
     si_value = float(unit.to_equation_units(value))
     if si_value > k.max_value:
-        problems.append(f"{path} = {format_value(k, si_value)} must lie between 0 and {format_value(k, k.max_value)}.")
+        problems.append(
+            f"{path} = {format_value(k, si_value)} must lie between 0 and "
+            f"{format_value(k, k.max_value)}."
+        )
     return si_value

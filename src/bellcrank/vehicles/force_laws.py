@@ -1,5 +1,5 @@
-"""Laws of stops and dampers, one text for numbers and for formulas of a model: `m` has the functions of both; and of
-tyres at standstill."""
+"""Laws of stops and dampers, one text for numbers and for formulas of a model: `m` has the
+functions of both; and of tyres at standstill."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from bellcrank.vehicles.tyres.steady_tyre import ARRAYS
 Array = np.ndarray[Any, Any]
 
 ATMOSPHERE = 101325.0  # Pa
-SMALLEST = 0.05  # of the volume of an air spring at rest: what is left when it is compressed to its end
+SMALLEST = (
+    0.05  # of the volume of an air spring at rest: what is left when it is compressed to its end
+)
 
 
 def bump_stop_force(m: MathFunctions, gap: Any, k: Any, cubic: Any, displacement: Any) -> Any:
@@ -29,13 +31,14 @@ def two_way_damper_force(m: MathFunctions, compression: Any, rebound: Any, v: An
 
 
 def dual_tyre_offsets(spacing: float | None) -> tuple[float, ...]:
-    """Distances of the tyres of a wheel from its centre, along its axis to the left, m: one tyre, or two (dual)."""
+    """Distances of the tyres of a wheel from its centre, along its axis to the left, m: one tyre,
+    or two (dual)."""
     return (0.0,) if spacing is None else (spacing / 2, -spacing / 2)
 
 
 class WheelStaticLoad(NamedTuple):
-    """What the ground does to a wheel at rest: load of its tyres (N), where it acts, and the moment by which they
-    resist inclination."""
+    """What the ground does to a wheel at rest: load of its tyres (N), where it acts, and the moment
+    by which they resist inclination."""
 
     load: float
     contact: Array
@@ -45,8 +48,10 @@ class WheelStaticLoad(NamedTuple):
 def wheel_static_load(
     wheel: Any, side: int, centre: Array, axis: Array, vertical: Array, height: float
 ) -> WheelStaticLoad:
-    """The tyres of a left (1) or right (-1) wheel at rest. `wheel`: what has `tyre` and `dual_tyre_offsets`, an axle;
-    `axis`: of spin, to the left; `height`: of the origin of positions above the ground, along `vertical`."""
+    """The tyres of a left (1) or right (-1) wheel at rest. `wheel`: what has `tyre` and
+    `dual_tyre_offsets`, an axle;
+    `axis`: of spin, to the left; `height`: of the origin of positions above the ground, along
+    `vertical`."""
     tyre = wheel.tyre.on("left" if side > 0 else "right")
     tilt = float(axis @ vertical)
     upright = float(np.sqrt(1 - tilt**2))
@@ -61,7 +66,9 @@ def wheel_static_load(
     load = sum(loads)
     fractions = [x / load if load > 0 else 1 / len(loads) for x in loads]
     return WheelStaticLoad(
-        load, sum((x * point for x, point in zip(fractions, points, strict=True)), np.zeros(3)), moment
+        load,
+        sum((x * point for x, point in zip(fractions, points, strict=True)), np.zeros(3)),
+        moment,
     )
 
 
@@ -71,7 +78,8 @@ def polytropic_air_force(force: Any, area: Any, exponent: Any, ratio: Any) -> An
 
 
 def static_overturning_moment(tyre: Any, load: float, axis: Array, vertical: Array) -> Array:
-    """The moment by which a tyre at standstill resists the inclination of its wheel; `axis` of spin, to the left."""
+    """The moment by which a tyre at standstill resists the inclination of its wheel; `axis` of
+    spin, to the left."""
     state = Rolling(
         load,
         0.0,

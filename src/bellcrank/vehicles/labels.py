@@ -1,4 +1,5 @@
-"""Labels of vehicles as people read them: parameters in words, wheels by where they are, not by names of parts."""
+"""Labels of vehicles as people read them: parameters in words, wheels by where they are, not by
+names of parts."""
 
 from __future__ import annotations
 
@@ -11,18 +12,31 @@ from bellcrank.api.system import System
 WHEEL = "wheel"  # what a corner without a part is
 PARTS = {"outer": "outer tyre", "inner": "inner tyre"}  # of a corner with dual tyres
 WORDS = {
-    "m": "mass of the chassis", "m_chassis": "mass of a chassis part", "m_rim": "mass of a rim",
-    "i_roll": "roll inertia of the chassis", "i_pitch": "pitch inertia of the chassis",
-    "i_yaw": "yaw inertia of the chassis", "h": "nominal height of the mass centre", "track": "track width",
-    "wheelbase": "wheelbase", "k_tyre": "vertical stiffness of a tyre", "c_tyre": "vertical damping of a tyre",
-    "l_tyre": "radius of a tyre without load", "k_strut": "stiffness of a strut", "c_strut": "damping of a strut",
-    "l_strut": "length of a strut without load", "c_roll": "rolling resistance over speed",
-}  # fmt: skip
+    "m": "mass of the chassis",
+    "m_chassis": "mass of a chassis part",
+    "m_rim": "mass of a rim",
+    "i_roll": "roll inertia of the chassis",
+    "i_pitch": "pitch inertia of the chassis",
+    "i_yaw": "yaw inertia of the chassis",
+    "h": "nominal height of the mass centre",
+    "track": "track width",
+    "wheelbase": "wheelbase",
+    "k_tyre": "vertical stiffness of a tyre",
+    "c_tyre": "vertical damping of a tyre",
+    "l_tyre": "radius of a tyre without load",
+    "k_strut": "stiffness of a strut",
+    "c_strut": "damping of a strut",
+    "l_strut": "length of a strut without load",
+    "c_roll": "rolling resistance over speed",
+}
 OF_AXLES = {
-    "x": "position of axle {}, forward", "c_long": "longitudinal slip stiffness, axle {}",
-    "s_long": "longitudinal relaxation length, axle {}", "mu": "friction of the tyres, axle {}",
-    "c_side": "cornering stiffness, axle {}", "s_side": "lateral relaxation length, axle {}",
-}  # parameters of axles, which have its number behind their name  # fmt: skip
+    "x": "position of axle {}, forward",
+    "c_long": "longitudinal slip stiffness, axle {}",
+    "s_long": "longitudinal relaxation length, axle {}",
+    "mu": "friction of the tyres, axle {}",
+    "c_side": "cornering stiffness, axle {}",
+    "s_side": "lateral relaxation length, axle {}",
+}  # parameters of axles, which have its number behind their name
 
 
 def _axle_before_part(label: str) -> str:
@@ -32,13 +46,17 @@ def _axle_before_part(label: str) -> str:
 
 
 def write_plain_labels(s: System, corners: Mapping[str, str]) -> None:
-    """Gives parameters labels that have none, and writes "the front left tyre" for fl.tyre and "the front left wheel"
-    for fl in those of parameters, inputs, states and outputs. `corners`: by name, what to write, with {} for the part
-    ("the front left {}")."""
+    """Gives parameters labels that have none, and writes "the front left tyre" for fl.tyre and "the
+    front left wheel" for fl in those of parameters, inputs, states and outputs. `corners`: by name,
+    what to write, with {} for the part ("the front left {}")."""
     d = s.description
     for name, record in d.parameters.items():
         stem, _, index = name.rpartition("_")
-        default_label = OF_AXLES[stem].format(index) if stem in OF_AXLES and index.isdigit() else WORDS.get(name)
+        default_label = (
+            OF_AXLES[stem].format(index)
+            if stem in OF_AXLES and index.isdigit()
+            else WORDS.get(name)
+        )
         record.label = record.label or default_label
     if not corners:
         return

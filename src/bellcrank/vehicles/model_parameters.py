@@ -8,10 +8,18 @@ from bellcrank.vehicles.file_keys import user_unit
 
 
 def add_si_parameter(
-    s: System, name: str, value: float, dimension: str, label: str, usual: tuple[float, float] | None = None
+    s: System,
+    name: str,
+    value: float,
+    dimension: str,
+    label: str,
+    usual: tuple[float, float] | None = None,
 ) -> str:
-    """A parameter with its value in SI units; an angle is shown in deg. `usual`: smallest and largest, as shown."""
+    """A parameter with its value in SI units; an angle is shown in deg. `usual`: smallest and
+    largest, as shown."""
     unit = user_unit(parse_dimension(dimension))
     units = unit.text if dimension == "A" else dimension
-    s.add_parameter(name, float(unit.from_equation_units(value)), units=units, label=label, range=usual)
+    s.add_parameter(
+        name, float(unit.from_equation_units(value)), units=units, label=label, range=usual
+    )
     return name

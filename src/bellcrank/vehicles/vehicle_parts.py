@@ -1,4 +1,5 @@
-"""What all vehicles share: the partial vehicle, a wheel with its contact, springs by name, words for wrong values."""
+"""What all vehicles share: the partial vehicle, a wheel with its contact, springs by name, words
+for wrong values."""
 
 from __future__ import annotations
 
@@ -43,7 +44,13 @@ class PartialVehicle:
 
 
 def add_tyre_contact(
-    s: System, name: str, rim: Any, chassis: Any, terrain: Terrain | None, slip: Any = None, **acting: Any
+    s: System,
+    name: str,
+    rim: Any,
+    chassis: Any,
+    terrain: Terrain | None,
+    slip: Any = None,
+    **acting: Any,
 ) -> PartialVehicle:
     """A rim set on the ground by a tyre with the parameters of `set_suspension_defaults`."""
     contact = s.add_contact(
@@ -59,12 +66,18 @@ def add_tyre_contact(
 
 
 def mass_and_pair_problems(masses: dict[str, Any], pairs: dict[str, Any]) -> list[str]:
-    problems = [f"{key}={m!r}: the mass must be positive" for key, m in masses.items() if is_number(m) and not m > 0]
+    problems = [
+        f"{key}={m!r}: the mass must be positive"
+        for key, m in masses.items()
+        if is_number(m) and not m > 0
+    ]
     for key, pair in pairs.items():
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             problems.append(f"{key}={pair!r} must be two values, of tyre and suspension")
         elif any(is_number(v) and not (v > 0 if key == "length" else v >= 0) for v in pair):
-            problems.append(f"{key}={pair!r} must be {'positive' if key == 'length' else 'zero or positive'}")
+            problems.append(
+                f"{key}={pair!r} must be {'positive' if key == 'length' else 'zero or positive'}"
+            )
     return problems
 
 
@@ -77,9 +90,22 @@ def strut_force_formula(k: Any, c: Any, length: Any) -> str:
 
 
 def set_suspension_defaults(
-    s: System, rim: float, k: Sequence[float], c: Sequence[float], length: Sequence[float], roll: float
+    s: System,
+    rim: float,
+    k: Sequence[float],
+    c: Sequence[float],
+    length: Sequence[float],
+    roll: float,
 ) -> None:
-    s.set_defaults(m_rim=rim, k_tyre=k[0], k_strut=k[1], c_tyre=c[0], c_strut=c[1], l_tyre=length[0], l_strut=length[1])
+    s.set_defaults(
+        m_rim=rim,
+        k_tyre=k[0],
+        k_strut=k[1],
+        c_tyre=c[0],
+        c_strut=c[1],
+        l_tyre=length[0],
+        l_strut=length[1],
+    )
     s.set_defaults(c_roll=roll)
     s.set_units(c_roll="F*T/L", k_tyre="F/L", k_strut="F/L", c_tyre="F*T/L", c_strut="F*T/L")
 
@@ -145,7 +171,9 @@ def partial_vehicle(
     ['q(corner.rim, 1)', 'q(corner.rim, 2)', 'q(corner.chassis, 1)', 'q(corner.chassis, 2)']
     """
     position = tuple(at) if isinstance(at, tuple | list) else (at, 0, 0)
-    problems = mass_and_pair_problems({"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length})
+    problems = mass_and_pair_problems(
+        {"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length}
+    )
     if contact is not None and contact != 0:
         problems.insert(0, f"contact={contact!r}: the contact point has no mass, contact must be 0")
     if len(position) != 3:
@@ -156,10 +184,15 @@ def partial_vehicle(
     low = _sum_formula(z, length[0])
     wheel = s.add_point_mass(f"{name}.rim", mass=rim, translate=translate, joint_at=(x, y, low))
     body = s.add_point_mass(
-        f"{name}.chassis", mass=chassis, translate=translate, joint_at=(x, y, _sum_formula(low, length[1]))
+        f"{name}.chassis",
+        mass=chassis,
+        translate=translate,
+        joint_at=(x, y, _sum_formula(low, length[1])),
     )
     s.add_strut(
-        f"{name}.strut", magnitude=strut_force_formula(k[1], c[1], length[1]), between=(body.origin, wheel.origin)
+        f"{name}.strut",
+        magnitude=strut_force_formula(k[1], c[1], length[1]),
+        between=(body.origin, wheel.origin),
     )
     contact_point = s.add_contact(
         f"{name}.tyre",
@@ -176,13 +209,23 @@ def partial_vehicle(
 def add_named_partial_vehicle(
     s: System, name: str, position: Any, terrain: Terrain | None, translate: Any = (1, 3)
 ) -> PartialVehicle:
-    """A partial vehicle with the parameters of `set_suspension_defaults` and m_chassis, and an input <name>.drive."""
+    """A partial vehicle with the parameters of `set_suspension_defaults` and m_chassis, and an
+    input <name>.drive."""
     s.add_input(f"{name}.drive", units="F", label=f"driving force, {name}")
     return partial_vehicle(
-        s, name, at=position, rim="m_rim", chassis="m_chassis", k=("k_tyre", "k_strut"), c=("c_tyre", "c_strut"),
-        length=("l_tyre", "l_strut"), terrain=terrain, rolling_resistance="c_roll", drive=f"{name}.drive",
+        s,
+        name,
+        at=position,
+        rim="m_rim",
+        chassis="m_chassis",
+        k=("k_tyre", "k_strut"),
+        c=("c_tyre", "c_strut"),
+        length=("l_tyre", "l_strut"),
+        terrain=terrain,
+        rolling_resistance="c_roll",
+        drive=f"{name}.drive",
         translate=translate,
-    )  # fmt: skip
+    )
 
 
 def _sum_formula(*terms: Any) -> Any:

@@ -1,1 +1,2 @@
-"""Independent numerical evaluation of a description, and the check of derived equations against it."""
+"""Independent numerical evaluation of a description, and the check of derived equations against
+it."""

@@ -1,10 +1,11 @@
 """Bodies of a description as numbers, and their motion.
 
 In:  a description and values of its parameters (equation units). Out: `ReferenceMechanism`: joints, masses and the
-meaning of every coordinate and speed; `ReferenceMotion`: orientation, position and velocities of all bodies in inertial
-axes, as jets. Which composite mass centre a speed belongs to is a matter of form, not of the present values: it is
-decided once with arbitrary values (`ReferenceStructure`), so that a length that happens to be zero does not change the
-speeds. Sayers (1990), sections 8.1.3 to 8.1.6 and 8.2.
+meaning of every coordinate and speed; `ReferenceMotion`: orientation, position and velocities of
+all bodies in inertial axes, as jets. Which composite mass centre a speed belongs to is a matter of
+form, not of the present values: it is decided once with arbitrary values (`ReferenceStructure`), so
+that a length that happens to be zero does not change the speeds. Sayers (1990), sections 8.1.3 to
+8.1.6 and 8.2.
 """
 
 from __future__ import annotations
@@ -38,9 +39,13 @@ from bellcrank.verify.reference_joints import (
 class ReferenceStructure:
     """What does not depend on the values of parameters."""
 
-    next_reference: bool  # the default reference axis lies along the rotation axis, so the next one is taken
+    next_reference: (
+        bool  # the default reference axis lies along the rotation axis, so the next one is taken
+    )
     fixed: bool  # the composite mass centre is fixed in the parent
-    speed_axes: tuple[int, ...] | None  # body axes of absolute translational speeds; None: relative speeds
+    speed_axes: (
+        tuple[int, ...] | None
+    )  # body axes of absolute translational speeds; None: relative speeds
 
 
 Structures = dict[str, ReferenceStructure]  # by names of bodies
@@ -63,7 +68,9 @@ class ReferenceBody:
 
 
 LOCKED = 0.1  # of the volume that three rotation axes span: less is near gimbal lock
-Led = tuple[Value, Value]  # what is given from outside to the functions that move a body, and its rate
+Led = tuple[
+    Value, Value
+]  # what is given from outside to the functions that move a body, and its rate
 Place = tuple[int, Value]  # a body and coordinates in it
 
 
@@ -71,26 +78,37 @@ class ReferenceMechanism:
     """All bodies, parents first, children in order of entry; -1 is the ground."""
 
     def __init__(
-        self, description: Description, parameters: ParameterValues, structure: Structures | None = None
+        self,
+        description: Description,
+        parameters: ParameterValues,
+        structure: Structures | None = None,
     ) -> None:
         self.description, self.parameters, self.structure = description, parameters, structure
         self.scalars = ScalarEvaluator(description, parameters)
         self.need_rates: set[Any] = set()  # formulas whose values depend on rates, as met so far
         self.led: dict[int, Led] = {}
-        self.fixed: dict[str, Value] = {}  # definitions that follow from parameters alone, as met so far
+        self.fixed: dict[
+            str, Value
+        ] = {}  # definitions that follow from parameters alone, as met so far
         self.index: dict[str, int] = {}
         self.q_names: list[str] = []
         self.u_names: list[str] = []
-        self._drawn: dict[int, tuple[Value, Value]] = {-1: (E, ZERO)}  # nominal orientations and origins
+        self._drawn: dict[int, tuple[Value, Value]] = {
+            -1: (E, ZERO)
+        }  # nominal orientations and origins
         self._found: Structures = {}
         self._next_reference: list[bool] = []
         self.bodies = [self._add_body(r) for r in self._topological_order(description.bodies)]
         self._set_composite_centers()
-        self.own = slice(len(self.q_names), len(self.q_names) + len(description.states))  # states of the user's own
+        self.own = slice(
+            len(self.q_names), len(self.q_names) + len(description.states)
+        )  # states of the user's own
         self.q_names += [z.name for z in description.states]
 
     @classmethod
-    def from_description(cls, description: Description, parameters: ParameterValues) -> ReferenceMechanism:
+    def from_description(
+        cls, description: Description, parameters: ParameterValues
+    ) -> ReferenceMechanism:
         """The machine with the given values; its structure is found with arbitrary ones."""
         return cls(description, parameters, cls(description, ParameterValues())._found)
 
@@ -129,17 +147,34 @@ class ReferenceMechanism:
         self._drawn[index] = R_A @ C, p_A + R_A @ joint_at
         joint: ReferenceJoint = ReferencePlainJoint(slides, axes, euler, C, joint_at)
         if r.joint is not None:
-            metre = float(unit_system(self.description.units).parse_unit("m").to_equation_units(1.0))
-            joint = make_reference_joint(r.joint, joint_at, metre, self._unit_axis, self.scalars.evaluate)
+            metre = float(
+                unit_system(self.description.units).parse_unit("m").to_equation_units(1.0)
+            )
+            joint = make_reference_joint(
+                r.joint, joint_at, metre, self._unit_axis, self.scalars.evaluate
+            )
         q = slice(len(self.q_names), len(self.q_names) + joint.n_q)
         u = slice(len(self.u_names), len(self.u_names) + joint.n_u)
         self.q_names += _reference_state_names("q", r.name, joint.n_q)
         self.u_names += _reference_state_names("u", r.name, joint.n_u)
         self._next_reference.append(next_reference)
         cm = self._to_body_coordinates(r.cm, r.coordinates_of, index)
-        mass = self.scalars.scalar_by_name(f"{r.name}m") if r.mass is None else self.scalars.evaluate(r.mass)
+        mass = (
+            self.scalars.scalar_by_name(f"{r.name}m")
+            if r.mass is None
+            else self.scalars.evaluate(r.mass)
+        )
         return ReferenceBody(
-            index, r.name, parent, joint, cm, mass, self._inertia(r), q, u, self.scalars.evaluate(r.armature)
+            index,
+            r.name,
+            parent,
+            joint,
+            cm,
+            mass,
+            self._inertia(r),
+            q,
+            u,
+            self.scalars.evaluate(r.armature),
         )
 
     def body_index(self, handle: Any) -> int:
@@ -172,7 +207,8 @@ class ReferenceMechanism:
         return jets.stack_jets([self.scalars.triple(row) for row in inertia])
 
     def _to_body_coordinates(self, coordinates: Any, coordinates_of: Any, body: int) -> Value:
-        """Coordinates in a body; with `coordinates_of` they are given along its nominal axes, from its origin."""
+        """Coordinates in a body; with `coordinates_of` they are given along its nominal axes, from
+        its origin."""
         v = self.scalars.triple(coordinates)
         if coordinates_of is None:
             return v
@@ -180,7 +216,8 @@ class ReferenceMechanism:
         return R.T @ (p_C + R_C @ v - p)
 
     def _nominal_rotation(self, r: BodyRecord, axes: tuple[Value, ...]) -> tuple[Value, bool]:
-        """R_AB at zero coordinates: body axis k along `rotation_axis`, the next one as near the reference as can be."""
+        """R_AB at zero coordinates: body axis k along `rotation_axis`, the next one as near the
+        reference as can be."""
         if r.orientation is not None:
             return self._rotation_matrix(r.orientation), False
         if r.rotation_axis is None and r.reference_axis is None:
@@ -236,9 +273,14 @@ class ReferenceMechanism:
             structure = self.structure[key] if self.structure else None
             if structure is None:
                 fixed = joint.fixes_mass_center(massless, jets.constant_term(cm))
-                structure = ReferenceStructure(self._next_reference[b.index], fixed, joint.speed_axes(b.parent < 0))
+                structure = ReferenceStructure(
+                    self._next_reference[b.index], fixed, joint.speed_axes(b.parent < 0)
+                )
             self._found[key] = structure
-            joint.absolute, joint.speed_point = structure.speed_axes, ZERO if structure.speed_axes is None else cm
+            joint.absolute, joint.speed_point = (
+                structure.speed_axes,
+                ZERO if structure.speed_axes is None else cm,
+            )
 
     # ---- points and motions
 
@@ -255,7 +297,10 @@ class ReferenceMechanism:
             state_range: slice = getattr(b, letter)
             return list(range(state_range.start, state_range.stop))
         bodies = [self.bodies[self.index[name]] for name, _ in b.joint.follows]
-        return [getattr(leader, letter).start + i for leader, (_, i) in zip(bodies, b.joint.follows, strict=True)]
+        return [
+            getattr(leader, letter).start + i
+            for leader, (_, i) in zip(bodies, b.joint.follows, strict=True)
+        ]
 
     def joint_arguments(self, b: ReferenceBody, q: np.ndarray) -> list[Value]:
         """What moves a body: coordinates, and what is given from outside."""
@@ -263,7 +308,8 @@ class ReferenceMechanism:
         return [*(q[i] for i in self.state_indices(b)), *led]
 
     def state_scales(self, letter: str, length: float) -> np.ndarray:
-        """What counts as one for every coordinate ("q") or speed ("u") of a joint: a radian, or the given length."""
+        """What counts as one for every coordinate ("q") or speed ("u") of a joint: a radian, or the
+        given length."""
         scales = np.ones(len(getattr(self, f"{letter}_names")))
         for b in self.bodies:
             start = getattr(b, letter).start
@@ -272,16 +318,27 @@ class ReferenceMechanism:
 
     @cached_property
     def coordinate_reach(self) -> dict[int, float]:
-        """How far the coordinates that move guided bodies may be from zero, half of what the functions allow."""
+        """How far the coordinates that move guided bodies may be from zero, half of what the
+        functions allow."""
         return {
-            i: x for b in self.bodies for i, x in zip(self.state_indices(b), b.joint.coordinate_reach(), strict=False)
+            i: x
+            for b in self.bodies
+            for i, x in zip(self.state_indices(b), b.joint.coordinate_reach(), strict=False)
         }
 
     def with_prescribed_values(self, scalars: ScalarEvaluator) -> ReferenceMechanism:
-        """The same machine at an instant: what moves its bodies from outside has the values of these scalars."""
-        values = {b.index: scalars.evaluate(b.joint.given) for b in self.bodies if b.joint.given is not None}
+        """The same machine at an instant: what moves its bodies from outside has the values of
+        these scalars."""
+        values = {
+            b.index: scalars.evaluate(b.joint.given)
+            for b in self.bodies
+            if b.joint.given is not None
+        }
         return self._with_prescribed(
-            {i: (r, jets.jet_time_derivative(r) if isinstance(r, Jet) else 0.0) for i, r in values.items()}
+            {
+                i: (r, jets.jet_time_derivative(r) if isinstance(r, Jet) else 0.0)
+                for i, r in values.items()
+            }
         )
 
     def _with_prescribed(self, led: dict[int, Led]) -> ReferenceMechanism:
@@ -293,8 +350,11 @@ class ReferenceMechanism:
 
     @property
     def without_second_rates(self) -> ReferenceMechanism:
-        """The same machine, in which what leads it has a value and a rate, but no change of these."""
-        return self._with_prescribed({i: (_drop_rates(r), _drop_rates(rate)) for i, (r, rate) in self.led.items()})
+        """The same machine, in which what leads it has a value and a rate, but no change of
+        these."""
+        return self._with_prescribed(
+            {i: (_drop_rates(r), _drop_rates(rate)) for i, (r, rate) in self.led.items()}
+        )
 
     @property
     def with_prescribed_at_rest(self) -> ReferenceMechanism:
@@ -331,9 +391,11 @@ class ReferenceMechanism:
         return q
 
     def motion_with_rates(self, q: np.ndarray, u: Jet) -> ReferenceMotion:
-        """The motion that starts at q with speeds u: the rates of q follow, one order after the other.
+        """The motion that starts at q with speeds u: the rates of q follow, one order after the
+        other.
 
-        Those of user-defined states are left open (not a number): formulas that need them find them.
+        Those of user-defined states are left open (not a number): formulas that need them find
+        them.
         """
         c, jet_type = np.full((len(u) + 1, *q.shape), np.nan), type(u)
         c[0] = q
@@ -341,12 +403,16 @@ class ReferenceMechanism:
             if b.joint.has_trivial_rates:
                 c[1:, b.q] = u.c[:, b.u] / np.arange(1, len(u) + 1).reshape(-1, *(1,) * q.ndim)
         for n in range(1, len(u) + 1) if self._quasi_speed_bodies else ():
-            motion = ReferenceMotion(self, jet_type(c[:n]), jet_type(u.c[:n]), self._quasi_speed_carriers)
+            motion = ReferenceMotion(
+                self, jet_type(c[:n]), jet_type(u.c[:n]), self._quasi_speed_carriers
+            )
             for b in self._quasi_speed_bodies:
                 c[n, b.q] = (
-                    jets.coefficients(jets.stack_jets(motion.coordinate_derivatives(b)), n, jet_type is jets.JetBatch)[
-                        n - 1
-                    ]
+                    jets.coefficients(
+                        jets.stack_jets(motion.coordinate_derivatives(b)),
+                        n,
+                        jet_type is jets.JetBatch,
+                    )[n - 1]
                     / n
                 )
         return ReferenceMotion(self, jet_type(c), u)
@@ -367,11 +433,15 @@ class ReferenceMechanism:
 
 
 class ReferenceMotion:
-    """Of all bodies, or of some with those that carry them; -1: the ground. Columns of speeds are several motions at
-    once, and so are those of velocities."""
+    """Of all bodies, or of some with those that carry them; -1: the ground. Columns of speeds are
+    several motions at once, and so are those of velocities."""
 
     def __init__(
-        self, machine: ReferenceMechanism, q: Value, u: Value, bodies: Sequence[ReferenceBody] | None = None
+        self,
+        machine: ReferenceMechanism,
+        q: Value,
+        u: Value,
+        bodies: Sequence[ReferenceBody] | None = None,
     ) -> None:
         self.machine, self.q, self.u = machine, q, u
         n_columns = None if isinstance(u, Jet) or u.ndim == 1 else u.shape[1]
@@ -382,40 +452,58 @@ class ReferenceMotion:
         for b in machine.bodies if bodies is None else bodies:
             z, rates = q[b.q], u[b.u]
             if b.joint.follows is not None:
-                z, rates = [q[i] for i in machine.state_indices(b)], [u[i] for i in machine.state_indices(b, "u")]
+                z, rates = (
+                    [q[i] for i in machine.state_indices(b)],
+                    [u[i] for i in machine.state_indices(b, "u")],
+                )
             if b.joint.given is not None:
                 led = machine.led.get(b.index, (0.0, 0.0))
-                z, rates = [*z, led[0]], [*rates, led[1] if n_columns is None else np.full(n_columns, led[1])]
+                z, rates = (
+                    [*z, led[0]],
+                    [*rates, led[1] if n_columns is None else np.full(n_columns, led[1])],
+                )
             self.of[b.index] = b.joint.motion(z, rates, self.of[b.parent])
-        self.R, self.p, self.w, self.v = ({i: getattr(pose, x) for i, pose in self.of.items()} for x in "Rpwv")
+        self.R, self.p, self.w, self.v = (
+            {i: getattr(pose, x) for i, pose in self.of.items()} for x in "Rpwv"
+        )
 
     def column(self, i: int) -> ReferenceMotion:
         """One of several motions."""
         return self._copy_with(
-            self.u[:, i], *({b: x[:, i] for b, x in velocities.items()} for velocities in (self.w, self.v))
+            self.u[:, i],
+            *({b: x[:, i] for b, x in velocities.items()} for velocities in (self.w, self.v)),
         )
 
     def combine_columns(self, weights: np.ndarray) -> ReferenceMotion:
         """Sums of several motions, one for each column of weights."""
         return self._copy_with(
-            self.u @ weights, *({b: x @ weights for b, x in velocities.items()} for velocities in (self.w, self.v))
+            self.u @ weights,
+            *({b: x @ weights for b, x in velocities.items()} for velocities in (self.w, self.v)),
         )
 
-    def _copy_with(self, u: np.ndarray, w: dict[int, Value], v: dict[int, Value]) -> ReferenceMotion:
+    def _copy_with(
+        self, u: np.ndarray, w: dict[int, Value], v: dict[int, Value]
+    ) -> ReferenceMotion:
         motion = copy.copy(self)
         motion.u, motion.w, motion.v = u, w, v
         motion.of = {b: MovingPose(self.R[b], self.p[b], w[b], v[b]) for b in self.of}
         return motion
 
-    def split_states(self, machines: Sequence[ReferenceMechanism], motions: int = 0) -> list[ReferenceMotion]:
-        """The motions of several states, each with the machine of its own; several motions in each, if so many follow
-        one another, all states in each."""
+    def split_states(
+        self, machines: Sequence[ReferenceMechanism], motions: int = 0
+    ) -> list[ReferenceMotion]:
+        """The motions of several states, each with the machine of its own; several motions in each,
+        if so many follow one another, all states in each."""
         split_motions = [copy.copy(self) for _ in machines]
         is_constant, count = len(self.q) == 1, len(machines)
 
         def parts(x: Value, moving: bool) -> Sequence[Any]:
             if not isinstance(x, Jet):
-                constant = np.repeat(x[:, None], motions, axis=1) if moving and motions and x.ndim == 1 else x
+                constant = (
+                    np.repeat(x[:, None], motions, axis=1)
+                    if moving and motions and x.ndim == 1
+                    else x
+                )
                 return [constant] * count
             c = np.broadcast_to(x.c, (*x.c.shape[:-1], count * max(motions, 1)))
             c = c.reshape(*c.shape[:-1], -1, count) if moving and motions else c[..., None, :count]
@@ -432,7 +520,9 @@ class ReferenceMotion:
                 setattr(motion, name, {b: column[i] for b, column in columns.items()})
         for machine, motion in zip(machines, split_motions, strict=True):
             motion.machine = machine.without_second_rates if is_constant else machine
-            motion.of = {b: MovingPose(motion.R[b], motion.p[b], motion.w[b], motion.v[b]) for b in self.of}
+            motion.of = {
+                b: MovingPose(motion.R[b], motion.p[b], motion.w[b], motion.v[b]) for b in self.of
+            }
         return split_motions
 
     def position(self, body: int, offset: Value) -> Value:
@@ -458,7 +548,11 @@ class ReferenceMotion:
 
     def gimbal_locked_bodies(self) -> list[str]:
         """Bodies in gimbal lock, or near it: their angles do not determine how they turn."""
-        return [b.name for b in self.machine.bodies if not b.joint.gimbal_lock_distance(self.q[b.q]) > LOCKED]
+        return [
+            b.name
+            for b in self.machine.bodies
+            if not b.joint.gimbal_lock_distance(self.q[b.q]) > LOCKED
+        ]
 
 
 def _drop_rates(x: Value) -> Value:
@@ -495,4 +589,6 @@ def _reference_coordinate_axis(v: np.ndarray) -> int | None:
 
 
 def _reference_state_names(letter: str, body: str, count: int) -> list[str]:
-    return [f"{letter}({body})"] if count == 1 else [f"{letter}({body},{i + 1})" for i in range(count)]
+    return (
+        [f"{letter}({body})"] if count == 1 else [f"{letter}({body},{i + 1})" for i in range(count)]
+    )

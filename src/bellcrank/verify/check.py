@@ -1,12 +1,13 @@
 """The check of derived equations against the independent evaluation of their description.
 
 In:  a System. Out: `Report`: a line per property, with the number found and the limit it must keep. At random states:
-accelerations must satisfy the principle of virtual power and Newton-Euler body by body, rates of coordinates must
-move bodies as the speeds say, outputs must be what their formulas say, slopes in the program must agree with
-differences. Over a short run: energy, and momentum where nothing from the ground can push. With small variables: the
-same against the description without them, and the order of the error that the truncation makes. With closed loops and
-constraints: positions, speeds and accelerations must keep them, at random states and in a run of the program itself.
-The states are completed by the program under check, which only chooses them.
+accelerations must satisfy the principle of virtual power and Newton-Euler body by body, rates of
+coordinates must move bodies as the speeds say, outputs must be what their formulas say, slopes in
+the program must agree with differences. Over a short run: energy, and momentum where nothing from
+the ground can push. With small variables: the same against the description without them, and the
+order of the error that the truncation makes. With closed loops and constraints: positions, speeds
+and accelerations must keep them, at random states and in a run of the program itself. The states
+are completed by the program under check, which only chooses them.
 """
 
 from __future__ import annotations
@@ -92,8 +93,14 @@ def check(
         return check_derivation(system, states, seed, parameters, backend)
     model: object = system
     if not isinstance(model, System):
-        hint = "; equations go with their system: check(system, equations=...)" if isinstance(model, Equations) else ""
-        raise ModelError(f"check() takes a System or a Derivation, not {type(model).__name__}{hint}")
+        hint = (
+            "; equations go with their system: check(system, equations=...)"
+            if isinstance(model, Equations)
+            else ""
+        )
+        raise ModelError(
+            f"check() takes a System or a Derivation, not {type(model).__name__}{hint}"
+        )
     if states < 1:
         raise ModelError(f"states={states!r} must be at least 1", system.name)
     if not isinstance(seed, int) or seed < 0:
@@ -116,7 +123,9 @@ def check(
         zeros = states_at_zero_divisors(subject)
         lines, scales = check_at_states(subject, lively_samples + extra_samples + zeros, suffix)
         report.lines += lines + check_model_divisors(subject)
-        report.lines += check_constraint_jacobians(subject, subset) + check_redundant_equations(subject, subset)
+        report.lines += check_constraint_jacobians(subject, subset) + check_redundant_equations(
+            subject, subset
+        )
         report.lines += check_rhs_jacobian(subject, subset, seed)
         if run:
             report.lines += _check_own_run(subject) + check_conservation(subject, samples, suffix)
@@ -137,12 +146,19 @@ def _check_own_run(subject: ModelUnderTest) -> list[CheckLine]:
     """A run of the program itself, with the settings of the model: do the loops stay closed?"""
     if not subject.loops:
         return []
-    name, settings, eom, sim = "constraint residuals over a run", subject.description.run, subject.eom, subject.sim
+    name, settings, eom, sim = (
+        "constraint residuals over a run",
+        subject.description.run,
+        subject.eom,
+        subject.sim,
+    )
     step = settings.step or 1e-3
     t_end = min(settings.t_end or 1.0, OWN_STEPS * step)
     inputs = {**held_signals(subject.no_inputs), **settings.inputs}
     try:
-        run = sim.simulate(t_end=t_end, step=step, parameters=subject.given, inputs=inputs, output_every=1)
+        run = sim.simulate(
+            t_end=t_end, step=step, parameters=subject.given, inputs=inputs, output_every=1
+        )
     except BellcrankError as error:
         return [CheckLine(name, math.nan, RESIDUAL, note=str(error))]
     if run.status is not RunStatus.FINISHED:
@@ -151,9 +167,13 @@ def _check_own_run(subject: ModelUnderTest) -> list[CheckLine]:
     units = subject.eom.quantities.states
     for i in np.unique(np.linspace(0, len(run) - 1, RUN_SAMPLE_COUNT).astype(int)):
         state_values = {
-            x.name: float(units[x.name].to_equation_units(run[x.name][i])) for x in (*eom.coordinates, *eom.speeds)
+            x.name: float(units[x.name].to_equation_units(run[x.name][i]))
+            for x in (*eom.coordinates, *eom.speeds)
         }
-        q, u = (np.array([state_values[x.name] for x in group]) for group in (eom.coordinates, eom.speeds))
+        q, u = (
+            np.array([state_values[x.name] for x in group])
+            for group in (eom.coordinates, eom.speeds)
+        )
         inputs = {k: (float(run[k][i]) if k in run else 0.0, 0.0, 0.0) for k in subject.no_inputs}
         closed = subject.evaluation(CheckSample(float(run.time[i]), q, u, inputs)).closed
         assert closed is not None
@@ -172,7 +192,9 @@ def _sample_line(subject: ModelUnderTest, states: int, further: int, zeros: int)
 
 def _operation_count_line(eom: Equations) -> list[CheckLine]:
     c = eom.operation_count()
-    breakdown = f"{c['add']} add, {c['multiply']} multiply, {c['divide']} divide, {c['function']} functions"
+    breakdown = (
+        f"{c['add']} add, {c['multiply']} multiply, {c['divide']} divide, {c['function']} functions"
+    )
     if c["per_step"]["total"]:
         breakdown += f", {c['per_step']['total']} once per step at a quarter"
     classic = c["classic"]

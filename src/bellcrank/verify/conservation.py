@@ -1,9 +1,9 @@
 """Balances over a short run: energy against the work of all loads, momentum against their impulse.
 
 In:  a `ModelUnderTest` and a state to start from. Out: lines of the report. The equations under check are integrated
-with small errors; energies, momenta and loads come from the description. Momentum is balanced along every motion of the
-whole system as one rigid body that its joints and constraints leave free: along it neither can push. Nothing of this
-needs to know what the equations look like.
+with small errors; energies, momenta and loads come from the description. Momentum is balanced along
+every motion of the whole system as one rigid body that its joints and constraints leave free: along
+it neither can push. Nothing of this needs to know what the equations look like.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from bellcrank.verify.report import CheckLine
 ENERGY_TOLERANCE = 1e-6  # of the energy that went to and fro
 MOMENTUM_TOLERANCE = 1e-8  # of the momenta of all parts, or of the impulses
 STEPS, MOST_STEPS, NODES = 8, 64, 4  # of the short run, and of the quadrature in each step
-MIN_MOTION = 1e-3  # radians, sizes of the machine or fractions of the speeds: less does not count as a motion
+# radians, sizes of the machine or fractions of the speeds: less does not count as a motion
+MIN_MOTION = 1e-3
 MAX_START_STATES = 3  # states from which a run is started
 FREE_MOTION_TOLERANCE = 1e-9  # fraction of a rigid motion that joints may reject, by rounding
 AXES = ("n1", "n2", "n3")
@@ -53,8 +54,11 @@ class NoMotionError(ArithmeticError):
     """A run that does not come far enough for a balance."""
 
 
-def check_conservation(subject: ModelUnderTest, samples: Sequence[CheckSample], suffix: str) -> list[CheckLine]:
-    """Energy and momentum from one random state on: the first from which a run comes far enough to count."""
+def check_conservation(
+    subject: ModelUnderTest, samples: Sequence[CheckSample], suffix: str
+) -> list[CheckLine]:
+    """Energy and momentum from one random state on: the first from which a run comes far enough to
+    count."""
     name, reasons = f"energy balance{suffix}", []
     for start in samples[:MAX_START_STATES]:
         try:
@@ -76,13 +80,17 @@ class ShortRun:
         self.nodes: list[tuple[CheckSample, float]] = []  # of all steps, with weights
         self.units = np.concatenate([subject.state_scales(letter) for letter in "qu"])
         evaluation = subject.evaluation(start)
-        self.units[len(start.q) :] *= evaluation.largest_scaled_speed(evaluation.all_speeds(start.q, start.u))
+        self.units[len(start.q) :] *= evaluation.largest_scaled_speed(
+            evaluation.all_speeds(start.q, start.u)
+        )
 
     def sample_at(self, t: float, y: np.ndarray) -> CheckSample:
         n, t0 = len(self.start.q), self.start.time
         w = 2 * math.pi / (self.t_end - t0)
         s, c = math.sin(w * (t - t0)), math.cos(w * (t - t0))
-        inputs = {k: (a + v / w * s, v * c, -v * w * s) for k, (a, v, _) in self.start.inputs.items()}
+        inputs = {
+            k: (a + v / w * s, v * c, -v * w * s) for k, (a, v, _) in self.start.inputs.items()
+        }
         return CheckSample(t, y[:n], y[n:], inputs)
 
     def check_lines(self, suffix: str) -> list[CheckLine]:
@@ -100,14 +108,19 @@ class ShortRun:
         t0, t1 = self.start.time, solver.t
         if not motion > MIN_MOTION and len(y0):
             raise NoMotionError(
-                f"from t = {t0:.3g} s on, for {t1 - t0:.2g} s, nothing moves by more than {motion:.1e} of its size"
+                f"from t = {t0:.3g} s on, for {t1 - t0:.2g} s, nothing moves by more than "
+                f"{motion:.1e} of its size"
             )
         self._integrate_exchange()
         samples = [self.sample_at(t0, y0), self.sample_at(t1, solver.y)]
         first, last = (self._energies(s) for s in samples)
         momenta = [RigidMotions(self.subject.evaluation(s), s).momenta() for s in samples]
         energy_gain = (last.kinetic - first.kinetic) + (last.gravity - first.gravity)
-        size = max(self.account.exchanged, abs(last.kinetic - first.kinetic), abs(last.gravity - first.gravity))
+        size = max(
+            self.account.exchanged,
+            abs(last.kinetic - first.kinetic),
+            abs(last.gravity - first.gravity),
+        )
         size = max(size, 1e-3 * max(first.kinetic, last.kinetic)) or 1.0
         note = f"from t = {t0:.3g} s on, for {t1 - t0:.2g} s"
         error = float(abs(energy_gain - self.account.work) / size)
@@ -117,10 +130,14 @@ class ShortRun:
     def _rates(self, t: float, y: np.ndarray) -> np.ndarray:
         return np.concatenate(self.subject.rates(self.sample_at(t, y)))
 
-    def _energies(self, s: CheckSample, evaluation: ReferenceEvaluation | None = None) -> EnergyRates:
+    def _energies(
+        self, s: CheckSample, evaluation: ReferenceEvaluation | None = None
+    ) -> EnergyRates:
         evaluation = evaluation or self.subject.evaluation(s)
         has_drift = evaluation.drift_motion(s.q) is not None
-        return evaluation.energies(s.q, s.u, self.subject.rates(s)[1] if has_drift else np.zeros_like(s.u))
+        return evaluation.energies(
+            s.q, s.u, self.subject.rates(s)[1] if has_drift else np.zeros_like(s.u)
+        )
 
     def _note_nodes(self, solver: Any) -> None:
         """States of the last step at which powers are taken, with their weights."""
@@ -140,14 +157,21 @@ class ShortRun:
         samples_by_id = {id(self.subject.evaluation(s)): s for s in samples}
         with suppress(*UNUSABLE):  # each for itself then
             for states in self.subject.evaluate_together(samples):
-                if any(e.drift_motion(q) is not None for e, (q, _) in zip(states.each, states.at, strict=True)):
-                    states.motions([self.subject.rates(samples_by_id[id(e)])[1] for e in states.each])
+                if any(
+                    e.drift_motion(q) is not None
+                    for e, (q, _) in zip(states.each, states.at, strict=True)
+                ):
+                    states.motions(
+                        [self.subject.rates(samples_by_id[id(e)])[1] for e in states.each]
+                    )
 
     def _add_contribution(self, s: CheckSample, weight: float) -> None:
         account, evaluation = self.account, self.subject.evaluation(s)
         locked = evaluation.values(s.q, s.u).gimbal_locked_bodies()
         if locked:
-            raise NoMotionError(f"a run comes to gimbal lock of '{locked[0]}' at t = {s.time:.3g} s")
+            raise NoMotionError(
+                f"a run comes to gimbal lock of '{locked[0]}' at t = {s.time:.3g} s"
+            )
         power = self._energies(s, evaluation).power
         account.work += weight * power
         account.exchanged += weight * abs(power)
@@ -172,31 +196,44 @@ def _momentum_lines(
             error = imbalance[group][free].max() / (size[group].max() or 1.0)
             loaded = (account.pushed[group] > MOMENTUM_TOLERANCE * size[group])[free].any()
             condition = "with the impulse of loads" if loaded else "conserved"
-            note = f"{word} {', '.join(a for a, f in zip(AXES, free, strict=True) if f)}, {condition}"
-            lines.append(CheckLine(f"{name} momentum{suffix}", float(error), MOMENTUM_TOLERANCE, note=note))
+            note = (
+                f"{word} {', '.join(a for a, f in zip(AXES, free, strict=True) if f)}, {condition}"
+            )
+            lines.append(
+                CheckLine(f"{name} momentum{suffix}", float(error), MOMENTUM_TOLERANCE, note=note)
+            )
     return lines
 
 
 class RigidMotions:
-    """Six motions of the machine as one rigid body: along the inertial axes, and about them through the first joint."""
+    """Six motions of the machine as one rigid body: along the inertial axes, and about them through
+    the first joint."""
 
     def __init__(self, evaluation: ReferenceEvaluation, s: CheckSample) -> None:
         self.evaluation, self.q, self.motion = evaluation, s.q, evaluation.values(s.q, s.u)
         self.bodies = evaluation.machine.bodies
-        on_ground = (np.asarray(jets.constant_term(b.joint.at), dtype=float) for b in self.bodies if b.parent < 0)
+        on_ground = (
+            np.asarray(jets.constant_term(b.joint.at), dtype=float)
+            for b in self.bodies
+            if b.parent < 0
+        )
         self.centre = next(on_ground, np.zeros(3))
 
     def _rigid_velocities(self, point: np.ndarray) -> np.ndarray:
         """Velocity of a point and angular velocity, for each of the six."""
         arm = point - self.centre
-        return np.array([[*e, 0, 0, 0] for e in np.eye(3)] + [[*np.cross(e, arm), *e] for e in np.eye(3)])
+        return np.array(
+            [[*e, 0, 0, 0] for e in np.eye(3)] + [[*np.cross(e, arm), *e] for e in np.eye(3)]
+        )
 
     def allowed_motions(self) -> np.ndarray:
         """Which of the six do all joints and constraints allow?"""
         allowed_motion = self._allowed_motion()
         if not allowed_motion.u.shape[1]:
             return np.zeros(6, dtype=bool)
-        A = np.concatenate([x[b.index] for b in self.bodies for x in (allowed_motion.v, allowed_motion.w)])
+        A = np.concatenate(
+            [x[b.index] for b in self.bodies for x in (allowed_motion.v, allowed_motion.w)]
+        )
         points = [jets.constant_term(self.motion.p[b.index]) for b in self.bodies]
         rigid_velocities = np.concatenate([self._rigid_velocities(p).T for p in points])
         scale = np.abs(A).max(axis=0, initial=0.0)
@@ -219,11 +256,15 @@ class RigidMotions:
         total, size = np.zeros(6), np.zeros(6)
         for b in self.bodies:
             p = jets.constant_term(self.motion.velocity(b.index, b.cm)) * jets.constant_term(b.mass)
-            body_momentum = np.concatenate([p, jets.constant_term(reference_angular_momentum(self.motion, b))])
+            body_momentum = np.concatenate(
+                [p, jets.constant_term(reference_angular_momentum(self.motion, b))]
+            )
             along = self._rigid_velocities(mass_centre(self.motion, b))
             total += along @ body_momentum
             size += np.abs(along) @ np.abs(body_momentum)
-            if b.parent < 0 and np.any(jets.constant_term(b.armature)):  # of rotors that stand on the ground
+            if b.parent < 0 and np.any(
+                jets.constant_term(b.armature)
+            ):  # of rotors that stand on the ground
                 rotor_momentum = float(
                     jets.constant_term(b.armature) * jets.constant_term(self.motion.u[b.u][0])
                 ) * dof_direction(self.motion, b)

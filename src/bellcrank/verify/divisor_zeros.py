@@ -1,8 +1,8 @@
 """Zeros of what dependent speeds are divided by, looked for on lines between random states.
 
 In:  how dependent speeds follow from the others, and a way to evaluate that. Out: a line of the report, which fails if
-a speed grows without bound where a divisor vanishes; and states at the zeros of pivots, for programs that must hold
-there too.
+a speed grows without bound where a divisor vanishes; and states at the zeros of pivots, for
+programs that must hold there too.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from bellcrank.symbolic.expr import Expr, Func, apply_builtin, evaluate, postord
 from bellcrank.verify.model_under_test import UNUSABLE, CheckSample, ModelUnderTest
 from bellcrank.verify.report import CheckLine
 
-MAX_FACTOR_GROWTH = (
-    1e3  # of the factors of dependent speeds, from an ordinary state to one near a zero of their divisor
-)
+# of the factors of dependent speeds, from an ordinary state to one near a zero of their divisor
+MAX_FACTOR_GROWTH = 1e3
 ZERO_DISTANCE = 1e-7  # of a line between two states
 PAIRS, GRID, HALVINGS = 30, 25, 60
 MAX_ZERO_STATES = 6  # states at zeros of one pivot
@@ -35,9 +34,11 @@ NAME = "dependent speeds near zeros of divisors"
 def check_divisors(
     removed: Sequence[DependentSpeed], rates: Iterable[Expr], value: Value, draw: Draw
 ) -> list[CheckLine]:
-    """Do dependent speeds stay finite wherever the others are? No line, if nothing that may vanish divides them.
+    """Do dependent speeds stay finite wherever the others are? No line, if nothing that may vanish
+    divides them.
 
-    What divides `rates` of coordinates in terms of all speeds is a pole of the coordinates, and does not count.
+    What divides `rates` of coordinates in terms of all speeds is a pole of the coordinates, and
+    does not count.
     """
     worst, note, looked = 1.0, "", False
     rate_divisors = set(_possible_divisors(rates))
@@ -46,14 +47,22 @@ def check_divisors(
         for divisor in (x for x in _possible_divisors(factors) if x not in rate_divisors):
             looked = True
             for q, step in _find_sign_changes([divisor], value, draw, 1):
-                near_size = max(_max_abs_value(value, factors, q + sign * ZERO_DISTANCE * step) for sign in (-1, 1))
+                near_size = max(
+                    _max_abs_value(value, factors, q + sign * ZERO_DISTANCE * step)
+                    for sign in (-1, 1)
+                )
                 growth = near_size / (_max_abs_value(value, factors, q + step) or 1.0)
                 if not growth <= worst:
                     worst, note = (
                         growth,
-                        f"{r.speed} follows from {r.quoted_name} by division by {divisor}, which vanishes",
+                        f"{r.speed} follows from {r.quoted_name} by division by {divisor}, "
+                        f"which vanishes",
                     )
-    return [CheckLine(NAME, worst, MAX_FACTOR_GROWTH, note=note if worst > MAX_FACTOR_GROWTH else "")] if looked else []
+    return (
+        [CheckLine(NAME, worst, MAX_FACTOR_GROWTH, note=note if worst > MAX_FACTOR_GROWTH else "")]
+        if looked
+        else []
+    )
 
 
 def check_model_divisors(subject: ModelUnderTest) -> list[CheckLine]:
@@ -66,7 +75,8 @@ def check_model_divisors(subject: ModelUnderTest) -> list[CheckLine]:
 
 
 def states_at_zero_divisors(subject: ModelUnderTest) -> list[CheckSample]:
-    """States at which a pivot of speed constraints vanishes, in programs that keep all speeds as states."""
+    """States at which a pivot of speed constraints vanishes, in programs that keep all speeds as
+    states."""
     loops = subject.eom.analysis.loops
     if loops is None or any(row.g is not None for row in loops.rows):
         return []
@@ -83,8 +93,14 @@ def states_at_zero_divisors(subject: ModelUnderTest) -> list[CheckSample]:
 def _possible_divisors(values: Iterable[Expr]) -> list[Expr]:
     """What values are divided by that may vanish, tangents included."""
     listed = list(values)
-    tangents = [n.args[0] for n in postorder(listed) if isinstance(n, Func) and n.name == "tan" and not n.constant]
-    return list(dict.fromkeys([*possible_poles(listed), *(apply_builtin("cos", a) for a in tangents)]))
+    tangents = [
+        n.args[0]
+        for n in postorder(listed)
+        if isinstance(n, Func) and n.name == "tan" and not n.constant
+    ]
+    return list(
+        dict.fromkeys([*possible_poles(listed), *(apply_builtin("cos", a) for a in tangents)])
+    )
 
 
 def _numeric_evaluator(subject: ModelUnderTest) -> tuple[Value, Draw]:
@@ -93,7 +109,10 @@ def _numeric_evaluator(subject: ModelUnderTest) -> tuple[Value, Draw]:
     def value(roots: Sequence[Expr], q: np.ndarray) -> np.ndarray:
         return np.array(
             evaluate(
-                roots, symbol_values(subject.eom.program, arguments[0], q, arguments[2], arguments[3], arguments[5])
+                roots,
+                symbol_values(
+                    subject.eom.program, arguments[0], q, arguments[2], arguments[3], arguments[5]
+                ),
             )
         )
 

@@ -1,8 +1,10 @@
-"""Formulas of a description as numbers: the model language, read once more and evaluated at one instant.
+"""Formulas of a description as numbers: the model language, read once more and evaluated at one
+instant.
 
 In:  the records of a description, values of parameters and inputs.
-Out: numbers, as jets in time, so that dxdt() is at hand. What needs a motion of the bodies is left to `mechanics`.
-Only the syntax of formulas and the records are shared with the derivation; every meaning is given here anew.
+Out: numbers, as jets in time, so that dxdt() is at hand. What needs a motion of the bodies is left
+to `mechanics`. Only the syntax of formulas and the records are shared with the derivation; every
+meaning is given here anew.
 """
 
 from __future__ import annotations
@@ -20,7 +22,15 @@ import numpy as np
 from bellcrank.core.units import parse_quantity, unit_system
 from bellcrank.model.records import Description, UserFunction
 from bellcrank.symbolic.expr.formula_parser import SyntaxNode, parse_formula, postorder_syntax
-from bellcrank.symbolic.expr.node import Expr, Func, NamedSubexpression, Number, Product, Sum, Symbol
+from bellcrank.symbolic.expr.node import (
+    Expr,
+    Func,
+    NamedSubexpression,
+    Number,
+    Product,
+    Sum,
+    Symbol,
+)
 from bellcrank.symbolic.expr.table import Table
 from bellcrank.symbolic.expr.user_function_value import UserFunctionValue
 from bellcrank.verify import jets
@@ -42,8 +52,8 @@ class FormulaName:
 
 
 class ParameterValues(dict[str, float]):
-    """Values of parameters by name. One that is not given has some value between 0.2 and 0.8: it cannot
-    matter, or a check must find that it does."""
+    """Values of parameters by name. One that is not given has some value between 0.2 and 0.8: it
+    cannot matter, or a check must find that it does."""
 
     def __missing__(self, name: str) -> float:
         return 0.2 + 0.6 * (crc32(name.encode()) % 10007) / 10007
@@ -57,17 +67,19 @@ def _parse_text(text: str) -> SyntaxNode:
 
 @lru_cache(maxsize=16384)  # formulas are evaluated at many states
 def _postorder_rules(root: SyntaxNode) -> list[tuple[SyntaxNode, list[int], Any, Rule | None]]:
-    """The nodes of a formula, parts before wholes, the places of the parts of each, what a leaf stands for, and the
-    rule of an operator."""
+    """The nodes of a formula, parts before wholes, the places of the parts of each, what a leaf
+    stands for, and the rule of an operator."""
     nodes = postorder_syntax(root)
     index = {node: i for i, node in enumerate(nodes)}
     return [
-        (node, [index[part] for part in node.children], _leaf_value(node), OPERATORS.get(node.op)) for node in nodes
+        (node, [index[part] for part in node.children], _leaf_value(node), OPERATORS.get(node.op))
+        for node in nodes
     ]
 
 
 def _leaf_value(node: SyntaxNode) -> Any:
-    """What a node stands for wherever it is: a number, a name, or what Python put in; None of others."""
+    """What a node stands for wherever it is: a number, a name, or what Python put in; None of
+    others."""
     match node.op:
         case "number":
             return np.float64(Fraction(node.args[0]))
@@ -135,12 +147,17 @@ class ScalarEvaluator:
         self.tables = dict(description.tables)
         self.routines = {e.name: e for e in description.externals}
         self.returned = {
-            r: (e, i) for e in description.externals if not e.sets_parameters for i, r in enumerate(e.returns)
+            r: (e, i)
+            for e in description.externals
+            if not e.sets_parameters
+            for i, r in enumerate(e.returns)
         }
         self.states = {z.name: z for z in description.states}
         self.dummies: dict[str, Callable[[], Value]] = {}
         self._defined: dict[str, Value] = {}  # values of definitions in which no dummy occurs
-        self.fixed = {} if fixed is None else fixed  # values of definitions that follow from parameters alone
+        self.fixed = (
+            {} if fixed is None else fixed
+        )  # values of definitions that follow from parameters alone
         self._met_dummy = self._met_motion = False
 
     # ---- entry points
@@ -160,7 +177,11 @@ class ScalarEvaluator:
             if leaf is not None:
                 results.append(leaf)
             elif direct and rule is not None:  # most nodes
-                results.append(rule(*[settle(x) if type(x := results[i]) is FormulaName else x for i in indices]))
+                results.append(
+                    rule(
+                        *[settle(x) if type(x := results[i]) is FormulaName else x for i in indices]
+                    )
+                )
             else:
                 results.append(self.evaluate_node(node, [results[i] for i in indices]))
         return results[-1]
@@ -185,7 +206,9 @@ class ScalarEvaluator:
                 return self.expression(value) if isinstance(value, Expr) else value
             case "quantity":
                 number, unit = node.args
-                return np.float64(unit_system(self.description.units).parse_unit(unit).to_equation_units(number))
+                return np.float64(
+                    unit_system(self.description.units).parse_unit(unit).to_equation_units(number)
+                )
             case "unit":
                 self._met_motion = True
                 return self.unit_vector(*node.args)
@@ -197,7 +220,9 @@ class ScalarEvaluator:
         if self.chosen is not None and name in CHOICES:
             numbers = np.broadcast_arrays(*map(jets.constant_term, args))
             rule = CHOICES[name]
-            self.chosen.append([rule(*x) for x in zip(*(n.ravel().tolist() for n in numbers), strict=True)])
+            self.chosen.append(
+                [rule(*x) for x in zip(*(n.ravel().tolist() for n in numbers), strict=True)]
+            )
         return rules[name](*args)
 
     def resolve_name(self, value: Any) -> Value:
@@ -220,7 +245,9 @@ class ScalarEvaluator:
         self._met_motion |= name in self.returned or name in self.inputs or name in self.states
         if name in self.returned:
             routine, index = self.returned[name]
-            return self.call_user_function(routine, [self.evaluate(a) for a in routine.arguments])[index]
+            return self.call_user_function(routine, [self.evaluate(a) for a in routine.arguments])[
+                index
+            ]
         if name in self.inputs:
             return self.inputs[name]
         return self.user_state(name) if name in self.states else self.parameters[name]
@@ -247,7 +274,9 @@ class ScalarEvaluator:
             return evaluate_table(self.tables[name], [self.resolve_name(p) for p in operands])
         if name in self.routines and not self.routines[name].returns:
             self._met_motion = True
-            return self.call_user_function(self.routines[name], [self.resolve_name(p) for p in operands])[0]
+            return self.call_user_function(
+                self.routines[name], [self.resolve_name(p) for p in operands]
+            )[0]
         name = name.lower()
         if name in FUNCTIONS:
             return self._function(FUNCTIONS, name, [self.resolve_name(p) for p in operands])
@@ -259,7 +288,9 @@ class ScalarEvaluator:
         if self.external is None:
             raise CannotEvaluate(f"external '{routine.name}' has no meaning in a constant")
         if jets.jet_class(*arguments, self.time) is JetBatch:
-            columns = np.broadcast_arrays(jets.constant_term(self.time), *map(jets.constant_term, arguments))[1:]
+            columns = np.broadcast_arrays(
+                jets.constant_term(self.time), *map(jets.constant_term, arguments)
+            )[1:]
             count = np.size(jets.constant_term(self.time))
             samples = [self.external(routine, [float(x[i]) for x in columns]) for i in range(count)]
             return [JetBatch([x]) for x in zip(*samples, strict=True)]
@@ -302,13 +333,19 @@ class ScalarEvaluator:
             case Symbol():
                 if node.kind == "time":
                     return self.time
-                return self.parameters[node.name] if node.kind == "parameter" else self.scalar_by_name(node.name)
+                return (
+                    self.parameters[node.name]
+                    if node.kind == "parameter"
+                    else self.scalar_by_name(node.name)
+                )
             case NamedSubexpression():
                 return values[node.definition]
             case Sum():
                 return sum((values[core] * float(c) for core, c in node.terms), np.float64(0.0))
             case Product():
-                powers = (jets.power(values[base], float(exponent)) for base, exponent in node.factors)
+                powers = (
+                    jets.power(values[base], float(exponent)) for base, exponent in node.factors
+                )
                 return math.prod(powers, start=np.float64(Fraction(node.coefficient)))
         assert isinstance(node, Func)
         args = [values[a] for a in node.args]
@@ -325,7 +362,8 @@ class ScalarEvaluator:
 
 
 def evaluate_table(table: Table, args: list[Value]) -> Value:
-    """Value of a table: straight lines or cubics; outside its ends the end slope (one argument) or end value (two)."""
+    """Value of a table: straight lines or cubics; outside its ends the end slope (one argument) or
+    end value (two)."""
     if len(table.axes) == 1:
         return _curve_value(table, args[0], table.derivative[0])
     return _surface_value(table, args, table.derivative)
@@ -355,7 +393,9 @@ def _curve_value(table: Table, x: Value, n: int) -> Value:
             return slope
         return np.where(inside == z, spline(inside, n), 0.0) if spline is not None else 0.0 * z
 
-    return jets.compose_function(x, lambda z: interpolate(z, n), lambda z: _curve_value(table, z, n + 1))
+    return jets.compose_function(
+        x, lambda z: interpolate(z, n), lambda z: _curve_value(table, z, n + 1)
+    )
 
 
 def _interval_index(axis: np.ndarray, x: Any) -> Any:
@@ -367,7 +407,10 @@ def _surface_value(table: Table, args: list[Value], n: tuple[int, ...]) -> Value
 
     if jets.jet_class(*args) is JetBatch:
         count = max(x.c.shape[-1] for x in args if isinstance(x, JetBatch))
-        each = [[x.jet_of_state(i) if isinstance(x, JetBatch) else x for x in args] for i in range(count)]
+        each = [
+            [x.jet_of_state(i) if isinstance(x, JetBatch) else x for x in args]
+            for i in range(count)
+        ]
         return JetBatch(np.stack([_surface_value(table, x, n).c for x in each], axis=-1))
     axes = [np.array(a) for a in table.axes]
     spline = RectBivariateSpline(*axes, np.array(table.values), kx=table.order, ky=table.order)
@@ -389,8 +432,11 @@ def _surface_value(table: Table, args: list[Value], n: tuple[int, ...]) -> Value
     return jets.integrate_jet(np.float64(start), slopes, min(lengths))
 
 
-def _bilinear_slope(axes: list[np.ndarray], values: np.ndarray, point: list[float], n: tuple[int, ...]) -> float:
-    """First derivative of straight-line interpolation in the cell of the point; higher ones along one axis are zero."""
+def _bilinear_slope(
+    axes: list[np.ndarray], values: np.ndarray, point: list[float], n: tuple[int, ...]
+) -> float:
+    """First derivative of straight-line interpolation in the cell of the point; higher ones along
+    one axis are zero."""
     if max(n) > 1:
         return 0.0
     weights, cell = [], []

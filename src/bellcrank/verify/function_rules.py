@@ -1,7 +1,8 @@
-"""The functions of the model language for numbers and time series: the independent evaluation's own table.
+"""The functions of the model language for numbers and time series: the independent evaluation's own
+table.
 
-Values and slopes are stated here anew, none are taken from the table of the derivation: that a name has the same
-meaning in both is what a check finds out.
+Values and slopes are stated here anew, none are taken from the table of the derivation: that a name
+has the same meaning in both is what a check finds out.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ def _reference_smooth_step(x: Value, a: Value, b: Value) -> Value:
     if isinstance(s, JetBatch):
         inside = s * s * s * (s * (s * 6.0 - 15.0) + 10.0)
         return _select_by_state(
-            jets.constant_term(s) >= 1.0, 1.0, _select_by_state(jets.constant_term(s) <= 0.0, 0.0, inside)
+            jets.constant_term(s) >= 1.0,
+            1.0,
+            _select_by_state(jets.constant_term(s) <= 0.0, 0.0, inside),
         )
     if jets.constant_term(s) <= 0.0:
         return 0.0
@@ -153,7 +156,9 @@ def _saturation_region(x: Any, a: Any, b: Any) -> int:
     return int(share > 0.0) + int(share >= 1.0)
 
 
-CHOICES: Mapping[str, Callable[..., Any]] = {  # which of its pieces a function is, for plain numbers
+CHOICES: Mapping[
+    str, Callable[..., Any]
+] = {  # which of its pieces a function is, for plain numbers
     "abs": lambda x: x > 0,
     "sign": lambda x: x > 0,
     "min": lambda *xs: int(np.argmin(xs)),

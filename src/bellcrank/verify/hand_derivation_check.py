@@ -1,19 +1,23 @@
 """The check of a hand-led derivation: its own steps against each other, in numbers.
 
-There is no description of joints, so the check starts from what the user gave: orientations, positions, rates of
-coordinates, velocities, masses, loads. At random states, with derivatives by differences along the motion:
+There is no description of joints, so the check starts from what the user gave: orientations,
+positions, rates of coordinates, velocities, masses, loads. At random states, with derivatives by
+differences along the motion:
 
-- the program's rates of coordinates are the kinematical equations, its channels what their formulas say;
+- the program's rates of coordinates are the kinematical equations, its channels what their formulas
+say;
 - angular velocities turn the direction cosines;
 - velocities of mass centres move the position vectors between them;
 - accelerations are the derivatives of velocities;
 - accelerations keep configuration constraints, at states that are brought onto them;
-- the accelerations u' of the compiled program satisfy the sum of v_r . (R - m a) + w_r . (T - dH/dt) = 0 for every
-  speed (with configuration constraints: for every motion that they allow), with partial velocities, accelerations a
-  and changes of angular momentum H by differences: no symbolic F_r, F_r*, mass matrix or solution enters;
+- the accelerations u' of the compiled program satisfy the sum of v_r . (R - m a) + w_r . (T -
+  dH/dt) = 0 for every speed (with configuration constraints: for every motion that they allow),
+  with partial velocities, accelerations a and changes of angular momentum H by differences: no
+  symbolic F_r, F_r*, mass matrix or solution enters;
 - kinetic energy changes by the power of the loads.
 
-A passed check verifies the algebra from those givens to the program, not that they are the machine that was meant.
+A passed check verifies the algebra from those givens to the program, not that they are the machine
+that was meant.
 """
 
 from __future__ import annotations
@@ -81,7 +85,13 @@ class HandDerivationSample:
 
 
 class _HandDerivationCheck:
-    def __init__(self, eom: KaneEquations, parameters: Mapping[str, float], seed: int, backend: Backend | None) -> None:
+    def __init__(
+        self,
+        eom: KaneEquations,
+        parameters: Mapping[str, float],
+        seed: int,
+        backend: Backend | None,
+    ) -> None:
         self.eom, self.d = eom, eom.derivation
         self.rng = np.random.default_rng(seed)
         self.sim = eom.compile(backend=backend or "auto")
@@ -96,11 +106,17 @@ class _HandDerivationCheck:
         self.moving = self._is_homogeneous()
 
     def _constants(self, parameters: Mapping[str, float]) -> dict[str, float]:
-        values = {**self.d.notes.values, **self.sim.interface.values_by_key(parameters, PARAMETERS, "parameters")}
+        values = {
+            **self.d.notes.values,
+            **self.sim.interface.values_by_key(parameters, PARAMETERS, "parameters"),
+        }
         missing = [c.name for c in self.d.scalars.constants if c.name not in values]
         if missing:
             self.notes.append(f"random values for {len(missing)} constants that have none")
-        return {c.name: values.get(c.name, float(self.rng.uniform(0.5, 2))) for c in self.d.scalars.constants}
+        return {
+            c.name: values.get(c.name, float(self.rng.uniform(0.5, 2)))
+            for c in self.d.scalars.constants
+        }
 
     def _points_in_equations(self) -> list[Point]:
         """Points whose velocity enters the equations."""
@@ -110,7 +126,8 @@ class _HandDerivationCheck:
         return list(dict.fromkeys(points))
 
     def _is_homogeneous(self) -> bool:
-        """Do all velocities vanish with the speeds? Else motions are prescribed, and they do work."""
+        """Do all velocities vanish with the speeds? Else motions are prescribed, and they do
+        work."""
         q = self.rng.uniform(0.2, 0.8, len(self.eom.coordinates))
         rest_values = self.symbol_values(0.3, q, np.zeros(len(self.eom.speeds)))
         values = [self.velocity(p, rest_values) for p in self.points] + [
@@ -148,13 +165,17 @@ class _HandDerivationCheck:
         return check_divisors(
             list(self.d.removed.values()),
             self.d.scalars.rates.values(),
-            lambda roots, q: np.asarray(self.evaluate(list(roots), self.symbol_values(t, q, u)), dtype=float),
+            lambda roots, q: np.asarray(
+                self.evaluate(list(roots), self.symbol_values(t, q, u)), dtype=float
+            ),
             lambda: self.rng.uniform(-np.pi, np.pi, n),
         )
 
     # ---- configuration constraints
 
-    def _project_to_constraints(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _project_to_constraints(
+        self, t: float, q: np.ndarray, u: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """A state on the configuration constraints, near the start of runs."""
         start = {normalized_name(k): float(v) for k, v in self.d.notes.run.initial.items()}
         q = np.array([start.get(normalized_name(x), 0.0) for x in self.eom.coordinates]) + 0.2 * q
@@ -168,10 +189,15 @@ class _HandDerivationCheck:
         return q, u
 
     def _constraint_residuals(self, t: float, q: np.ndarray) -> np.ndarray:
-        return np.array(self.evaluate(self.d.configuration, self.symbol_values(t, q, np.zeros(len(self.eom.speeds)))))
+        return np.array(
+            self.evaluate(
+                self.d.configuration, self.symbol_values(t, q, np.zeros(len(self.eom.speeds)))
+            )
+        )
 
     def _gap_rates(self, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """The rates of constraints of positions, by differences along the motion; then constraints of speeds."""
+        """The rates of constraints of positions, by differences along the motion; then constraints
+        of speeds."""
         rate_expressions = [self.d.scalars.rates[x] for x in self.eom.coordinates]
         qdot = np.array(self.evaluate(rate_expressions, self.symbol_values(t, q, u)))
         rates = _derivative_at_zero(lambda h: self._constraint_residuals(t + h, q + h * qdot))
@@ -188,9 +214,13 @@ class _HandDerivationCheck:
 
     def _constraint_rate_error(self, s: HandDerivationSample) -> float:
         """Do accelerations keep the rates of the constraints at zero?"""
-        rate = _derivative_at_zero(lambda h: self._gap_rates(s.t + h, s.q + h * s.qdot, s.u + h * s.udot))
+        rate = _derivative_at_zero(
+            lambda h: self._gap_rates(s.t + h, s.q + h * s.qdot, s.u + h * s.udot)
+        )
         J = _jacobian_by_differences(lambda x: self._gap_rates(s.t, s.q, x), s.u)
-        return float(np.abs(rate).max() / max(np.abs(J * s.udot).max(), np.abs(s.u).max() ** 2, 1e-3))
+        return float(
+            np.abs(rate).max() / max(np.abs(J * s.udot).max(), np.abs(s.u).max() ** 2, 1e-3)
+        )
 
     # ---- numbers
 
@@ -214,12 +244,19 @@ class _HandDerivationCheck:
         return evaluate(self._resolved[key], symbol_values)
 
     def evaluate_matrix(self, rows: Mat3, symbol_values: Mapping[Expr, float]) -> np.ndarray:
-        return np.array(self.evaluate([x for row in rows for x in row], symbol_values)).reshape(3, 3)
+        return np.array(self.evaluate([x for row in rows for x in row], symbol_values)).reshape(
+            3, 3
+        )
 
     def orientation(self, frame: Frame, symbol_values: Mapping[Expr, float]) -> np.ndarray:
-        """Axes of a frame (columns) in N, by multiplying matrices along the tree; N may hang below other frames."""
+        """Axes of a frame (columns) in N, by multiplying matrices along the tree; N may hang below
+        other frames."""
         R = self._in_root(frame, symbol_values)
-        return R if self.d.newtonian.parent is None else self._in_root(self.d.newtonian, symbol_values).T @ R
+        return (
+            R
+            if self.d.newtonian.parent is None
+            else self._in_root(self.d.newtonian, symbol_values).T @ R
+        )
 
     def _in_root(self, frame: Any, symbol_values: Mapping[Expr, float]) -> np.ndarray:
         chain = [frame]
@@ -250,11 +287,21 @@ class _HandDerivationCheck:
     def angular_momentum(self, b: Body, symbol_values: Mapping[Expr, float]) -> np.ndarray:
         """Central angular momentum of a body in N."""
         R = self.orientation(b, symbol_values)
-        return R @ self.evaluate_matrix(b.inertia, symbol_values) @ R.T @ self.angular_velocity(b, symbol_values)
+        return (
+            R
+            @ self.evaluate_matrix(b.inertia, symbol_values)
+            @ R.T
+            @ self.angular_velocity(b, symbol_values)
+        )
 
-    def time_derivative(self, s: HandDerivationSample, make: Callable[..., np.ndarray], *of: Any) -> np.ndarray:
-        """Rate of make(*of) along the motion, by differences of fourth order; first rates of t, q, u are enough."""
-        return _derivative_at_zero(lambda h: make(*of, self.symbol_values(s.t + h, s.q + h * s.qdot, s.u + h * s.udot)))
+    def time_derivative(
+        self, s: HandDerivationSample, make: Callable[..., np.ndarray], *of: Any
+    ) -> np.ndarray:
+        """Rate of make(*of) along the motion, by differences of fourth order; first rates of t, q,
+        u are enough."""
+        return _derivative_at_zero(
+            lambda h: make(*of, self.symbol_values(s.t + h, s.q + h * s.qdot, s.u + h * s.udot))
+        )
 
     # ---- comparisons
 
@@ -272,20 +319,28 @@ class _HandDerivationCheck:
         if self.eom.analysis.outputs:
             yield "channels", self._channel_error(s, symbol_values)
 
-    def _coordinate_rate_error(self, s: HandDerivationSample, symbol_values: Mapping[Expr, float]) -> float:
+    def _coordinate_rate_error(
+        self, s: HandDerivationSample, symbol_values: Mapping[Expr, float]
+    ) -> float:
         """The program's rates of coordinates against the kinematical equations."""
-        expected = self.evaluate([self.d.scalars.rates[q] for q in self.eom.coordinates], symbol_values)
+        expected = self.evaluate(
+            [self.d.scalars.rates[q] for q in self.eom.coordinates], symbol_values
+        )
         return _relative_difference(s.qdot, np.array(expected)) if expected else 0.0
 
     def _channel_error(self, s: HandDerivationSample, symbol_values: dict[Expr, float]) -> float:
         """The program's channels against their formulas."""
         outputs = self.eom.analysis.outputs
-        expected = np.array(evaluate([o.value for o in outputs], self._with_accelerations(s, symbol_values)))
+        expected = np.array(
+            evaluate([o.value for o in outputs], self._with_accelerations(s, symbol_values))
+        )
         actual = np.array([s.channels[o.name] for o in outputs])
         size = np.maximum(np.maximum(np.abs(expected), np.abs(actual)), 1e-3)
         return float((np.abs(expected - actual) / size).max())
 
-    def _angular_velocity_error(self, s: HandDerivationSample, symbol_values: Mapping[Expr, float]) -> float:
+    def _angular_velocity_error(
+        self, s: HandDerivationSample, symbol_values: Mapping[Expr, float]
+    ) -> float:
         """The rates of direction cosines against the angular velocities."""
         worst = 0.0
         for f in self.frames:
@@ -295,11 +350,18 @@ class _HandDerivationCheck:
                 continue  # a frame whose angular velocity nothing needs
             R = self.orientation(f, symbol_values)
             spin = self.time_derivative(s, self.orientation, f) @ R.T
-            angular_velocity = np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]) / 2
+            angular_velocity = (
+                np.array(
+                    [spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]
+                )
+                / 2
+            )
             worst = max(worst, _relative_difference(angular_velocity, w))
         return worst
 
-    def _velocity_error(self, s: HandDerivationSample, symbol_values: Mapping[Expr, float]) -> float:
+    def _velocity_error(
+        self, s: HandDerivationSample, symbol_values: Mapping[Expr, float]
+    ) -> float:
         worst = 0.0
         fixed = [p for (p, f), v in self.d.motion.v.items() if f is self.d.newtonian and not v]
         heavy = [p for p, _ in self.d.machine.heavy_points()]
@@ -312,22 +374,37 @@ class _HandDerivationCheck:
                 rate = self.time_derivative(s, self.components, r)
                 worst = max(
                     worst,
-                    _relative_difference(rate, self.velocity(p, symbol_values) - self.velocity(base, symbol_values)),
+                    _relative_difference(
+                        rate, self.velocity(p, symbol_values) - self.velocity(base, symbol_values)
+                    ),
                 )
         return worst
 
-    def _acceleration_error(self, s: HandDerivationSample, symbol_values: dict[Expr, float]) -> float:
+    def _acceleration_error(
+        self, s: HandDerivationSample, symbol_values: dict[Expr, float]
+    ) -> float:
         extended_values, n = self._with_accelerations(s, symbol_values), self.d.newtonian
-        checks: list[Any] = [(self.velocity, self.d.motion.acceleration, p) for p, _ in self.d.machine.heavy_points()]
-        checks += [(self.angular_velocity, self.d.motion.angular_acceleration, b) for b in self.bodies]
+        checks: list[Any] = [
+            (self.velocity, self.d.motion.acceleration, p) for p, _ in self.d.machine.heavy_points()
+        ]
+        checks += [
+            (self.angular_velocity, self.d.motion.angular_acceleration, b) for b in self.bodies
+        ]
         pairs = [
-            (self.time_derivative(s, velocity, x), self.components(acceleration(x, n), extended_values))
+            (
+                self.time_derivative(s, velocity, x),
+                self.components(acceleration(x, n), extended_values),
+            )
             for velocity, acceleration, x in checks
         ]
         return max((_relative_difference(*pair) for pair in pairs), default=0.0)
 
-    def _with_accelerations(self, s: HandDerivationSample, symbol_values: dict[Expr, float]) -> dict[Expr, float]:
-        return symbol_values | dict(zip(self.eom.system.accelerations, map(float, s.udot), strict=True))
+    def _with_accelerations(
+        self, s: HandDerivationSample, symbol_values: dict[Expr, float]
+    ) -> dict[Expr, float]:
+        return symbol_values | dict(
+            zip(self.eom.system.accelerations, map(float, s.udot), strict=True)
+        )
 
     def _loads(
         self, s: HandDerivationSample, symbol_values: dict[Expr, float]
@@ -341,7 +418,9 @@ class _HandDerivationCheck:
                 loads.append((load.by, -value))
         return [(target, v) for target, v in loads if target is not self.d.newtonian]
 
-    def _partial_velocity(self, target: Point | Frame, symbol_values: Mapping[Expr, float]) -> np.ndarray:
+    def _partial_velocity(
+        self, target: Point | Frame, symbol_values: Mapping[Expr, float]
+    ) -> np.ndarray:
         return (
             self.angular_velocity(target, symbol_values)
             if isinstance(target, Frame)
@@ -349,11 +428,17 @@ class _HandDerivationCheck:
         )
 
     def _kane_residual(self, s: HandDerivationSample, symbol_values: dict[Expr, float]) -> float:
-        """The largest residual of F_r + F_r*, relative to the largest partial velocity times force in it."""
+        """The largest residual of F_r + F_r*, relative to the largest partial velocity times force
+        in it."""
         acting = [(target, v, 0.0) for target, v in self._loads(s, symbol_values)]
         for p, mass in self.d.machine.heavy_points():
             acting.append(
-                (p, -self.evaluate([mass], symbol_values)[0] * self.time_derivative(s, self.velocity, p), 0.0)
+                (
+                    p,
+                    -self.evaluate([mass], symbol_values)[0]
+                    * self.time_derivative(s, self.velocity, p),
+                    0.0,
+                )
             )
         for b in self.d.machine.turning_bodies():
             typical_size = float(
@@ -366,45 +451,63 @@ class _HandDerivationCheck:
             if r < len(s.u):
                 perturbed = self.symbol_values(s.t, s.q, s.u + np.eye(len(s.u))[r])
             else:
-                perturbed = self.symbol_values(s.t, s.q, s.u, self.d.scalars.auxiliary[r - len(s.u)])
+                perturbed = self.symbol_values(
+                    s.t, s.q, s.u, self.d.scalars.auxiliary[r - len(s.u)]
+                )
             total, size = 0.0, 0.0
             for target, v, typical_size in acting:
-                partial_velocity = self._partial_velocity(target, perturbed) - self._partial_velocity(
-                    target, symbol_values
-                )
+                partial_velocity = self._partial_velocity(
+                    target, perturbed
+                ) - self._partial_velocity(target, symbol_values)
                 total += float(partial_velocity @ v)
-                size = max(size, float(np.linalg.norm(partial_velocity)) * max(float(np.linalg.norm(v)), typical_size))
+                size = max(
+                    size,
+                    float(np.linalg.norm(partial_velocity))
+                    * max(float(np.linalg.norm(v)), typical_size),
+                )
             totals.append(total)
             sizes.append(size)
         residuals = np.abs(self._constraint_force_projector(s) @ np.array(totals))
         if self.d.bound:  # a balance of several speeds
             return float(residuals.max() / max(sizes)) if max(sizes) > 0 else 0.0
-        return max((float(x) / size for x, size in zip(residuals, sizes, strict=True) if size > 0), default=0.0)
+        return max(
+            (float(x) / size for x, size in zip(residuals, sizes, strict=True) if size > 0),
+            default=0.0,
+        )
 
-    def _power_balance_error(self, s: HandDerivationSample, symbol_values: dict[Expr, float]) -> float:
+    def _power_balance_error(
+        self, s: HandDerivationSample, symbol_values: dict[Expr, float]
+    ) -> float:
         def kinetic(values: Mapping[Expr, float]) -> np.ndarray:
             total = 0.0
             for p, mass in self.d.machine.heavy_points():
                 v = self.velocity(p, values)
                 total += self.evaluate([mass], values)[0] * float(v @ v) / 2
             for b in self.d.machine.turning_bodies():
-                total += float(self.angular_velocity(b, values) @ self.angular_momentum(b, values)) / 2
+                total += (
+                    float(self.angular_velocity(b, values) @ self.angular_momentum(b, values)) / 2
+                )
             return np.array([total])
 
         powers = [
-            float(self._partial_velocity(target, symbol_values) @ v) for target, v in self._loads(s, symbol_values)
+            float(self._partial_velocity(target, symbol_values) @ v)
+            for target, v in self._loads(s, symbol_values)
         ]
         rate = float(self.time_derivative(s, kinetic)[0])
         size = max([abs(rate), *map(abs, powers), float(kinetic(symbol_values)[0])])
         return abs(rate - sum(powers)) / size if size > 0 else 0.0
 
 
-def _derivative_at_zero(value: Callable[[float], np.ndarray], h: float = DIFFERENCE_STEP) -> np.ndarray:
+def _derivative_at_zero(
+    value: Callable[[float], np.ndarray], h: float = DIFFERENCE_STEP
+) -> np.ndarray:
     """The derivative at zero, by differences of fourth order."""
     return (8 * (value(h) - value(-h)) - (value(2 * h) - value(-2 * h))) / (12 * h)
 
 
-def _jacobian_by_differences(value: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
+def _jacobian_by_differences(
+    value: Callable[[np.ndarray], np.ndarray], x: np.ndarray
+) -> np.ndarray:
     """The matrix of partial derivatives."""
 
     def jacobian_column(e: np.ndarray) -> np.ndarray:

@@ -1,9 +1,9 @@
 """Derivatives in the generated program against differences of what it computes.
 
 In:  a `ModelUnderTest` and states. Out: lines of the report. The slopes of constraints, which the program carries as
-formulas of their own, against differences of the constraints; the rates of positions against speeds; the slopes of
-all rates of the states, taken through every statement of the program by Taylor arithmetic (`jets`), against
-differences of the rates that the compiled model returns.
+formulas of their own, against differences of the constraints; the rates of positions against
+speeds; the slopes of all rates of the states, taken through every statement of the program by
+Taylor arithmetic (`jets`), against differences of the rates that the compiled model returns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from bellcrank.verify import jets
 from bellcrank.verify.jets import Jet
 from bellcrank.verify.model_under_test import UNUSABLE, CheckSample, ModelUnderTest
 from bellcrank.verify.report import CheckLine
-from bellcrank.verify.taylor import NonsmoothRoutine, TaylorInterpreter, central_difference, converged_difference
+from bellcrank.verify.taylor import (
+    NonsmoothRoutine,
+    TaylorInterpreter,
+    central_difference,
+    converged_difference,
+)
 
 JACOBIAN_TOLERANCE = 1e-7  # of the largest slope of a row
 STEP = 1e-2  # of differences of sixth order, in radians or sizes of the machine
@@ -27,7 +32,9 @@ STEP = 1e-2  # of differences of sixth order, in radians or sizes of the machine
 # ---- constraints
 
 
-def check_constraint_jacobians(subject: ModelUnderTest, samples: Iterable[CheckSample]) -> list[CheckLine]:
+def check_constraint_jacobians(
+    subject: ModelUnderTest, samples: Iterable[CheckSample]
+) -> list[CheckLine]:
     """G = dg/dq and J = dv/du of the closed loops, and that v is the rate of g."""
     if not subject.loops:
         return []
@@ -41,9 +48,16 @@ def check_constraint_jacobians(subject: ModelUnderTest, samples: Iterable[CheckS
         for name, value in errors.items():
             worst[name] = float(np.maximum(worst[name], value))  # which keeps nan
     return [
-        CheckLine("Jacobian of positions against differences", worst["positions"], JACOBIAN_TOLERANCE, note=note),
+        CheckLine(
+            "Jacobian of positions against differences",
+            worst["positions"],
+            JACOBIAN_TOLERANCE,
+            note=note,
+        ),
         CheckLine("Jacobian of speeds against differences", worst["speeds"], JACOBIAN_TOLERANCE),
-        CheckLine("speeds of constraints are rates of positions", worst["rate"], JACOBIAN_TOLERANCE),
+        CheckLine(
+            "speeds of constraints are rates of positions", worst["rate"], JACOBIAN_TOLERANCE
+        ),
     ]
 
 
@@ -62,15 +76,23 @@ def constraint_errors(subject: ModelUnderTest, s: CheckSample) -> dict[str, floa
     _, G, v, J = parts(s.time, s.q, s.u)
 
     def slope_q(i: int) -> np.ndarray:
-        return central_difference(lambda h: parts(s.time, s.q + h * np.eye(n_q)[i], s.u)[0], steps_q[i])
+        return central_difference(
+            lambda h: parts(s.time, s.q + h * np.eye(n_q)[i], s.u)[0], steps_q[i]
+        )
 
     def slope_u(i: int) -> np.ndarray:
-        return central_difference(lambda h: parts(s.time, s.q, s.u + h * np.eye(n_u)[i])[2], steps_u[i])
+        return central_difference(
+            lambda h: parts(s.time, s.q, s.u + h * np.eye(n_u)[i])[2], steps_u[i]
+        )
 
     by_q = np.array([slope_q(i) for i in range(n_q)]).reshape(n_q, m).T
     by_u = np.array([slope_u(i) for i in range(n_u)]).reshape(n_u, rows).T
-    errors = {"positions": _row_error(G * steps_q, by_q * steps_q), "speeds": _row_error(J * steps_u, by_u * steps_u)}
-    # inputs stand still here, so their part of the rate is omitted on both sides: it enters v as dxdt(input)
+    errors = {
+        "positions": _row_error(G * steps_q, by_q * steps_q),
+        "speeds": _row_error(J * steps_u, by_u * steps_u),
+    }
+    # inputs stand still here, so their part of the rate is omitted on both sides: it enters v as
+    # dxdt(input)
     by_time = central_difference(lambda h: parts(s.time + h, s.q, s.u)[0], STEP)
     qdot = subject.rates(s)[0]
     errors["rate"] = 0.0
@@ -78,7 +100,9 @@ def constraint_errors(subject: ModelUnderTest, s: CheckSample) -> dict[str, floa
         rate = G @ qdot + by_time
         for i, j in _match_rows(loops.positions, loops.names):
             size = max(
-                np.abs(G[i] * steps_q).max(initial=0.0) / STEP * max(1.0, np.abs(qdot / steps_q * STEP).max()),
+                np.abs(G[i] * steps_q).max(initial=0.0)
+                / STEP
+                * max(1.0, np.abs(qdot / steps_q * STEP).max()),
                 abs(by_time[i]),
             )
             errors["rate"] = max(errors["rate"], abs(rate[i] - v[j]) / (size or 1.0))
@@ -86,10 +110,15 @@ def constraint_errors(subject: ModelUnderTest, s: CheckSample) -> dict[str, floa
 
 
 def _row_error(actual: np.ndarray, expected: np.ndarray) -> float:
-    """The largest difference in a row, against its largest entry; rows that are all rounding count little."""
+    """The largest difference in a row, against its largest entry; rows that are all rounding count
+    little."""
     size = np.abs(expected).max(axis=1, initial=0.0)
     size = np.maximum(size, 1e-3 * size.max(initial=0.0))
-    return float((np.abs(actual - expected).max(axis=1, initial=0.0) / np.where(size > 0, size, 1.0)).max(initial=0.0))
+    return float(
+        (np.abs(actual - expected).max(axis=1, initial=0.0) / np.where(size > 0, size, 1.0)).max(
+            initial=0.0
+        )
+    )
 
 
 def _match_rows(positions: Sequence[str], names: Sequence[str]) -> list[tuple[int, int]]:
@@ -106,7 +135,9 @@ def _match_rows(positions: Sequence[str], names: Sequence[str]) -> list[tuple[in
 # ---- rates of the states
 
 
-def check_rhs_jacobian(subject: ModelUnderTest, samples: Iterable[CheckSample], seed: int) -> list[CheckLine]:
+def check_rhs_jacobian(
+    subject: ModelUnderTest, samples: Iterable[CheckSample], seed: int
+) -> list[CheckLine]:
     """Slopes of all rates along random directions, by Taylor arithmetic and by differences."""
     name = "Jacobian of the rates against differences"
     rng = np.random.default_rng(seed)
@@ -120,7 +151,9 @@ def check_rhs_jacobian(subject: ModelUnderTest, samples: Iterable[CheckSample], 
     for s in regular:
         x, d = np.concatenate([s.q, s.u]), sizes * rng.uniform(-1, 1, len(sizes))
 
-        def evaluate_shifted(h: float, x: np.ndarray = x, d: np.ndarray = d, s: CheckSample = s) -> np.ndarray:
+        def evaluate_shifted(
+            h: float, x: np.ndarray = x, d: np.ndarray = d, s: CheckSample = s
+        ) -> np.ndarray:
             y = x + h * d
             return subject.plain_rates(CheckSample(s.time, y[:n], y[n:], s.inputs))
 
@@ -132,13 +165,17 @@ def check_rhs_jacobian(subject: ModelUnderTest, samples: Iterable[CheckSample], 
             continue
         except UNUSABLE as error:
             return [CheckLine(name, math.nan, JACOBIAN_TOLERANCE, note=str(error))]
-        if not uncertainty <= JACOBIAN_TOLERANCE / 4:  # differences say nothing about the formulas here
+        if (
+            not uncertainty <= JACOBIAN_TOLERANCE / 4
+        ):  # differences say nothing about the formulas here
             kinks += 1
             continue
         size = max(np.abs(exact).max(initial=0.0), np.abs(estimate).max(initial=0.0)) or 1.0
         worst = max(worst, float(np.abs(exact - estimate).max(initial=0.0) / size))
     states = len(regular)
-    note = f"the rates have a kink at {kinks} of {states} states, which do not count" if kinks else ""
+    note = (
+        f"the rates have a kink at {kinks} of {states} states, which do not count" if kinks else ""
+    )
     note = note or ("" if states else "a run would not use these equations at any of the states")
     return [
         CheckLine(name, "not evaluated", note=note)
@@ -148,7 +185,8 @@ def check_rhs_jacobian(subject: ModelUnderTest, samples: Iterable[CheckSample], 
 
 
 def rate_slopes(subject: ModelUnderTest, s: CheckSample, direction: np.ndarray) -> np.ndarray:
-    """The slopes of all rates along a direction of the state, through the statements of the program."""
+    """The slopes of all rates along a direction of the state, through the statements of the
+    program."""
     program = subject.eom.program
     *_, p, _, w = subject.call_arguments(s)
     taylor = TaylorInterpreter(program, subject.loaded.functions)
@@ -158,9 +196,15 @@ def rate_slopes(subject: ModelUnderTest, s: CheckSample, direction: np.ndarray) 
     taylor.set_values((Symbol("t", "time"), *program.inputs[:n_inputs]), (s.time, *w[:n_inputs]))
     x = [Jet(pair) for pair in zip((*s.q, *s.u), direction, strict=True)]
     taylor.set_values((*program.coordinates, *program.speeds), x)
-    for section in (program.start, program.update):  # what user functions keep, as at the start of a run
+    for section in (
+        program.start,
+        program.update,
+    ):  # what user functions keep, as at the start of a run
         taylor.run_section(section)
-        taylor.set_values(program.inputs[n_inputs : n_inputs + len(section.results)], taylor.evaluate(section.results))
+        taylor.set_values(
+            program.inputs[n_inputs : n_inputs + len(section.results)],
+            taylor.evaluate(section.results),
+        )
         n_inputs += len(section.results)
     taylor.run_section(program.derivatives)
     results = taylor.evaluate(program.derivatives.results)

@@ -1,10 +1,11 @@
 """Jets: truncated Taylor series in time of numbers, vectors and matrices.
 
-A jet of length n knows a quantity at one instant together with its first n - 1 time derivatives, so that velocities and
-accelerations follow from positions to machine precision, with no step size to choose. Plain numbers and arrays are
-constants, known to any order; an operation knows as much as the shortest of its jets. This is all the calculus the
-independent evaluation has: it never sees a symbolic derivative. `JetBatch` are those of several states at once.
-Griewank & Walther, Evaluating Derivatives (2nd ed., 2008), section 13.2 (recurrences of Taylor coefficients).
+A jet of length n knows a quantity at one instant together with its first n - 1 time derivatives, so
+that velocities and accelerations follow from positions to machine precision, with no step size to
+choose. Plain numbers and arrays are constants, known to any order; an operation knows as much as
+the shortest of its jets. This is all the calculus the independent evaluation has: it never sees a
+symbolic derivative. `JetBatch` are those of several states at once. Griewank & Walther, Evaluating
+Derivatives (2nd ed., 2008), section 13.2 (recurrences of Taylor coefficients).
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ class NoDerivative(ArithmeticError):
 
 
 class Jet:
-    """Taylor coefficients `c[0], c[1], ...` along the first axis: x(t) = c[0] + c[1] t + c[2] t**2 + ..."""
+    """Taylor coefficients `c[0], c[1], ...` along the first axis: x(t) = c[0] + c[1] t + c[2] t**2
+    + ..."""
 
     __slots__ = ("c",)
     __array_ufunc__ = None  # NumPy arrays leave the operators to us
@@ -79,7 +81,9 @@ class Jet:
     __rmul__ = __mul__
 
     def __matmul__(self, other: Value) -> Jet:
-        return _product_of_jets(self, other, _matmuls if jet_class(self, other) is JetBatch else _matmul)
+        return _product_of_jets(
+            self, other, _matmuls if jet_class(self, other) is JetBatch else _matmul
+        )
 
     def __rmatmul__(self, other: Value) -> Jet:
         return _product_of_jets(other, self, _matmuls if isinstance(self, JetBatch) else _matmul)
@@ -98,8 +102,8 @@ class Jet:
 class JetBatch(Jet):
     """Jets of several states at once, one state after another along the last axis.
 
-    What is constant in time and differs between states is a jet whose rates are zero (`constant_jets`); plain numbers
-    and arrays are the same in all states.
+    What is constant in time and differs between states is a jet whose rates are zero
+    (`constant_jets`); plain numbers and arrays are the same in all states.
     """
 
     __slots__ = ()
@@ -130,7 +134,8 @@ def _as_constant_array(x: Any, several: bool) -> np.ndarray:
 
 
 def coefficients(x: Value, length: int, several: bool = False) -> np.ndarray:
-    """The first coefficients of a jet or constant; with `several` a constant is that of all states."""
+    """The first coefficients of a jet or constant; with `several` a constant is that of all
+    states."""
     if isinstance(x, Jet):
         return x.c[:length]
     x = _as_constant_array(x, several)
@@ -139,12 +144,16 @@ def coefficients(x: Value, length: int, several: bool = False) -> np.ndarray:
 
 def common_coefficients(*values: Value) -> list[np.ndarray]:
     """Coefficients of jets and constants, as many as all of them know."""
-    length, several = min(len(x) for x in values if isinstance(x, Jet)), jet_class(*values) is JetBatch
+    length, several = (
+        min(len(x) for x in values if isinstance(x, Jet)),
+        jet_class(*values) is JetBatch,
+    )
     return [coefficients(x, length, several) for x in values]
 
 
 def _product_of_jets(a: Value, b: Value, multiply: Callable[[np.ndarray, np.ndarray], Any]) -> Jet:
-    """The product of a jet and a jet or constant; `multiply` takes arrays with the orders along their first axes."""
+    """The product of a jet and a jet or constant; `multiply` takes arrays with the orders along
+    their first axes."""
     if not isinstance(a, Jet):  # a constant: every order by itself
         return type(b)(multiply(_as_constant_array(a, isinstance(b, JetBatch))[None], b.c))
     if not isinstance(b, Jet):
@@ -152,16 +161,21 @@ def _product_of_jets(a: Value, b: Value, multiply: Callable[[np.ndarray, np.ndar
     length = min(len(a.c), len(b.c))
     if a.c.ndim == b.c.ndim == 1:
         x, y = a.c.tolist(), b.c.tolist()  # numbers of Python are the fastest
-        return Jet([sum([x[j] * y[n - j] for j in range(1, n + 1)], x[0] * y[n]) for n in range(length)])
+        return Jet(
+            [sum([x[j] * y[n - j] for j in range(1, n + 1)], x[0] * y[n]) for n in range(length)]
+        )
     if length == 1:
         return jet_class(a, b)(multiply(a.c[:1], b.c[:1]))
     first, second, segment_starts = _order_pairs(length)
-    return jet_class(a, b)(np.add.reduceat(multiply(a.c.take(first, 0), b.c.take(second, 0)), segment_starts, axis=0))
+    return jet_class(a, b)(
+        np.add.reduceat(multiply(a.c.take(first, 0), b.c.take(second, 0)), segment_starts, axis=0)
+    )
 
 
 @cache
 def _order_pairs(length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Orders of two jets that meet in each order of their product, one order after another, and where each begins."""
+    """Orders of two jets that meet in each order of their product, one order after another, and
+    where each begins."""
     pairs = [(j, n - j) for n in range(length) for j in range(n + 1)]
     first, second = np.array(pairs).T
     return first, second, np.array([n * (n + 1) // 2 for n in range(length)])
@@ -207,7 +221,11 @@ def jet_time_derivative(x: Value) -> Value:
 def integrate_jet(x0: Any, rates: Value, length: int, jet_type: type[Jet] = Jet) -> Jet:
     """The jet that starts at x0 and has the given rate."""
     x0 = np.asarray(x0, dtype=float)
-    r = coefficients(rates, length - 1, jet_type is JetBatch) if length > 1 else np.zeros((0, *x0.shape))
+    r = (
+        coefficients(rates, length - 1, jet_type is JetBatch)
+        if length > 1
+        else np.zeros((0, *x0.shape))
+    )
     order = np.arange(1, len(r) + 1).reshape(-1, *(1,) * x0.ndim)
     return jet_type(np.concatenate([x0[None], np.broadcast_to(r, (len(r), *x0.shape)) / order]))
 
@@ -262,7 +280,9 @@ def _cross_orders(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _cross_arrays(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    (x, y, z), (i, j, k) = (v.tolist() if v.ndim == 1 else v for v in (a, b))  # columns: several vectors at once
+    (x, y, z), (i, j, k) = (
+        v.tolist() if v.ndim == 1 else v for v in (a, b)
+    )  # columns: several vectors at once
     return np.array([y * k - z * j, z * i - x * k, x * j - y * i])
 
 
@@ -287,7 +307,9 @@ def reciprocal(x: Value) -> Value:
     return type(x)(y)
 
 
-def compose_function(x: Value, start: Callable[[Any], Any], slope: Callable[[Value], Value]) -> Value:
+def compose_function(
+    x: Value, start: Callable[[Any], Any], slope: Callable[[Value], Value]
+) -> Value:
     """f(x) whose derivative f'(x) is a known function: f(x)' = f'(x) x'."""
     if not isinstance(x, Jet):
         return start(x)
@@ -331,12 +353,16 @@ def atan2(y: Value, x: Value) -> Value:
         return jet_type([start])
     yy, xx = jet_type(y.c[:-1]), jet_type(x.c[:-1])
     return integrate_jet(
-        start, (xx * jet_time_derivative(y) - yy * jet_time_derivative(x)) / (xx * xx + yy * yy), len(x), jet_type
+        start,
+        (xx * jet_time_derivative(y) - yy * jet_time_derivative(x)) / (xx * xx + yy * yy),
+        len(x),
+        jet_type,
     )
 
 
 def power(x: Value, n: Value) -> Value:
-    """x ** n; a whole constant exponent by repeated products, so that the base may be zero or negative."""
+    """x ** n; a whole constant exponent by repeated products, so that the base may be zero or
+    negative."""
     if isinstance(n, Jet) and np.any(n.c[1:]):
         return exp(n * log(x))
     numbers = constant_term(n)
@@ -352,12 +378,16 @@ def power(x: Value, n: Value) -> Value:
         for _ in range(int(abs(exponent))):
             result = result * x
         return result if exponent >= 0 else reciprocal(result)
-    return compose_function(x, lambda z: np.power(z, exponent), lambda z: exponent * power(z, exponent - 1.0))
+    return compose_function(
+        x, lambda z: np.power(z, exponent), lambda z: exponent * power(z, exponent - 1.0)
+    )
 
 
 def _powers(x: Value, n: np.ndarray) -> JetBatch:
     """x ** n with an exponent for each state."""
     if not isinstance(x, JetBatch):
         return constant_jets(np.power(np.asarray(x, dtype=float), n))
-    powers: JetBatch = compose_function(x, lambda z: np.power(z, n), lambda z: constant_jets(n) * _powers(z, n - 1.0))
+    powers: JetBatch = compose_function(
+        x, lambda z: np.power(z, n), lambda z: constant_jets(n) * _powers(z, n - 1.0)
+    )
     return powers

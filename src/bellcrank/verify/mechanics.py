@@ -17,7 +17,12 @@ from bellcrank.symbolic.expr.formula_parser import SyntaxNode
 from bellcrank.symbolic.expr.node import Symbol
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Place, ReferenceMotion
-from bellcrank.verify.formulas import CannotEvaluate, ScalarEvaluator, name_behind, reference_state_key
+from bellcrank.verify.formulas import (
+    CannotEvaluate,
+    ScalarEvaluator,
+    name_behind,
+    reference_state_key,
+)
 from bellcrank.verify.jets import Jet, JetBatch, Value
 
 SHORT = (("0", "origin"), ("j", "joint"), ("cm", "cm"))
@@ -32,9 +37,16 @@ class MechanicsEvaluator(ScalarEvaluator):
         values: Callable[[ReferenceMotion], MechanicsEvaluator] | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(motion.machine.description, motion.machine.parameters, fixed=motion.machine.fixed, **options)
+        super().__init__(
+            motion.machine.description,
+            motion.machine.parameters,
+            fixed=motion.machine.fixed,
+            **options,
+        )
         self.given = options
-        self.values = values  # the same language over the values of a motion alone, where such is known
+        self.values = (
+            values  # the same language over the values of a motion alone, where such is known
+        )
         self.motion = motion
         self.machine = motion.machine
         self.points = {p.name: p for p in self.description.points}
@@ -74,29 +86,44 @@ class MechanicsEvaluator(ScalarEvaluator):
 
     def _state_place(self, symbol: Symbol) -> tuple[str, int]:
         letter = "q" if symbol.kind == "coordinate" else "u"
-        return letter, getattr(self.machine, f"{letter}_names").index(reference_state_key(symbol.name))
+        return letter, getattr(self.machine, f"{letter}_names").index(
+            reference_state_key(symbol.name)
+        )
 
     def user_state(self, name: str) -> Value:
-        """A state of the user's own; rates that are left open follow from its formula, one order lower."""
+        """A state of the user's own; rates that are left open follow from its formula, one order
+        lower."""
         z = self.motion.q[self.machine.q_names.index(name)]
         if not isinstance(z, Jet) or len(z) == 1 or self._leaves_open or not np.isnan(z.c[1]).any():
             return z
         if name not in self._own:
-            rate = jets.coefficients(self._user_state_rate(name), len(z) - 1, isinstance(z, JetBatch))
-            unknown = np.full((len(z) - 1 - len(rate), *rate.shape[1:]), np.nan)  # by a user function in it
-            self._own[name] = jets.integrate_jet(z.c[0], type(z)(np.concatenate([rate, unknown])), len(z), type(z))
+            rate = jets.coefficients(
+                self._user_state_rate(name), len(z) - 1, isinstance(z, JetBatch)
+            )
+            unknown = np.full(
+                (len(z) - 1 - len(rate), *rate.shape[1:]), np.nan
+            )  # by a user function in it
+            self._own[name] = jets.integrate_jet(
+                z.c[0], type(z)(np.concatenate([rate, unknown])), len(z), type(z)
+            )
         return self._own[name]
 
     def _user_state_rate(self, name: str) -> Value:
         """The rate of a state of the user's own, one order lower than the state."""
-        if self.values is not None and len(self.motion.q) == 2 and jets.jet_class(self.motion.q) is Jet:
+        if (
+            self.values is not None
+            and len(self.motion.q) == 2
+            and jets.jet_class(self.motion.q) is Jet
+        ):
             try:
                 return self.values(self.motion).evaluate(self.states[name].rate)
             except jets.NoDerivative:
                 pass
         try:
             return self._with_lower_order.evaluate(self.states[name].rate)
-        except jets.NoDerivative:  # a rate of coordinates is needed: those of such states stay open, which is seen
+        except (
+            jets.NoDerivative
+        ):  # a rate of coordinates is needed: those of such states stay open, which is seen
             formulas = MechanicsEvaluator(self.motion, self.values, **self.given)
             formulas._leaves_open = True
             return formulas.evaluate(self.states[name].rate)
@@ -117,7 +144,9 @@ class MechanicsEvaluator(ScalarEvaluator):
         if isinstance(operands[0], int | float):
             return int(operands[0]) - 1
         state_range = getattr(self.machine.bodies[self.machine.body_index(operands[0])], letter)
-        return range(state_range.start, state_range.stop)[int(operands[1]) - 1 if len(operands) == 2 else 0]
+        return range(state_range.start, state_range.stop)[
+            int(operands[1]) - 1 if len(operands) == 2 else 0
+        ]
 
     # ---- mechanics
 
@@ -152,7 +181,8 @@ class MechanicsEvaluator(ScalarEvaluator):
         return MechanicsEvaluator(self.machine.nominal_motion, **self.given)
 
     def partial(self, e: SyntaxNode, x: SyntaxNode) -> Value:
-        """Derivative of a scalar with respect to one symbol, all others fixed: that symbol alone is given a rate."""
+        """Derivative of a scalar with respect to one symbol, all others fixed: that symbol alone is
+        given a rate."""
         if self.values_only:
             raise jets.NoDerivative("a partial derivative needs series")
         symbol = x.args[0] if x.op == "value" else None
@@ -167,7 +197,9 @@ class MechanicsEvaluator(ScalarEvaluator):
         q_rate, u_rate = np.zeros_like(q), np.zeros_like(u)
         (q_rate if letter == "q" else u_rate)[index] = 1.0
         jet_type = jets.jet_class(self.motion.q)
-        perturbed = self.machine.without_second_rates.motion(jet_type([q, q_rate]), jet_type([u, u_rate]))
+        perturbed = self.machine.without_second_rates.motion(
+            jet_type([q, q_rate]), jet_type([u, u_rate])
+        )
         return self._first_order(MechanicsEvaluator(perturbed, **self.given), e)
 
     def _partial_scalar(self, e: SyntaxNode, variable: Any) -> Value:
@@ -182,7 +214,10 @@ class MechanicsEvaluator(ScalarEvaluator):
         if variable == "t":
             options["time"] = Jet([jets.constant_term(self.time), 1.0])
         elif name in self.inputs:
-            options["inputs"] = {**self.inputs, name: Jet([jets.constant_term(self.inputs[name]), 1.0])}
+            options["inputs"] = {
+                **self.inputs,
+                name: Jet([jets.constant_term(self.inputs[name]), 1.0]),
+            }
         else:
             machine = machine.with_parameter_jet(name)
         return self._first_order(MechanicsEvaluator(machine.motion(q, u), **options), e)
@@ -225,13 +260,16 @@ class MechanicsEvaluator(ScalarEvaluator):
         return x, v
 
     def force_lines(self, record: LoadRecord) -> Iterator[tuple[Place, Place, Value]]:
-        """Points that a force acts between, and the unit vector from the second to the first, or its direction."""
+        """Points that a force acts between, and the unit vector from the second to the first, or
+        its direction."""
         for p, r in pairwise(map(self.point, record.point_sequence)):
             yield (
                 p,
                 r,
                 direction(
-                    self.motion.relative_position(p, r) if record.along_points else self.evaluate(record.direction)
+                    self.motion.relative_position(p, r)
+                    if record.along_points
+                    else self.evaluate(record.direction)
                 ),
             )
 
@@ -240,7 +278,9 @@ class MechanicsEvaluator(ScalarEvaluator):
         if self.description.gravity is None:
             return np.zeros(3)
         record = self.description.gravity
-        return jets.constant_term(direction(self.evaluate(record.direction)) * self.evaluate(record.magnitude))
+        return jets.constant_term(
+            direction(self.evaluate(record.direction)) * self.evaluate(record.magnitude)
+        )
 
 
 def direction(v: Value) -> Value:
@@ -258,12 +298,16 @@ def angle(a: Value, b: Value, about: Value | None = None) -> Value:
     if about is None:
         return jets.atan2(jets.norm(normal), a @ b)
     if jets.jet_class(about, normal) is JetBatch:
-        flat = _is_coplanar(*(np.moveaxis(jets.coefficients(x, 1, True)[0], 0, -1) for x in (about, normal)))
+        flat = _is_coplanar(
+            *(np.moveaxis(jets.coefficients(x, 1, True)[0], 0, -1) for x in (about, normal))
+        )
         if np.all(flat):
             return jets.atan2((about @ normal) / jets.norm(about), a @ b)
         if np.any(flat):
             raise CannotEvaluate("an angle that is smooth at zero in some of several states")
-        return jets.atan2(jets.norm(normal), a @ b) * jets.constant_jets(np.sign(jets.constant_term(about @ normal)))
+        return jets.atan2(jets.norm(normal), a @ b) * jets.constant_jets(
+            np.sign(jets.constant_term(about @ normal))
+        )
     axis, normal_value = jets.constant_term(about), jets.constant_term(normal)
     if _is_coplanar(axis, normal_value):  # a and b turn in a plane: smooth at zero
         return jets.atan2((about @ normal) / jets.norm(about), a @ b)

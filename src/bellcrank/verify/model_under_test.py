@@ -1,8 +1,10 @@
-"""What is under check: derived equations compared with the numbers of the description they should come from.
+"""What is under check: derived equations compared with the numbers of the description they should
+come from.
 
 In:  a System and its Equations. Out: `ModelUnderTest`, which evaluates the program and the description at the same
-states, and `CheckSample`: random states near the initial one, on the constraints, at which the description can be
-evaluated. User functions are replaced by smooth functions of their arguments, inputs by given values.
+states, and `CheckSample`: random states near the initial one, on the constraints, at which the
+description can be evaluated. User functions are replaced by smooth functions of their arguments,
+inputs by given values.
 """
 
 from __future__ import annotations
@@ -36,14 +38,29 @@ from bellcrank.simulation.run.point_evaluation import loop_constraints, program_
 from bellcrank.symbolic.expr.formula_parser import syntax_to_text
 from bellcrank.verify.batched_states import BatchedStates, batch_states
 from bellcrank.verify.bodies import ReferenceMechanism
-from bellcrank.verify.formulas import CannotEvaluate, ParameterValues, ScalarEvaluator, reference_state_key
+from bellcrank.verify.formulas import (
+    CannotEvaluate,
+    ParameterValues,
+    ScalarEvaluator,
+    reference_state_key,
+)
 from bellcrank.verify.jets import NoDerivative, constant_term
 from bellcrank.verify.reference_evaluation import Pieces, ReferenceEvaluation
 
-UNUSABLE = (CannotEvaluate, NoDerivative, ArithmeticError, ValueError, np.linalg.LinAlgError, RunError)
+UNUSABLE = (
+    CannotEvaluate,
+    NoDerivative,
+    ArithmeticError,
+    ValueError,
+    np.linalg.LinAlgError,
+    RunError,
+)
 MAX_SPEED_FACTOR = 1e4  # times the speeds drawn, at most
 OWN = 0.1  # what counts as one for states of the user's own
-IN_VAIN, MOST_FURTHER = 20, 16  # draws of states at which formulas are made of other pieces; such states
+IN_VAIN, MOST_FURTHER = (
+    20,
+    16,
+)  # draws of states at which formulas are made of other pieces; such states
 LEFT_BEHIND = 0.37  # in the memory of a user function
 BATCH_SIZE = 32  # states that are evaluated at once
 MAX_CACHED_SAMPLES = 64  # samples whose evaluations are kept
@@ -56,7 +73,8 @@ Inputs = dict[str, tuple[float, float, float]]
 
 @dataclass(frozen=True, eq=False)
 class CheckSample:
-    """A state in equation units with the inputs that go with it, in user units: (value, rate, rate of that)."""
+    """A state in equation units with the inputs that go with it, in user units: (value, rate, rate
+    of that)."""
 
     time: float
     q: np.ndarray
@@ -79,9 +97,14 @@ class ModelUnderTest:
     """Derived equations compared with the numbers of the description they should come from."""
 
     def __init__(
-        self, system: System, eom: Equations, options: dict[str, Any], parameters: Mapping[str, float] | None,
-        seed: int, quiet: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        system: System,
+        eom: Equations,
+        options: dict[str, Any],
+        parameters: Mapping[str, float] | None,
+        seed: int,
+        quiet: bool = False,
+    ) -> None:
         self.eom = eom
         self.loops = eom.program.loops is not None
         self.description = system.description
@@ -107,9 +130,13 @@ class ModelUnderTest:
         for key, record in self.description.parameters.items():
             number = parameters.get(key, record.value)
             if number is not None:
-                values[key] = float(unit[key].to_equation_units(number)) if key in unit else float(number)
+                values[key] = (
+                    float(unit[key].to_equation_units(number)) if key in unit else float(number)
+                )
         parameter_values = zip(
-            (p.name for p in self.eom.program.parameters), self.sim.parameter_values(parameters), strict=True
+            (p.name for p in self.eom.program.parameters),
+            self.sim.parameter_values(parameters),
+            strict=True,
         )
         values.update({name: number for name, number in parameter_values})
         scalars = ScalarEvaluator(self.description, values, external=external_values)
@@ -117,7 +144,9 @@ class ModelUnderTest:
             routine_values = external_values(
                 routine, [float(constant_term(scalars.evaluate(a))) for a in routine.arguments]
             )
-            values.update({name: x for name, x in zip(routine.returns, routine_values, strict=True)})
+            values.update(
+                {name: x for name, x in zip(routine.returns, routine_values, strict=True)}
+            )
         return values
 
     def _parameter_values(self, scaled: Mapping[str, float] | None) -> dict[str, float] | None:
@@ -130,49 +159,73 @@ class ModelUnderTest:
         return max((float(np.linalg.norm(constant_term(p))) for p in points), default=0.0) or 1.0
 
     def evaluation(self, s: CheckSample) -> ReferenceEvaluation:
-        """The numbers of the description at a sample; those of the last samples are kept with all that was found."""
+        """The numbers of the description at a sample; those of the last samples are kept with all
+        that was found."""
         return self._evaluations(s)
 
     def _evaluation(self, s: CheckSample) -> ReferenceEvaluation:
         unit = self.eom.quantities.unit
-        inputs: Any = {k: tuple(float(unit[k].to_equation_units(x)) for x in v) for k, v in s.inputs.items()}
+        inputs: Any = {
+            k: tuple(float(unit[k].to_equation_units(x)) for x in v) for k, v in s.inputs.items()
+        }
         names = [x.name for x in self.eom.speeds]
-        freedoms = list(s.independent) or [x.name for x in self.eom.independent_speeds] if self.loops else None
-        return ReferenceEvaluation(self.machine, names, external_values, s.time, inputs, freedoms, self.length)
+        freedoms = (
+            list(s.independent) or [x.name for x in self.eom.independent_speeds]
+            if self.loops
+            else None
+        )
+        return ReferenceEvaluation(
+            self.machine, names, external_values, s.time, inputs, freedoms, self.length
+        )
 
-    def rates(self, s: CheckSample, scaled: Mapping[str, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def rates(
+        self, s: CheckSample, scaled: Mapping[str, float] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """What the program under check computes."""
         return self.sim.derivatives(
-            *s.program_arguments, parameters=self._parameter_values(scaled), inputs=held_signals(s.inputs)
+            *s.program_arguments,
+            parameters=self._parameter_values(scaled),
+            inputs=held_signals(s.inputs),
         )
 
     def plain_rates(self, s: CheckSample) -> np.ndarray:
-        """q' and u' of the equations themselves, also near singular configurations, where a run takes others."""
+        """q' and u' of the equations themselves, also near singular configurations, where a run
+        takes others."""
         return np.concatenate(self.loaded.new_context().model.derivatives(*self.call_arguments(s)))
 
     def uses_own_equations(self, s: CheckSample) -> bool:
-        """Do runs use the equations themselves here? Not near singular configurations, nor where a pivot vanishes."""
+        """Do runs use the equations themselves here? Not near singular configurations, nor where a
+        pivot vanishes."""
         return rates_near_singular(self.loaded.new_context().model, self.call_arguments(s)) is None
 
     def call_arguments(self, s: CheckSample) -> At:
         """What the program is called with, values of user functions that are kept included."""
         return program_arguments_at(
-            self.loaded.new_context(), *s.program_arguments, self._parameter_values(None), held_signals(s.inputs)
+            self.loaded.new_context(),
+            *s.program_arguments,
+            self._parameter_values(None),
+            held_signals(s.inputs),
         )
 
     def function_values(self, name: str, s: CheckSample) -> np.ndarray:
         """What a function of the program gives."""
         return np.array(self.loaded.python_model.new_calls().values(name, *self.call_arguments(s)))
 
-    def outputs(self, s: CheckSample, scaled: Mapping[str, float] | None = None) -> dict[str, float]:
+    def outputs(
+        self, s: CheckSample, scaled: Mapping[str, float] | None = None
+    ) -> dict[str, float]:
         """Channels of the program under check, in user units."""
         return self.sim.outputs(
-            *s.program_arguments, parameters=self._parameter_values(scaled), inputs=held_signals(s.inputs)
+            *s.program_arguments,
+            parameters=self._parameter_values(scaled),
+            inputs=held_signals(s.inputs),
         )
 
     def echo(self, s: CheckSample) -> dict[str, float]:
         """What user functions give to the echo, by the program under check, in equation units."""
-        return self.sim.echo(*s.program_arguments, parameters=self.given, inputs=held_signals(s.inputs))
+        return self.sim.echo(
+            *s.program_arguments, parameters=self.given, inputs=held_signals(s.inputs)
+        )
 
     @property
     def echo_units(self) -> dict[str, Unit]:
@@ -187,7 +240,8 @@ class ModelUnderTest:
         return self.loaded.model.new_calls().values("closure", *self.call_arguments(s))
 
     def state_scales(self, letter: str) -> np.ndarray:
-        """What counts as one for every coordinate ("q") or speed ("u"): a radian, or the system's size."""
+        """What counts as one for every coordinate ("q") or speed ("u"): a radian, or the system's
+        size."""
         names, states = self.machine.u_names, self.eom.speeds
         if letter == "q":
             names, states = self.machine.q_names, self.eom.coordinates
@@ -197,18 +251,21 @@ class ModelUnderTest:
     def _state_scales(self, letter: str) -> np.ndarray:
         sizes = self.machine.state_scales(letter, self.length)
         if letter == "q":
-            sizes[list(self.machine.coordinate_reach)] = list(self.machine.coordinate_reach.values())
+            sizes[list(self.machine.coordinate_reach)] = list(
+                self.machine.coordinate_reach.values()
+            )
             sizes[self.machine.own] = OWN
         return sizes
 
     # ---- random states
 
     def samples(self, count: int) -> list[CheckSample]:
-        """States about the initial one that can be evaluated: angles of a radian, lengths of the system's size.
+        """States about the initial one that can be evaluated: angles of a radian, lengths of the
+        system's size.
 
-        What cannot be used is passed over and counted, with the reason, in `passed_over`: gimbal lock, formulas without
-        a value, and assemblies in which a linkage gains degrees of freedom for good, as when two equal links lie on
-        each other.
+        What cannot be used is passed over and counted, with the reason, in `passed_over`: gimbal
+        lock, formulas without a value, and assemblies in which a linkage gains degrees of freedom
+        for good, as when two equal links lie on each other.
         """
         samples: list[CheckSample] = []
         while len(samples) < count:
@@ -229,7 +286,9 @@ class ModelUnderTest:
         self.rng.bit_generator.state, self._ahead = rng_state, drawn
         self.evaluate_together([s for _, _, s, _ in drawn], pieces)
 
-    def evaluate_together(self, samples: Sequence[CheckSample], pieces: bool = False) -> list[BatchedStates]:
+    def evaluate_together(
+        self, samples: Sequence[CheckSample], pieces: bool = False
+    ) -> list[BatchedStates]:
         """Finds motions and loads of samples at once, and what formulas are made of there."""
         if self.loops:
             return []
@@ -241,7 +300,8 @@ class ModelUnderTest:
         return groups
 
     def samples_in_other_branches(self, samples: Sequence[CheckSample]) -> list[CheckSample]:
-        """More states, near the initial one too, at which formulas are made of other pieces than at those given."""
+        """More states, near the initial one too, at which formulas are made of other pieces than at
+        those given."""
         covered: set[Pieces] = set()
         for batch in split_batches(samples):
             self.evaluate_together(batch, pieces=True)
@@ -250,7 +310,9 @@ class ModelUnderTest:
         misses = tried = 0
         while covered and misses < IN_VAIN and len(new_samples) < MOST_FURTHER:
             if not self._ahead:
-                self._presolve_next([0.5 ** (i % 7) for i in range(tried + 1, tried + 1 + IN_VAIN)], pieces=True)
+                self._presolve_next(
+                    [0.5 ** (i % 7) for i in range(tried + 1, tried + 1 + IN_VAIN)], pieces=True
+                )
             misses, tried = misses + 1, tried + 1
             s = self._project_to_constraints(self._draw_sample(0.5 ** (tried % 7)))
             try:
@@ -268,7 +330,8 @@ class ModelUnderTest:
         return self._draw_sample(size)
 
     def on_constraints(self, q: np.ndarray) -> CheckSample | None:
-        """A state with these coordinates whose speeds keep the constraints, if it can be evaluated."""
+        """A state with these coordinates whose speeds keep the constraints, if it can be
+        evaluated."""
         s = self._draw_sample(1.0)
         sample = self._project_to_constraints(CheckSample(s.time, q, s.u, s.inputs))
         if sample is None:
@@ -279,11 +342,15 @@ class ModelUnderTest:
     def _independent(self, s: CheckSample) -> tuple[str, ...]:
         """Speeds that determine the others at a state of a model with loops."""
         constraints = loop_constraints(
-            self.loaded, self.sim.parameter_values(self.given), self.loaded.inputs(held_signals(s.inputs))
+            self.loaded,
+            self.sim.parameter_values(self.given),
+            self.loaded.inputs(held_signals(s.inputs)),
         )
         assert constraints is not None
         J = constraints.evaluate(s.time, s.q, s.u)[3]
-        order, rank, _ = eliminate_pivoted(np.column_stack([J, np.zeros(len(J))]), len(J), 1.0, 1e-9)
+        order, rank, _ = eliminate_pivoted(
+            np.column_stack([J, np.zeros(len(J))]), len(J), 1.0, 1e-9
+        )
         return tuple(self.eom.speeds[i].name for i in sorted(order[rank:]))
 
     def _next_usable_sample(self) -> CheckSample:
@@ -297,7 +364,8 @@ class ModelUnderTest:
             reasons[obstacle] += 1
         reason_text = "; ".join(f"{reason} ({n} of 40)" for reason, n in reasons.most_common())
         raise ModelError(
-            f"no state near the initial one can be evaluated: {reason_text}. Give a usable initial state with "
+            f"no state near the initial one can be evaluated: {reason_text}. Give a usable "
+            f"initial state with "
             "set_run(initial=...).",
             self.eom.name,
         )
@@ -306,16 +374,19 @@ class ModelUnderTest:
         return self.evaluation(s).active_branches(s.q, s.u)
 
     def speed_dominated_samples(self, samples: Sequence[CheckSample]) -> list[CheckSample]:
-        """Samples with speeds at which terms of the speeds are as large as those of loads, where that can be had.
+        """Samples with speeds at which terms of the speeds are as large as those of loads, where
+        that can be had.
 
-        Under strong loads the speeds drawn count for little, and so would mistakes in what belongs to them.
+        Under strong loads the speeds drawn count for little, and so would mistakes in what belongs
+        to them.
         """
         lively_samples: list[CheckSample] = []
         for batch in split_batches(samples):
             faster = [self._scale_speeds_up(s) for s in batch]
             self.evaluate_together([s for s in faster if s is not None])
             lively_samples += [
-                s if f is None or self._unusable_reason(f) else f for s, f in zip(batch, faster, strict=True)
+                s if f is None or self._unusable_reason(f) else f
+                for s, f in zip(batch, faster, strict=True)
             ]
         return lively_samples
 
@@ -331,10 +402,13 @@ class ModelUnderTest:
 
     @cached_property
     def _initial_state(self) -> tuple[np.ndarray, np.ndarray]:
-        """The initial state of the description, brought onto its constraints where that can be done."""
+        """The initial state of the description, brought onto its constraints where that can be
+        done."""
         if not self.loops:
             return self.sim.assemble()
-        sample = CheckSample(0.0, *state_from_mapping(self.loaded, self.description.run.initial), self.no_inputs)
+        sample = CheckSample(
+            0.0, *state_from_mapping(self.loaded, self.description.run.initial), self.no_inputs
+        )
         s = self._project_to_constraints(sample)
         return (sample.q, sample.u) if s is None else (s.q, s.u)
 
@@ -359,12 +433,18 @@ class ModelUnderTest:
             for name, scale in zip(self.machine.u_names[b.u], u_sizes[b.u], strict=True):
                 if name in speed_index:
                     u[speed_index[name]] += scale * self._random()
-        q[self.machine.own] += q_sizes[self.machine.own] * self.rng.uniform(-1, 1, len(self.description.states))
+        q[self.machine.own] += q_sizes[self.machine.own] * self.rng.uniform(
+            -1, 1, len(self.description.states)
+        )
         inputs = {}
         for v in self.description.variables:
             amplitude = self._amplitudes[v.name]
             rate = amplitude if v.name in self._prescribing_inputs else 1.0
-            inputs[v.name] = (size * amplitude * self._random(), rate * self._random(), rate * self._random())
+            inputs[v.name] = (
+                size * amplitude * self._random(),
+                rate * self._random(),
+                rate * self._random(),
+            )
         return CheckSample(float(self.rng.uniform(0, 1)), q, u, inputs)
 
     def _random(self) -> float:
@@ -380,7 +460,11 @@ class ModelUnderTest:
                 travel_limit = b.joint.coordinate_reach()[-1]
                 formula = source if isinstance(source, str) else syntax_to_text(to_syntax(source))
                 identifiers = re.findall(r"[A-Za-z_][\w.]*", formula)
-                ranges |= {v.name: travel_limit for v in self.description.variables if v.name in identifiers}
+                ranges |= {
+                    v.name: travel_limit
+                    for v in self.description.variables
+                    if v.name in identifiers
+                }
         return ranges
 
     @property
@@ -388,11 +472,14 @@ class ModelUnderTest:
         return {v.name: (0.0, 0.0, 0.0) for v in self.description.variables}
 
     def _project_to_constraints(self, s: CheckSample) -> CheckSample | None:
-        """The sample on the constraints of its loops, Euler parameters of unit size; None where there is none."""
+        """The sample on the constraints of its loops, Euler parameters of unit size; None where
+        there is none."""
         if not self.loops:
             return s
         constraints = loop_constraints(
-            self.loaded, self.sim.parameter_values(self.given), self.loaded.inputs(held_signals(s.inputs))
+            self.loaded,
+            self.sim.parameter_values(self.given),
+            self.loaded.inputs(held_signals(s.inputs)),
         )
         assert constraints is not None
         free_q, free_u = np.ones(len(s.q), dtype=bool), np.ones(len(s.u), dtype=bool)
@@ -407,14 +494,17 @@ class ModelUnderTest:
 
     @cached_property
     def _usual_freedoms(self) -> int | None:
-        """The smallest number of degrees of freedom that the description leaves at states near the initial one."""
+        """The smallest number of degrees of freedom that the description leaves at states near the
+        initial one."""
         dof_counts: list[int] = []
         rng = self.rng
         self.rng = np.random.default_rng(1)  # the looks do not change which states are drawn later
         for i in range(4 * DOF_SAMPLE_COUNT):
             if len(dof_counts) == DOF_SAMPLE_COUNT:
                 break
-            s = self._project_to_constraints(self._draw_sample(0.5 ** (i % DOF_SAMPLE_COUNT) if i else 0.0))
+            s = self._project_to_constraints(
+                self._draw_sample(0.5 ** (i % DOF_SAMPLE_COUNT) if i else 0.0)
+            )
             try:
                 if s is None:
                     continue
@@ -431,9 +521,13 @@ class ModelUnderTest:
 
     @cached_property
     def _amplitudes(self) -> dict[str, float]:
-        """Of inputs: the largest magnitude in the described run (user units), or how far it may lead a joint, or 1."""
+        """Of inputs: the largest magnitude in the described run (user units), or how far it may
+        lead a joint, or 1."""
         run_inputs = self.eom.interface.inputs_by_key()
-        return {v.name: self._amplitude(v.name, run_inputs.get(v.name)) for v in self.description.variables}
+        return {
+            v.name: self._amplitude(v.name, run_inputs.get(v.name))
+            for v in self.description.variables
+        }
 
     def _amplitude(self, key: str, signal: Any) -> float:
         times = np.linspace(0.0, self.description.run.t_end or 1.0, 51)
@@ -451,8 +545,8 @@ class ModelUnderTest:
             return default
 
     def _unusable_reason(self, s: CheckSample) -> str:
-        """Why the description has no numbers here, or none that would count; "" if it has. What the program says does
-        not count."""
+        """Why the description has no numbers here, or none that would count; "" if it has. What the
+        program says does not count."""
         try:
             evaluation = self.evaluation(s)
             motion = evaluation.values(s.q, s.u)
@@ -488,10 +582,13 @@ def external_values(routine: UserFunction, arguments: list[float]) -> list[float
 
 
 def substitute_user_function(routine: UserFunction) -> Callable[..., Any]:
-    """One that remembers adds what it remembers, and changes it: an evaluation must begin with nothing of the last."""
+    """One that remembers adds what it remembers, and changes it: an evaluation must begin with
+    nothing of the last."""
 
     def values(*arguments: Any) -> Any:
-        results = external_values(routine, [float(a) for a in (arguments[:-1] if routine.memory else arguments)])
+        results = external_values(
+            routine, [float(a) for a in (arguments[:-1] if routine.memory else arguments)]
+        )
         if routine.memory:
             results = [x + float(np.sum(arguments[-1])) for x in results]
             arguments[-1][:] = LEFT_BEHIND
@@ -503,4 +600,6 @@ def substitute_user_function(routine: UserFunction) -> Callable[..., Any]:
 def held_signals(inputs: Inputs) -> dict[str, Signal]:
     """Inputs with the sampled value and rates."""
     constants = {k: [lambda t, x=x: x for x in values] for k, values in inputs.items()}
-    return {k: Signal("function", v, rate, second=second) for k, (v, rate, second) in constants.items()}
+    return {
+        k: Signal("function", v, rate, second=second) for k, (v, rate, second) in constants.items()
+    }

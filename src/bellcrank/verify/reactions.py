@@ -1,11 +1,13 @@
-"""Newton-Euler body by body: the loads that joints transmit, and what is left of them where joints are free.
+"""Newton-Euler body by body: the loads that joints transmit, and what is left of them where joints
+are free.
 
 In:  an `ReferenceEvaluation`, a state and the accelerations that a derived program claims. Out: a residual for every
-speed of the tree. From the tips to the ground every joint must transmit what its body, and all that it carries, needs
-to accelerate. A joint cannot push along its own degree of freedom: there the transmitted load must vanish, or be the
-load of constraints, J' lambda with some lambda. Where a model gives reactions as outputs, they are put on the bodies as
-loads, and every body must then obey Newton and Euler by itself. Featherstone, Rigid Body Dynamics Algorithms (2008),
-section 5.3 (recursive Newton-Euler), run with all joints open.
+speed of the tree. From the tips to the ground every joint must transmit what its body, and all that
+it carries, needs to accelerate. A joint cannot push along its own degree of freedom: there the
+transmitted load must vanish, or be the load of constraints, J' lambda with some lambda. Where a
+model gives reactions as outputs, they are put on the bodies as loads, and every body must then obey
+Newton and Euler by itself. Featherstone, Rigid Body Dynamics Algorithms (2008), section 5.3
+(recursive Newton-Euler), run with all joints open.
 """
 
 from __future__ import annotations
@@ -20,17 +22,26 @@ from bellcrank.model.records import LoopRecord
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import ReferenceMotion
 from bellcrank.verify.kane_residual import KaneResidual
-from bellcrank.verify.reference_evaluation import ReferenceEvaluation, inertia_forces, inertia_size, mass_centre
+from bellcrank.verify.reference_evaluation import (
+    ReferenceEvaluation,
+    inertia_forces,
+    inertia_size,
+    mass_centre,
+)
 
 RANK_TOLERANCE = 1e-9  # of the largest singular value of the rows of constraints
 SCALE_FLOOR = 1e-3  # of the largest term of all equations: smaller ones count as this
 
 
 def newton_euler(
-    evaluation: ReferenceEvaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray, exact: np.ndarray
+    evaluation: ReferenceEvaluation,
+    q: np.ndarray,
+    u: np.ndarray,
+    udot: np.ndarray,
+    exact: np.ndarray,
 ) -> KaneResidual:
-    """What is left of the load of every joint along its degrees of freedom, next to the largest term in it, which is
-    taken with `exact` accelerations of the evaluation."""
+    """What is left of the load of every joint along its degrees of freedom, next to the largest
+    term in it, which is taken with `exact` accelerations of the evaluation."""
     loads, _ = transmitted_wrenches(evaluation, evaluation.motion(q, u, udot))
     _, sizes = transmitted_wrenches(evaluation, evaluation.motion(q, u, exact))
     twists = unit_twists(evaluation, q)
@@ -44,7 +55,9 @@ def newton_euler(
     if rows is None:
         return KaneResidual(residuals, largest)
     floor = np.maximum(largest, SCALE_FLOOR * largest.max(initial=0.0))
-    return KaneResidual(_without_constraint_loads(residuals, np.where(floor > 0, floor, 1.0), rows), floor)
+    return KaneResidual(
+        _without_constraint_loads(residuals, np.where(floor > 0, floor, 1.0), rows), floor
+    )
 
 
 Rates = np.ndarray  # or coordinates, of all states
@@ -53,16 +66,20 @@ Rates = np.ndarray  # or coordinates, of all states
 def reactions_error(
     evaluation: ReferenceEvaluation, q: Rates, u: Rates, udot: Rates, channels: Mapping[str, float]
 ) -> float:
-    """What is left of Newton-Euler of single bodies under their loads and the reactions claimed, by the largest term.
+    """What is left of Newton-Euler of single bodies under their loads and the reactions claimed, by
+    the largest term.
 
-    Channels F1(b) ... M3(b): on body b from its parent, about its origin, along its axes; with the name of a loop: on
-    the body of its first point, about that point. What is not there is zero.
+    Channels F1(b) ... M3(b): on body b from its parent, about its origin, along its axes; with the
+    name of a loop: on the body of its first point, about that point. What is not there is zero.
     """
     motion = evaluation.motion(q, u, udot)
     formulas = evaluation.mechanics_evaluator(motion)
     residuals, sizes = required_wrenches(evaluation, motion)
     # on which body, against which, name, axes, where
-    reactions = [(b.index, b.parent, b.name, motion.R[b.index], motion.p[b.index]) for b in evaluation.machine.bodies]
+    reactions = [
+        (b.index, b.parent, b.name, motion.R[b.index], motion.p[b.index])
+        for b in evaluation.machine.bodies
+    ]
     for record in evaluation.machine.description.loops:
         p, r = formulas.point(record.first), formulas.point(record.second)
         reactions.append((p[0], r[0], loop_name(record), motion.R[p[0]], motion.position(*p)))
@@ -84,11 +101,16 @@ def reactions_error(
 
 
 def _turning_of_directions(
-    evaluation: ReferenceEvaluation, motion: ReferenceMotion, record: LoopRecord, channels: Mapping[str, float]
+    evaluation: ReferenceEvaluation,
+    motion: ReferenceMotion,
+    record: LoopRecord,
+    channels: Mapping[str, float],
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Bodies and moments on them from directions that a third body holds, which no channel of the loop reports.
+    """Bodies and moments on them from directions that a third body holds, which no channel of the
+    loop reports.
 
-    The forces along such a direction act at the two points and are not in one line: that body bears their moment.
+    The forces along such a direction act at the two points and are not in one line: that body bears
+    their moment.
     """
     formulas = evaluation.mechanics_evaluator(motion)
     p, r = formulas.point(record.first), formulas.point(record.second)
@@ -101,7 +123,10 @@ def _turning_of_directions(
     for direction, multiplier in zip(record.directions, along, strict=True):
         for body, part in _direction_parts(evaluation, motion, direction):
             rate = np.cross(jets.constant_term(motion.w[body]), part)
-            holder = min(motion.w, key=lambda c: _relative_rotation_rate(part, rate, motion.w[c], c in (p[0], r[0])))
+            holder = min(
+                motion.w,
+                key=lambda c: _relative_rotation_rate(part, rate, motion.w[c], c in (p[0], r[0])),
+            )
             if holder not in (p[0], r[0]):
                 moment = multiplier * np.cross(a, part)
                 yield from (
@@ -114,7 +139,8 @@ def _turning_of_directions(
 def _direction_parts(
     evaluation: ReferenceEvaluation, motion: ReferenceMotion, direction: Any
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Bodies whose axes a direction is made of, and the part of it that turns with each: found by turning it alone."""
+    """Bodies whose axes a direction is made of, and the part of it that turns with each: found by
+    turning it alone."""
     frozen = copy.copy(motion)
     fixed = {i: jets.constant_term(R) for i, R in motion.R.items()}
 
@@ -125,15 +151,22 @@ def _direction_parts(
 
     unturned = rate({})
     for i, R in fixed.items():
-        J = np.column_stack([rate({i: jets.Jet([R, np.cross(e, R.T).T])}) - unturned for e in np.eye(3)])
+        J = np.column_stack(
+            [rate({i: jets.Jet([R, np.cross(e, R.T).T])}) - unturned for e in np.eye(3)]
+        )
         part = np.array([J[1, 2] - J[2, 1], J[2, 0] - J[0, 2], J[0, 1] - J[1, 0]]) / 2
         if part.any():
             yield i, part
 
 
-def _relative_rotation_rate(b: np.ndarray, rate: np.ndarray, w: jets.Value, preferred: bool) -> tuple[float, bool]:
-    """How fast a vector turns in a body with angular velocity w; of those that turn alike, the preferred one first."""
-    return float(np.round(np.linalg.norm(rate - np.cross(jets.constant_term(w), b)), 9)), not preferred
+def _relative_rotation_rate(
+    b: np.ndarray, rate: np.ndarray, w: jets.Value, preferred: bool
+) -> tuple[float, bool]:
+    """How fast a vector turns in a body with angular velocity w; of those that turn alike, the
+    preferred one first."""
+    return float(
+        np.round(np.linalg.norm(rate - np.cross(jets.constant_term(w), b)), 9)
+    ), not preferred
 
 
 def loop_name(record: LoopRecord) -> str:
@@ -141,9 +174,11 @@ def loop_name(record: LoopRecord) -> str:
     return record.label or f"{first} to {second}"
 
 
-def required_wrenches(evaluation: ReferenceEvaluation, motion: ReferenceMotion) -> tuple[np.ndarray, np.ndarray]:
-    """(force, moment about the inertial origin) that bodies need in addition to their loads, and the sizes of their
-    terms."""
+def required_wrenches(
+    evaluation: ReferenceEvaluation, motion: ReferenceMotion
+) -> tuple[np.ndarray, np.ndarray]:
+    """(force, moment about the inertial origin) that bodies need in addition to their loads, and
+    the sizes of their terms."""
     machine = evaluation.machine
     g = evaluation.mechanics_evaluator(motion).gravity()
     loads, sizes = np.zeros((len(machine.bodies), 6)), np.zeros((len(machine.bodies), 2))
@@ -159,8 +194,11 @@ def required_wrenches(evaluation: ReferenceEvaluation, motion: ReferenceMotion) 
     return loads, sizes
 
 
-def transmitted_wrenches(evaluation: ReferenceEvaluation, motion: ReferenceMotion) -> tuple[np.ndarray, np.ndarray]:
-    """(force, moment about the inertial origin) that joints transmit to their bodies, and the sizes of their terms."""
+def transmitted_wrenches(
+    evaluation: ReferenceEvaluation, motion: ReferenceMotion
+) -> tuple[np.ndarray, np.ndarray]:
+    """(force, moment about the inertial origin) that joints transmit to their bodies, and the sizes
+    of their terms."""
     loads, sizes = required_wrenches(evaluation, motion)
     for b in reversed(evaluation.machine.bodies):
         if b.parent >= 0:
@@ -170,7 +208,8 @@ def transmitted_wrenches(evaluation: ReferenceEvaluation, motion: ReferenceMotio
 
 
 def unit_twists(evaluation: ReferenceEvaluation, q: np.ndarray) -> np.ndarray:
-    """For each speed alone at one: (velocity of what passes the inertial origin, angular velocity) of every body."""
+    """For each speed alone at one: (velocity of what passes the inertial origin, angular velocity)
+    of every body."""
     machine, motions = evaluation.machine, evaluation.unit_motions(q)
     twists = np.zeros((len(machine.u_names), len(machine.bodies), 6))
     for b in machine.bodies:

@@ -1,10 +1,10 @@
-"""What programs with closed loops contain in addition to the state derivatives: redundant equations, and corrections
-onto the constraints.
+"""What programs with closed loops contain in addition to the state derivatives: redundant
+equations, and corrections onto the constraints.
 
 In:  a `ModelUnderTest` and states. Out: lines of the report. M, f and q' of M u' = f + J' lambda against the
-description; J, v and g against those that keep the loops closed, gamma against accelerations of the description. A
-correction must leave of a small violation of the positions what is of second order in it, and of one of the speeds
-nothing.
+description; J, v and g against those that keep the loops closed, gamma against accelerations of the
+description. A correction must leave of a small violation of the positions what is of second order
+in it, and of one of the speeds nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ LOOP_OPENING = 0.1  # by which loops are opened to see slopes that vanish where 
 CLOSED_TOLERANCE = 1e-13  # of what counts as one: nothing is left
 
 
-def check_redundant_equations(subject: ModelUnderTest, samples: Sequence[CheckSample]) -> list[CheckLine]:
+def check_redundant_equations(
+    subject: ModelUnderTest, samples: Sequence[CheckSample]
+) -> list[CheckLine]:
     """Without loops there are none; corrections are looked at where a run would make them."""
     if not subject.loops:
         return []
@@ -65,20 +67,28 @@ def system_error(subject: ModelUnderTest, s: CheckSample) -> float:
     evaluation = subject.evaluation(s)
     partials, zero = PartialVelocityMotions(evaluation, s.q), np.zeros(len(s.u))
     rest_motion = evaluation.motion(s.q, s.u, zero)
-    M, f, size = partials.mass_matrix(), partials.power_residuals(rest_motion), partials.power_scales(rest_motion)
+    M, f, size = (
+        partials.mass_matrix(),
+        partials.power_residuals(rest_motion),
+        partials.power_scales(rest_motion),
+    )
     inertia = np.sqrt(np.diag(M))
     v, J = redundant.evaluate_constraints(arguments)
     udot, unit = accelerations(evaluation, s.q, s.u), evaluation.state_scales("u")
     g = np.array(model.values("closure", *arguments))[: redundant.n_g][: redundant.paired_row_count]
     rows = np.abs(J) @ unit
-    typical_size = rows * max(float(np.abs(udot / unit).max(initial=0.0)), evaluation.largest_scaled_speed(s.u) ** 2)
+    typical_size = rows * max(
+        float(np.abs(udot / unit).max(initial=0.0)), evaluation.largest_scaled_speed(s.u) ** 2
+    )
     errors = [
         _max_scaled_error(n.M - M, np.outer(inertia, inertia)),
         _max_scaled_error(n.f - f, size),
         _max_scaled_error(n.gamma - J @ udot, typical_size),
         _max_scaled_error(n.J - J, rows[:, None] / unit),
         _max_scaled_error(n.v - v, rows * evaluation.largest_scaled_speed(s.u)),
-        _max_scaled_error(n.g[: redundant.paired_row_count] - g, rows[: redundant.paired_row_count]),
+        _max_scaled_error(
+            n.g[: redundant.paired_row_count] - g, rows[: redundant.paired_row_count]
+        ),
         rates_error(evaluation, s, n.qd),
         rates_error(evaluation, s, np.array(model.values("coordinate_rates", *arguments))),
     ]
@@ -86,7 +96,8 @@ def system_error(subject: ModelUnderTest, s: CheckSample) -> float:
 
 
 def sides_error(subject: ModelUnderTest, s: CheckSample) -> float:
-    """Slopes of how far axes point as drawn, against differences, away from where they do; and whether they do here."""
+    """Slopes of how far axes point as drawn, against differences, away from where they do; and
+    whether they do here."""
     loops = subject.eom.program.loops
     assert loops is not None
     n_q, count, sizes = len(s.q), len(loops.sides), subject.state_scales("q")
@@ -120,7 +131,9 @@ def projection_order(subject: ModelUnderTest, s: CheckSample) -> float:
         G = flat[m : m + m * n_q].reshape(m, n_q)
         remainders.append(_max_scaled_error(flat[:m], np.abs(G) @ sizes))
     above = [x for x in remainders if not x < CLOSED_TOLERANCE]
-    return min((math.log10(a / b) for a, b in pairwise(above)), default=math.inf if len(above) < 2 else 0.0)
+    return min(
+        (math.log10(a / b) for a, b in pairwise(above)), default=math.inf if len(above) < 2 else 0.0
+    )
 
 
 def correction_error(subject: ModelUnderTest, s: CheckSample) -> float:
@@ -128,8 +141,13 @@ def correction_error(subject: ModelUnderTest, s: CheckSample) -> float:
     loops = subject.eom.program.loops
     assert loops is not None and loops.correction is not None
     unit = subject.state_scales("u")
-    u, indices = s.u + unit * np.random.default_rng(3).uniform(-1, 1, len(s.u)), list(loops.correction.u)
-    u[indices] -= subject.function_values("correct_u", CheckSample(s.time, s.q, u, s.inputs))[: len(indices)]
+    u, indices = (
+        s.u + unit * np.random.default_rng(3).uniform(-1, 1, len(s.u)),
+        list(loops.correction.u),
+    )
+    u[indices] -= subject.function_values("correct_u", CheckSample(s.time, s.q, u, s.inputs))[
+        : len(indices)
+    ]
     flat = subject.function_values("closure", CheckSample(s.time, s.q, u, s.inputs))
     rows = len(loops.names)
     J = flat[-rows * len(u) :].reshape(rows, len(u))
@@ -138,6 +156,7 @@ def correction_error(subject: ModelUnderTest, s: CheckSample) -> float:
 
 
 def _max_scaled_error(error: np.ndarray, size: np.ndarray) -> float:
-    """The largest error as a fraction of sizes; where nothing counts as one, of the largest of them."""
+    """The largest error as a fraction of sizes; where nothing counts as one, of the largest of
+    them."""
     floor = 1e-6 * float(np.max(size, initial=0.0)) or 1.0
     return float(np.max(np.abs(error) / np.maximum(size, floor), initial=0.0))

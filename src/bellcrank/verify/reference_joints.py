@@ -1,7 +1,9 @@
-"""Joints in numbers: how bodies move in their parents. Written apart from `model.joints`, from the records alone.
+"""Joints in numbers: how bodies move in their parents. Written apart from `model.joints`, from the
+records alone.
 
-A joint gives the pose and velocities of its body from those of the parent, and the rates of its coordinates that
-belong to these velocities. Values are numbers or jets. Its own coordinates and speeds move a body, or those it follows.
+A joint gives the pose and velocities of its body from those of the parent, and the rates of its
+coordinates that belong to these velocities. Values are numbers or jets. Its own coordinates and
+speeds move a body, or those it follows.
 """
 
 from __future__ import annotations
@@ -16,7 +18,12 @@ import numpy as np
 from bellcrank.model.records import JointRecord
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate
-from bellcrank.verify.guided_joints import guided_pose, linkage_numbers, presolve_linkage, stack_states
+from bellcrank.verify.guided_joints import (
+    guided_pose,
+    linkage_numbers,
+    presolve_linkage,
+    stack_states,
+)
 from bellcrank.verify.jets import JetBatch, Value, constant_term, multiply_columns
 
 E = np.eye(3)
@@ -25,7 +32,8 @@ ZERO = np.zeros(3)
 
 @dataclass(frozen=True)
 class MovingPose:
-    """Orientation (columns: body axes) and origin of a body, its angular velocity and the velocity of its origin."""
+    """Orientation (columns: body axes) and origin of a body, its angular velocity and the velocity
+    of its origin."""
 
     R: Value
     p: Value
@@ -37,21 +45,25 @@ GROUND = MovingPose(E, ZERO, ZERO, ZERO)
 
 
 class ReferenceJoint:
-    """What most joints have in common: rates are speeds, nothing is bound or locked, no mass centre stays fixed."""
+    """What most joints have in common: rates are speeds, nothing is bound or locked, no mass centre
+    stays fixed."""
 
     n_q = n_u = 1
     at: Value  # origin in the parent, and R_AB, at zero coordinates
     C: Value
     lengths = 0  # how many coordinates, and speeds, are lengths: the first ones
-    follows: Sequence[tuple[str, int]] | None = None  # bodies and places of what moves it, if not its own
+    follows: Sequence[tuple[str, int]] | None = (
+        None  # bodies and places of what moves it, if not its own
+    )
     given: Any = None  # a formula that moves it from outside, after these
-    # body axes of absolute translational speeds (none: along the slides), and the point they belong to
+    # body axes of absolute translational speeds (none: along the slides), and the point they belong
+    # to
     absolute: tuple[int, ...] | None = None
     speed_point: Value = ZERO
 
     def motion(self, q: Any, u: Any, A: MovingPose) -> MovingPose:
-        """The motion of the body for what moves it, its parent being A. Speeds may be rows of several motions at once,
-        whose velocities are columns then."""
+        """The motion of the body for what moves it, its parent being A. Speeds may be rows of
+        several motions at once, whose velocities are columns then."""
         raise NotImplementedError
 
     @property
@@ -93,8 +105,8 @@ class ReferenceJoint:
 
 @dataclass
 class ReferencePlainJoint(ReferenceJoint):
-    """Slides, then rotations. `C` is R_AB at zero coordinates, `at` the origin in the parent. The form of the speeds is
-    set when the composite bodies are known."""
+    """Slides, then rotations. `C` is R_AB at zero coordinates, `at` the origin in the parent. The
+    form of the speeds is set when the composite bodies are known."""
 
     slides: tuple[Value, ...]
     axes: tuple[Value, ...]
@@ -104,13 +116,21 @@ class ReferencePlainJoint(ReferenceJoint):
 
     def __post_init__(self) -> None:
         k = self.lengths = len(self.slides)
-        self.n_q, self.n_u = k + (4 if self.euler else len(self.axes)), k + (3 if self.euler else len(self.axes))
+        self.n_q, self.n_u = (
+            k + (4 if self.euler else len(self.axes)),
+            k + (3 if self.euler else len(self.axes)),
+        )
         self.turns = slice(k, self.n_q)
 
     def fixes_mass_center(self, massless: bool, cm: np.ndarray) -> bool:
         no_rotation = not self.axes and not self.euler
-        on_axis = len(self.axes) == 1 and np.linalg.norm(np.cross(constant_term(self.axes[0]), cm)) < 1e-12
-        return not self.slides and (massless or no_rotation or not np.any(np.abs(cm) > 1e-12) or bool(on_axis))
+        on_axis = (
+            len(self.axes) == 1
+            and np.linalg.norm(np.cross(constant_term(self.axes[0]), cm)) < 1e-12
+        )
+        return not self.slides and (
+            massless or no_rotation or not np.any(np.abs(cm) > 1e-12) or bool(on_axis)
+        )
 
     def speed_axes(self, on_ground: bool) -> tuple[int, ...] | None:
         if len(self.slides) == 3:
@@ -187,9 +207,15 @@ class ReferencePlainJoint(ReferenceJoint):
 
     def _rotation_axes(self, q: Any) -> Value:
         """Rows: the three rotation axes on the axes of the turned body."""
-        rotations = [reference_rotation_about(axis, q[self.lengths + i]) for i, axis in enumerate(self.axes)]
+        rotations = [
+            reference_rotation_about(axis, q[self.lengths + i]) for i, axis in enumerate(self.axes)
+        ]
         return jets.stack_jets(
-            [rotations[2].T @ (rotations[1].T @ self.axes[0]), rotations[2].T @ self.axes[1], self.axes[2]]
+            [
+                rotations[2].T @ (rotations[1].T @ self.axes[0]),
+                rotations[2].T @ self.axes[1],
+                self.axes[2],
+            ]
         )
 
     def set_reference_values(self, q: np.ndarray) -> None:
@@ -201,12 +227,17 @@ class ReferencePlainJoint(ReferenceJoint):
             q[self.turns] /= np.linalg.norm(q[self.turns])
 
     def gimbal_lock_distance(self, q: Any) -> float:
-        return abs(float(np.linalg.det(constant_term(self._rotation_axes(q))))) if len(self.axes) == 3 else 1.0
+        return (
+            abs(float(np.linalg.det(constant_term(self._rotation_axes(q)))))
+            if len(self.axes) == 3
+            else 1.0
+        )
 
 
 @dataclass
 class ReferenceGuidedJoint(ReferenceJoint):
-    """A body that the functions of a linkage move; the last of their arguments may be given from outside."""
+    """A body that the functions of a linkage move; the last of their arguments may be given from
+    outside."""
 
     record: Any
     metre: float
@@ -217,7 +248,9 @@ class ReferenceGuidedJoint(ReferenceJoint):
         self.C, self.n_q, self.n_u = E, r.coordinate_count, r.coordinate_count
         self.follows, self.given = r.follows, r.given
         self._datum = np.array(r.at) * self.metre
-        self._numbers = lru_cache(maxsize=512)(lambda values: linkage_numbers(self.record, values, self.metre))
+        self._numbers = lru_cache(maxsize=512)(
+            lambda values: linkage_numbers(self.record, values, self.metre)
+        )
         self._offset = self.at - (np.array(r.at) + np.array(r.drawn)) * self.metre
 
     def presolve(self, several: Sequence[tuple[float, ...]]) -> None:
@@ -246,8 +279,15 @@ class ReferenceGuidedJoint(ReferenceJoint):
         return MovingPose(R, A.p + arm + offset, w, v + jets.cross(w, offset))
 
     def coordinate_reach(self) -> list[float]:
-        ranges = zip(self.record.guide.coordinate_kinds(), self.record.guide.coordinate_ranges(), strict=False)
-        return [0.5 * min(-low, high) * (self.metre if kind == "length" else 1.0) for kind, (low, high) in ranges]
+        ranges = zip(
+            self.record.guide.coordinate_kinds(),
+            self.record.guide.coordinate_ranges(),
+            strict=False,
+        )
+        return [
+            0.5 * min(-low, high) * (self.metre if kind == "length" else 1.0)
+            for kind, (low, high) in ranges
+        ]
 
 
 def _as_floats(values: Sequence[Value]) -> tuple[float, ...]:
@@ -270,12 +310,19 @@ class ReferenceScrewJoint(ReferenceJoint):
         arm = A.R @ self.at + along * (advance * q[0])
         v = A.v + jets.cross(A.w, arm) + multiply_columns(along, advance * u[0])
         return MovingPose(
-            A.R @ reference_rotation_about(self.axis, q[0]), A.p + arm, A.w + multiply_columns(along, u[0]), v
+            A.R @ reference_rotation_about(self.axis, q[0]),
+            A.p + arm,
+            A.w + multiply_columns(along, u[0]),
+            v,
         )
 
 
 def make_reference_joint(
-    record: JointRecord, origin: Value, metre: float, axis: Callable[[Any], Value], scalar: Callable[[Any], Value]
+    record: JointRecord,
+    origin: Value,
+    metre: float,
+    axis: Callable[[Any], Value],
+    scalar: Callable[[Any], Value],
 ) -> ReferenceJoint:
     """The joint of a record; `axis` and `scalar` read what stands there."""
     match record.carrier_kind:
@@ -293,12 +340,19 @@ def reference_rotation_about(axis: Value, angle: Value) -> Value:
     if isinstance(axis, jets.Jet):
         x, y, z = axis[0], axis[1], axis[2]
         skew = jets.stack_jets(
-            [jets.stack_jets([0.0, -z, y]), jets.stack_jets([z, 0.0, -x]), jets.stack_jets([-y, x, 0.0])]
+            [
+                jets.stack_jets([0.0, -z, y]),
+                jets.stack_jets([z, 0.0, -x]),
+                jets.stack_jets([-y, x, 0.0]),
+            ]
         )
         along = jets.stack_jets([axis * x, axis * y, axis * z])
     else:
         x, y, z = np.asarray(axis, dtype=float).tolist()
-        skew, along = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]), np.multiply.outer(axis, axis)
+        skew, along = (
+            np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]),
+            np.multiply.outer(axis, axis),
+        )
     return skew * s + (E - along) * c + along
 
 

@@ -12,7 +12,8 @@ from bellcrank.core.files.notebook_display import NotebookDisplay
 
 @dataclass(frozen=True)
 class CheckLine:
-    """One property: the value found and its limit. `at_least` turns the limit round; without one it is information."""
+    """One property: the value found and its limit. `at_least` turns the limit round; without one it
+    is information."""
 
     name: str
     value: float | str
@@ -24,7 +25,9 @@ class CheckLine:
     def passed(self) -> bool:
         if self.limit is None or isinstance(self.value, str):
             return self.limit is None
-        return bool(self.value >= self.limit if self.at_least else self.value <= self.limit)  # nan passes neither
+        return bool(
+            self.value >= self.limit if self.at_least else self.value <= self.limit
+        )  # nan passes neither
 
 
 @dataclass(repr=False)
@@ -39,23 +42,31 @@ class Report(NotebookDisplay):
     @property
     def passed(self) -> bool:
         """Do all properties keep their limits, and is there one?"""
-        return all(line.passed for line in self.lines) and any(line.limit is not None for line in self.lines)
+        return all(line.passed for line in self.lines) and any(
+            line.limit is not None for line in self.lines
+        )
 
     def to_json(self) -> str:
         head = {key: getattr(self, key) for key in ("model", "passed", "states", "seed")}
         keys = ("name", "passed", "value", "limit", "note")
-        lines = [{key: getattr(x, key) for key in keys} | {"value": _json_number(x.value)} for x in self.lines]
+        lines = [
+            {key: getattr(x, key) for key in keys} | {"value": _json_number(x.value)}
+            for x in self.lines
+        ]
         return json.dumps({**head, "lines": lines}, indent=2)
 
     def rows(self) -> list[tuple[str, str, str, str, str]]:
         """Mark, property, value, limit and note of every line, in words."""
         return [
-            (_line_mark(line), line.name, _value_text(line.value), _limit_text(line), line.note) for line in self.lines
+            (_line_mark(line), line.name, _value_text(line.value), _limit_text(line), line.note)
+            for line in self.lines
         ]
 
     def __repr__(self) -> str:
         verdict = "passed" if self.passed else "FAILED"
-        return f"Report({self.model!r}: {verdict}, {len(self.lines)} properties, {self.states} states)"
+        return (
+            f"Report({self.model!r}: {verdict}, {len(self.lines)} properties, {self.states} states)"
+        )
 
     def _html_parts(self) -> list[str]:
         head = f"{self.model}: {'passed' if self.passed else 'FAILED'}"
@@ -72,8 +83,16 @@ class Report(NotebookDisplay):
     def __str__(self) -> str:
         rows = self.rows()
         i, j, k, m = (max(len(row[column]) for row in rows) for column in range(4))
-        head = f"{self.model}: {'passed' if self.passed else 'FAILED'} ({self.states} random states, seed {self.seed})"
-        return "\n".join([head, *(f"  {a:{i}}  {b:{j}}  {c:>{k}}  {d:{m}}  {e}".rstrip() for a, b, c, d, e in rows)])
+        head = (
+            f"{self.model}: {'passed' if self.passed else 'FAILED'} ({self.states} random "
+            f"states, seed {self.seed})"
+        )
+        return "\n".join(
+            [
+                head,
+                *(f"  {a:{i}}  {b:{j}}  {c:>{k}}  {d:{m}}  {e}".rstrip() for a, b, c, d, e in rows),
+            ]
+        )
 
 
 # ---- how a report looks
@@ -84,7 +103,15 @@ def _line_mark(line: CheckLine) -> str:
 
 
 def _value_text(x: float | str) -> str:
-    return x if isinstance(x, str) else "exact" if x == math.inf else f"{x:.2g}" if x >= 0.01 else f"{x:.1e}"
+    return (
+        x
+        if isinstance(x, str)
+        else "exact"
+        if x == math.inf
+        else f"{x:.2g}"
+        if x >= 0.01
+        else f"{x:.1e}"
+    )
 
 
 def _limit_text(line: CheckLine) -> str:

@@ -1,8 +1,9 @@
 """What counts as one in a check: the sizes that errors are measured against.
 
 In:  an `ReferenceEvaluation` at states of a check. Out: `ErrorScales`: the largest lengths, speeds, accelerations and
-loads met, which the report reports; and how much formulas vary there. All of it comes from the description, so that
-neither a value that happens to be zero nor a wrong one of the program makes an error look large or small.
+loads met, which the report reports; and how much formulas vary there. All of it comes from the
+description, so that neither a value that happens to be zero nor a wrong one of the program makes an
+error look large or small.
 """
 
 from __future__ import annotations
@@ -12,7 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bellcrank.core.units import ACCELERATION, ANGLE, FORCE, LENGTH, MASS, TIME, Dimension, UnitSystem
+from bellcrank.core.units import (
+    ACCELERATION,
+    ANGLE,
+    FORCE,
+    LENGTH,
+    MASS,
+    TIME,
+    Dimension,
+    UnitSystem,
+)
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.reference_evaluation import ReferenceEvaluation, inertia_forces, norm_of
@@ -23,7 +33,8 @@ NEIGHBOUR_COUNT = 2  # states next to one
 
 @dataclass
 class ErrorScales:
-    """The largest of what was met, in equation units. Rates are of radians or of the machine's length."""
+    """The largest of what was met, in equation units. Rates are of radians or of the machine's
+    length."""
 
     length: float
     mass: float = 0.0
@@ -32,7 +43,9 @@ class ErrorScales:
     force: float = 0.0
     moment: float = 0.0
 
-    def update(self, evaluation: ReferenceEvaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> None:
+    def update(
+        self, evaluation: ReferenceEvaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray
+    ) -> None:
         """What is met at a state, with accelerations of the evaluation's own."""
         motion = evaluation.motion(q, u, udot)
         bodies = evaluation.machine.bodies
@@ -67,14 +80,18 @@ class ErrorScales:
             ("force", self.force, FORCE),
             ("moment", self.moment, FORCE * LENGTH),
         )
-        words = [f"{name} {value:.2g} {system.equation_unit(dimension).text}" for name, value, dimension in values]
+        words = [
+            f"{name} {value:.2g} {system.equation_unit(dimension).text}"
+            for name, value, dimension in values
+        ]
         return ", ".join(words).replace(", or", " or")
 
 
 def neighbouring_states(
     evaluation: ReferenceEvaluation, q: np.ndarray, u: np.ndarray, *accelerations: np.ndarray
 ) -> list[list[np.ndarray]]:
-    """Two states next to one, by a little of what counts as one: the same ones with and without accelerations."""
+    """Two states next to one, by a little of what counts as one: the same ones with and without
+    accelerations."""
     rate, joints = (
         evaluation.largest_scaled_speed(evaluation.all_speeds(q, u)),
         evaluation.state_scales("u")[evaluation.free],
@@ -87,7 +104,9 @@ def neighbouring_states(
     states = []
     for rng in map(np.random.default_rng, range(1, NEIGHBOUR_COUNT + 1)):
         pairs = zip((q, u, *accelerations), units, strict=True)
-        states.append([x + VARIATION_FRACTION * unit * rng.uniform(-1, 1, len(x)) for x, unit in pairs])
+        states.append(
+            [x + VARIATION_FRACTION * unit * rng.uniform(-1, 1, len(x)) for x, unit in pairs]
+        )
     return states
 
 
@@ -98,8 +117,9 @@ def variation_scale(
     u: np.ndarray,
     *accelerations: np.ndarray,
 ) -> np.ndarray:
-    """How much the values of a function would change, by their slopes, if all its arguments changed by what counts as
-    one: the size of the terms of a formula, whatever its value is. Nothing where it has no value nearby."""
+    """How much the values of a function would change, by their slopes, if all its arguments changed
+    by what counts as one: the size of the terms of a formula, whatever its value is. Nothing where
+    it has no value nearby."""
     base_values = f(q, u, *accelerations)
     largest = np.zeros(len(base_values))
     for state in neighbouring_states(evaluation, q, u, *accelerations):

@@ -1,8 +1,10 @@
-"""The lines of a check at random states: every equation, output and value of the echo against the description.
+"""The lines of a check at random states: every equation, output and value of the echo against the
+description.
 
 In:  a `ModelUnderTest` and samples. Out: lines of the report, and the scales that errors were measured against.
-Accelerations must satisfy the principle of virtual power and Newton-Euler body by body, rates of coordinates must move
-bodies as the speeds say, outputs and what user functions give to the echo must be what their formulas say.
+Accelerations must satisfy the principle of virtual power and Newton-Euler body by body, rates of
+coordinates must move bodies as the speeds say, outputs and what user functions give to the echo
+must be what their formulas say.
 """
 
 from __future__ import annotations
@@ -23,7 +25,12 @@ from bellcrank.verify.model_under_test import UNUSABLE, CheckSample, ModelUnderT
 from bellcrank.verify.reactions import newton_euler, reactions_error
 from bellcrank.verify.reference_evaluation import ReferenceEvaluation, rate_of
 from bellcrank.verify.report import CheckLine
-from bellcrank.verify.scales import NEIGHBOUR_COUNT, ErrorScales, neighbouring_states, variation_scale
+from bellcrank.verify.scales import (
+    NEIGHBOUR_COUNT,
+    ErrorScales,
+    neighbouring_states,
+    variation_scale,
+)
 
 EQUATION = 1e-10  # of the terms of an equation of motion, or of a constraint of accelerations
 RESIDUAL = 1e-9  # of the terms of a velocity, a length or an output
@@ -43,7 +50,8 @@ PROPERTIES = {  # in the order of the report: name, limit
 
 
 class MaxError:
-    """The largest of several errors, and where it was met. Without any error it is no number, which passes nothing."""
+    """The largest of several errors, and where it was met. Without any error it is no number, which
+    passes nothing."""
 
     value, where = math.nan, ""
     _any = False
@@ -73,7 +81,9 @@ class ComparedChannels:
     units: Mapping[str, Unit]
     listed: dict[str, ComparedChannel] = field(default_factory=dict)
 
-    def add_sample(self, actual: Mapping[str, float], expected: Mapping[str, float], varies: np.ndarray) -> None:
+    def add_sample(
+        self, actual: Mapping[str, float], expected: Mapping[str, float], varies: np.ndarray
+    ) -> None:
         for (name, value), size in zip(expected.items(), varies, strict=True):
             channel = self.listed.setdefault(name, ComparedChannel())
             channel.found.append(actual[name])
@@ -81,7 +91,8 @@ class ComparedChannels:
             channel.varies = max(channel.varies, float(size))
 
     def largest_gap(self, scales: ErrorScales) -> MaxError:
-        """The largest difference of a channel, as a fraction of its size or of what it varies by."""
+        """The largest difference of a channel, as a fraction of its size or of what it varies
+        by."""
         worst = MaxError()
         for name, channel in self.listed.items():
             unit = self.units[name]
@@ -92,7 +103,9 @@ class ComparedChannels:
             ]
             floor = ZERO * max(*similar_sizes, scales.scale_of(unit.dimension))
             gap = float(np.abs(np.subtract(channel.found, channel.expected)).max(initial=0.0))
-            worst.update(gap / max(channel.expected_magnitude, channel.varies, floor), f"largest in {name}")
+            worst.update(
+                gap / max(channel.expected_magnitude, channel.varies, floor), f"largest in {name}"
+            )
         return worst
 
 
@@ -118,7 +131,9 @@ class StateChecks:
         subject, samples_by_id = self.subject, {id(self.subject.evaluation(s)): s for s in samples}
         for states in subject.evaluate_together(samples):
             states.motions([np.zeros(len(u)) for _, u in states.at])
-            udots = [accelerations(e, q, u) for e, (q, u) in zip(states.each, states.at, strict=True)]
+            udots = [
+                accelerations(e, q, u) for e, (q, u) in zip(states.each, states.at, strict=True)
+            ]
             states.motions(udots)
             claimed = [subject.rates(samples_by_id[id(e)])[1] for e in states.each]
             states.motions(claimed)
@@ -142,28 +157,49 @@ class StateChecks:
         self.scales.update(evaluation, s.q, s.u, expected_udot)
         worst["kinematic"].update(rates_error(evaluation, s, qdot))
         if evaluation.closed is not None:
-            for key, error in zip(("position", "speed"), evaluation.closed.errors(s.q, s.u), strict=True):
+            for key, error in zip(
+                ("position", "speed"), evaluation.closed.errors(s.q, s.u), strict=True
+            ):
                 worst[key].update(error)
-            worst["acceleration"].update(evaluation.closed.acceleration_error(s.q, s.u, udot, expected_udot))
+            worst["acceleration"].update(
+                evaluation.closed.acceleration_error(s.q, s.u, udot, expected_udot)
+            )
         elif evaluation.bound:
             worst["speed"].update(evaluation.constraint_error(s.q, qdot))
         freedoms = list(s.independent) or [x.name for x in subject.eom.independent_speeds]
-        _note_largest(worst["power"], virtual_power(evaluation, s.q, s.u, udot, expected_udot), freedoms)
         _note_largest(
-            worst["bodies"], newton_euler(evaluation, s.q, s.u, udot, expected_udot), evaluation.machine.u_names
+            worst["power"], virtual_power(evaluation, s.q, s.u, udot, expected_udot), freedoms
+        )
+        _note_largest(
+            worst["bodies"],
+            newton_euler(evaluation, s.q, s.u, udot, expected_udot),
+            evaluation.machine.u_names,
         )
         if self.singular_rates is not None:
-            worst["singular_rates"].update(_singular_error(evaluation, s, self.singular_rates(s), expected_udot))
+            worst["singular_rates"].update(
+                _singular_error(evaluation, s, self.singular_rates(s), expected_udot)
+            )
         self._check_channels(s, evaluation, udot, expected_udot)
 
     def _check_channels(
-        self, s: CheckSample, evaluation: ReferenceEvaluation, udot: np.ndarray, expected_udot: np.ndarray
+        self,
+        s: CheckSample,
+        evaluation: ReferenceEvaluation,
+        udot: np.ndarray,
+        expected_udot: np.ndarray,
     ) -> None:
         units, output_values = self.outputs.units, self.subject.outputs(s)
-        channels = {name: float(units[name].to_equation_units(value)) for name, value in output_values.items()}
+        channels = {
+            name: float(units[name].to_equation_units(value))
+            for name, value in output_values.items()
+        }
         expected = evaluation.outputs(s.q, s.u, udot)
         varies = variation_scale(
-            evaluation, lambda *at: _values_in_order(evaluation.outputs(*at), expected), s.q, s.u, expected_udot
+            evaluation,
+            lambda *at: _values_in_order(evaluation.outputs(*at), expected),
+            s.q,
+            s.u,
+            expected_udot,
         )
         self.outputs.add_sample(channels, expected, varies)
         if self.subject.loops and "residuals" in self.groups:
@@ -173,18 +209,32 @@ class StateChecks:
             self.worst["reactions"].update(reactions_error(evaluation, s.q, s.u, udot, channels))
         if self.echo.units:
             echoed = evaluation.echo(s.q, s.u)
-            varies = variation_scale(evaluation, lambda *at: _values_in_order(evaluation.echo(*at), echoed), s.q, s.u)
+            varies = variation_scale(
+                evaluation, lambda *at: _values_in_order(evaluation.echo(*at), echoed), s.q, s.u
+            )
             self.echo.add_sample(self.subject.echo(s), echoed, varies)
 
     def check_lines(self, suffix: str) -> list[CheckLine]:
         keys = {"kinematic", "power", "bodies"}
-        keys |= {"position", "speed", "acceleration"} if self.subject.loops else {"speed"} if self.bound else set()
+        keys |= (
+            {"position", "speed", "acceleration"}
+            if self.subject.loops
+            else {"speed"}
+            if self.bound
+            else set()
+        )
         keys |= {"singular_rates"} if self.singular_rates is not None else set()
         keys |= {"residuals"} if self.subject.loops and "residuals" in self.groups else set()
         keys |= {"reactions"} if self.reactions else set()
-        entries = [(name, limit, self.worst[key]) for key, (name, limit) in PROPERTIES.items() if key in keys]
+        entries = [
+            (name, limit, self.worst[key])
+            for key, (name, limit) in PROPERTIES.items()
+            if key in keys
+        ]
         channels = (("outputs", self.outputs), ("echo", self.echo))
-        entries += [(name, RESIDUAL, c.largest_gap(self.scales)) for name, c in channels if c.listed]
+        entries += [
+            (name, RESIDUAL, c.largest_gap(self.scales)) for name, c in channels if c.listed
+        ]
         return [
             CheckLine(name + suffix, w.value, limit, note="" if w.value <= limit else w.where)
             for name, limit, w in entries
@@ -210,7 +260,10 @@ def check_at_states(
 
 
 def rates_error(evaluation: ReferenceEvaluation, s: CheckSample, qdot: np.ndarray) -> float:
-    errors = kinematic_error(evaluation, s.q, s.u, qdot), user_state_error(evaluation, s.q, s.u, qdot)
+    errors = (
+        kinematic_error(evaluation, s.q, s.u, qdot),
+        user_state_error(evaluation, s.q, s.u, qdot),
+    )
     return float(np.max(errors))
 
 
@@ -221,45 +274,61 @@ def _values_in_order(values: Mapping[str, float], names: Mapping[str, float]) ->
 def _note_largest(worst: MaxError, residual: KaneResidual, names: list[str]) -> None:
     relative = residual.relative
     i = int(np.argmax(np.nan_to_num(relative, nan=np.inf))) if len(relative) else 0
-    worst.update(float(relative.max(initial=0.0)), f"largest in the equation of {names[i]}" if names else "")
+    worst.update(
+        float(relative.max(initial=0.0)), f"largest in the equation of {names[i]}" if names else ""
+    )
 
 
 def _singular_error(
     evaluation: ReferenceEvaluation, s: CheckSample, rates: np.ndarray, expected_udot: np.ndarray
 ) -> float:
-    """What is left of kinematics, constraints and equations of motion with rates found without a choice of speeds."""
+    """What is left of kinematics, constraints and equations of motion with rates found without a
+    choice of speeds."""
     assert evaluation.closed is not None
     qdot, udot = np.split(rates, [len(s.q)])
-    errors = [rates_error(evaluation, s, qdot), evaluation.closed.acceleration_error(s.q, s.u, udot, expected_udot)]
-    errors.append(float(virtual_power(evaluation, s.q, s.u, udot, expected_udot).relative.max(initial=0.0)))
+    errors = [
+        rates_error(evaluation, s, qdot),
+        evaluation.closed.acceleration_error(s.q, s.u, udot, expected_udot),
+    ]
+    errors.append(
+        float(virtual_power(evaluation, s.q, s.u, udot, expected_udot).relative.max(initial=0.0))
+    )
     return float(np.max(errors))
 
 
 def _singular_rates(subject: ModelUnderTest) -> Callable[[CheckSample], np.ndarray] | None:
-    """The rates that the redundant equations give near singular configurations, which must hold everywhere."""
+    """The rates that the redundant equations give near singular configurations, which must hold
+    everywhere."""
     loops = subject.eom.program.loops
     if loops is None:
         return None
     sizes = loops.system_sizes(len(subject.eom.coordinates))
-    return lambda s: sizes.unpack(subject.function_values("system", s).tolist()).rates(loops.scales)[0]
+    return lambda s: sizes.unpack(subject.function_values("system", s).tolist()).rates(
+        loops.scales
+    )[0]
 
 
-# ---- rates of coordinates: what speeds mean, compared with those of a program; errors as a fraction of terms
+# ---- rates of coordinates: what speeds mean, compared with those of a program; errors as a
+# fraction of terms
 
 
 FLOOR = 1e-3  # of the usual rate of a coordinate: smaller sums of terms count as this
 
 
-def kinematic_error(evaluation: ReferenceEvaluation, q: np.ndarray, u: np.ndarray, qdot: np.ndarray) -> float:
-    """How far the claimed q' are from what the speeds mean, as the fraction of the sum of the magnitudes of the terms
-    of each; and how far origins and axes of bodies that move so are from it, as the fraction of the velocities."""
+def kinematic_error(
+    evaluation: ReferenceEvaluation, q: np.ndarray, u: np.ndarray, qdot: np.ndarray
+) -> float:
+    """How far the claimed q' are from what the speeds mean, as the fraction of the sum of the
+    magnitudes of the terms of each; and how far origins and axes of bodies that move so are from
+    it, as the fraction of the velocities."""
     full = evaluation.all_speeds(q, u)
     rate = evaluation.largest_scaled_speed(full)
     joints = evaluation.machine.own.start
     rest_rates, *unit = evaluation.coordinate_rates(q)
     B = np.stack([x - rest_rates for x in unit], axis=1) if unit else np.zeros((joints, 0))
     size = np.maximum(
-        np.abs(rest_rates) + np.abs(B) @ np.abs(full), FLOOR * rate * evaluation.state_scales("q")[:joints]
+        np.abs(rest_rates) + np.abs(B) @ np.abs(full),
+        FLOOR * rate * evaluation.state_scales("q")[:joints],
     )
     errors = [(np.abs(qdot[:joints] - rest_rates - B @ full) / size).max(initial=0.0)]
     claimed = evaluation.machine.motion(Jet([q, qdot]), Jet([full]))
@@ -274,9 +343,14 @@ def kinematic_error(evaluation: ReferenceEvaluation, q: np.ndarray, u: np.ndarra
     return float(np.max(errors))
 
 
-def user_state_error(evaluation: ReferenceEvaluation, q: np.ndarray, u: np.ndarray, qdot: np.ndarray) -> float:
-    """The largest error of the rates of user-defined states, as a fraction of the rate or of what it varies by."""
+def user_state_error(
+    evaluation: ReferenceEvaluation, q: np.ndarray, u: np.ndarray, qdot: np.ndarray
+) -> float:
+    """The largest error of the rates of user-defined states, as a fraction of the rate or of what
+    it varies by."""
     expected = evaluation.user_state_rates(q, u)
-    size = np.maximum(np.abs(expected), variation_scale(evaluation, evaluation.user_state_rates, q, u))
+    size = np.maximum(
+        np.abs(expected), variation_scale(evaluation, evaluation.user_state_rates, q, u)
+    )
     claimed = qdot[evaluation.machine.own]
     return float((np.abs(claimed - expected) / np.where(size > 0, size, 1.0)).max(initial=0.0))

@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 
 from bellcrank.program.program import SimulationProgram
-from bellcrank.program.statements import AssignStatement, CallStatement, NullSpaceSolve, Section, SolveStatement
+from bellcrank.program.statements import (
+    AssignStatement,
+    CallStatement,
+    NullSpaceSolve,
+    Section,
+    SolveStatement,
+)
 from bellcrank.symbolic.expr import Expr, Func, NamedSubexpression, Number, Product, Sum, postorder
 from bellcrank.symbolic.expr.node import PI
 from bellcrank.verify import jets
@@ -31,9 +37,12 @@ def central_difference(function: Callable[[float], np.ndarray], step: float) -> 
     return np.asarray(total) / step
 
 
-def converged_difference(function: Callable[[float], np.ndarray], step: float) -> tuple[np.ndarray, float]:
-    """The derivative at zero by differences whose step is halved until two of them agree, and by how much the best
-    two do not, as a fraction of the largest entry. A pole or a kink only matters as far as the differences reach."""
+def converged_difference(
+    function: Callable[[float], np.ndarray], step: float
+) -> tuple[np.ndarray, float]:
+    """The derivative at zero by differences whose step is halved until two of them agree, and by
+    how much the best two do not, as a fraction of the largest entry. A pole or a kink only matters
+    as far as the differences reach."""
     coarse = central_difference(function, step)
     best, uncertainty = coarse, np.inf
     for i in range(1, MAX_HALVINGS + 1):
@@ -66,20 +75,29 @@ class TaylorInterpreter:
             if isinstance(s, AssignStatement):
                 self.values[s.target] = self.evaluate((s.value,))[0]
             elif isinstance(s, CallStatement):
-                results = self._call_routine(self.routines[id(s.routine)], self.evaluate(s.arguments))
-                self.values.update((x, results[i]) for i, x in enumerate(s.targets) if x is not None)
+                results = self._call_routine(
+                    self.routines[id(s.routine)], self.evaluate(s.arguments)
+                )
+                self.values.update(
+                    (x, results[i]) for i, x in enumerate(s.targets) if x is not None
+                )
             elif isinstance(s, SolveStatement):
                 rhs = jets.stack_jets(self.evaluate(s.right))
-                results = jets.solve(jets.stack_jets([jets.stack_jets(self.evaluate(row)) for row in s.matrix]), rhs)
+                results = jets.solve(
+                    jets.stack_jets([jets.stack_jets(self.evaluate(row)) for row in s.matrix]), rhs
+                )
                 self.values.update((x, results[i]) for i, x in enumerate(s.targets))
             else:
                 self._null_space_solve(s)
 
     def _null_space_solve(self, s: NullSpaceSolve) -> None:
-        """M u' - J' lambda = f, J u' = gamma; u' is unique even if rows repeat each other or bodies are massless."""
+        """M u' - J' lambda = f, J u' = gamma; u' is unique even if rows repeat each other or bodies
+        are massless."""
         n = len(s.force)
         lower = [self.evaluate(row) for row in s.mass]
-        M = jets.stack_jets([jets.stack_jets([lower[max(i, j)][min(i, j)] for j in range(n)]) for i in range(n)])
+        M = jets.stack_jets(
+            [jets.stack_jets([lower[max(i, j)][min(i, j)] for j in range(n)]) for i in range(n)]
+        )
         J = jets.stack_jets([jets.stack_jets(self.evaluate(row)) for row in s.rows])
         rhs = jets.stack_jets([*self.evaluate(s.force), *self.evaluate(s.right)])
         (M_0, M_1), (J_0, J_1), (b_0, b_1) = (jets.coefficients(x, 2) for x in (M, J, rhs))
@@ -95,7 +113,9 @@ class TaylorInterpreter:
         a = np.array([jets.coefficients(x, 2) for x in arguments])
 
         def evaluate_on_line(h: float) -> np.ndarray:
-            return np.atleast_1d(np.asarray(function(*(a[:, 0] + h * a[:, 1]).tolist()), dtype=float))
+            return np.atleast_1d(
+                np.asarray(function(*(a[:, 0] + h * a[:, 1]).tolist()), dtype=float)
+            )
 
         direction_size = float(np.abs(a[:, 1]).max(initial=0.0))
         if not direction_size:
@@ -103,7 +123,10 @@ class TaylorInterpreter:
         step = 1e-3 / direction_size
         solve_ahead = getattr(getattr(function, "function", None), "solve_ahead", None)
         if solve_ahead is not None:  # linkages: all that the first two differences need at once
-            steps = [0.0, *(sign * i * step / n for n in (1, 2) for i, _ in WEIGHTS for sign in (1, -1))]
+            steps = [
+                0.0,
+                *(sign * i * step / n for n in (1, 2) for i, _ in WEIGHTS for sign in (1, -1)),
+            ]
             solve_ahead([tuple((a[:, 0] + h * a[:, 1]).tolist()) for h in steps])
         derivative, uncertainty = converged_difference(evaluate_on_line, step)
         if not uncertainty <= KINK_TOLERANCE:
@@ -131,7 +154,9 @@ class TaylorInterpreter:
         if isinstance(node, Product):
             product: Value = float(node.coefficient)
             for base, exponent in node.factors:
-                product = product * (value(base) if exponent == 1 else jets.power(value(base), float(exponent)))
+                product = product * (
+                    value(base) if exponent == 1 else jets.power(value(base), float(exponent))
+                )
             return product
         if isinstance(node, NamedSubexpression):
             return value(node.definition)

@@ -15,22 +15,33 @@ from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.model_under_test import UNUSABLE, CheckSample, ModelUnderTest
 from bellcrank.verify.report import CheckLine
 
-ORDER_SLACK = 0.3  # the relative error of small variables is of the order of their threshold, in the limit
+ORDER_SLACK = (
+    0.3  # the relative error of small variables is of the order of their threshold, in the limit
+)
 FLOOR, LOWEST = 1e-12, 5e-14  # relative errors below this are rounding; below that surely
 ROUNDING = 1e-13  # of the terms of a difference
-SURELY = 4 * np.finfo(float).eps  # of lengths of the machine, or of one: differences of these have no better digits
+SURELY = (
+    4 * np.finfo(float).eps
+)  # of lengths of the machine, or of one: differences of these have no better digits
 ROUNDING_SIZE = 1e-9  # size at which a right truncation leaves rounding alone
 
 
-def check_truncation(exact: ModelUnderTest, truncated: ModelUnderTest, samples: list[CheckSample]) -> list[CheckLine]:
-    """Amplitudes of all small symbols are halved again and again: the error of every rate must fall with their
-    square, relative to all rates together, and that of every output relative to the output itself."""
+def check_truncation(
+    exact: ModelUnderTest, truncated: ModelUnderTest, samples: list[CheckSample]
+) -> list[CheckLine]:
+    """Amplitudes of all small symbols are halved again and again: the error of every rate must fall
+    with their square, relative to all rates together, and that of every output relative to the
+    output itself."""
     name, limit = "order of the truncation error", exact.description.small_threshold - ORDER_SLACK
     sizes = [*(0.1 * 0.5**i for i in range(20)), ROUNDING_SIZE]
     try:
         if [x.name for x in exact.eom.speeds] != [x.name for x in truncated.eom.speeds]:
-            raise CannotEvaluate("the description without small variables has other independent speeds")
-        rates, outputs = ([_rms_errors(exact, truncated, samples, size, read) for size in sizes] for read in READ)
+            raise CannotEvaluate(
+                "the description without small variables has other independent speeds"
+            )
+        rates, outputs = (
+            [_rms_errors(exact, truncated, samples, size, read) for size in sizes] for read in READ
+        )
     except UNUSABLE as error:
         return [CheckLine(name, math.nan, limit, True, str(error))]
     weight = np.where(rates[0][1] > 0, rates[0][1], 1.0)  # rates have different units
@@ -40,30 +51,42 @@ def check_truncation(exact: ModelUnderTest, truncated: ModelUnderTest, samples: 
     states = [f"the rate of {x.name}" for x in (*truncated.eom.coordinates, *truncated.eom.speeds)]
     order, location = _lowest_order(relative, np.repeat(together, len(states), axis=1), states)
     note = f"relative error {relative[0].max():.1e} with all that is small at a tenth of full size"
-    lines = [CheckLine(name, order, limit, True, note + (f", lowest in {location}" if order < limit else ""))]
+    lines = [
+        CheckLine(
+            name, order, limit, True, note + (f", lowest in {location}" if order < limit else "")
+        )
+    ]
     if truncated.eom.outputs:
         lengths = _length_scales(exact, truncated.eom.outputs)
         significant = [np.where(e > SURELY * lengths, e, 0.0) for e, _ in outputs]
         channels = np.array(
-            [e / np.where(size > 0, size, 1.0) for e, (_, size) in zip(significant, outputs, strict=True)]
+            [
+                e / np.where(size > 0, size, 1.0)
+                for e, (_, size) in zip(significant, outputs, strict=True)
+            ]
         )
-        order, location = _lowest_order(channels, np.array([size for _, size in outputs]), truncated.eom.outputs)
+        order, location = _lowest_order(
+            channels, np.array([size for _, size in outputs]), truncated.eom.outputs
+        )
         note = f"lowest in {location}" if order < limit else ""
         lines.append(CheckLine(f"{name} of outputs", order, limit, True, note))
     return lines
 
 
 def _length_scales(subject: ModelUnderTest, outputs: list[str]) -> np.ndarray:
-    """What counts as one of every output that is a length, an area, an angle or a plain number; nothing of others."""
+    """What counts as one of every output that is a length, an area, an angle or a plain number;
+    nothing of others."""
     units = subject.eom.quantities.output_unit
     exponents = [units[name].dimension.exponents for name in outputs]
     return np.array([subject.length ** float(x[0]) if not any(x[1:3]) else 0.0 for x in exponents])
 
 
 def _lowest_order(relative: np.ndarray, sizes: np.ndarray, names: list[str]) -> tuple[float, str]:
-    """The lowest power by which a column shrinks under halving, and whose it is; rounding (last row) is omitted.
+    """The lowest power by which a column shrinks under halving, and whose it is; rounding (last
+    row) is omitted.
 
-    What `sizes` reports to be small may be the difference of larger terms, whose rounding then grows compared with it.
+    What `sizes` reports to be small may be the difference of larger terms, whose rounding then
+    grows compared with it.
     """
     order, location = math.inf, ""
     for i, name in enumerate(names):
@@ -85,19 +108,34 @@ READ: tuple[Reading, Reading] = (
 
 
 def _rms_errors(
-    exact: ModelUnderTest, truncated: ModelUnderTest, samples: list[CheckSample], size: float, read: Reading
+    exact: ModelUnderTest,
+    truncated: ModelUnderTest,
+    samples: list[CheckSample],
+    size: float,
+    read: Reading,
 ) -> list[np.ndarray]:
-    """Root mean square of the error of every value, and of the value, with small quantities of the given size."""
+    """Root mean square of the error of every value, and of the value, with small quantities of the
+    given size."""
     orders = truncated.eom.analysis.mechanism.orders
-    amplitudes = {key: r.value for key, r in truncated.description.parameters.items() if key in orders}
-    scaled = {k: truncated.given.get(k, x) * size ** orders[k] for k, x in amplitudes.items() if x is not None}
+    amplitudes = {
+        key: r.value for key, r in truncated.description.parameters.items() if key in orders
+    }
+    scaled = {
+        k: truncated.given.get(k, x) * size ** orders[k]
+        for k, x in amplitudes.items()
+        if x is not None
+    }
     small = [scaled_sample(truncated, s, size, orders) for s in samples]
-    exact_values, truncated_values = ([read(subject, s, scaled) for s in small] for subject in (exact, truncated))
+    exact_values, truncated_values = (
+        [read(subject, s, scaled) for s in small] for subject in (exact, truncated)
+    )
     difference = [b - a for a, b in zip(exact_values, truncated_values, strict=True)]
     return [np.sqrt(np.mean(np.square(x), axis=0)) for x in (difference, exact_values)]
 
 
-def scaled_sample(subject: ModelUnderTest, s: CheckSample, size: float, orders: Mapping[str, int]) -> CheckSample:
+def scaled_sample(
+    subject: ModelUnderTest, s: CheckSample, size: float, orders: Mapping[str, int]
+) -> CheckSample:
     """The sample with every small quantity scaled by its order."""
 
     def small_factor(name: str) -> float:
@@ -105,5 +143,8 @@ def scaled_sample(subject: ModelUnderTest, s: CheckSample, size: float, orders: 
 
     q = s.q * [small_factor(x.name) for x in subject.eom.coordinates]
     u = s.u * [small_factor(x.name) for x in subject.eom.speeds]
-    inputs = {k: (a * small_factor(k), v * small_factor(k), b * small_factor(k)) for k, (a, v, b) in s.inputs.items()}
+    inputs = {
+        k: (a * small_factor(k), v * small_factor(k), b * small_factor(k))
+        for k, (a, v, b) in s.inputs.items()
+    }
     return CheckSample(s.time, q, u, inputs)

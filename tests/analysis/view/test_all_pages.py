@@ -1,4 +1,5 @@
-"""The pages of all examples and cars in Chromium: labels, sliders driven to both ends, plots and view at any speed."""
+"""The pages of all examples and cars in Chromium: labels, sliders driven to both ends, plots and
+view at any speed."""
 
 import json
 import re
@@ -14,13 +15,25 @@ from tests.browser import needs_chromium
 from tests.models import SOURCES, example
 
 CARS = (
-    "b_double", "caravan", "electric", "formula_student", "hmmwv", "passenger", "semi_trailer", "truck", "truck_trailer",
+    "b_double",
+    "caravan",
+    "electric",
+    "formula_student",
+    "hmmwv",
+    "passenger",
+    "semi_trailer",
+    "truck",
+    "truck_trailer",
     "van",
-)  # fmt: skip
-PHRASES = re.compile(
-    r"(coefficient|term|argument) (in|to) |\bin dir \d|relative to .* about axis|center of mass|\bpp\b"
 )
-SECONDS = {"suspension_car": 0.3, **dict.fromkeys(CARS, 0.3)}  # of runs at the ends of sliders, where steps are long
+PHRASES = re.compile(
+    r"(coefficient|term|argument) (in|to) |\bin dir \d|relative to .* about axis|center of "
+    r"mass|\bpp\b"
+)
+SECONDS = {
+    "suspension_car": 0.3,
+    **dict.fromkeys(CARS, 0.3),
+}  # of runs at the ends of sliders, where steps are long
 SIZES = dict.fromkeys(CARS, 300_000)
 
 # The sliders with which a run is not finite, at either end.
@@ -47,7 +60,9 @@ def browser(tmp_path_factory):
 
 
 def page_of(name, path):
-    eom = bc.vehicles.Car.read(name).system(speed=20.0).equations() if name in CARS else example(name)
+    eom = (
+        bc.vehicles.Car.read(name).system(speed=20.0).equations() if name in CARS else example(name)
+    )
     return eom.export("page", path)
 
 
@@ -56,8 +71,8 @@ def page_of(name, path):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [*ALL, *CARS])
 def test_page(name, browser, tmp_path):
-    """No label is a generated phrase or there twice, every slider leaves a finite run at both ends, nothing complains,
-    and a slow computer shows the same plots from the same point."""
+    """No label is a generated phrase or there twice, every slider leaves a finite run at both ends,
+    nothing complains, and a slow computer shows the same plots from the same point."""
     path = tmp_path / "page.html"
     page = page_of(name, path)
     opened(browser, path)
@@ -91,8 +106,8 @@ def test_all_cars_are_looked_at():
 @needs_chromium
 @pytest.mark.campaign
 def test_what_people_do_with_a_page(browser, tmp_path):
-    """A value in the address, the address of a changed value, a value that breaks the run by name, a baseline, data,
-    and a promise that the page is ready."""
+    """A value in the address, the address of a changed value, a value that breaks the run by name,
+    a baseline, data, and a promise that the page is ready."""
     export_and_open(browser, tmp_path, example("double_pendulum"), "#la=1.25&t=0.5")
     assert browser.value("bellcrank.ready.then(x => x === bellcrank)")
     assert browser.value("bellcrank.t") == pytest.approx(0.5)
@@ -101,7 +116,9 @@ def test_what_people_do_with_a_page(browser, tmp_path):
     assert browser.value("bellcrank.values()['q(a)']") == pytest.approx(run["q(a)"][-1], rel=1e-9)
     browser.value("bellcrank.set('massb', 5)")
     browser.until("location.hash === '#la=1.25&massb=5'")
-    assert browser.value("[...document.querySelectorAll('.value.changed input[type=number]')].map(x => x.title)") == [
+    assert browser.value(
+        "[...document.querySelectorAll('.value.changed input[type=number]')].map(x => x.title)"
+    ) == [
         "la",
         "massb",
     ]
@@ -109,9 +126,14 @@ def test_what_people_do_with_a_page(browser, tmp_path):
     saved.write_text(browser.value("bellcrank.csv()"), encoding="utf-8")
     again = bc.Run.read(saved)
     row = int(abs(run.time - again.time[-1]).argmin())
-    assert again["q(a)"][-1] == pytest.approx(run["q(a)"][row], rel=1e-9) and again.units["pe"] == "N·m"
+    assert (
+        again["q(a)"][-1] == pytest.approx(run["q(a)"][row], rel=1e-9)
+        and again.units["pe"] == "N·m"
+    )
     assert again.labels["pe"] == "potential energy"
-    browser.value("(document.getElementById('keep').click(), document.getElementById('again').click())")
+    browser.value(
+        "(document.getElementById('keep').click(), document.getElementById('again').click())"
+    )
     browser.value("(bellcrank.set('wda', -1e9), bellcrank.pause(false))")
     browser.until("bellcrank.problem.startsWith('wda = -1e+9')")
     assert not browser.complaints
@@ -120,7 +142,8 @@ def test_what_people_do_with_a_page(browser, tmp_path):
 @needs_chromium
 @pytest.mark.campaign
 def test_what_people_mistype(browser, tmp_path):
-    """Of an address: reported, and the rest is used; in the field of a number: the value before is there again."""
+    """Of an address: reported, and the rest is used; in the field of a number: the value before is
+    there again."""
     wrong = "#la=abc&nobody=1&massb=-2e&%=3&wda=1e999&massa=3&t=later&lb=1.5&<b>x</b>=1"
     export_and_open(browser, tmp_path, example("double_pendulum"), wrong)
     assert browser.value("document.getElementById('refused').textContent") == (
@@ -149,14 +172,21 @@ def test_a_run_begins_again_at_its_end(browser, tmp_path):
 @needs_chromium
 @pytest.mark.campaign
 def test_view_and_controls_stay_in_sight_on_a_phone(browser, tmp_path):
-    """The picture stays at the top while sliders are scrolled; they come before plots; nothing is wider than the page."""
+    """The picture stays at the top while sliders are scrolled; they come before plots; nothing is
+    wider than the page."""
     browser.resize(390)
     try:
         export_and_open(browser, tmp_path, example("driven_car"))
-        order = "['stage', 'values', 'curves'].map(x => document.getElementById(x).getBoundingClientRect().top)"
+        order = (
+            "['stage', 'values', 'curves'].map(x => "
+            "document.getElementById(x).getBoundingClientRect().top)"
+        )
         tops = browser.value(order)
         assert tops == sorted(tops) and tops[1] < 700
-        browser.value("(document.querySelectorAll('details').forEach(x => { x.open = true; }), scrollTo(0, 600))")
+        browser.value(
+            "(document.querySelectorAll('details').forEach(x => { x.open = true; }), "
+            "scrollTo(0, 600))"
+        )
         browser.until("Math.abs(document.getElementById('stage').getBoundingClientRect().top) < 2")
         assert browser.value("document.documentElement.scrollWidth") <= 390
     finally:
@@ -173,7 +203,8 @@ made.render({model, el: document.getElementById("here")});</script>"""
 @needs_chromium
 @pytest.mark.campaign
 def test_a_page_in_a_notebook_and_python_follow_each_other(browser, tmp_path):
-    """In a frame that can reach nothing around it: values given before it is there, and later ones."""
+    """In a frame that can reach nothing around it: values given before it is there, and later
+    ones."""
     page = example("double_pendulum").export("page")
     script = template_text(PAGES, "widget.js").replace("export default", "window.made =")
     inside = json.dumps(page.text).replace("</", "<\\/")
@@ -193,7 +224,9 @@ def test_a_baseline_is_a_ghost_in_the_picture(browser, tmp_path):
     """Grey where nothing was drawn before, until it is dropped."""
     export_and_open(browser, tmp_path, example("double_pendulum"))
     browser.until("bellcrank.t > 0.6")
-    browser.value("(bellcrank.pause(true), document.getElementById('keep').click(), bellcrank.set('la', 1.6))")
+    browser.value(
+        "(bellcrank.pause(true), document.getElementById('keep').click(), bellcrank.set('la', 1.6))"
+    )
     browser.value("(bellcrank.restart(), bellcrank.pause(false))")
     browser.until("bellcrank.t > 0.3")
     browser.value("bellcrank.pause(true)")

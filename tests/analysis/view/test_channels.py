@@ -1,11 +1,16 @@
-"""Plots draw outputs unasked, no internal states; yaw, roll, pitch, slip angles and camber are ready channels."""
+"""Plots draw outputs unasked, no internal states; yaw, roll, pitch, slip angles and camber are
+ready channels."""
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
-from bellcrank.simulation.run.plot_selection import default_channels, minimum_axis_ranges, split_by_range
+from bellcrank.simulation.run.plot_selection import (
+    default_channels,
+    minimum_axis_ranges,
+    split_by_range,
+)
 from bellcrank.simulation.run.run_plots import resolve_channels
 
 
@@ -90,7 +95,10 @@ def test_outputs_are_drawn_unasked_not_states(tmp_path, monkeypatch, capsys):
     run = bc.System.read(path).equations().compile(backend="python").simulate()
     assert resolve_channels([run], [], None)[0] == ["thrice", "part.twice"]
     run.save(tmp_path / "run.erd")
-    assert resolve_channels([bc.Run.read(tmp_path / "run.erd")], [], None)[0] == ["thrice", "part.twice"]
+    assert resolve_channels([bc.Run.read(tmp_path / "run.erd")], [], None)[0] == [
+        "thrice",
+        "part.twice",
+    ]
     bare = bc.System.read(path, shown=False).equations().compile(backend="python").simulate()
     assert resolve_channels([bare], [], None)[0] == ["q(b)", "rack", "u(b)"]
     monkeypatch.chdir(tmp_path)
@@ -100,11 +108,19 @@ def test_outputs_are_drawn_unasked_not_states(tmp_path, monkeypatch, capsys):
 
 
 def test_rounding_is_measured_by_the_dimension_whatever_the_unit():
-    """A yaw rate in deg/s that is rounding is not drawn next to wheels that turn by rad/s, nor has it a range."""
+    """A yaw rate in deg/s that is rounding is not drawn next to wheels that turn by rad/s, nor has
+    it a range."""
     t = np.linspace(0, 1, 50)
-    values = {"u(wheel)": 60 + t, "yaw_rate": 1e-14 * np.sin(9 * t), "speed": 20 - t, "odd": 1e-14 * t}
+    values = {
+        "u(wheel)": 60 + t,
+        "yaw_rate": 1e-14 * np.sin(9 * t),
+        "speed": 20 - t,
+        "odd": 1e-14 * t,
+    }
     units = {"u(wheel)": "rad/s", "yaw_rate": "deg/s", "speed": "m/s", "odd": "furlong/?"}
-    least = dict(zip(values, minimum_axis_ranges([*values.values()], [*units.values()], 1.0), strict=True))
+    least = dict(
+        zip(values, minimum_axis_ranges([*values.values()], [*units.values()], 1.0), strict=True)
+    )
     assert least["yaw_rate"] == pytest.approx(1e3 * 1e-9 * np.degrees(61)) and least["odd"] < 1e-16
     run = bc.Run("car", t, values, units, {}, "finished")
     assert default_channels(run) == ["speed", "odd"]
@@ -113,10 +129,19 @@ def test_rounding_is_measured_by_the_dimension_whatever_the_unit():
 def test_rounding_of_slips_and_accelerations_next_to_nothing_of_their_dimension():
     """A bicycle that rolls at constant speed: only its position goes anywhere."""
     t = np.linspace(0, 5, 50)
-    values = {"ax": 2e-13 * np.sin(9 * t), "slip": 1e-15 * np.cos(9 * t), "speed": 5 + 0 * t, "x": 5 * t}
+    values = {
+        "ax": 2e-13 * np.sin(9 * t),
+        "slip": 1e-15 * np.cos(9 * t),
+        "speed": 5 + 0 * t,
+        "x": 5 * t,
+    }
     units = {"ax": "m/s2", "slip": "1", "speed": "m/s", "x": "m"}
-    least = dict(zip(values, minimum_axis_ranges([*values.values()], [*units.values()], 5.0), strict=True))
-    assert least["ax"] == pytest.approx(1e-6) and least["slip"] == pytest.approx(1e-6)  # thousands of times rounding
+    least = dict(
+        zip(values, minimum_axis_ranges([*values.values()], [*units.values()], 5.0), strict=True)
+    )
+    assert least["ax"] == pytest.approx(1e-6) and least["slip"] == pytest.approx(
+        1e-6
+    )  # thousands of times rounding
     assert least["speed"] == pytest.approx(0.005)
     assert default_channels(bc.Run("bicycle", t, values, units, {}, "finished")) == ["x"]
     still = minimum_axis_ranges([values["ax"]], ["m/s2"], 5.0)

@@ -1,4 +1,5 @@
-"""What notebooks show: every result as HTML that is well-formed, with hostile words made plain; and a whole notebook."""
+"""What notebooks show: every result as HTML that is well-formed, with hostile words made plain; and
+a whole notebook."""
 
 import importlib.util
 import json
@@ -55,7 +56,9 @@ def seen(shown):
 def machine():
     s = bc.System(f"rod {HOSTILE}", units="mks")
     rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1), label=HOSTILE)
-    s.add_moment("drive", magnitude="m_d - k*q(rod) - c*u(rod)", direction=rod[3], on=rod, label=HOSTILE)
+    s.add_moment(
+        "drive", magnitude="m_d - k*q(rod) - c*u(rod)", direction=rod[3], on=rod, label=HOSTILE
+    )
     s.add_input("m_d", units="F*L", label=HOSTILE)
     s.add_output("x", "sin(q(rod))", label=HOSTILE)
     s.set_defaults(k=3.0, c=0.5)
@@ -72,7 +75,9 @@ def test_models_and_results_show_themselves(machine):
         assert found.tags.count("img") == 1 and "table" in found.tags and HOSTILE in found.words
     told = seen(eom)
     assert (
-        told.tags.count("math") >= 3 and HOSTILE in told.words and eom._repr_latex_().startswith("$$\n\\begin{aligned}")
+        told.tags.count("math") >= 3
+        and HOSTILE in told.words
+        and eom._repr_latex_().startswith("$$\n\\begin{aligned}")
     )
     linear = seen(sim.linearize(at="equilibrium"))
     assert linear.tags.count("table") == 4 and "participation" in linear.words
@@ -95,10 +100,16 @@ def test_further_results_show_themselves(machine):
     }
     f = [0.1, 1.0]
     results = [
-        sim.modes(), sim.simulate_many(n=3, **varied), sim.frequency_response("m_d", "x", f), sim.sensitivity("k"),
-        sim.root_locus("c", [0.1, 0.2]), sim.power_spectrum("x", {"m_d": 1.0}, f), sim.equilibria("m_d", [0.0, 1.0]),
-        sim.inverse([0.1], [0.0], [1.0]), sim.stability_chart(("c", [0.1, 0.2]), ("k", [1.0, 2.0])),
-    ]  # fmt: skip
+        sim.modes(),
+        sim.simulate_many(n=3, **varied),
+        sim.frequency_response("m_d", "x", f),
+        sim.sensitivity("k"),
+        sim.root_locus("c", [0.1, 0.2]),
+        sim.power_spectrum("x", {"m_d": 1.0}, f),
+        sim.equilibria("m_d", [0.0, 1.0]),
+        sim.inverse([0.1], [0.0], [1.0]),
+        sim.stability_chart(("c", [0.1, 0.2]), ("k", [1.0, 2.0])),
+    ]
     modes, *drawn = results
     assert "table" in seen(modes).tags
     for shown in drawn:
@@ -118,7 +129,9 @@ def test_a_linkage_is_drawn_within_what_it_reaches(monkeypatch):
     monkeypatch.setattr("bellcrank.linkage.linkage.draw_measures", lambda measured: measured[0])
     shown = linkage("double_wishbone")
     low, high = shown.range()
-    assert shown._notebook_figure()[[0, -1]] == pytest.approx((low + high) / 2 + np.array([-0.0784, 0.0784]))
+    assert shown._notebook_figure()[[0, -1]] == pytest.approx(
+        (low + high) / 2 + np.array([-0.0784, 0.0784])
+    )
     monkeypatch.setattr(type(shown), "range", lambda self: (-0.03, 0.01))
     assert shown._notebook_figure()[[0, -1]] == pytest.approx([-0.0296, 0.0096])
 
@@ -137,7 +150,14 @@ def test_a_notebook_shows_picture_equations_plot_and_live_page(tmp_path):
     pytest.importorskip("nbconvert", reason="nbconvert is not installed")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     cells = [
-        {"cell_type": "code", "execution_count": None, "id": f"c{i}", "metadata": {}, "outputs": [], "source": x}
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "id": f"c{i}",
+            "metadata": {},
+            "outputs": [],
+            "source": x,
+        }
         for i, x in enumerate(CELLS)
     ]
     about = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -147,7 +167,9 @@ def test_a_notebook_shows_picture_equations_plot_and_live_page(tmp_path):
     paths = [str(Path(bc.__file__).parents[1]), str(Path(__file__).parents[3])]
     ways = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "JUPYTER_PLATFORM_DIRS": "1"}
     command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "a.ipynb"]
-    done = subprocess.run(command, cwd=tmp_path, env=ways, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=ways, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert text.count('class="bellcrank"') == 3 and text.count('src="data:image/png;base64,') == 3
@@ -162,7 +184,11 @@ def test_checks_cars_and_metrics_are_tables(machine):
     assert seen(found).tags.count("tr") == 1 + len(found.lines)
     car = bc.vehicles.Car.read("passenger")
     shown = seen(car)
-    assert "img" in shown.tags and "wheelbase" in shown.words and shown.tags.count("tr") == 1 + len(car.metrics)
+    assert (
+        "img" in shown.tags
+        and "wheelbase" in shown.words
+        and shown.tags.count("tr") == 1 + len(car.metrics)
+    )
     assert seen(car.metrics).tags.count("tr") == 1 + len(car.metrics)
 
 
@@ -171,7 +197,11 @@ def test_kinematics_are_a_table_and_a_plot():
     m = bc.vehicles.Car.read("passenger").kinematics("front", [-0.05, 0.0, 0.05])
     assert "\n" not in repr(m) and "3 positions" in repr(m)
     shown = seen(m)
-    assert "img" in shown.tags and shown.tags.count("tr") == 1 + len(m.columns) and "track change" in shown.words
+    assert (
+        "img" in shown.tags
+        and shown.tags.count("tr") == 1 + len(m.columns)
+        and "track change" in shown.words
+    )
     alone = seen(bc.vehicles.Car.read("passenger").kinematics("front", 0.0))
     assert "img" not in alone.tags
 
@@ -179,7 +209,9 @@ def test_kinematics_are_a_table_and_a_plot():
 def test_modes_are_a_table_and_equations_are_folded(machine):
     modes = machine.equations().compile(backend="python").modes()
     shown = seen(modes)
-    assert shown.tags.count("tr") == 2 and "img" not in shown.tags and "pre" not in shown.tags  # one mode is a line
+    assert (
+        shown.tags.count("tr") == 2 and "img" not in shown.tags and "pre" not in shown.tags
+    )  # one mode is a line
     assert "details" in seen(machine.equations()).tags
 
 
@@ -191,7 +223,13 @@ def test_manoeuvres_are_tables():
     found = MetricCollector()
     found.add("ay_max", 8.0, "m/s2", HOSTILE)
     result = Result(
-        "iso7975", HOSTILE, {}, {"run": run}, found.as_metrics(), [Criterion(HOSTILE, False)], plotted=("ay",)
+        "iso7975",
+        HOSTILE,
+        {},
+        {"run": run},
+        found.as_metrics(),
+        [Criterion(HOSTILE, False)],
+        plotted=("ay",),
     )
     assert "FAILED" in repr(result) and "\n" not in repr(result)
     shown = seen(result)

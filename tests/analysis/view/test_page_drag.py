@@ -1,4 +1,5 @@
-"""Bodies that the pointer pulls in a live page: work and energy, the motion of a pulled mass, mouse and fingers."""
+"""Bodies that the pointer pulls in a live page: work and energy, the motion of a pulled mass, mouse
+and fingers."""
 
 import numpy as np
 import pytest
@@ -24,7 +25,8 @@ def slide(mass=2.0, step=1e-3):
 
 @needs_node
 def test_a_pulled_mass_moves_as_a_critically_damped_one():
-    """x = X (1 - (1 + w t) exp(-w t)); the spring acts by impulses, one per step of which errors are proportional."""
+    """x = X (1 - (1 + w t) exp(-w t)); the spring acts by impulses, one per step of which errors
+    are proportional."""
     page = slide().export("page", drag=True)
     facts, _, _ = unpacked(page.text)
     w = max(14.0, facts["drag"]["omega"])
@@ -36,7 +38,8 @@ def test_a_pulled_mass_moves_as_a_critically_damped_one():
 
 @needs_node
 def test_the_work_of_the_pointer_is_the_change_of_energy():
-    """Of a double pendulum without damping, that is pulled up and released: then its energy is constant."""
+    """Of a double pendulum without damping, that is pulled up and released: then its energy is
+    constant."""
     page = example("double_pendulum").export("page", drag=True)
     rows = page_pulled(page, [[1, [1, 0, 0], [1.5, 1.0, 0]], STEPS], [None, STEPS])
     energy, work = np.array([[r["energy"], r["work"]] for r in rows]).T
@@ -62,8 +65,9 @@ def test_the_work_of_the_pointer_is_the_change_of_energy():
     ],
 )
 def test_mass_matrices_of_pages_are_those_of_the_models(name):
-    """The kinetic energy from poses and inertias is the channel of the model: with loops, rolling, and linkages. Loops
-    stay closed, and nothing but impulses of the pointer makes a difference to a run."""
+    """The kinetic energy from poses and inertias is the channel of the model: with loops, rolling,
+    and linkages. Loops stay closed, and nothing but impulses of the pointer makes a difference to a
+    run."""
     s = system(name)
     try:
         s.add_outputs("energy")
@@ -72,11 +76,15 @@ def test_mass_matrices_of_pages_are_those_of_the_models(name):
         eom = example(name)
     page = eom.export("page", drag=True)
     facts, _, _ = unpacked(page.text)
-    rows = page_pulled(page, [[facts["drag"]["bodies"] - 1, [0.1, 0.1, 0.1], [0.2, 0.2, 0.2]], 40], [None, 40])
+    rows = page_pulled(
+        page, [[facts["drag"]["bodies"] - 1, [0.1, 0.1, 0.1], [0.2, 0.2, 0.2]], 40], [None, 40]
+    )
     assert all(r["problem"] == "" and r["loose"] < 1e-9 for r in rows) and rows[-1]["work"] != 0
     kinetic = np.array([r["kinetic"] for r in rows])
     assert np.array([r["own"] for r in rows]) == pytest.approx(kinetic, abs=1e-6 * kinetic.max())
-    runs = [page_runs(x, (40 * facts["step"], facts["step"], 10))[0] for x in (page, eom.export("page"))]
+    runs = [
+        page_runs(x, (40 * facts["step"], facts["step"], 10))[0] for x in (page, eom.export("page"))
+    ]
     assert runs[0] == runs[1]
 
 
@@ -90,11 +98,14 @@ def test_pages_with_rigid_wheels_have_no_bodies_to_pull():
 @needs_chromium
 @pytest.mark.campaign
 def test_mouse_and_fingers_pull_bodies(browser, tmp_path):  # noqa: F811
-    """A body follows the pointer and is free again behind it; beside bodies and with the page paused, the view turns."""
+    """A body follows the pointer and is free again behind it; beside bodies and with the page
+    paused, the view turns."""
     export_and_open(browser, tmp_path, example("double_pendulum"), drag=True)
     assert violations(browser) == []
     kinds = {
-        "mouse": [lambda x, y, k=k: browser.mouse(k, x, y) for k in ("Pressed", "Moved", "Released")],
+        "mouse": [
+            lambda x, y, k=k: browser.mouse(k, x, y) for k in ("Pressed", "Moved", "Released")
+        ],
         "finger": [
             lambda x, y: browser.touch("Start", (x, y)),
             lambda x, y: browser.touch("Move", (x, y)),
@@ -102,7 +113,9 @@ def test_mouse_and_fingers_pull_bodies(browser, tmp_path):  # noqa: F811
         ],
     }
     for press, move, release in kinds.values():
-        browser.value("document.getElementById('pace').value = 0.1")  # it does not move away meanwhile
+        browser.value(
+            "document.getElementById('pace').value = 0.1"
+        )  # it does not move away meanwhile
         browser.value("bellcrank.restart()")
         before = browser.value("bellcrank.values().energy - bellcrank.hand.work")
         x, y = browser.value(PLACE)
@@ -113,7 +126,9 @@ def test_mouse_and_fingers_pull_bodies(browser, tmp_path):  # noqa: F811
         t = browser.value("bellcrank.t")
         browser.until(f"bellcrank.t > {t} + 1.5")
         there = browser.value(PLACE)
-        assert np.hypot(there[0] - x - 60, there[1] - y + 80) < 40  # px: weight takes it some way from the pointer
+        assert (
+            np.hypot(there[0] - x - 60, there[1] - y + 80) < 40
+        )  # px: weight takes it some way from the pointer
         release(x + 60, y - 80)
         browser.until("!bellcrank.hand.held")
         work, energy = browser.value("[bellcrank.hand.work, bellcrank.values().energy]")

@@ -1,4 +1,5 @@
-"""Events in live pages: those of the run in WebAssembly; what they set, how they stop a page, how it restarts."""
+"""Events in live pages: those of the run in WebAssembly; what they set, how they stop a page, how
+it restarts."""
 
 from importlib.resources import files
 
@@ -41,16 +42,20 @@ engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(me =
 
 
 def live(page, *acts):
-    """What a page has after each of several acts: begin, go n steps, set a parameter, look n steps ahead."""
+    """What a page has after each of several acts: begin, go n steps, set a parameter, look n steps
+    ahead."""
     return node(_LIVE, {**given_by(page), "acts": acts})
 
 
 def same_rows(eom, **given):
-    """Are the rows of a page those of a run in WebAssembly, to the bit? Of several rows at a time the last counts."""
+    """Are the rows of a page those of a run in WebAssembly, to the bit? Of several rows at a time
+    the last counts."""
     pytest.importorskip("wasmtime")
     page = eom.export("page")
     facts, _, _ = unpacked(page.text)
-    run = eom.compile(backend="wasm").simulate(method=facts["method"], step=facts["step"], output_every=1, **given)
+    run = eom.compile(backend="wasm").simulate(
+        method=facts["method"], step=facts["step"], output_every=1, **given
+    )
     (rows,) = page_runs(page, (run.time[-1], facts["step"], 1, given))
     assert "error" not in rows, rows
     at = np.searchsorted(run.time, rows["t"], side="right") - 1
@@ -67,7 +72,8 @@ def test_a_ball_bounces_as_in_webassembly_to_the_bit():
 
 
 def swinging():
-    """A pendulum on a rod: an event changes gravity, another reverses a speed; loops are closed after it."""
+    """A pendulum on a rod: an event changes gravity, another reverses a speed; loops are closed
+    after it."""
     s = pendulum()
     s.add_event("lighter", "q(bob, 1)", action={"g": "0.5*g"}, direction=-1)
     s.add_event("wall", "q(bob, 1) < -0.2", action={"u(bob, 1)": "-u(bob, 1)"})
@@ -105,12 +111,22 @@ def test_an_event_stops_a_page_which_can_be_started_again():
     falls = (2 / G) ** 0.5
     assert run.time[-1] == rows["t"][-1] == pytest.approx(falls, abs=1e-9)
     begun, half, end, still, again, other = live(
-        eom.export("page"), ["begin"], ["go", 40], ["go", 40], ["set", "g", 5.0], ["begin"], ["go", 40]
+        eom.export("page"),
+        ["begin"],
+        ["go", 40],
+        ["go", 40],
+        ["set", "g", 5.0],
+        ["begin"],
+        ["go", 40],
     )
     assert half["problem"] == "" and [e["name"] for e in half["events"]] == ["half way"]
     assert half["events"][0]["t"] == pytest.approx((1 / G) ** 0.5, abs=1e-9)
-    assert end["problem"] == "event 'ground' stopped the run at t = 0.451601 s: restart to run again"
-    assert [e["name"] for e in end["events"]] == ["half way", "ground"] and end["t"] == pytest.approx(falls, abs=1e-9)
+    assert (
+        end["problem"] == "event 'ground' stopped the run at t = 0.451601 s: restart to run again"
+    )
+    assert [e["name"] for e in end["events"]] == ["half way", "ground"] and end[
+        "t"
+    ] == pytest.approx(falls, abs=1e-9)
     assert still["problem"] == end["problem"]
     assert again["problem"] == "" and again["events"] == [] and again["y"] == begun["y"]
     assert other["y"][0] == pytest.approx(1 - 5 * 0.4**2 / 2, rel=1e-12)  # of the other gravity
@@ -121,7 +137,9 @@ def test_a_value_that_is_moved_brings_an_event_about():
     s = falling()
     s.add_event("half way", "q(ball) < level", action={"u(ball)": "0.5*u(ball)"})
     page = s.equations().export("page", sliders={"level": (0, 1)})
-    _, before, looked, moved, after = live(page, ["begin"], ["go", 10], ["look", 40], ["set", "level", 0.99], ["go", 1])
+    _, before, looked, moved, after = live(
+        page, ["begin"], ["go", 10], ["look", 40], ["set", "level", 0.99], ["go", 1]
+    )
     assert before["events"] == looked["events"] == moved["events"] == []
     assert looked == before
     assert after["events"] == [{"name": "half way", "t": 0.1}]
@@ -150,14 +168,19 @@ def test_events_are_shown_in_a_browser(tmp_path):
     with Chromium(tmp_path / "profile") as browser:
         browser.open(path.as_uri() + "#t=0.4")
         browser.until("window.bellcrank && bellcrank.t > 0.39")
-        browser.until("document.querySelector('#plots').previousElementSibling.textContent.includes('half way')")
+        browser.until(
+            "document.querySelector('#plots').previousElementSibling.textContent.includes('half way')"
+        )
         line = browser.value("document.querySelector('#plots').previousElementSibling.textContent")
         assert line == "event half way at t = 0.31933 s"
         for button in ("go", "again"):
             browser.value(f"document.getElementById('{button}').click()")
             browser.until("bellcrank.problem === '' || bellcrank.events.length === 2")
             browser.until("bellcrank.problem !== ''")
-            browser.until("document.getElementById('told').textContent.includes(\"event 'ground' stopped the run\")")
+            browser.until(
+                "document.getElementById('told').textContent.includes(\"event 'ground' "
+                'stopped the run")'
+            )
             assert browser.value("bellcrank.events.map(e => e.name)") == ["half way", "ground"]
         assert not browser.complaints
 
@@ -173,7 +196,9 @@ def test_rigid_wheels_roll_as_in_webassembly_to_the_bit():
     assert {"w impact", "w rolls", "kicked"} == {e.name for e in run.events}
     page = eom.export("page")
     assert unpacked(page.text)[0]["signals"] == []  # the ground has no sliders
-    begun, _, end, again, repeated = live(page, ["begin"], ["look", 100], ["go", 150], ["begin"], ["go", 150])
+    begun, _, end, again, repeated = live(
+        page, ["begin"], ["look", 100], ["go", 150], ["begin"], ["go", 150]
+    )
     assert [e["name"] for e in end["events"]] == [e.name for e in run.events]
     assert [e["t"] for e in end["events"]] == [e.time for e in run.events]
     assert again == begun and repeated == end
@@ -181,7 +206,10 @@ def test_rigid_wheels_roll_as_in_webassembly_to_the_bit():
 
 @needs_node
 def test_wheels_below_the_ground_are_moved_up_or_named():
-    for below, problem in (("raise", ""), ("error", "w starts below the ground: choose other values, and restart")):
+    for below, problem in (
+        ("raise", ""),
+        ("error", "w starts below the ground: choose other values, and restart"),
+    ):
         s = disc(bc.vehicles.terrain.flat(), **({} if below == "raise" else {"below": below}))
         s.set_run(t_end=1, step=0.01, method="rk4", initial={"q(d, 2)": 0.2})
         (found,) = live(s.equations().export("page"), ["begin"])

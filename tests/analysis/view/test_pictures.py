@@ -44,7 +44,9 @@ def test_a_film_moves(run, tmp_path):
     assert film_frames(run.time, 25, 1.0) == ([*range(0, 21, 2)], 25)
     rows, fps = film_frames(run.time, 25, None)  # six seconds, with no more frames than rows
     assert (
-        rows == [*range(21)] and fps == pytest.approx(21 / 151 * 25) and film_frames(run.time[:1], 25, None)[0] == [0]
+        rows == [*range(21)]
+        and fps == pytest.approx(21 / 151 * 25)
+        and film_frames(run.time[:1], 25, None)[0] == [0]
     )
 
 
@@ -53,15 +55,22 @@ def test_a_film_by_ffmpeg(run, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(
-        bc.RunError, match=r"needs ffmpeg, which was not found: .*`pip install imageio-ffmpeg`; a \.gif"
+        bc.RunError,
+        match=r"needs ffmpeg, which was not found: .*`pip install imageio-ffmpeg`; a \.gif",
     ):
         run.animate(tmp_path / "a.mp4")
     tool = tmp_path / "ffmpeg"
-    tool.write_text(f"#!{sys.executable}\nimport sys\nopen(sys.argv[-1], 'wb').write(sys.stdin.buffer.read())\n")
+    tool.write_text(
+        f"#!{sys.executable}\nimport sys\nopen(sys.argv[-1], 'wb').write(sys.stdin.buffer.read())\n"
+    )
     tool.chmod(0o755)
     run.animate(tmp_path / "a.mp4", fps=2, speed=0.4)
-    assert (tmp_path / "a.mp4").stat().st_size % 3 == 0 and (tmp_path / "a.mp4").stat().st_size > 1e6  # raw frames
-    tool.write_text(f"#!{sys.executable}\nimport sys\nsys.stdin.buffer.read()\nsys.exit('no such codec')\n")
+    assert (tmp_path / "a.mp4").stat().st_size % 3 == 0 and (
+        tmp_path / "a.mp4"
+    ).stat().st_size > 1e6  # raw frames
+    tool.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.stdin.buffer.read()\nsys.exit('no such codec')\n"
+    )
     with pytest.raises(bc.RunError, match=r"a\.mp4: ffmpeg says"):
         run.animate(tmp_path / "a.mp4", fps=1, speed=0.4)
     assert not list(tmp_path.glob("*.part"))
@@ -69,11 +78,17 @@ def test_a_film_by_ffmpeg(run, tmp_path, monkeypatch):
 
 @pytest.mark.campaign
 def test_a_film_that_players_read(run, tmp_path):
-    tools = pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg, which brings ffmpeg, is not installed")
+    tools = pytest.importorskip(
+        "imageio_ffmpeg", reason="imageio-ffmpeg, which brings ffmpeg, is not installed"
+    )
     run.animate(tmp_path / "a.mp4", fps=10, speed=0.2)
     asked = ["-i", str(tmp_path / "a.mp4"), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
-    done = subprocess.run([tools.get_ffmpeg_exe(), *asked], capture_output=True, check=True, timeout=100)
-    wide, high, fps = map(int, re.search(rb"h264 .*yuv420p.*, (\d+)x(\d+).*, (\d+) fps", done.stderr).groups())
+    done = subprocess.run(
+        [tools.get_ffmpeg_exe(), *asked], capture_output=True, check=True, timeout=100
+    )
+    wide, high, fps = map(
+        int, re.search(rb"h264 .*yuv420p.*, (\d+)x(\d+).*, (\d+) fps", done.stderr).groups()
+    )
     frames = np.frombuffer(done.stdout, np.uint8).reshape(-1, high, wide, 3).astype(int)
     assert len(frames) == 21 and fps == 10 and wide % 2 == high % 2 == 0
     assert frames[0].std() > 10 and (np.abs(frames[0] - frames[-1]).max(axis=2) > 60).mean() > 0.005
@@ -83,7 +98,10 @@ WRONG = [
     ({"fps": 0}, "fps=0 must be a positive number"),
     ({"speed": "slow"}, "speed='slow' must be"),
     ({"speed": 1e-6}, "too long"),
-    ({"path": "a.avi"}, r"no picture ends in '\.avi'; known file extensions are \.mp4, \.gif and \.html"),
+    (
+        {"path": "a.avi"},
+        r"no picture ends in '\.avi'; known file extensions are \.mp4, \.gif and \.html",
+    ),
 ]
 
 
@@ -103,8 +121,27 @@ def test_commands(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rod.py").write_text(MODEL)
     assert cli.main(["picture", "rod.py", "--set", "l=0.7", "--initial", "q(rod)=30"]) == 0
-    assert cli.main(["picture", "rod.py", "--at", "0", "--at", "0.1", "--backend", "python", "--out", "new/b.svg"]) == 0
-    assert cli.main(["run", "rod.py", "--backend", "python", "--animate", "c.gif", "--t-end", "0.02"]) == 0
+    assert (
+        cli.main(
+            [
+                "picture",
+                "rod.py",
+                "--at",
+                "0",
+                "--at",
+                "0.1",
+                "--backend",
+                "python",
+                "--out",
+                "new/b.svg",
+            ]
+        )
+        == 0
+    )
+    assert (
+        cli.main(["run", "rod.py", "--backend", "python", "--animate", "c.gif", "--t-end", "0.02"])
+        == 0
+    )
     assert "c.gif" in capsys.readouterr().out
     assert (tmp_path / "rod.png").exists() and "<svg" in (tmp_path / "new" / "b.svg").read_text()
     assert cli.main(["picture", "rod.py", "--at", "9"]) == 1
@@ -115,7 +152,9 @@ def test_commands(tmp_path, capsys, monkeypatch):
 def test_numbers_of_a_recorded_run_are_kept_to_a_fraction_of_their_range(rows, digits):
     """Read as `film.js` reads them; a constant and what is not finite among them."""
     t = np.linspace(0, 1, rows)
-    columns = np.stack([np.sin((k + 1) * t) * 10.0 ** (k - 20) for k in range(40)] + [0 * t, 0 * t + 7.25])
+    columns = np.stack(
+        [np.sin((k + 1) * t) * 10.0 ** (k - 20) for k in range(40)] + [0 * t, 0 * t + 7.25]
+    )
     columns[-2, 3] = np.nan
     data, size = quantize_columns(columns)
     count, n = columns.shape
@@ -126,7 +165,9 @@ def test_numbers_of_a_recorded_run_are_kept_to_a_fraction_of_their_range(rows, d
     found = low[:, None] + step[:, None].astype(float) * whole
     given = np.nan_to_num(columns)
     off = np.abs(found - given).max(axis=1)
-    assert (off <= digits * np.abs(given).max(axis=1) + 1e-37).all() and len(data) == size * columns.size + 8 * count
+    assert (off <= digits * np.abs(given).max(axis=1) + 1e-37).all() and len(
+        data
+    ) == size * columns.size + 8 * count
 
 
 def test_a_page_that_plays_a_run_is_alone(run, tmp_path):
@@ -151,7 +192,9 @@ def test_a_page_plays_a_run_in_chromium(run, tmp_path):
             browser.value(f"bellcrank.go({float(run.time[row])!r})")
             found = browser.value("Array.from(bellcrank.poses)")
             assert found == pytest.approx(run.motion.poses[row].ravel().tolist(), abs=1e-6)
-            shots.append(np.asarray(Image.open(io.BytesIO(browser.screenshot())).convert("L"), float)[62:460])
+            shots.append(
+                np.asarray(Image.open(io.BytesIO(browser.screenshot())).convert("L"), float)[62:460]
+            )
         assert shots[0].std() > 2 and (shots[0] != shots[1]).mean() > 0.002
         browser.value("document.getElementById('go').click()")
         browser.until("bellcrank.t < 0.3")  # again from the start

@@ -1,4 +1,5 @@
-"""Where bodies are: the section of the program against an evaluation by another way, in both languages."""
+"""Where bodies are: the section of the program against an evaluation by another way, in both
+languages."""
 
 import numpy as np
 import pytest
@@ -13,11 +14,21 @@ from tests.models import example
 
 
 def machine():
-    """All kinds of joints in one tree, with frames that are turned, lengths as parameters, one of them idle."""
+    """All kinds of joints in one tree, with frames that are turned, lengths as parameters, one of
+    them idle."""
     s = bc.System("tree", units="mks")
     base = s.add_body("base", translate=(1, 2, 3), rotate=(3, 1, 2), mass=2, cm=(0.1, 0.2, -0.3))
-    arm = s.add_body("arm", base, rotate=1, rotation_axis=(0.3, 0.4, "a"), joint_at=("l", 0.2, 0), mass=1)
-    s.add_body("slide", arm, translate=((1, 2, 2),), joint_at=(0, "h", 0.5), orientation=((2, 0.4), (1, -0.7)), mass=1)
+    arm = s.add_body(
+        "arm", base, rotate=1, rotation_axis=(0.3, 0.4, "a"), joint_at=("l", 0.2, 0), mass=1
+    )
+    s.add_body(
+        "slide",
+        arm,
+        translate=((1, 2, 2),),
+        joint_at=(0, "h", 0.5),
+        orientation=((2, 0.4), (1, -0.7)),
+        mass=1,
+    )
     s.add_body("free", translate=(1, 2, 3), rotate="euler-parameters", mass=3)
     s.add_body("nut", base, joint=bc.Screw("pitch", axis=(1, 1, 0)), joint_at=(0, 0, "l"), mass=1)
     s.add_body("fixed", "nut", joint_at=(0.3, "k", 0), orientation=((3, 0.3),), mass=0, inertia=0)
@@ -29,7 +40,9 @@ def machine():
         pitch=0.2,
         **{f"{b}i{i}{i}": 1 for b in ("base", "arm", "slide", "free", "nut") for i in (1, 2, 3)},
     )
-    s.set_defaults({f"{b}i{i}": 0 for b in ("base", "arm", "slide", "free", "nut") for i in (12, 13, 23)})
+    s.set_defaults(
+        {f"{b}i{i}": 0 for b in ("base", "arm", "slide", "free", "nut") for i in (12, 13, 23)}
+    )
     return s
 
 
@@ -44,7 +57,9 @@ def test_poses_are_those_found_by_another_way():
     s = machine()
     sim = s.equations(optimise="none").compile(backend="python")
     model, p = make_pose_model(sim.loaded), sim.parameter_values()
-    assert [x.name for x in model.program.parameters][-1:] == ["k"]  # it moves nothing that has a mass
+    assert [x.name for x in model.program.parameters][-1:] == [
+        "k"
+    ]  # it moves nothing that has a mass
     rng = np.random.default_rng(3)
     rows = []
     for _ in range(3):
@@ -52,11 +67,15 @@ def test_poses_are_those_found_by_another_way():
         e = [i for i, x in enumerate(model.program.coordinates) if x.name.startswith("q(free")][3:]
         q[e] /= np.linalg.norm(q[e])
         rows.append([0.0, *q, *np.zeros(len(model.program.speeds))])
-    found = model.poses_of_rows([RunSegment(np.array(rows), p, [0.0] * len(model.program.constant_symbols))])
+    found = model.poses_of_rows(
+        [RunSegment(np.array(rows), p, [0.0] * len(model.program.constant_symbols))]
+    )
     assert found.shape == (3, 6, 12)
     for row, poses in zip(rows, found, strict=True):
         q = np.array(row[1 : 1 + len(model.program.coordinates)])
-        expected = by_another_way(s.description, {"l": 0.7, "h": 0.3, "k": 0.9, "a": 0.8, "pitch": 0.2}, q)
+        expected = by_another_way(
+            s.description, {"l": 0.7, "h": 0.3, "k": 0.9, "a": 0.8, "pitch": 0.2}, q
+        )
         assert np.abs(poses - expected).max() < 1e-13
         R = poses[:, 3:].reshape(-1, 3, 3)
         assert np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max() < 1e-13

@@ -1,4 +1,5 @@
-"""The report: complete, alone, well-formed; and in a browser nothing is missing or complained of."""
+"""The report: complete, alone, well-formed; and in a browser nothing is missing or complained
+of."""
 
 import re
 from html.parser import HTMLParser
@@ -55,7 +56,9 @@ def well_formed(text):
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "four_bar.html"
-    assert cli.main(["report", str(FOLDER / "four_bar.py"), "--out", str(path), "--states", "2"]) == 0
+    assert (
+        cli.main(["report", str(FOLDER / "four_bar.py"), "--out", str(path), "--states", "2"]) == 0
+    )
     return path
 
 
@@ -86,7 +89,9 @@ def test_report_is_complete_and_alone(page):
 @needs_chromium
 def test_the_browser_would_complain(tmp_path):
     """What the tests below rely on: an error in a page is seen."""
-    (tmp_path / "a.html").write_text("<!DOCTYPE html><body><script>nothing.here</script></body>", encoding="utf-8")
+    (tmp_path / "a.html").write_text(
+        "<!DOCTYPE html><body><script>nothing.here</script></body>", encoding="utf-8"
+    )
     found, messages = look_at(tmp_path / "a.html", "found = 1", tmp_path)
     assert found == 1
     assert len(messages) == 1 and "nothing is not defined" in messages[0]
@@ -113,7 +118,9 @@ def test_report_in_a_browser(page, tmp_path):
     assert len(found["equations"]) > 40
     assert all(width > 10 and height > 8 for width, height in found["equations"])
     assert all(height > 20 for height in found["tables"])
-    assert len(found["lines"]) >= 4 and all(length > 300 and height > 20 for length, height in found["lines"])
+    assert len(found["lines"]) >= 4 and all(
+        length > 300 and height > 20 for length, height in found["lines"]
+    )
     assert found["tree"] > 40
     assert "math" in found["math"]  # the browser knows MathML
     assert found["wide"] <= found["window"]
@@ -128,7 +135,9 @@ def test_other_reports(tmp_path, name):
 
 
 def test_implicit_form_and_what_is_left_out(tmp_path):
-    path = write_report(system("stanford_arm"), tmp_path / "a.html", states=0, run=False, solve="implicit")
+    path = write_report(
+        system("stanford_arm"), tmp_path / "a.html", states=0, run=False, solve="implicit"
+    )
     text = path.read_text(encoding="utf-8")
     assert text.count("<p>not made</p>") == 2
     assert "<mtable>" in text
@@ -136,9 +145,13 @@ def test_implicit_form_and_what_is_left_out(tmp_path):
 
 
 def test_names_and_labels_are_made_plain(tmp_path):
-    s = pendulum("-k*q(rod)", lambda s: s.add_parameter("k", 3.0, label='<script>alert(1)</script> & "more"'))
+    s = pendulum(
+        "-k*q(rod)", lambda s: s.add_parameter("k", 3.0, label='<script>alert(1)</script> & "more"')
+    )
     s.description.name = "a <b>& machine"
-    text = write_report(s, tmp_path / "a.html", states=0, backend="python").read_text(encoding="utf-8")
+    text = write_report(s, tmp_path / "a.html", states=0, backend="python").read_text(
+        encoding="utf-8"
+    )
     assert "<script" not in text and "&lt;script&gt;alert(1)" in text
     assert "<h1>a &lt;b&gt;&amp; machine</h1>" in text
     assert well_formed(text)
@@ -148,7 +161,14 @@ def test_reports_that_cannot_be_written(tmp_path, capsys):
     (tmp_path / "file").write_text("", encoding="utf-8")
     (tmp_path / "folder.html").mkdir()
     for target in (tmp_path / "file" / "a.html", tmp_path / "folder.html"):
-        words = ["report", str(FOLDER / "quarter_car.py"), "--no-run", "--no-check", "--out", str(target)]
+        words = [
+            "report",
+            str(FOLDER / "quarter_car.py"),
+            "--no-run",
+            "--no-check",
+            "--out",
+            str(target),
+        ]
         assert cli.main(words) == 1
         assert f"cannot write {target}" in capsys.readouterr().err
 
@@ -159,12 +179,27 @@ def test_reports_that_cannot_be_written(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("a + b", "a + b"), ("a - b*c", "a - b c"), ("a/b", "(a)/(b)"), ("(a + b)*c", "c ( a + b )"), ("a**2", "a ^ 2"),
-        ("sqrt(a + b)", "root(a + b)"), ("sin(a)", "sin ( a )"), ("-a", "- a"), ("2*a/3", "(2 a)/(3)"), ("abs(a)", "| a |"),
-        ("theta_r", "θ _ r"), ("1/(a + b)", "(1)/(a + b)"), ("(a + b)**2", "( a + b ) ^ 2"), ("a**b", "a ^ b"), ("0.5*a", "(a)/(2)"),
-        ("atan2(a, b)", "atan2 ( a , b )"), ("where(a > b, a, b)", "where ( b < a , a , b )"), ("a - (b - c)", "a - b + c"), ("1e-5*a", "1 · 10 ^ -5 a"),
+        ("a + b", "a + b"),
+        ("a - b*c", "a - b c"),
+        ("a/b", "(a)/(b)"),
+        ("(a + b)*c", "c ( a + b )"),
+        ("a**2", "a ^ 2"),
+        ("sqrt(a + b)", "root(a + b)"),
+        ("sin(a)", "sin ( a )"),
+        ("-a", "- a"),
+        ("2*a/3", "(2 a)/(3)"),
+        ("abs(a)", "| a |"),
+        ("theta_r", "θ _ r"),
+        ("1/(a + b)", "(1)/(a + b)"),
+        ("(a + b)**2", "( a + b ) ^ 2"),
+        ("a**b", "a ^ b"),
+        ("0.5*a", "(a)/(2)"),
+        ("atan2(a, b)", "atan2 ( a , b )"),
+        ("where(a > b, a, b)", "where ( b < a , a , b )"),
+        ("a - (b - c)", "a - b + c"),
+        ("1e-5*a", "1 · 10 ^ -5 a"),
     ],
-)  # fmt: skip
+)
 def test_formulas(text, shown):
     s = bc.System("x")
     element = ElementTree.fromstring(math_element(to_mathml(s.expr(text))))
@@ -193,6 +228,8 @@ def test_names_of_symbols():
     assert math_name("q(b, 4)") == "<msub><mi>q</mi><mtext>b,4</mtext></msub>"
     assert math_name("z12") == "<msub><mi>z</mi><mtext>12</mtext></msub>"
     assert (
-        math_name("omega") == "<mi>ω</mi>" and math_name("Gamma") == "<mi>Γ</mi>" and math_name("sigma") == "<mi>σ</mi>"
+        math_name("omega") == "<mi>ω</mi>"
+        and math_name("Gamma") == "<mi>Γ</mi>"
+        and math_name("sigma") == "<mi>σ</mi>"
     )
     assert "˙" in math_name("q(a)", dot=True)

@@ -1,6 +1,8 @@
-"""Seeded mutations of valid files, and every reader they are given to: a result, or an error of ours, in a short time.
+"""Seeded mutations of valid files, and every reader they are given to: a result, or an error of
+ours, in a short time.
 
-While a reader is at work nothing may be executed, compiled, opened for writing, started or connected to (`watched`).
+While a reader is at work nothing may be executed, compiled, opened for writing, started or
+connected to (`watched`).
 """
 
 import codecs
@@ -40,7 +42,11 @@ from bellcrank.kane.autolev import ScriptFiles, run_script
 from bellcrank.kane.autolev.inputs import read_values
 from bellcrank.linkage import Linkage, Table
 from bellcrank.linkage.hard_point_files import read_hard_points
-from bellcrank.simulation.run.event_conditions import comparison_operator, compile_condition, formula_function
+from bellcrank.simulation.run.event_conditions import (
+    comparison_operator,
+    compile_condition,
+    formula_function,
+)
 from bellcrank.study.pivot import _read_published
 from bellcrank.study.store import RECORDS, STUDY, RecordReader, StudyStore
 from bellcrank.study.study_file import read_definition
@@ -53,10 +59,19 @@ SECONDS = 5.0  # of computing, for one input
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 FORMULAS = (
-    "-k*(x - x0) - d*v", "ca1*alpha + cg1*ccoef1*q(1)", "dot(vel(b.cm), [n1])*k - 3.5e2*sin(q(b) + 0.1)**2",
-    "where(u(1) > 0, f0*atan2(u(1), v0), -abs(q(2))*k)", "min(k*q(1), f0, sqrt(k)*exp(-t/t0)) + max(0, log(1 + q(1)**2))",
-    "2*zeta*sqrt(k*m)", "Fz < 0", "1e-3 + .5 - 2.", "dot(dxdt(vel(c.cm)), [n3])/9.81", "a.b.c(1, -2)", "kg*m/s**2", "M*L**2/T",
-)  # fmt: skip
+    "-k*(x - x0) - d*v",
+    "ca1*alpha + cg1*ccoef1*q(1)",
+    "dot(vel(b.cm), [n1])*k - 3.5e2*sin(q(b) + 0.1)**2",
+    "where(u(1) > 0, f0*atan2(u(1), v0), -abs(q(2))*k)",
+    "min(k*q(1), f0, sqrt(k)*exp(-t/t0)) + max(0, log(1 + q(1)**2))",
+    "2*zeta*sqrt(k*m)",
+    "Fz < 0",
+    "1e-3 + .5 - 2.",
+    "dot(dxdt(vel(c.cm)), [n3])/9.81",
+    "a.b.c(1, -2)",
+    "kg*m/s**2",
+    "M*L**2/T",
+)
 SCALARS = (
     "2*zeta*sqrt(k*m)",
     "k**-2 + min(m, k, 3)",
@@ -84,11 +99,16 @@ load   step 0.5 0.05 0
 END
 """
 TABLE = "t,load,b\ns,Nm,m\n0,1,2\n0.1,1.5,-2e-3\n0.2,3,4\n"
-POINTS = "# units: mm\n# axes: SAE\n# side: left\n# kind: macpherson\nname,x,y,z,body\nlower_front,25,365,200,chassis\nwheel_centre,0,750,300,\n"
-PUBLISHED = "# from a table\npart,k,largest\na,1,2.5\nb,2,\n"
-ERD = 'ERDFILEV2.00\n     2,     2,    -1,     1,     5,0.1\nTITLE x\nSHORTNAMt       a       \nLONGNAME{:<32}{:<32}\nUNITSNAMs       m       \nCHANNEL "t" "s" "Time" "Time" ""\nCHANNEL "a" "m" "" "" ""\nHISTORY made\nEND\n0.0 1.0\n0.1 2.0\n'.format(
-    "Time", "a"
+POINTS = (
+    "# units: mm\n# axes: SAE\n# side: left\n# kind: "
+    "macpherson\nname,x,y,z,body\nlower_front,25,365,200,chassis\nwheel_centre,0,750,300,\n"
 )
+PUBLISHED = "# from a table\npart,k,largest\na,1,2.5\nb,2,\n"
+ERD = (
+    "ERDFILEV2.00\n     2,     2,    -1,     1,     5,0.1\nTITLE x\nSHORTNAMt       a       "
+    '\nLONGNAME{:<32}{:<32}\nUNITSNAMs       m       \nCHANNEL "t" "s" "Time" "Time" '
+    '""\nCHANNEL "a" "m" "" "" ""\nHISTORY made\nEND\n0.0 1.0\n0.1 2.0\n'
+).format("Time", "a")
 RUN = '{"title": "r", "history": ["x"], "channels": [\n{"name": "t", "unit": "s", "values": [0.0, 0.1]},\n{"name": "a", "unit": "m", "label": "l", "values": [1.0, null]}\n]}\n'
 RECORD = '{"key": "k1", "values": {"m": 1}, "metrics": {"largest": 0.3, "other": null}, "ended": "finished", "notes": ["n"], "seconds": 0.1, "by": "h:1"}\n'
 INPUT_OF_SCRIPT = "1.0 2.0 3.0\n0.5, 0.1\n10 0.1\n"
@@ -141,7 +161,17 @@ file = "a.png"
 value = "wk"
 x = "k_strut"
 """
-OPTIONS = ("k=3", "q(f)=.25", "n=32", "small=true", "lift=Fz < 0", "12", "0.1", "u(chassis, 1)=10:40:4", "name=text")
+OPTIONS = (
+    "k=3",
+    "q(f)=.25",
+    "n=32",
+    "small=true",
+    "lift=Fz < 0",
+    "12",
+    "0.1",
+    "u(chassis, 1)=10:40:4",
+    "name=text",
+)
 
 HEIGHTS = "# ground\n,0,1,2\n0,0,0.1,0.2\n1,0.1,0.2,0.3\n2,0,0,1e-3\n"
 ROAD = """$CT
@@ -167,12 +197,17 @@ $$$$
  0.0000000 0.0000000 0.0000000 0.0300000
 """
 SOLID = (
-    "solid part\n"
-    + 2 * "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 -1e-1\nendloop\nendfacet\n"
-    + "endsolid part\n"
+    "solid part\n" + 2 * "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 "
+    "-1e-1\nendloop\nendfacet\n" + "endsolid part\n"
 )
-CASES = '[braking]\nbraking = 1.0\n["kerb strike"]\nfx = "5000 N"\nfz = "1.2e4 N"\n[corner]\ncornering = 0.8\n'
-TARGETS = "[iso4138]\nunderseer = [1, 3]\nroll = {min = 2.0, max = 6, target = 4}\n[car]\nmass = {max = 1500}\n"
+CASES = (
+    '[braking]\nbraking = 1.0\n["kerb strike"]\nfx = "5000 N"\nfz = "1.2e4 '
+    'N"\n[corner]\ncornering = 0.8\n'
+)
+TARGETS = (
+    "[iso4138]\nunderseer = [1, 3]\nroll = {min = 2.0, max = 6, target = 4}\n[car]\nmass = "
+    "{max = 1500}\n"
+)
 
 PIECES = (
     "(", ")", "[", "]", "{", "}", '"', "'", "'''", '"""', ",", ";", ":", "=", "==", "#", "!", '!"', "*", "**", "/", "//", "\\", "|", "`", "%",
@@ -183,7 +218,17 @@ PIECES = (
     "__import__('os').system('x')", "{{", "@X@", "%s", "${HOME}", "$(x)", "<script>", "(" * 50, "[" * 50, "-" * 50, "a" * 300, "1979-05-27",
     "inf=1", "a.b=1", "[[x]]", "[x]", "x = 1\n", "kind = 1\n", ".", "e", "E", "d", "0.5.5", "1e", "--1", "+", "CODE(x)", "SAVE(../x)", "LOAD(x)",
 )  # fmt: skip
-BYTES = (b"\xff", b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf", b"\x80", b"\xc3", b"\xed\xa0\x80", b"\xe4", b"\x00\x00")
+BYTES = (
+    b"\xff",
+    b"\xfe\xff",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"\x80",
+    b"\xc3",
+    b"\xed\xa0\x80",
+    b"\xe4",
+    b"\x00\x00",
+)
 WORD = re.compile(r"\w+|\s+|[^\w\s]")
 
 
@@ -213,14 +258,17 @@ def mutated(text, other, rng):
             case 7:
                 number = re.search(r"\d[\d.eE+-]*", text[at:])
                 if number:
-                    text = text[: at + number.start()] + rng.choice(PIECES) + text[at + number.end() :]
+                    text = (
+                        text[: at + number.start()] + rng.choice(PIECES) + text[at + number.end() :]
+                    )
             case _:
                 text = text[: rng.choice((at, end))] if rng.random() < 0.3 else text[at:]
     return text[:20000]
 
 
 class Readers:
-    """Everything that reads what users write, by name: texts to begin with, and what is done with a changed one."""
+    """Everything that reads what users write, by name: texts to begin with, and what is done with a
+    changed one."""
 
     def __init__(self, folder):
         np.random.default_rng(0)  # is imported when it is first used, as are codecs
@@ -231,7 +279,9 @@ class Readers:
         system = bc.System("rod")
         rod = system.add_body("rod", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1))
         system.add_input("load", units="Nm")
-        system.add_moment("drive", magnitude="-k*q(rod) - c*u(rod) + load", direction=rod[3], on=rod)
+        system.add_moment(
+            "drive", magnitude="-k*q(rod) - c*u(rod) + load", direction=rod[3], on=rod
+        )
         system.set_defaults(k=3.0, c=0.5)
         self.equations = system.equations()
         self.setup = program_setup(self.equations.derived)
@@ -241,46 +291,98 @@ class Readers:
         store = self.folder / "study"
         (store / RECORDS).mkdir(parents=True)
         linkage = (EXAMPLES / "suspension.toml").read_text("utf-8")
-        car = (Path(bc.__file__).parent / "vehicles" / "cars" / "data" / "passenger.toml").read_text("utf-8")
+        car = (
+            Path(bc.__file__).parent / "vehicles" / "cars" / "data" / "passenger.toml"
+        ).read_text("utf-8")
         tyre = (EXAMPLES / "tyres" / "book_205_60R15.tir").read_text("utf-8")
-        Linkage.read(EXAMPLES / "suspension.toml").table(step=0.1, range=(-0.05, 0.05), links=[]).save(
-            self.folder / "t.json"
-        )
+        Linkage.read(EXAMPLES / "suspension.toml").table(
+            step=0.1, range=(-0.05, 0.05), links=[]
+        ).save(self.folder / "t.json")
         self.columns = {x.name: (x.column, 1.0) for x in self.equations.interface.channels}
         self.kinds = {  # with a fraction of all inputs, fewer of those that take longer
             "formula": (FORMULAS, parse_formula, 150),
             "formula of a study": (SCALARS, self.formula, 80),
             "condition": (CONDITIONS, self.condition, 80),
-            "unit": (("kg*m/s**2", "N-m", "g's", "1/(m*s)", "deg", "lb*in/(ft**0.5)"), unit_system("mks").parse, 60),
+            "unit": (
+                ("kg*m/s**2", "N-m", "g's", "1/(m*s)", "deg", "lb*in/(ft**0.5)"),
+                unit_system("mks").parse,
+                60,
+            ),
             "dimension": (("M*L**2/T", "F*L", "1/T**2", "L**(1/2)"), parse_dimension, 60),
             "option": (OPTIONS, self.option, 60),
             "deck": ((DECK,), self.deck, 25),
             "script": ((SCRIPT,), self.script, 20),
-            "script input": ((INPUT_OF_SCRIPT,), lambda text: read_values(text, [["a", "b", "c"], ["d", "e"]], "x.in"), 80),
+            "script input": (
+                (INPUT_OF_SCRIPT,),
+                lambda text: read_values(text, [["a", "b", "c"], ["d", "e"]], "x.in"),
+                80,
+            ),
             "parameters": ((PARAMETERS,), self.parameters, 50),
             "linkage": ((linkage,), lambda text: read_hard_points(self.file("l.toml", text)), 20),
             "points": ((POINTS,), lambda text: read_hard_points(self.file("l.csv", text)), 30),
-            "tyre": ((tyre,), lambda text: bc.vehicles.tyres.MagicFormula.read(self.file("t.tir", text)), 8),
+            "tyre": (
+                (tyre,),
+                lambda text: bc.vehicles.tyres.MagicFormula.read(self.file("t.tir", text)),
+                8,
+            ),
             "study": ((STUDY_TEXT,), lambda text: read_definition(self.file("s.toml", text)), 20),
-            "inputs": ((TABLE,), lambda text: command_files.read_input_files(str(self.file("i.csv", text)), self.equations), 45),
-            "csv": ((TABLE, TABLE.replace("s,Nm,m\n", "")), lambda text: self.channels(self.file("r.csv", text), text), 60),
-            "published": ((PUBLISHED,), lambda text: _read_published(self.file("p.csv", text), "largest"), 50),
+            "inputs": (
+                (TABLE,),
+                lambda text: command_files.read_input_files(
+                    str(self.file("i.csv", text)), self.equations
+                ),
+                45,
+            ),
+            "csv": (
+                (TABLE, TABLE.replace("s,Nm,m\n", "")),
+                lambda text: self.channels(self.file("r.csv", text), text),
+                60,
+            ),
+            "published": (
+                (PUBLISHED,),
+                lambda text: _read_published(self.file("p.csv", text), "largest"),
+                50,
+            ),
             "erd": ((ERD,), lambda text: self.channels(self.file("r.erd", text)), 60),
             "json": ((RUN,), lambda text: self.channels(self.file("r.json", text), text), 50),
             "netcdf": (self.binary("r.nc"), lambda text: self.channels(self.raw("r.nc", text)), 20),
             "mat": (self.binary("r.mat"), lambda text: self.channels(self.raw("r.mat", text)), 20),
-            "parquet": (self.binary("r.parquet"), lambda text: self.channels(self.raw("r.parquet", text)), 5),
-            "heights": ((HEIGHTS,), lambda text: bc.vehicles.terrain.Surface.read(self.file("g.csv", text)), 30),
-            "npy": (arrays(np.save), lambda text: bc.vehicles.terrain.Surface.read(self.raw("g.npy", text), spacing=1.0), 20),
-            "npz": (arrays(np.savez_compressed), lambda text: bc.vehicles.terrain.Surface.read(self.raw("g.npz", text)), 20),
-            "crg": ((ROAD,), lambda text: bc.vehicles.terrain.Road.read(self.file("r.crg", text)), 20),
+            "parquet": (
+                self.binary("r.parquet"),
+                lambda text: self.channels(self.raw("r.parquet", text)),
+                5,
+            ),
+            "heights": (
+                (HEIGHTS,),
+                lambda text: bc.vehicles.terrain.Surface.read(self.file("g.csv", text)),
+                30,
+            ),
+            "npy": (
+                arrays(np.save),
+                lambda text: bc.vehicles.terrain.Surface.read(self.raw("g.npy", text), spacing=1.0),
+                20,
+            ),
+            "npz": (
+                arrays(np.savez_compressed),
+                lambda text: bc.vehicles.terrain.Surface.read(self.raw("g.npz", text)),
+                20,
+            ),
+            "crg": (
+                (ROAD,),
+                lambda text: bc.vehicles.terrain.Road.read(self.file("r.crg", text)),
+                20,
+            ),
             "stl": ((SOLID, triangles()), lambda text: read_stl(self.raw("p.stl", text)), 40),
             "car": ((car,), lambda text: bc.vehicles.Car.read(self.file("c.toml", text)), 6),
             "load cases": ((CASES,), lambda text: read_load_cases(self.file("l.toml", text)), 30),
             "targets": ((TARGETS,), lambda text: read_targets(self.file("g.toml", text)), 30),
-            "table": (((self.folder / "t.json").read_text("utf-8"),), lambda text: Table.read(self.file("t.json", text)), 20),
+            "table": (
+                ((self.folder / "t.json").read_text("utf-8"),),
+                lambda text: Table.read(self.file("t.json", text)),
+                20,
+            ),
             "record": ((RECORD, RECORD + RECORD), self.record, 50),
-        }  # fmt: skip
+        }
 
     def file(self, name, text):
         path = self.folder / name
@@ -298,20 +400,27 @@ class Readers:
         )
 
     def channels(self, path, text=None):
-        """Channels as they are in a file: what a text says without Bellcrank, and what is read back of them."""
+        """Channels as they are in a file: what a text says without Bellcrank, and what is read back
+        of them."""
         record = read_record(path)
         names = [c.name for c in record.channels]
         assert np.all(np.isfinite(record.time)) and np.all(np.diff(record.time) >= 0), "time"
         assert len({*names}) == len(names) and all(names), "names"
-        if text is not None and (plain := (plain_csv if path.suffix == ".csv" else plain_json)(text)):
+        if text is not None and (
+            plain := (plain_csv if path.suffix == ".csv" else plain_json)(text)
+        ):
             time, channels = plain
             assert record.time.tolist() == time, "time of the text"
-            assert [(c.name, c.unit) for c in record.channels] == channels, "names and units of the text"
+            assert [(c.name, c.unit) for c in record.channels] == channels, (
+                "names and units of the text"
+            )
         if zlib.crc32(path.read_bytes()) % 8 == 0:
             with unwatched():
                 back = read_record(write_record(path.with_stem("back"), record))
             assert back.time.tolist() == record.time.tolist(), "time read back"
-            assert [(c.name, c.unit) for c in back.channels] == [(c.name, c.unit) for c in record.channels], "read back"
+            assert [(c.name, c.unit) for c in back.channels] == [
+                (c.name, c.unit) for c in record.channels
+            ], "read back"
             for a, b in zip(record.channels, back.channels, strict=True):
                 assert np.array_equal(a.values, b.values, equal_nan=True), "values read back"
 
@@ -325,7 +434,9 @@ class Readers:
     def condition(self, text):
         comparison_operator(text)
         values = {"k": 3.0}
-        return formula_function(compile_condition(text, self.columns, values, "event"), self.columns, values)
+        return formula_function(
+            compile_condition(text, self.columns, values, "event"), self.columns, values
+        )
 
     def option(self, text):
         for read in (
@@ -364,7 +475,10 @@ class Readers:
 def arrays(save):
     """A file of NumPy as text of single bytes."""
     file, h = io.BytesIO(), np.arange(6.0).reshape(3, 2)
-    save(file, **{"arr": h} if save is np.save else {"x": np.arange(3.0), "y": np.arange(2.0), "h": h})
+    save(
+        file,
+        **{"arr": h} if save is np.save else {"x": np.arange(3.0), "y": np.arange(2.0), "h": h},
+    )
     return (file.getvalue().decode("latin-1"),)
 
 
@@ -376,25 +490,36 @@ def triangles():
 
 
 def plain_csv(text):
-    """Time, and names with units, of a table as Python's own reader sees it; None where it is no plain one."""
+    """Time, and names with units, of a table as Python's own reader sees it; None where it is no
+    plain one."""
     try:
         rows = list(csv.reader(io.StringIO(text), strict=True))
         given = len(rows) > 1 and rows[1][0] == "s"
         time = [float(row[0]) for row in rows[1 + given :]]
     except (csv.Error, ValueError, IndexError):
         return None
-    if rows[0][0] != "t" or not text.isascii() or (not text.isprintable() and set(text) & {"\r", "\t", "#", ";", '"'}):
+    if (
+        rows[0][0] != "t"
+        or not text.isascii()
+        or (not text.isprintable() and set(text) & {"\r", "\t", "#", ";", '"'})
+    ):
         return None
-    if all(row and not row[-1].strip() for row in rows):  # separators at the ends of lines, which have no meaning
+    if all(
+        row and not row[-1].strip() for row in rows
+    ):  # separators at the ends of lines, which have no meaning
         return None
     units = rows[1] if given else [""] * len(rows[0])
     if any(set(u) & set("[]()") for u in (*rows[0], *units)):  # a unit may stand in brackets
         return None
-    return time, [(to_one_line(n), to_one_line(u)) for n, u in zip_longest(rows[0][1:], units[1:], fillvalue="")]
+    return time, [
+        (to_one_line(n), to_one_line(u))
+        for n, u in zip_longest(rows[0][1:], units[1:], fillvalue="")
+    ]
 
 
 def plain_json(text):
-    """Time, and names with units, of a run as Python's own reader sees it; None where it has no channels."""
+    """Time, and names with units, of a run as Python's own reader sees it; None where it has no
+    channels."""
     try:
         (first, *others) = json.loads(text)["channels"]
         named = [(to_one_line(c["name"]), to_one_line(c.get("unit", ""))) for c in others]
@@ -413,9 +538,27 @@ class Hang(BaseException):
 
 _state = {"on": False, "folder": ""}
 FORBIDDEN = (
-    "exec", "compile", "import", "os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen", "socket.connect", "socket.bind",
-    "ctypes.dlopen", "ctypes.dlsym", "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.chmod", "shutil.rmtree", "webbrowser.open", "pickle.find_class",
-)  # fmt: skip
+    "exec",
+    "compile",
+    "import",
+    "os.system",
+    "os.exec",
+    "os.posix_spawn",
+    "os.fork",
+    "subprocess.Popen",
+    "socket.connect",
+    "socket.bind",
+    "ctypes.dlopen",
+    "ctypes.dlsym",
+    "os.remove",
+    "os.rename",
+    "os.mkdir",
+    "os.rmdir",
+    "os.chmod",
+    "shutil.rmtree",
+    "webbrowser.open",
+    "pickle.find_class",
+)
 
 
 def _audit(event, given):
@@ -424,14 +567,20 @@ def _audit(event, given):
     if event == "import" and given[0].startswith(("encodings.", "numpy.", "scipy.", "bellcrank.")):
         return  # what is loaded when it is first used
     if event == "compile" and given[1] == "<unknown>":
-        return  # to a tree, as `ast.literal_eval` does for headers of NumPy; "exec" would follow if it were run
+        # to a tree, as `ast.literal_eval` does for headers of NumPy; "exec" would follow if it were
+        # run
+        return
     if event in FORBIDDEN and given and str(given[0]).startswith(_state["folder"]):
         return
     if event in FORBIDDEN:
         raise Fault(f"{event}{given!r:.200}")
     if event == "open":
         path, mode = str(given[0]), given[1]
-        if mode is not None and any(letter in mode for letter in "wax+") and not path.startswith(_state["folder"]):
+        if (
+            mode is not None
+            and any(letter in mode for letter in "wax+")
+            and not path.startswith(_state["folder"])
+        ):
             raise Fault(f"open{given!r:.200}")
 
 
@@ -468,7 +617,8 @@ def unwatched():
 
 
 def fuzz(readers, kind, count, seed):
-    """Gives so many changed inputs to a reader; what it did wrong, with the input. How many were read and rejected."""
+    """Gives so many changed inputs to a reader; what it did wrong, with the input. How many were
+    read and rejected."""
     texts, read, _ = readers.kinds[kind]
     rng, outcome, found = random.Random(f"{kind} {seed}"), {"read": 0, "refused": 0}, {}
     with warnings.catch_warnings():

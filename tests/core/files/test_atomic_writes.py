@@ -1,4 +1,5 @@
-"""Result files are whole or as they were before; words of users stay words in them; bad files are reported, not traced."""
+"""Result files are whole or as they were before; words of users stay words in them; bad files are
+reported, not traced."""
 
 import os
 import shutil
@@ -15,7 +16,13 @@ import bellcrank as bc
 from bellcrank.analysis.tables import write_csv
 from bellcrank.cli import main
 from bellcrank.core.files import atomic, format_choice
-from bellcrank.core.files.atomic import AtomicWrite, defer_signals, write_folder, write_text, write_texts
+from bellcrank.core.files.atomic import (
+    AtomicWrite,
+    defer_signals,
+    write_folder,
+    write_text,
+    write_texts,
+)
 from bellcrank.core.files.figure_files import new_figure, save_figure
 from bellcrank.core.files.record import FileChannel, Record, Table, TableColumn
 from bellcrank.core.files.text_files import to_one_line
@@ -37,11 +44,18 @@ needs_limits = pytest.mark.skipif(resource is None, reason="no limits of file si
 
 def record(samples=200, label="a label"):
     t = np.linspace(0, 1, samples)
-    return Record("title", t, (FileChannel("a", np.sin(t), "m", label), FileChannel("b", np.cos(t), "m", label)))
+    return Record(
+        "title",
+        t,
+        (FileChannel("a", np.sin(t), "m", label), FileChannel("b", np.cos(t), "m", label)),
+    )
 
 
 def table():
-    return Table("title", (TableColumn("a", [0.1 * i for i in range(500)], "m"), TableColumn("how", ["well"] * 500)))
+    return Table(
+        "title",
+        (TableColumn("a", [0.1 * i for i in range(500)], "m"), TableColumn("how", ["well"] * 500)),
+    )
 
 
 def picture(path):
@@ -60,8 +74,14 @@ def programs(path):
 
 
 WRITERS = {
-    **{f"r{ending}": lambda p: format_choice.write_record(p, record()) for ending in format_choice.FORMATS},
-    **{f"t{ending}": lambda p: format_choice.write_table(p, table()) for ending in format_choice.TABLES},
+    **{
+        f"r{ending}": lambda p: format_choice.write_record(p, record())
+        for ending in format_choice.FORMATS
+    },
+    **{
+        f"t{ending}": lambda p: format_choice.write_table(p, table())
+        for ending in format_choice.TABLES
+    },
     "binary.erd": lambda p: format_choice.write_record(p, record(), binary=True),
     "classic.erd": lambda p: format_choice.write_record(p, record(), classic=True),
     "p.png": picture,
@@ -75,7 +95,9 @@ WRITERS = {
 def full_disk(size):
     """Files cannot grow past a size: a real write fails in its midst, in C as in Python."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    sys.dont_write_bytecode = True  # Python would keep what was cut short of it, and stumble over it from then on
+    sys.dont_write_bytecode = (
+        True  # Python would keep what was cut short of it, and stumble over it from then on
+    )
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
         yield
@@ -87,7 +109,12 @@ def full_disk(size):
 @needs_limits
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=marks(getattr(format_choice.FORMATS.get(Path(n).suffix), "package", ""))) for n in WRITERS],
+    [
+        pytest.param(
+            n, marks=marks(getattr(format_choice.FORMATS.get(Path(n).suffix), "package", ""))
+        )
+        for n in WRITERS
+    ],
 )
 def test_a_disk_that_fills_up_leaves_what_stood_there(name, tmp_path):
     """CSV, ERD and NetCDF files were left cut short under their final names."""
@@ -118,7 +145,9 @@ def test_an_interrupt_leaves_what_stood_there(ending, tmp_path):
     place = tmp_path / f"t{ending}"
     place.write_bytes(BEFORE)
     with pytest.raises(KeyboardInterrupt):
-        format_choice.write_table(place, Table("t", (TableColumn("a", Interrupting(table().columns[0].values)),)))
+        format_choice.write_table(
+            place, Table("t", (TableColumn("a", Interrupting(table().columns[0].values)),))
+        )
     assert place.read_bytes() == BEFORE and os.listdir(tmp_path) == [place.name]
 
 
@@ -145,7 +174,10 @@ def test_files_that_belong_together_change_together(tmp_path):
         parts.path_for(b).write_text("2")
         assert (a.read_text(), b.read_text()) == ("1", "1")
         raise KeyboardInterrupt
-    assert (a.read_text(), b.read_text()) == ("1", "1") and sorted(os.listdir(tmp_path)) == ["a", "b"]
+    assert (a.read_text(), b.read_text()) == ("1", "1") and sorted(os.listdir(tmp_path)) == [
+        "a",
+        "b",
+    ]
 
 
 def test_leavings_of_a_killed_process_are_used_up(tmp_path):
@@ -223,7 +255,8 @@ def test_a_label_is_one_line():
 
 @pytest.mark.parametrize("language", ["c", "fortran", "python"])
 def test_a_label_puts_no_line_into_programs_and_their_input(language, tmp_path):
-    """`set_labels(m="rod\\nkk 3000")` wrote a line `kk 3000` into the parameter file, and the program ran with it."""
+    """`set_labels(m="rod\\nkk 3000")` wrote a line `kk 3000` into the parameter file, and the
+    program ran with it."""
     eom = named(ODD).equations()
     plain = named("plain").equations()
     eom.export(language, tmp_path / "odd")
@@ -239,7 +272,9 @@ def test_a_label_puts_no_line_into_programs_and_their_input(language, tmp_path):
             compile(path.read_text("utf-8"), path.name, "exec")
     elif find_compiler() and shutil.which("gfortran"):
         command = find_compiler().command if language == "c" else ["gfortran"]
-        made = subprocess.run(["make", "-n", "-C", str(tmp_path / "odd")], capture_output=True, text=True, check=True)
+        made = subprocess.run(
+            ["make", "-n", "-C", str(tmp_path / "odd")], capture_output=True, text=True, check=True
+        )
         files = [w for w in made.stdout.split() if w.endswith((".c", ".f90"))]
         subprocess.run([*command, "-fsyntax-only", *files], cwd=tmp_path / "odd", check=True)
 
@@ -253,7 +288,10 @@ def test_words_are_one_line_in_files_of_channels(ending, tmp_path):
     if ending != ".csv":
         assert again.labels["twice"] == f"{to_one_line(ODD)} (twice)"  # all have this label
     odd = Record(
-        "t\nEND\n1 2", np.arange(3.0), (FileChannel("a\nb", np.arange(3.0), "m\nm", "l\nl", "g\0", "b\r"),), ("x\nEND",)
+        "t\nEND\n1 2",
+        np.arange(3.0),
+        (FileChannel("a\nb", np.arange(3.0), "m\nm", "l\nl", "g\0", "b\r"),),
+        ("x\nEND",),
     )
     found = bc.Run.read(format_choice.write_record(tmp_path / f"odd{ending}", odd))
     assert list(found) == ["a b"] and found["a b"].tolist() == [0, 1, 2]
@@ -274,12 +312,18 @@ def test_greek_names_in_netcdf(tmp_path):
     run = system.equations().compile(backend="python").simulate(t_end=0.1)
     again = bc.Run.read(run.save(tmp_path / "r.nc"))
     assert (
-        np.array_equal(again["\u03b1_front"], run["\u03b1_front"]) and again.labels["\u03b1_front"] == "Winkel \u03b1"
+        np.array_equal(again["\u03b1_front"], run["\u03b1_front"])
+        and again.labels["\u03b1_front"] == "Winkel \u03b1"
     )
 
 
 def test_words_in_pages_are_words(tmp_path):
-    run = named("</script><script>alert(1)</script>").equations().compile(backend="python").simulate(t_end=0.1)
+    run = (
+        named("</script><script>alert(1)</script>")
+        .equations()
+        .compile(backend="python")
+        .simulate(t_end=0.1)
+    )
     run.plot("twice", path=tmp_path / "p.html")
     assert "alert(1)</script>" not in (tmp_path / "p.html").read_text("utf-8")
     write_report(named("<b>x</b>\0"), tmp_path / "r.html", states=0, run=False)
@@ -321,12 +365,21 @@ COMMANDS = [
     (["plot", "digits.json"], "it is no JSON file (a number has thousands of digits)"),
     (["plot", "short.nc"], "no NetCDF file in classic format"),
     (["plot", "short.parquet"], "cannot read short.parquet"),
-    (["run", QUARTER, "--input", "latin.csv"], "its line 3 holds the byte 0xE9, which is not UTF-8; save it as UTF-8"),
+    (
+        ["run", QUARTER, "--input", "latin.csv"],
+        "its line 3 holds the byte 0xE9, which is not UTF-8; save it as UTF-8",
+    ),
     (["run", QUARTER, "--input", "nul.csv"], "line 2, column 'z_road'"),
-    (["run", QUARTER, "--input", "quote.csv"], "cannot read quote.csv: field larger than field limit"),
+    (
+        ["run", QUARTER, "--input", "quote.csv"],
+        "cannot read quote.csv: field larger than field limit",
+    ),
     (["run", QUARTER, "--pars", "zero.par"], "cannot read /dev/zero: it is larger than 100 MB"),
     (["run", QUARTER, "--pars", "self.par"], "more than 20 deep"),
-    (["run", QUARTER, "--method", "Radau", "--t-end", "1e9"], "GiB are available: use a larger output_every"),
+    (
+        ["run", QUARTER, "--method", "Radau", "--t-end", "1e9"],
+        "GiB are available: use a larger output_every",
+    ),
     (["run", QUARTER, "--event", "a=where(1, 2)"], "where(1, 2) has 2 arguments"),
     (["run", "nul.py"], "source code string cannot contain null bytes"),
     (["run", "latin.py"], "SyntaxError"),
@@ -342,7 +395,9 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "words"), COMMANDS, ids=[f"{a[0]} {a[-1]}" for a, _ in COMMANDS])
+@pytest.mark.parametrize(
+    ("arguments", "words"), COMMANDS, ids=[f"{a[0]} {a[-1]}" for a, _ in COMMANDS]
+)
 def test_bad_files_and_options_are_told(arguments, words, tmp_path, monkeypatch, capsys):
     """Each of these ended in a traceback, or filled the memory."""
     monkeypatch.chdir(tmp_path)
@@ -364,12 +419,20 @@ def test_inputs_in_the_codings_of_spreadsheets(coding, tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    [b"[" * 200_000, b'{"key": "K", "metrics": [1], "ended": "finished"}', b'{"key": "K", "metrics": {"a": "x"}, "ended": "finished"}',
-     b'{"key": "K", "metrics": {"a": 1}, "ended": 3, "seconds": 1}', b'{"key": "K", "metrics": {"a": 1}, "ended": "finished"}',
-     b'{"key": "K", "metrics": {"a": 1}, "ended": "finished", "seconds": 1, "notes": 5}', b"9" * 5000, b"\xff"],
-)  # fmt: skip
+    [
+        b"[" * 200_000,
+        b'{"key": "K", "metrics": [1], "ended": "finished"}',
+        b'{"key": "K", "metrics": {"a": "x"}, "ended": "finished"}',
+        b'{"key": "K", "metrics": {"a": 1}, "ended": 3, "seconds": 1}',
+        b'{"key": "K", "metrics": {"a": 1}, "ended": "finished"}',
+        b'{"key": "K", "metrics": {"a": 1}, "ended": "finished", "seconds": 1, "notes": 5}',
+        b"9" * 5000,
+        b"\xff",
+    ],
+)
 def test_records_of_a_study_that_are_none(line, tmp_path):
-    """A record with metrics of the wrong type, or of brackets alone, ended every later start of the study."""
+    """A record with metrics of the wrong type, or of brackets alone, ended every later start of the
+    study."""
     (tmp_path / "runs").mkdir()
     good = b'{"key": "G", "metrics": {"a": 1, "b": null}, "ended": "finished", "seconds": 0.1, "notes": []}'
     (tmp_path / "runs" / "a.jsonl").write_bytes(line + b"\n" + good + b"\n")
@@ -386,7 +449,11 @@ def test_dollars_in_pictures_are_dollars(tmp_path):
 
 WRITTEN = [
     pytest.param(
-        x, marks=[pytest.mark.skipif(SKIPPED[x][0], reason=SKIPPED[x][1]), *([pytest.mark.campaign] * (x != "c"))]
+        x,
+        marks=[
+            pytest.mark.skipif(SKIPPED[x][0], reason=SKIPPED[x][1]),
+            *([pytest.mark.campaign] * (x != "c")),
+        ],
     )
     for x in ("c", "python")
 ]
@@ -400,11 +467,21 @@ def test_a_written_program_leaves_what_stood_there(language, tmp_path):
     stem = str(program.folder / program.stem)
     start = [sys.executable, f"{stem}.py"] if language == "python" else [stem]
     plain = language == "python"
-    ways = (["r.csv"],) if plain else (["r.erd"], ["r.csv"], ["r.erd", "--binary"], ["r.erd", "--classic"])
+    ways = (
+        (["r.csv"],)
+        if plain
+        else (["r.erd"], ["r.csv"], ["r.erd", "--binary"], ["r.erd", "--classic"])
+    )
     for i, options in enumerate(ways):
         folder = tmp_path / str(i)
         folder.mkdir()
-        command = [*start, str(program.default), "--output", *options, *([] if plain else ["--echo", "e.echo"])]
+        command = [
+            *start,
+            str(program.default),
+            "--output",
+            *options,
+            *([] if plain else ["--echo", "e.echo"]),
+        ]
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
         before = contents(folder)
         assert not [name for name in before if name.endswith(".part")]

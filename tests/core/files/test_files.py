@@ -18,7 +18,9 @@ from bellcrank.core.files.record import short_names
 from tests.core.files.formats import FORMATS
 from tests.models import example, relative
 
-needs_pyarrow = pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not installed")
+needs_pyarrow = pytest.mark.skipif(
+    importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not installed"
+)
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +64,20 @@ def test_classic_layout_is_that_of_1990(run, tmp_path):
     assert lines[0] == "ERDFILEV2.00"
     assert lines[1] == f"{n:6},{samples:6},{samples:6},{4 * n:6},     1," + " 0.500000E-01"
     assert lines[2] == "TITLE Passenger car"
-    assert [line[:8] for line in lines[3:8]] == ["SHORTNAM", "LONGNAME", "UNITSNAM", "GENNAME ", "RIGIBODY"]
-    assert [len(line) for line in lines[3:8]] == [8 + 8 * n, 8 + 32 * n, 8 + 8 * n, 8 + 32 * n, 8 + 32 * n]
+    assert [line[:8] for line in lines[3:8]] == [
+        "SHORTNAM",
+        "LONGNAME",
+        "UNITSNAM",
+        "GENNAME ",
+        "RIGIBODY",
+    ]
+    assert [len(line) for line in lines[3:8]] == [
+        8 + 8 * n,
+        8 + 32 * n,
+        8 + 8 * n,
+        8 + 32 * n,
+        8 + 32 * n,
+    ]
     assert lines[8:10] == ["XLABEL Time", "XUNITS sec"]
     assert lines[-1] == "END"
     raw = (tmp_path / "c.erd.BIN").read_bytes()
@@ -73,16 +87,33 @@ def test_classic_layout_is_that_of_1990(run, tmp_path):
 
 @pytest.mark.parametrize(
     ("x", "text"),
-    [(0.05, " 0.500000E-01"), (1.0, "  1.00000    "), (0.5, " 0.500000    "), (123456.7, "  123457.    "), (1e6, " 0.100000E+07"),
-     (-0.005, "-0.500000E-02"), (0.0, "  0.00000    "), (-12.5, " -12.5000    "), (999999.6, " 0.100000E+07"), (0.09999999, " 0.100000    ")],
-)  # fmt: skip
+    [
+        (0.05, " 0.500000E-01"),
+        (1.0, "  1.00000    "),
+        (0.5, " 0.500000    "),
+        (123456.7, "  123457.    "),
+        (1e6, " 0.100000E+07"),
+        (-0.005, "-0.500000E-02"),
+        (0.0, "  0.00000    "),
+        (-12.5, " -12.5000    "),
+        (999999.6, " 0.100000E+07"),
+        (0.09999999, " 0.100000    "),
+    ],
+)
 def test_numbers_of_fortran(x, text):
     """G13.6 of the Fortran standard (13.7.5.2.2), as gfortran prints it."""
     assert format_g13(x) == text
 
 
 def test_runs_that_are_not_even(run, tmp_path):
-    uneven = bc.Run("x", np.array([0.0, 1.0, 3.0, 4.0]), {"a": np.arange(4.0)}, {"a": "m"}, {"a": "a"}, "finished")
+    uneven = bc.Run(
+        "x",
+        np.array([0.0, 1.0, 3.0, 4.0]),
+        {"a": np.arange(4.0)},
+        {"a": "m"},
+        {"a": "a"},
+        "finished",
+    )
     assert np.array_equal(bc.Run.read(uneven.save(tmp_path / "a.erd")).time, uneven.time)
     with pytest.raises(bc.RunError, match="evenly spaced"):
         uneven.save(tmp_path / "b.erd", classic=True)
@@ -92,7 +123,12 @@ def test_names_and_words_of_all_kinds(tmp_path):
     names = ["q(b, 4)", 'a "b"', "größe", "a|b", "x" * 40, "X" * 39 + "x1", "q(b,4)"]
     values = {n: np.array([1.0 / 3, i, 1e-300]) for i, n in enumerate(names)}
     run = bc.Run(
-        't "x"', np.arange(3.0), values, dict.fromkeys(names, 'µ"m'), {n: f'"{n}", so' for n in names}, "finished"
+        't "x"',
+        np.arange(3.0),
+        values,
+        dict.fromkeys(names, 'µ"m'),
+        {n: f'"{n}", so' for n in names},
+        "finished",
     )
     for ending in (".erd", ".csv", ".nc", ".json", ".mat"):
         again = bc.Run.read(run.save(tmp_path / f"a{ending}"))
@@ -103,7 +139,9 @@ def test_names_and_words_of_all_kinds(tmp_path):
 
 def test_json_files_hold_names_units_and_all_numbers(tmp_path):
     values = np.array([1 / 3, math.nan, math.inf, -math.inf])
-    run = bc.Run("x", np.arange(4.0), {"q(b, 4)": values}, {"q(b, 4)": "m"}, {"q(b, 4)": "so"}, "finished")
+    run = bc.Run(
+        "x", np.arange(4.0), {"q(b, 4)": values}, {"q(b, 4)": "m"}, {"q(b, 4)": "so"}, "finished"
+    )
 
     def strict(name):
         raise AssertionError(name)
@@ -127,10 +165,16 @@ def test_short_names():
 
 
 def test_labels_in_a_third_line_of_a_table(tmp_path):
-    """Names, units and numbers stand as without them; without the option there are none, other formats refuse it."""
+    """Names, units and numbers stand as without them; without the option there are none, other
+    formats refuse it."""
     words = {"a b": "a label, with a comma", "c": "c"}
     run = bc.Run(
-        "labels", np.array([0.0, 0.5]), {"a b": np.array([1.0, 2]), "c": np.zeros(2)}, {"a b": "m"}, words, "finished"
+        "labels",
+        np.array([0.0, 0.5]),
+        {"a b": np.array([1.0, 2]), "c": np.zeros(2)},
+        {"a b": "m"},
+        words,
+        "finished",
     )
     plain = run.save(tmp_path / "plain.csv").read_text(encoding="utf-8").splitlines()
     path = run.save(tmp_path / "labelled.csv", labels=True)
@@ -144,12 +188,15 @@ def test_labels_in_a_third_line_of_a_table(tmp_path):
 
 
 def test_an_erd_file_of_another_program(tmp_path):
-    """Header as road profiles have it: no units of all channels, the step after the kind, text in the same file."""
+    """Header as road profiles have it: no units of all channels, the step after the kind, text in
+    the same file."""
     path = tmp_path / "profile.erd"
     path.write_text(
-        "ERDFILEV2.00\n   2,   3,  -1,  1,  5,  0.0250,  -1,\nTITLE   section 1\nSHORTNAMLElev.  RElev.\nUNITSNAMmm      mm\n"
-        "XUNITS  m\nEND\n 0.0 1.0\n 0.5 1.5\n 1.0 2.0\n", encoding="utf-8",
-    )  # fmt: skip
+        "ERDFILEV2.00\n   2,   3,  -1,  1,  5,  0.0250,  -1,\nTITLE   section "
+        "1\nSHORTNAMLElev.  RElev.\nUNITSNAMmm      mm\n"
+        "XUNITS  m\nEND\n 0.0 1.0\n 0.5 1.5\n 1.0 2.0\n",
+        encoding="utf-8",
+    )
     with pytest.warns(bc.ModelWarning, match="samples are over a coordinate in m, not over time"):
         run = bc.Run.read(path)
     assert list(run) == ["LElev.", "RElev."]
@@ -179,7 +226,10 @@ BAD_ERD = [
     ("ERDFILEV2.00\n1,1,-1,1,5,0.1\nEND\nx\n", "line 4: 'x' holds something that is not a number"),
     ("ERDFILEV2.00\n1,1,1,4,1,0.1\nEND\n", "its data should be next to it"),
     ('ERDFILEV2.00\n1,1,-1,1,5,0.1\nCHANNEL "a"\nEND\n1\n', "five texts in quotation marks"),
-    ("ERDFILEV2.00\n2,1,-1,1,5,0.1\nSHORTNAMa       A\nEND\n1 2\n", "two channels of this file have the same name"),
+    (
+        "ERDFILEV2.00\n2,1,-1,1,5,0.1\nSHORTNAMa       A\nEND\n1 2\n",
+        "two channels of this file have the same name",
+    ),
 ]
 
 
@@ -206,7 +256,11 @@ def test_damaged_erd_files(tmp_path, text, message):
         ("a.json", b"{", "no JSON file"),
         ("a.json", b"[" * 100000, "no JSON file"),
         ("a.json", b"[1]", "a list channels is expected"),
-        ("a.json", b'{"channels": [{"name": "t", "values": ["x"]}]}', "a list channels is expected"),
+        (
+            "a.json",
+            b'{"channels": [{"name": "t", "values": ["x"]}]}',
+            "a list channels is expected",
+        ),
         ("a.json", b'{"channels": [{"name": "a", "values": [1]}]}', "the first channel must be t"),
         (
             "a.json",
@@ -244,8 +298,22 @@ def test_matlab_files_have_names_that_matlab_takes(tmp_path):
     held = loadmat(path, simplify_cells=True)
     stored = [n for n in held if not n.startswith("__")]
     long = "x" * 63
-    assert stored == ["t", "q_b_2", "q_b_2_2", "end_2", "t_1", "x_2x", "gr_e", long, f"{long[:-2]}_2", "about_2", "x",
-                      "about", "title", "history"]  # fmt: skip
+    assert stored == [
+        "t",
+        "q_b_2",
+        "q_b_2_2",
+        "end_2",
+        "t_1",
+        "x_2x",
+        "gr_e",
+        long,
+        f"{long[:-2]}_2",
+        "about_2",
+        "x",
+        "about",
+        "title",
+        "history",
+    ]
     assert held["about"]["q_b_2"]["name"] == "q(b, 2)" and held["about"]["q_b_2"]["unit"] == "m/s²"
     again = bc.Run.read(path)
     assert list(again) == names and again.units == run.units
@@ -259,7 +327,17 @@ def test_matlab_files_have_names_that_matlab_takes(tmp_path):
         with suppress(bc.RunError):
             bc.Run.read(path)
     # of others: all vectors as long as t
-    savemat(path, {"t": [[0.0], [1.0]], "a": [[1, 2]], "b": [1.0, 2.0, 3.0], "c": "xy", "d": np.eye(2), "e": [1j, 2]})
+    savemat(
+        path,
+        {
+            "t": [[0.0], [1.0]],
+            "a": [[1, 2]],
+            "b": [1.0, 2.0, 3.0],
+            "c": "xy",
+            "d": np.eye(2),
+            "e": [1j, 2],
+        },
+    )
     other = bc.Run.read(path)
     assert list(other) == ["a"] and other["a"].tolist() == [1.0, 2.0]
     savemat(path, {"a": [1.0, 2.0]})
@@ -269,7 +347,9 @@ def test_matlab_files_have_names_that_matlab_takes(tmp_path):
 
 def test_a_package_that_is_missing_is_told(run, tmp_path, monkeypatch):
     monkeypatch.setattr(format_choice, "find_spec", lambda name: None)
-    with pytest.raises(bc.RunError, match=r"MDF 4 files need the package asammdf: pip install bellcrank\[mdf\]"):
+    with pytest.raises(
+        bc.RunError, match=r"MDF 4 files need the package asammdf: pip install bellcrank\[mdf\]"
+    ):
         run.save(tmp_path / "a.mf4")
 
 
@@ -285,7 +365,8 @@ def test_parameter_files_are_read_in_order(tmp_path):
     (tmp_path / "inner.par").write_text("PARSFILE\nb 2\nEND\nnot read\n", encoding="utf-8")
     path = tmp_path / "outer.par"
     path.write_text(
-        "PARSFILE\n* words\nTITLE some words\nA 1 kg mass\nParsfile inner.par\nq( b, 4 ) -1d-2\n", encoding="utf-8"
+        "PARSFILE\n* words\nTITLE some words\nA 1 kg mass\nParsfile inner.par\nq( b, 4 ) -1d-2\n",
+        encoding="utf-8",
     )
     file = bc.load(path)
     assert file.title == "some words"
@@ -316,7 +397,9 @@ def test_numbers_of_parameter_files(text, value):
 
 
 def test_keywords_are_never_those_of_the_file():
-    assert [keyword_for(n, t) for n, t in (("k", ()), ("STEP", ()), ("end", ("End_",)), ("q(b, 4)", ()))] == [
+    assert [
+        keyword_for(n, t) for n, t in (("k", ()), ("STEP", ()), ("end", ("End_",)), ("q(b, 4)", ()))
+    ] == [
         "k",
         "STEP_",
         "end__",
@@ -326,9 +409,14 @@ def test_keywords_are_never_those_of_the_file():
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("", "this one is empty"), ("k 3\n", "line 1: a parameter file begins"), ("PARSFILE\nPARSFILE\n", "line 2: PARSFILE needs"),
-     ("PARSFILE\nPARSFILE a.par\n", "more than 20 deep"), ("PARSFILE\nPARSFILE none.par\n", "cannot read")],
-)  # fmt: skip
+    [
+        ("", "this one is empty"),
+        ("k 3\n", "line 1: a parameter file begins"),
+        ("PARSFILE\nPARSFILE\n", "line 2: PARSFILE needs"),
+        ("PARSFILE\nPARSFILE a.par\n", "more than 20 deep"),
+        ("PARSFILE\nPARSFILE none.par\n", "cannot read"),
+    ],
+)
 def test_damaged_parameter_files(tmp_path, text, message):
     (tmp_path / "a.par").write_text(text, encoding="utf-8")
     with pytest.raises(bc.RunError, match=message):
@@ -369,8 +457,12 @@ def test_the_unit_of_time_in_json_netcdf_and_parquet_counts(tmp_path):
         for name, unit in (("t", b"ms"), ("z", b"m")):
             v = f.createVariable(name, "f8", ("t",))
             v[:], v.units = [0.0, 100.0], unit
-    schema = arrow.schema([arrow.field("t", arrow.float64(), metadata={"unit": "ms"}), ("z", arrow.float64())])
-    parquet.write_table(arrow.table([[0.0, 100.0], [1.0, 2.0]], schema=schema), str(tmp_path / "a.parquet"))
+    schema = arrow.schema(
+        [arrow.field("t", arrow.float64(), metadata={"unit": "ms"}), ("z", arrow.float64())]
+    )
+    parquet.write_table(
+        arrow.table([[0.0, 100.0], [1.0, 2.0]], schema=schema), str(tmp_path / "a.parquet")
+    )
     for ending in ("json", "nc", "parquet"):
         assert bc.Run.read(tmp_path / f"a.{ending}").time[-1] == pytest.approx(0.1), ending
 

@@ -1,4 +1,5 @@
-"""Thousands of changed inputs over all readers: each is read or rejected in words, soon, and nothing is executed."""
+"""Thousands of changed inputs over all readers: each is read or rejected in words, soon, and
+nothing is executed."""
 
 import os
 import signal
@@ -28,9 +29,33 @@ def readers():
 
 WORDS = ("formula", "formula of a study", "condition", "unit", "dimension", "option")
 FILES = (
-    "deck", "script", "script input", "parameters", "linkage", "points", "tyre", "study", "inputs", "csv", "published", "erd", "json", "netcdf",
-    "mat", "parquet", "heights", "npy", "npz", "crg", "stl", "car", "load cases", "targets", "table", "record",
-)  # fmt: skip
+    "deck",
+    "script",
+    "script input",
+    "parameters",
+    "linkage",
+    "points",
+    "tyre",
+    "study",
+    "inputs",
+    "csv",
+    "published",
+    "erd",
+    "json",
+    "netcdf",
+    "mat",
+    "parquet",
+    "heights",
+    "npy",
+    "npz",
+    "crg",
+    "stl",
+    "car",
+    "load cases",
+    "targets",
+    "table",
+    "record",
+)
 MANY = {"words": (WORDS, 60_000), "files": (FILES, 100_000)}
 FEW = {"words": (WORDS, 600), "files": (FILES, 700)}
 
@@ -60,10 +85,19 @@ def test_a_hundred_thousand_changed_files(kind, readers):
     print(f"\n{kind}: {counted(readers, kind, 2026, MANY)}")
 
 
-@pytest.mark.parametrize("act", [
-    lambda: eval("1 + 1"), lambda: exec("x = 1"), lambda: os.system("true"), lambda: subprocess.run(["true"]), lambda: os.mkdir("x"),
-    lambda: Path(os.devnull).write_text(""), lambda: os.remove("nothing"), lambda: __import__("antigravity"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda: eval("1 + 1"),
+        lambda: exec("x = 1"),
+        lambda: os.system("true"),
+        lambda: subprocess.run(["true"]),
+        lambda: os.mkdir("x"),
+        lambda: Path(os.devnull).write_text(""),
+        lambda: os.remove("nothing"),
+        lambda: __import__("antigravity"),
+    ],
+)
 def test_the_watch_sees(act, tmp_path):
     """A watch that sees nothing would pass everything."""
     with pytest.raises(Fault), watched(tmp_path):

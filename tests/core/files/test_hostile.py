@@ -43,7 +43,10 @@ def test_a_mat_file_that_would_fill_the_memory(limit):
 
 def test_an_npz_that_would_fill_the_memory(limit, tmp_path):
     path = tmp_path / "terrain.npz"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("h.npy", "w", force_zip64=True) as h:
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("h.npy", "w", force_zip64=True) as h,
+    ):
         for _ in range(LARGE >> 20):
             h.write(bytes(2**20))
     with pytest.raises(bc.ModelError, match="unpacked, it takes 4 MiB, more than 2"):
@@ -75,11 +78,15 @@ def test_how_much_is_unpacked():
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-@pytest.mark.parametrize("ending", [".csv", ".json", ".mat", ".erd", ".nc", ".npz", ".stl", ".tir", ".toml", ".lsp"])
+@pytest.mark.parametrize(
+    "ending", [".csv", ".json", ".mat", ".erd", ".nc", ".npz", ".stl", ".tir", ".toml", ".lsp"]
+)
 def test_a_pipe_is_no_file(ending, tmp_path):
     path = tmp_path / f"pipe{ending}"
     os.mkfifo(path)
-    read = {".npz": lambda p: _read_array_file(p, None, None), ".stl": read_stl}.get(ending, read_text)
+    read = {".npz": lambda p: _read_array_file(p, None, None), ".stl": read_stl}.get(
+        ending, read_text
+    )
     if ending in (".csv", ".json", ".mat", ".erd", ".nc"):
         read = bc.Run.read
     elif ending == ".tir":

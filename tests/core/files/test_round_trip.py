@@ -1,4 +1,5 @@
-"""What is written is read back: names, units, labels, lengths and values, in every format and layout."""
+"""What is written is read back: names, units, labels, lengths and values, in every format and
+layout."""
 
 import math
 
@@ -15,7 +16,9 @@ from bellcrank.core.files.text_files import to_one_line
 from tests.core.files.formats import FORMATS
 
 UNITS = ("", "m", "m/s**2", "1", "deg", "N/mm", "kg·m²", "µm", "in-lb-s2", "%")
-texts = some.text(some.characters(exclude_categories=("Cs",)), min_size=1, max_size=20) | some.sampled_from(
+texts = some.text(
+    some.characters(exclude_categories=("Cs",)), min_size=1, max_size=20
+) | some.sampled_from(
     [
         "a b",
         "a  b",
@@ -35,7 +38,9 @@ texts = some.text(some.characters(exclude_categories=("Cs",)), min_size=1, max_s
         "=1+1",
     ]
 )
-numbers = some.floats(allow_nan=False, width=64) | some.sampled_from([math.inf, -math.inf, 0.0, -0.0, 5e-324, 1e308])
+numbers = some.floats(allow_nan=False, width=64) | some.sampled_from(
+    [math.inf, -math.inf, 0.0, -0.0, 5e-324, 1e308]
+)
 
 
 @some.composite
@@ -44,7 +49,10 @@ def records(draw):
     rows = some.lists(numbers, min_size=length, max_size=length)
     names = draw(some.lists(texts, min_size=1, max_size=5))
     steps = some.lists(some.floats(1e-3, 10), min_size=length, max_size=length)
-    channels = [FileChannel(n, np.array(draw(rows)), draw(some.sampled_from(UNITS)), draw(texts)) for n in names]
+    channels = [
+        FileChannel(n, np.array(draw(rows)), draw(some.sampled_from(UNITS)), draw(texts))
+        for n in names
+    ]
     return Record(draw(texts), np.cumsum(draw(steps)), tuple(channels))
 
 
@@ -74,7 +82,10 @@ def round_trip(ending, folder, record, **layouts):
     same(record, read_record(path), labels=ending not in (".csv", ".mat"))
 
 
-EXAMPLES = {"max_examples": 8, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
+EXAMPLES = {
+    "max_examples": 8,
+    "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+}
 
 
 @pytest.mark.parametrize("ending", FORMATS)
@@ -117,18 +128,24 @@ def test_samples_of_an_older_file_are_not_read(first, last, tmp_path):
 
 @pytest.mark.parametrize("ending", FORMATS)
 @pytest.mark.parametrize(
-    ("names", "told"), [(("a  b", "a b "), "as 'a  b'"), (("t",), "as time"), (("\x1b",), "no name")]
+    ("names", "told"),
+    [(("a  b", "a b "), "as 'a  b'"), (("t",), "as time"), (("\x1b",), "no name")],
 )
 def test_names_that_would_be_one_are_refused_when_written(ending, names, told, tmp_path):
     record = Record("x", np.arange(2.0), tuple(FileChannel(n, np.arange(2.0)) for n in names))
-    with pytest.raises(bc.RunError, match=f"cannot write .*r{ending}: the channel .*{told} in a file; give it another"):
+    with pytest.raises(
+        bc.RunError,
+        match=f"cannot write .*r{ending}: the channel .*{told} in a file; give it another",
+    ):
         write_record(tmp_path / f"r{ending}", record)
     assert not [*tmp_path.iterdir()]
 
 
 def test_names_with_control_characters_are_not_read(tmp_path):
     (tmp_path / "e.csv").write_text("t,a\x1b[2J\ns,m\n0,1\n1,2\n", encoding="utf-8")
-    with pytest.raises(bc.RunError, match=r"the name 'a\\x1b\[2J' of channel 2 holds control characters"):
+    with pytest.raises(
+        bc.RunError, match=r"the name 'a\\x1b\[2J' of channel 2 holds control characters"
+    ):
         bc.Run.read(tmp_path / "e.csv")
 
 
@@ -150,5 +167,7 @@ def test_names_have_single_blanks(tmp_path):
 def test_more_units_than_names_are_not_read(tmp_path):
     """The line break after the units is missing: a sample would be lost."""
     (tmp_path / "u.csv").write_text("t,a\ns,m,0,1\n1,2\n2,3\n", encoding="utf-8")
-    with pytest.raises(bc.RunError, match=r"u.csv, line 2: 4 units are given, but line 1 has 2 names"):
+    with pytest.raises(
+        bc.RunError, match=r"u.csv, line 2: 4 units are given, but line 1 has 2 names"
+    ):
         bc.Run.read(tmp_path / "u.csv")

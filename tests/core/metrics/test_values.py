@@ -18,15 +18,29 @@ def of(text, *signals, start=0.0, end=np.inf):
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
-    [("rms", 3 / np.sqrt(2)), ("travel", 6.0), ("peak", 3.0), ("max", 3.0), ("min", -3.0), ("mean", 0.0), ("final", 0.0), ("sd", 3 * W),
-     ("std", 3 / np.sqrt(2)), ("percentile(50)", 0.0), ("percentile(100)", 3.0), ("crossing(1.5)", 1 / 12)],
-)  # fmt: skip
+    [
+        ("rms", 3 / np.sqrt(2)),
+        ("travel", 6.0),
+        ("peak", 3.0),
+        ("max", 3.0),
+        ("min", -3.0),
+        ("mean", 0.0),
+        ("final", 0.0),
+        ("sd", 3 * W),
+        ("std", 3 / np.sqrt(2)),
+        ("percentile(50)", 0.0),
+        ("percentile(100)", 3.0),
+        ("crossing(1.5)", 1 / 12),
+    ],
+)
 def test_of_a_sine(kind, expected):
     assert of(kind, 3 * np.sin(W * T)) == pytest.approx(expected, rel=1e-4, abs=1e-9)
 
 
 def test_load_variation_of_a_sine_about_its_mean():
-    assert of("load_variation", 1000 + 200 * np.sin(W * T)) == pytest.approx(0.2 / np.sqrt(2), rel=1e-6)
+    assert of("load_variation", 1000 + 200 * np.sin(W * T)) == pytest.approx(
+        0.2 / np.sqrt(2), rel=1e-6
+    )
 
 
 def test_airborne_is_the_time_without_any_load():
@@ -51,8 +65,11 @@ def test_between_two_times():
 
 def test_units():
     assert {k: kind.unit("m/s") for k, kind in KINDS.items() if kind.unit("m/s") != "m/s"} == {
-        "sd": "m/s2", "load_variation": "1", "airborne": "s", "crossing": "s",
-    }  # fmt: skip
+        "sd": "m/s2",
+        "load_variation": "1",
+        "airborne": "s",
+        "crossing": "s",
+    }
     assert KINDS["sd"].unit("m") == "m/s"
 
 
@@ -70,16 +87,24 @@ def test_a_jump_at_one_time_has_no_bound():
 def test_a_metric_of_a_run():
     run = bc.Run("r", T, {"a": 3 * np.sin(W * T)}, {"a": "m/s2"}, {"a": "a"}, "finished")
     comfort = bc.metrics.rms("a")
-    assert comfort(run) == pytest.approx(3 / np.sqrt(2), rel=1e-6) and comfort.unit("m/s2") == "m/s2"
+    assert (
+        comfort(run) == pytest.approx(3 / np.sqrt(2), rel=1e-6) and comfort.unit("m/s2") == "m/s2"
+    )
     late = bc.metrics.max("a", start=1.5, end=2.0)
     assert late(run) == pytest.approx(0.0, abs=1e-9)
     assert repr(late) == "Metric(max of a from 1.5 s to 2 s)"
     assert repr(bc.metrics.percentile("a", 97.5)) == "Metric(percentile(97.5) of a)"
-    assert bc.metrics.percentile("a").number == 95 and bc.metrics.crossing("a", 2).text == "crossing(2)"
+    assert (
+        bc.metrics.percentile("a").number == 95
+        and bc.metrics.crossing("a", 2).text == "crossing(2)"
+    )
 
 
 def test_kinds_are_listed_and_described():
-    assert all(getattr(bc.metrics, name) is kind and name in bc.metrics.__all__ for name, kind in KINDS.items())
+    assert all(
+        getattr(bc.metrics, name) is kind and name in bc.metrics.__all__
+        for name, kind in KINDS.items()
+    )
     assert {*bc.metrics.__all__} == {*KINDS, "KINDS", "Metric", "MetricKind"}
     assert bc.metrics.rms.__doc__ == "Root of the mean over time of the square."
 
@@ -94,7 +119,10 @@ def test_kinds_are_listed_and_described():
         (lambda: bc.metrics.rms(3), "channels=3 must be the name of a channel or a list of names"),
         (lambda: bc.metrics.rms([]), "must be the name of a channel"),
         (lambda: bc.metrics.rms("a", start=2, end=1), "start=2 s must lie before end=1 s"),
-        (lambda: parse_metric_kind("percentile", "'percentile'"), r"the percent is missing, as in percentile\(95\)"),
+        (
+            lambda: parse_metric_kind("percentile", "'percentile'"),
+            r"the percent is missing, as in percentile\(95\)",
+        ),
         (
             lambda: parse_metric_kind("rmss", "'rmss'"),
             r"'rmss' is not known\. Did you mean 'rms'\? It is one of final, min",

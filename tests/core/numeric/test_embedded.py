@@ -49,7 +49,10 @@ def weights(tree, A):
 
 def defects(b, A, order, at=1.0):
     """The worst of every order up to one."""
-    return [max(abs(b @ weights(t, A) - at**n / density(t)) for t in trees(n)) for n in range(1, order + 1)]
+    return [
+        max(abs(b @ weights(t, A) - at**n / density(t)) for t in trees(n))
+        for n in range(1, order + 1)
+    ]
 
 
 def square(m: EmbeddedMethod):
@@ -86,7 +89,12 @@ def test_states_within_a_step_have_their_order(m):
     A, n, order = square(m), len(m.stage_weights), DENSE_ORDER[m.name]
     unit = np.eye(n)
     b = A[m.result_stage]
-    parts = [b, unit[0] - b, 2 * b - unit[m.result_stage] - unit[0], *(padded(row, n) for row in m.dense_weights)]
+    parts = [
+        b,
+        unit[0] - b,
+        2 * b - unit[m.result_stage] - unit[0],
+        *(padded(row, n) for row in m.dense_weights),
+    ]
     next_one = 0.0
     for x in (0.25, 0.5, 0.8):
         total = parts[-1]

@@ -19,12 +19,22 @@ def in_python(folder):
 
 
 def in_c(folder):
-    text = f"#include <math.h>\nenum {{ N_G = {MOST}, N_V = {MOST}, N_Q = {MOST}, N_U = {MOST} }};\n"
-    text += f"typedef double real;\n#define SHORT {LOOPS.short!r}\n#define REPEATED {LOOPS.repeated!r}\n"
+    text = (
+        f"#include <math.h>\nenum {{ N_G = {MOST}, N_V = {MOST}, N_Q = {MOST}, N_U = {MOST} }};\n"
+    )
+    text += (
+        f"typedef double real;\n#define SHORT {LOOPS.short!r}\n#define REPEATED "
+        f"{LOOPS.repeated!r}\n"
+    )
     text += Kernel({}).take("length.c", "least_norm.c")
-    text += "void solve(int m, int n, int rank, const double *root, const double *rows, const double *r, double *x)\n"
+    text += (
+        "void solve(int m, int n, int rank, const double *root, const double *rows, const "
+        "double *r, double *x)\n"
+    )
     text += "{ least_norm(m, n, rank, root, rows, r, x); }\n"
-    return called(compile_source(text, folder, find_compiler(), ["-Wall", "-Wextra", "-Werror", "-O2"]))
+    return called(
+        compile_source(text, folder, find_compiler(), ["-Wall", "-Wextra", "-Werror", "-O2"])
+    )
 
 
 def called(path):
@@ -33,7 +43,9 @@ def called(path):
     def solve(A, r, root, rank):
         A, r, root = (np.ascontiguousarray(x, dtype=float) for x in (A, r, root))
         x = np.empty(A.shape[1])
-        library.solve(*A.shape, rank, *(ctypes.c_void_p(array.ctypes.data) for array in (root, A, r, x)))
+        library.solve(
+            *A.shape, rank, *(ctypes.c_void_p(array.ctypes.data) for array in (root, A, r, x))
+        )
         return x
 
     return solve
@@ -47,13 +59,18 @@ def solve(request, tmp_path_factory):
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 5), (3, 3), (4, 7), (2, 9)])
 def test_smallest_in_its_metric(solve, rows, columns):
     rng = np.random.default_rng(rows)
-    A, r, root = rng.uniform(-1, 1, (rows, columns)), rng.uniform(-1, 1, rows), rng.uniform(0.5, 2, columns)
+    A, r, root = (
+        rng.uniform(-1, 1, (rows, columns)),
+        rng.uniform(-1, 1, rows),
+        rng.uniform(0.5, 2, columns),
+    )
     assert relative(solve(A, r, root, rows), root * np.linalg.lstsq(A * root, r)[0]) < 1e-12
 
 
 @pytest.mark.parametrize("sine", [1e-3, 1e-6, 1e-8, 1e-10])
 def test_rows_that_are_nearly_parallel_are_kept(solve, sine):
-    """Rows (1, 0, 0) and (cos, sin, 0): x = (a, (b - a cos)/sin, 0). A square of the matrix would lose a sine below 1e-6."""
+    """Rows (1, 0, 0) and (cos, sin, 0): x = (a, (b - a cos)/sin, 0). A square of the matrix would
+    lose a sine below 1e-6."""
     A = np.array([[1.0, 0.0, 0.0], [np.sqrt(1 - sine**2), sine, 0.0]])
     r = A @ [0.3, 0.7, 0.0]
     x = solve(A, r, np.ones(3), 2)
@@ -73,16 +90,21 @@ def test_rows_that_repeat_others_do_no_harm(solve):
 
 
 def test_rows_of_very_different_size(solve):
-    """A small row counts as much as a large one; one that is no more than rounding does not count."""
+    """A small row counts as much as a large one; one that is no more than rounding does not
+    count."""
     rng = np.random.default_rng(6)
     A, r, size = rng.uniform(-1, 1, (3, 5)), rng.uniform(-1, 1, 3), np.array([1e5, 1.0, 1e-4])
     expected = np.linalg.lstsq(A, r)[0]
     assert relative(solve(size[:, None] * A, size * r, np.ones(5), 3), expected) < 1e-12
     noise = 1e-16 * rng.uniform(-1, 1, (1, 5))
-    assert relative(solve(np.vstack([A, noise]), np.append(r, 1e-15), np.ones(5), 4), expected) < 1e-12
+    assert (
+        relative(solve(np.vstack([A, noise]), np.append(r, 1e-15), np.ones(5), 4), expected) < 1e-12
+    )
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_what_is_not_finite_is_not_hidden(solve, value):
     assert np.isnan(solve(np.array([[1.0, 2.0], [0.0, value]]), np.ones(2), np.ones(2), 2)).all()
-    assert np.isnan(solve(np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([1.0, value]), np.ones(2), 2)).all()
+    assert np.isnan(
+        solve(np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([1.0, value]), np.ones(2), 2)
+    ).all()

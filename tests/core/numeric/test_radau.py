@@ -9,7 +9,9 @@ from tests.core.numeric.test_embedded import defects
 def matrix():
     (a, b), m = RADAU5.complex_eigenvalue, RADAU5
     return np.linalg.inv(
-        np.array(m.from_eigenbasis) @ [[m.real_eigenvalue, 0, 0], [0, a, -b], [0, b, a]] @ np.array(m.to_eigenbasis)
+        np.array(m.from_eigenbasis)
+        @ [[m.real_eigenvalue, 0, 0], [0, a, -b], [0, b, a]]
+        @ np.array(m.to_eigenbasis)
     )
 
 

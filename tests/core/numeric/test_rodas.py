@@ -19,7 +19,8 @@ def classical():
 
 
 def weights(tree, alpha, beta):
-    """At a vertex with one branch stages hang on all slopes, else on rates alone (Hairer & Wanner II, IV.7)."""
+    """At a vertex with one branch stages hang on all slopes, else on rates alone (Hairer & Wanner
+    II, IV.7)."""
     if len(tree) == 1:
         return beta @ weights(tree[0], alpha, beta)
     found = np.ones(len(alpha))

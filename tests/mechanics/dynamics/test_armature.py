@@ -10,10 +10,20 @@ RATIO, ROTOR = 10.0, 0.02
 
 
 def arm(explicit=False, units="mks", armature=RATIO**2 * ROTOR):
-    """An arm of two links on the ground whose first joint is geared: with its rotor, or with armature."""
+    """An arm of two links on the ground whose first joint is geared: with its rotor, or with
+    armature."""
     s = bc.System("arm", units=units)
-    a = s.add_body("a", rotate=3, mass=1, inertia=(0.1, 0.1, 0.1), cm=(0.2, 0, 0), armature=0 if explicit else armature)
-    s.add_body("b", a, rotate=1, mass=2, inertia=(0.2, 0.2, 0.3), cm=(0.5, 0.1, 0), joint_at=(0.4, 0, 0))
+    a = s.add_body(
+        "a",
+        rotate=3,
+        mass=1,
+        inertia=(0.1, 0.1, 0.1),
+        cm=(0.2, 0, 0),
+        armature=0 if explicit else armature,
+    )
+    s.add_body(
+        "b", a, rotate=1, mass=2, inertia=(0.2, 0.2, 0.3), cm=(0.5, 0.1, 0), joint_at=(0.4, 0, 0)
+    )
     if explicit:
         s.add_body("rotor", rotate=3, mass=0, inertia=(ROTOR / 2, ROTOR / 2, ROTOR))
         s.add_constraint(f"u(rotor) - {RATIO}*u(a)", eliminate="u(rotor)")
@@ -36,7 +46,9 @@ def test_armature_adds_to_the_diagonal_and_costs_next_to_nothing():
         arm(False, armature="ar").equations(solve="explicit"),
     )
     M, G = free.mass_matrix, geared.mass_matrix
-    added = [[(g - m).fingerprint for g, m in zip(*rows, strict=True)] for rows in zip(G, M, strict=True)]
+    added = [
+        [(g - m).fingerprint for g, m in zip(*rows, strict=True)] for rows in zip(G, M, strict=True)
+    ]
     assert added == [[Symbol("ar", "parameter").fingerprint, 0], [0, 0]]
     assert geared.operation_count()["total"] <= free.operation_count()["total"] + 3
 
@@ -45,9 +57,23 @@ def linkage():
     """A four-bar with rotors on two joints."""
     s = bc.System("linkage", units="mks")
     a = s.add_body("crank", rotate=3, mass=1, inertia=(0.1, 0.1, 0.1), cm=(0.2, 0, 0), armature=0.7)
-    b = s.add_body("coupler", a, rotate=3, mass=2, inertia=(0.2, 0.2, 0.3), cm=(0.5, 0, 0), joint_at=(0.4, 0, 0))
+    b = s.add_body(
+        "coupler",
+        a,
+        rotate=3,
+        mass=2,
+        inertia=(0.2, 0.2, 0.3),
+        cm=(0.5, 0, 0),
+        joint_at=(0.4, 0, 0),
+    )
     c = s.add_body(
-        "rocker", rotate=3, mass=1, inertia=(0.1, 0.1, 0.2), cm=(0.3, 0, 0), joint_at=(1, 0, 0), armature="ar"
+        "rocker",
+        rotate=3,
+        mass=1,
+        inertia=(0.1, 0.1, 0.2),
+        cm=(0.3, 0, 0),
+        joint_at=(1, 0, 0),
+        armature="ar",
     )
     ends = s.add_point("p", b, at=(1, 0, 0)), s.add_point("r", c, at=(0.8, 0, 0))
     s.add_loop_joint("loop", "revolute", between=ends, axis=s.inertial[3])
@@ -64,7 +90,14 @@ def constrained():
     s.add_input("w", units="A/T")
     a = s.add_body("a", rotate=3, mass=1, inertia=(0.1, 0.1, 0.1), cm=(0.2, 0, 0), armature=0.7)
     b = s.add_body(
-        "b", a, translate=1, mass=2, inertia=(0.2, 0.2, 0.3), cm=(0.5, 0, 0), joint_at=(0.4, 0, 0), armature=0.3
+        "b",
+        a,
+        translate=1,
+        mass=2,
+        inertia=(0.2, 0.2, 0.3),
+        cm=(0.5, 0, 0),
+        joint_at=(0.4, 0, 0),
+        armature=0.3,
     )
     c = s.add_body("c", b, rotate=2, mass=2, inertia=(0.1, 0.2, 0.15), armature=0.2)
     s.add_body("d", c, rotate=1, mass=1, inertia=(0.1, 0.1, 0.1), cm=(0, 0, 0.2), armature=0.1)
@@ -72,12 +105,16 @@ def constrained():
     s.add_constraint("u(d) - w", eliminate="u(d)")
     s.add_gravity(direction="-[n2]")
     s.add_outputs("energy", "reactions")
-    s.set_run(t_end=0.4, step=0.002, initial={"q(a)": 1.0}, inputs={"w": bc.signals.sine(30.0, 2.0)})
+    s.set_run(
+        t_end=0.4, step=0.002, initial={"q(a)": 1.0}, inputs={"w": bc.signals.sine(30.0, 2.0)}
+    )
     return s
 
 
 @pytest.mark.parametrize(
-    "make", rarely([linkage, constrained, arm], (linkage, constrained)), ids=["loop", "constraints", "tree"]
+    "make",
+    rarely([linkage, constrained, arm], (linkage, constrained)),
+    ids=["loop", "constraints", "tree"],
 )
 def test_the_check_knows_armature(make):
     """Virtual power, Newton-Euler, reactions, energy and momentum, each by its own way."""
@@ -85,9 +122,12 @@ def test_the_check_knows_armature(make):
     assert report.passed, report
 
 
-@pytest.mark.parametrize("backend", [WASM, pytest.param("c", marks=[needs_compiler, pytest.mark.campaign])])
+@pytest.mark.parametrize(
+    "backend", [WASM, pytest.param("c", marks=[needs_compiler, pytest.mark.campaign])]
+)
 def test_methods_for_loops_agree(backend):
-    """Compiled, outputs that need accelerations once lacked a routine in the program of the other methods."""
+    """Compiled, outputs that need accelerations once lacked a routine in the program of the other
+    methods."""
     sim = linkage().equations().compile(backend=backend)
     usual, other = (sim.simulate(t_end=0.1, dae=dae) for dae in ("projection", "dlmm"))
     assert relative(other["u(crank)"], usual["u(crank)"]) < 1e-8
@@ -115,7 +155,10 @@ def test_units_of_armature():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"rotate": (3, 2, 1), "armature": 1}, "needs a joint with one rotation or one slide; it has 3"),
+        (
+            {"rotate": (3, 2, 1), "armature": 1},
+            "needs a joint with one rotation or one slide; it has 3",
+        ),
         ({"armature": 1}, "needs a joint with one rotation or one slide; it has 0"),
         ({"joint": bc.Screw(pitch=1), "armature": 1}, "it is carried by a screw"),
         ({"rotate": 3, "armature": -1}, "armature=-1 is negative"),

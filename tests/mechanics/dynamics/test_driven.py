@@ -1,4 +1,5 @@
-"""Mechanisms whose constraints prescribe all motion: positions, speeds, driving torques and reactions.
+"""Mechanisms whose constraints prescribe all motion: positions, speeds, driving torques and
+reactions.
 
 Haug, Computer Aided Kinematics and Dynamics of Mechanical Systems (1989), chapter 3.
 """
@@ -14,7 +15,15 @@ R, L, E, W, G = 0.1, 0.4, 0.03, 30.0, 9.81
 def slider_crank(drive="q(a) - W*t"):
     s = bc.System("slider-crank", units="mks")
     a = s.add_body("a", rotate=3, cm=(R / 2, 0, 0), mass=1, inertia=(0.01, 0.01, 0.01))
-    b = s.add_body("b", parent=a, rotate=3, joint_at=(R, 0, 0), cm=(L / 2, 0, 0), mass=0.8, inertia=(0.02, 0.02, 0.02))
+    b = s.add_body(
+        "b",
+        parent=a,
+        rotate=3,
+        joint_at=(R, 0, 0),
+        cm=(L / 2, 0, 0),
+        mass=0.8,
+        inertia=(0.02, 0.02, 0.02),
+    )
     p = s.add_body("p", translate=1, mass=0.5, inertia=0)
     pin, at = s.add_point("e", body=b, at=(L, 0, 0)), s.add_point("off", body=p, at=(0, E, 0))
     s.add_loop_joint("pin", "revolute", between=(pin, at), axis=b[3])
@@ -41,10 +50,17 @@ def torque(th, w=W, d=1e-4):
         v_c = np.array([-R * np.sin(th) * w, R * np.cos(th) * w])
         v_b = v_c + L / 2 * rate * np.array([-np.sin(beta), np.cos(beta)])
         slide = v_c[0] - L * rate * np.sin(beta)
-        kinetic = 0.5 * (0.01 + (R / 2) ** 2) * w**2 + 0.4 * (v_b**2).sum(axis=0) + 0.01 * rate**2 + 0.25 * slide**2
+        kinetic = (
+            0.5 * (0.01 + (R / 2) ** 2) * w**2
+            + 0.4 * (v_b**2).sum(axis=0)
+            + 0.01 * rate**2
+            + 0.25 * slide**2
+        )
         return kinetic + G * (R / 2 * np.sin(th) + 0.8 * (R * np.sin(th) + L / 2 * np.sin(beta)))
 
-    return (8 * (energy(th + d) - energy(th - d)) - (energy(th + 2 * d) - energy(th - 2 * d))) / (12 * d)
+    return (8 * (energy(th + d) - energy(th - d)) - (energy(th + 2 * d) - energy(th - 2 * d))) / (
+        12 * d
+    )
 
 
 def agrees(run):
@@ -72,7 +88,9 @@ def test_a_driven_slider_crank(settings):
 def test_many_driven_runs():
     sim = slider_crank().equations().compile(speed="quick")
     for backend in ("lanes", "cores"):
-        many = sim.simulate_many(parameters={"W": np.full(9, W)}, channels=["lambda3"], backend=backend)
+        many = sim.simulate_many(
+            parameters={"W": np.full(9, W)}, channels=["lambda3"], backend=backend
+        )
         assert many["lambda3"][4] == pytest.approx(torque(W * many.time), abs=1e-6)
 
 
@@ -81,7 +99,11 @@ def test_driven_by_an_input_and_by_a_speed():
         s = slider_crank(drive)
         if inputs:
             s.add_input("turned")
-        run = s.equations().compile(backend="python").simulate(t_end=0.02, inputs=inputs, initial={"q(a)": 0})
+        run = (
+            s.equations()
+            .compile(backend="python")
+            .simulate(t_end=0.02, inputs=inputs, initial={"q(a)": 0})
+        )
         assert run["lambda3"][5] == pytest.approx(torque(W * run.time[5]), abs=1e-5)
 
 
@@ -98,7 +120,9 @@ def test_a_driven_tree():
     """Two arms with prescribed rates: torques by the equations of a double pendulum."""
     s = bc.System("arms", units="mks")
     a = s.add_body("a", rotate=3, cm=(0.5, 0, 0), mass=1, inertia=(0.1, 0.1, 0.1))
-    s.add_body("b", parent=a, rotate=3, joint_at=(1, 0, 0), cm=(0.5, 0, 0), mass=2, inertia=(0.2, 0.2, 0.2))
+    s.add_body(
+        "b", parent=a, rotate=3, joint_at=(1, 0, 0), cm=(0.5, 0, 0), mass=2, inertia=(0.2, 0.2, 0.2)
+    )
     s.add_constraint("u(a) - 2", label="shoulder")
     s.add_constraint("u(b) - 3*cos(t)", label="elbow")
     s.add_outputs("reactions")
@@ -114,16 +138,22 @@ def test_a_driven_tree():
 
 
 def test_what_is_rigid_and_prescribes_nothing_is_named():
-    with pytest.raises(bc.ModelError, match=r"0 degrees of freedom: .*'motor'.* prescribes a motion"):
+    with pytest.raises(
+        bc.ModelError, match=r"0 degrees of freedom: .*'motor'.* prescribes a motion"
+    ):
         slider_crank("W*q(a) - 0.3").equations()
 
 
 def coupling_rod(cranks, **run):
     s = bc.System("locomotive", units="mks")
     i = (0.05, 0.05, 0.05)
-    wheels = [s.add_body(f"c{k}", rotate=3, joint_at=(float(k), 0, 0), cm=(0.15, 0, 0), mass=1, inertia=i)
-              for k in range(cranks)]  # fmt: skip
-    rod = s.add_body("rod", parent=wheels[0], rotate=3, joint_at=(0.3, 0, 0), cm=(1, 0, 0), mass=2, inertia=i)
+    wheels = [
+        s.add_body(f"c{k}", rotate=3, joint_at=(float(k), 0, 0), cm=(0.15, 0, 0), mass=1, inertia=i)
+        for k in range(cranks)
+    ]
+    rod = s.add_body(
+        "rod", parent=wheels[0], rotate=3, joint_at=(0.3, 0, 0), cm=(1, 0, 0), mass=2, inertia=i
+    )
     for k in range(1, cranks):
         p = s.add_point(f"p{k}", body=rod, at=(float(k), 0, 0))
         q = s.add_point(f"q{k}", body=wheels[k], at=(0.3, 0, 0))
@@ -135,7 +165,8 @@ def coupling_rod(cranks, **run):
 
 @pytest.mark.parametrize("cranks", [3, pytest.param(4, marks=pytest.mark.campaign)])
 def test_a_singular_start_hides_no_degree_of_freedom(cranks):
-    """All cranks and the rod on one line: there the loops leave two degrees of freedom, elsewhere one."""
+    """All cranks and the rod on one line: there the loops leave two degrees of freedom, elsewhere
+    one."""
     eom = coupling_rod(cranks).equations()
     assert len(eom.independent_speeds) == 1
     assert any("initial configuration is singular" in note for note in eom.notes)

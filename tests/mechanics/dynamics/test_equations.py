@@ -39,7 +39,8 @@ def test_accelerations_solve_the_mass_matrix(name):
 
 @pytest.mark.parametrize("left_out", PASSES)
 @pytest.mark.parametrize(
-    "name", rarely(["stanford_arm", "spacecraft_2", "passenger_car"], ("spacecraft_2", "stanford_arm"))
+    "name",
+    rarely(["stanford_arm", "spacecraft_2", "passenger_car"], ("spacecraft_2", "stanford_arm")),
 )
 def test_no_pass_changes_the_motion(name, left_out):
     plain, full = system(name).equations(without=(left_out,)), example(name)
@@ -60,7 +61,9 @@ def test_inertia_about_a_tilted_axis_goes_to_a_parent_that_carries_no_translatio
     s.add_gravity(direction="-[n2]")
     q, u = [0.3, 0.1, -0.2, 0.15, 0.8], [0.7, 0.4, -0.3, 0.2, 1.1]
     plain, full = (
-        np.concatenate(s.equations(without=left_out).compile(backend="python").derivatives(0.0, q, u))
+        np.concatenate(
+            s.equations(without=left_out).compile(backend="python").derivatives(0.0, q, u)
+        )
         for left_out in (("regroup",), ())
     )
     assert full == pytest.approx(plain, rel=1e-11, abs=1e-11 * abs(plain).max())
@@ -79,7 +82,11 @@ def test_energy_of_the_undamped_pendulum_is_conserved():
 def test_momentum_of_the_free_spacecraft_is_conserved():
     s = system("spacecraft_2")
     s.add_outputs("momentum")
-    run = s.equations().compile(backend="python").simulate(t_end=50, step=0.5, method="rk4", output_every=10)
+    run = (
+        s.equations()
+        .compile(backend="python")
+        .simulate(t_end=50, step=0.5, method="rk4", output_every=10)
+    )
     h = np.array([run[f"h{i}"] for i in (1, 2, 3)])
     assert np.ptp(h, axis=1).max() < 1e-9 * abs(h).max()
     assert max(abs(run[f"p{i}"] - run[f"p{i}"][0]).max() for i in (1, 2, 3)) < 1e-9 * abs(h).max()

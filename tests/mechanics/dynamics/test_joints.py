@@ -1,4 +1,5 @@
-"""Every kind of joint, anywhere in the tree: energy is conserved, and all forms of solution agree."""
+"""Every kind of joint, anywhere in the tree: energy is conserved, and all forms of solution
+agree."""
 
 import numpy as np
 import pytest
@@ -30,13 +31,18 @@ JOINTS = {
 
 
 def machine(base, joint):
-    """A base in gravity, a body on the joint in question, and a hinge past it, all held by springs."""
+    """A base in gravity, a body on the joint in question, and a hinge past it, all held by
+    springs."""
     s = bc.System("joint", units="mks")
     parent = None
     for name, options in (("base", base), ("mid", joint), ("tip", {"rotate": 1})):
         options = dict(options)
         balanced = options.pop("balanced", False)
-        inertia = (0.4, 0.7, 0.4) if balanced else ((0.5, 0.05, -0.02), (0.05, 0.6, 0.03), (-0.02, 0.03, 0.8))
+        inertia = (
+            (0.4, 0.7, 0.4)
+            if balanced
+            else ((0.5, 0.05, -0.02), (0.05, 0.6, 0.03), (-0.02, 0.03, 0.8))
+        )
         if name == "tip" and balanced:
             break
         s.add_body(
@@ -49,7 +55,9 @@ def machine(base, joint):
             **options,
         )
         if balanced:
-            s.add_body("side", parent=parent, rotate=3, cm=(0.2, 0, 0), mass=0.7, inertia=(0.1, 0.2, 0.2))
+            s.add_body(
+                "side", parent=parent, rotate=3, cm=(0.2, 0, 0), mass=0.7, inertia=(0.1, 0.2, 0.2)
+            )
             break
         parent = name
     s.add_gravity(direction=(s.inertial[1] * 0.6 + s.inertial[3] * 0.8))
@@ -68,7 +76,13 @@ def start(sim, scale=0.4):
     return q, u
 
 
-BASES = {"hinge": {"rotate": 2}, "free": FREE, "planar": PLANAR, "planar sideways": PLANAR_SIDEWAYS, "ball": BALL}
+BASES = {
+    "hinge": {"rotate": 2},
+    "free": FREE,
+    "planar": PLANAR,
+    "planar sideways": PLANAR_SIDEWAYS,
+    "ball": BALL,
+}
 PAIRS = [(base, joint) for base in BASES for joint in JOINTS]
 
 
@@ -76,7 +90,8 @@ PAIRS = [(base, joint) for base in BASES for joint in JOINTS]
     ("base", "joint"), rarely(PAIRS, [pair for i, pair in enumerate(PAIRS) if i % 7], several=True)
 )
 def test_energy_rate_is_zero_and_forms_agree(base, joint):
-    """dE/dt by central differences along the motion: power of gravity is in the potential, joints do no work."""
+    """dE/dt by central differences along the motion: power of gravity is in the potential, joints
+    do no work."""
     system = machine(BASES[base], JOINTS[joint])
     reference = None
     for solve in ("auto", "explicit", "implicit", "order-n"):
@@ -86,8 +101,12 @@ def test_energy_rate_is_zero_and_forms_agree(base, joint):
         if reference is None:
             reference = udot
             h = 1e-5
-            energy = [sim.outputs(0.0, q + s * h * qdot, u + s * h * udot)["energy"] for s in (-1, 1)]
-            kinetic = [sim.outputs(0.0, q + s * h * qdot, u + s * h * udot)["kinetic"] for s in (-1, 1)]
+            energy = [
+                sim.outputs(0.0, q + s * h * qdot, u + s * h * udot)["energy"] for s in (-1, 1)
+            ]
+            kinetic = [
+                sim.outputs(0.0, q + s * h * qdot, u + s * h * udot)["kinetic"] for s in (-1, 1)
+            ]
             power = abs(kinetic[1] - kinetic[0]) / (2 * h)
             assert abs(energy[1] - energy[0]) / (2 * h) < 1e-6 * max(power, 1.0)
         assert udot == pytest.approx(reference, rel=1e-9, abs=1e-9 * abs(reference).max())
@@ -95,7 +114,8 @@ def test_energy_rate_is_zero_and_forms_agree(base, joint):
 
 @pytest.mark.parametrize("joint", ["slide", "tilted slide", "carried point", "hinge"])
 def test_forces_beside_the_axis_turn_what_carries_them(joint):
-    """A force at a point off the axis of a joint, on a body and on what it carries: power as of an independent sum."""
+    """A force at a point off the axis of a joint, on a body and on what it carries: power as of an
+    independent sum."""
     s = bc.System("carried", units="mks", axes="ISO 8855")
     kinds = {
         "slide": {"translate": 1},
@@ -105,7 +125,13 @@ def test_forces_beside_the_axis_turn_what_carries_them(joint):
     }
     a = s.add_body("a", rotate=(3, 1, 2), mass=2, cm=(0.1, 0, 0), inertia=(0.2, 0.3, 0.4))
     b = s.add_body(
-        "b", parent=a, joint_at=(0.3, 0.1, 0.2), mass=1, cm=(0, 0.1, 0), inertia=(0.1, 0.1, 0.1), **kinds[joint]
+        "b",
+        parent=a,
+        joint_at=(0.3, 0.1, 0.2),
+        mass=1,
+        cm=(0, 0.1, 0),
+        inertia=(0.1, 0.1, 0.1),
+        **kinds[joint],
     )
     p = s.add_point("p", body=b, at=(0.2, 0.5, -0.4))
     s.add_force("f", magnitude="3 - u(a, 1)", direction="[n1] + 0.5*[n3]", at=p)

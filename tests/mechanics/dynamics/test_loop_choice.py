@@ -29,10 +29,17 @@ def test_independent_rows_are_those_found_one_by_one(seed, redundant):
         J.append(x)
     rank = max(map(rank_of, J))
     assert rank == 14 - redundant
-    assert _independent_rows(J, rank) == one_by_one(J, rank) == [i for i in range(14) if i not in places]
+    assert (
+        _independent_rows(J, rank)
+        == one_by_one(J, rank)
+        == [i for i in range(14) if i not in places]
+    )
 
 
 def test_a_row_counts_if_it_is_independent_in_one_position():
-    folded, open_ = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0]]), np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 1.0]])
+    folded, open_ = (
+        np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0]]),
+        np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 1.0]]),
+    )
     assert _independent_rows([folded, folded], 1) == [0]
     assert _independent_rows([folded, open_], 2) == [0, 1]

@@ -13,7 +13,9 @@ def test_slider_crank_follows_its_closed_form():
     assert len(eom.notes) == 3 and all("gudgeon pin" in n for n in eom.notes)
     run = eom.compile().simulate(parameters={"c": 0.0})
     q = run["q(crank)"]
-    assert run["x"] == pytest.approx(0.1 * np.cos(q) + np.sqrt(0.4**2 - (0.1 * np.sin(q)) ** 2), abs=1e-12)
+    assert run["x"] == pytest.approx(
+        0.1 * np.cos(q) + np.sqrt(0.4**2 - (0.1 * np.sin(q)) ** 2), abs=1e-12
+    )
     assert np.ptp(run["energy"]) < 1e-7 * run["energy"][0]
 
 
@@ -22,9 +24,17 @@ def spatial_loop(joint):
     s = bc.System("spatial", units="mks")
     a = s.add_body("a", rotate=1, cm=(0, 0, -1), mass=1, inertia=(0.3, 0.3, 0.3))
     b = s.add_body(
-        "b", parent=a, rotate=(1, 2, 3), joint_at=(0, 0, -2), cm=(0.5, 0, 0), mass=1, inertia=(0.3, 0.4, 0.3)
+        "b",
+        parent=a,
+        rotate=(1, 2, 3),
+        joint_at=(0, 0, -2),
+        cm=(0.5, 0, 0),
+        mass=1,
+        inertia=(0.3, 0.4, 0.3),
     )
-    c = s.add_body("c", rotate=((0, 1, 1),), joint_at=(2, 0, 0), cm=(0, 0, -1), mass=2, inertia=(0.3, 0.3, 0.3))
+    c = s.add_body(
+        "c", rotate=((0, 1, 1),), joint_at=(2, 0, 0), cm=(0, 0, -1), mass=2, inertia=(0.3, 0.3, 0.3)
+    )
     end_b = s.add_point("end_b", body=b, at=(2, 0, 0))
     end_c = s.add_point("end_c", body=c, at=(0, 0, -2))
     if joint == "distance":
@@ -41,7 +51,13 @@ def spatial_loop(joint):
 @pytest.mark.parametrize(
     ("joint", "freedoms"),
     rarely(
-        [("spherical", 2), ("distance", 4), ("position constraint", 4), ("universal", 1), ("planar", 2)],
+        [
+            ("spherical", 2),
+            ("distance", 4),
+            ("position constraint", 4),
+            ("universal", 1),
+            ("planar", 2),
+        ],
         [("spherical", 2), ("position constraint", 4), ("planar", 2)],
         several=True,
     ),
@@ -62,10 +78,13 @@ def test_spatial_loops_stay_closed_and_conserve_energy(joint, freedoms):
 
 
 def test_driven_position_constraint():
-    """A prescribed angle: the drive needs the moment that the equation of the free body asks for."""
+    """A prescribed angle: the drive needs the moment that the equation of the free body asks
+    for."""
     s = bc.System("driven", units="mks")
     a = s.add_body("a", rotate=3, cm=(1, 0, 0), mass=1, inertia=(0, 0, 0))
-    b = s.add_body("b", parent=a, rotate=3, joint_at=(2, 0, 0), cm=(1, 0, 0), mass=1, inertia=(0, 0, 0))
+    b = s.add_body(
+        "b", parent=a, rotate=3, joint_at=(2, 0, 0), cm=(1, 0, 0), mass=1, inertia=(0, 0, 0)
+    )
     s.add_constraint("q(a) - 0.3*sin(4*t)")
     s.add_output("drive", "q(a)")
     sim = s.equations().compile(backend="python")

@@ -1,9 +1,14 @@
-"""Masses, inertias and loads divided by one constant: other intermediate results, the same accelerations."""
+"""Masses, inertias and loads divided by one constant: other intermediate results, the same
+accelerations."""
 
 import pytest
 
 import bellcrank as bc
-from bellcrank.mechanics.dynamics.accelerations import candidate_derivations, mass_units, prepare_tree_system
+from bellcrank.mechanics.dynamics.accelerations import (
+    candidate_derivations,
+    mass_units,
+    prepare_tree_system,
+)
 from bellcrank.symbolic.expr import Symbol
 from tests.models import derived
 
@@ -40,9 +45,12 @@ def test_a_unit_is_what_a_leaf_resists_its_acceleration_with():
 
 
 def test_the_mass_of_a_free_body_counts_what_it_carries():
-    """A base without mass below a sliding load is a valid model: its own mass is no unit, the sum is."""
+    """A base without mass below a sliding load is a valid model: its own mass is no unit, the sum
+    is."""
     s = bc.System("load")
-    base = s.add_body("base", translate=(1, 2, 3), rotate=(1, 2, 3), mass="m", inertia=("I", "I", "I"))
+    base = s.add_body(
+        "base", translate=(1, 2, 3), rotate=(1, 2, 3), mass="m", inertia=("I", "I", "I")
+    )
     s.add_body("load", base, translate=1, mass="n", inertia=("I", "I", "I"))
     assert units(s) == {(parameter("m") + parameter("n")).fingerprint, parameter("n").fingerprint}
 

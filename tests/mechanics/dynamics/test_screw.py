@@ -1,4 +1,5 @@
-"""A screw against a slide and a rotation that a constraint couples, in closed form, and by the independent check."""
+"""A screw against a slide and a rotation that a constraint couples, in closed form, and by the
+independent check."""
 
 import math
 
@@ -17,9 +18,23 @@ def machine(screwed: bool) -> bc.System:
     bolt = s.add_body("bolt", rotate=2, cm=(0.1, 0, 0.4), mass=2, inertia=(0.3, 0.2, 0.1))
     free = {"joint": bc.Screw("pitch", AXIS)} if screwed else {"translate": AXIS, "rotate": AXIS}
     nut = s.add_body(
-        "nut", bolt, joint_at=(0.1, 0.2, 0.6), cm=(0.05, 0, 0.1), mass=1.5, inertia=(0.04, 0.05, 0.06), **free
+        "nut",
+        bolt,
+        joint_at=(0.1, 0.2, 0.6),
+        cm=(0.05, 0, 0.1),
+        mass=1.5,
+        inertia=(0.04, 0.05, 0.06),
+        **free,
     )
-    s.add_body("bob", nut, rotate=1, joint_at=(0, 0.1, 0), cm=(0, 0, 0.3), mass=0.4, inertia=(0.01, 0.01, 0.002))
+    s.add_body(
+        "bob",
+        nut,
+        rotate=1,
+        joint_at=(0, 0.1, 0),
+        cm=(0, 0, 0.3),
+        mass=0.4,
+        inertia=(0.01, 0.01, 0.002),
+    )
     s.add_point("tip", nut, (0.2, 0.1, 0))
     s.add_point("base", None, (0.5, 0, 1))
     s.add_strut("spring", between=("tip", "base"), magnitude="-k*(x - x0) - c*v")
@@ -35,14 +50,19 @@ def machine(screwed: bool) -> bc.System:
 @pytest.mark.parametrize("solve", ["explicit", "implicit"])
 @pytest.mark.campaign
 def test_screw_moves_like_a_slide_and_a_rotation_that_are_coupled(backend, solve):
-    screw, coupled = (machine(x).equations(solve=solve).compile(backend=backend) for x in (True, False))
+    screw, coupled = (
+        machine(x).equations(solve=solve).compile(backend=backend) for x in (True, False)
+    )
     lead = 0.3 / (2 * math.pi)
     for q, u in (([0.3, 0.8, -0.4], [0.5, -1.2, 0.7]), ([-0.2, 2.5, 0.1], [-0.4, 3.0, -2.0])):
         qd, ud = screw.derivatives(0.2, q, u)
         assert qd == pytest.approx(u)
         _, expected = coupled.derivatives(0.2, [q[0], lead * q[1], q[1], q[2]], u)
         np.testing.assert_allclose(ud, expected, rtol=1e-11)
-        ours, theirs = screw.outputs(0.2, q, u), coupled.outputs(0.2, [q[0], lead * q[1], q[1], q[2]], u)
+        ours, theirs = (
+            screw.outputs(0.2, q, u),
+            coupled.outputs(0.2, [q[0], lead * q[1], q[1], q[2]], u),
+        )
         assert ours["energy"] == pytest.approx(theirs["energy"], rel=1e-12)
 
 
@@ -67,7 +87,14 @@ def test_independent_check_passes():
 def test_independent_check_of_a_nut_alone_passes():
     s = bc.System("nut", axes="SAE")
     free = bc.Screw(0.3, AXIS)
-    s.add_body("nut", joint=free, joint_at=(0.1, 0.2, 0.6), cm=(0.05, 0, 0.1), mass=1.5, inertia=(0.04, 0.05, 0.06))
+    s.add_body(
+        "nut",
+        joint=free,
+        joint_at=(0.1, 0.2, 0.6),
+        cm=(0.05, 0, 0.1),
+        mass=1.5,
+        inertia=(0.04, 0.05, 0.06),
+    )
     s.add_gravity()
     assert bc.check(s, states=1, backend="python", run=False).passed
 
@@ -76,7 +103,10 @@ def test_pitch_is_a_length_and_the_joint_has_words():
     eom = machine(True).equations()
     assert eom.interface.find_or_none("pitch", ("parameter",)).unit.text == "m"
     assert eom.analysis.mechanism.bodies[1].joint.text == "screw"
-    assert "Rotation of nut relative to bolt" in eom.interface.find_or_none("q(nut)", ("coordinate",)).description
+    assert (
+        "Rotation of nut relative to bolt"
+        in eom.interface.find_or_none("q(nut)", ("coordinate",)).description
+    )
 
 
 @pytest.mark.parametrize(

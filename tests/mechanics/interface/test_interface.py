@@ -1,4 +1,5 @@
-"""The interface of models: what runs record is what it lists, and every spelling of a name finds the same quantity."""
+"""The interface of models: what runs record is what it lists, and every spelling of a name finds
+the same quantity."""
 
 import warnings
 
@@ -27,7 +28,10 @@ def test_it_lists_what_examples_have_and_record(name):
     assert list(run) == [x.name for x in listed]
     assert run.units == {x.name: x.unit.text for x in listed}
     assert run.labels == {x.name: x.label for x in listed}
-    assert len({x.column for x in listed}) == len(listed) and max(x.column for x in listed) < eom.interface.row_width
+    assert (
+        len({x.column for x in listed}) == len(listed)
+        and max(x.column for x in listed) < eom.interface.row_width
+    )
     every_spelling_finds_a_state(eom.interface)
     it_agrees_with_program_and_listing(eom, eom.interface, eom.program)
 
@@ -45,8 +49,12 @@ def every_spelling_finds_a_state(interface):
 
 def it_agrees_with_program_and_listing(eom, interface, program):
     assert [x.symbol for x in interface.states] == [*program.coordinates, *program.speeds]
-    assert [x.symbol for x in (*interface.parameters, *interface.function_parameters)] == list(program.parameters)
-    assert [x.symbol for x in (*interface.inputs, *interface.sampled_inputs)] == list(program.inputs)
+    assert [x.symbol for x in (*interface.parameters, *interface.function_parameters)] == list(
+        program.parameters
+    )
+    assert [x.symbol for x in (*interface.inputs, *interface.sampled_inputs)] == list(
+        program.inputs
+    )
     assert [x.name for x in interface.outputs] == list(program.output_names)
     text = eom.describe()
     for x in (*interface.parameters, *interface.states, *interface.outputs):
@@ -55,7 +63,10 @@ def it_agrees_with_program_and_listing(eom, interface, program):
 
 def test_near_names_are_told():
     interface = example("quarter_car").interface
-    with pytest.raises(bc.ModelError, match=r"channel 'z_raod' is not known. Did you mean 'z_road'\?.*inputs: z_road"):
+    with pytest.raises(
+        bc.ModelError,
+        match=r"channel 'z_raod' is not known. Did you mean 'z_road'\?.*inputs: z_road",
+    ):
         interface.find_or_raise("z_raod", CHANNELS, "channel")
     with pytest.raises(bc.ModelError, match=r"speeds: u\(wheel\), u\(body\)"):
         interface.find_or_raise("u(hub)", ("speed",), "speed")
@@ -71,14 +82,22 @@ def test_kinds_stand_apart():
     s.set_defaults(i=2.0)
     interface = s.equations().interface
     assert interface.find_or_none("I", ("parameter",)).default == 2.0
-    assert interface.find_or_none("m", ("parameter",)) is None and interface.find_or_none("m", ("idle",)).name == "m"
+    assert (
+        interface.find_or_none("m", ("parameter",)) is None
+        and interface.find_or_none("m", ("idle",)).name == "m"
+    )
     assert (
         interface.find_or_none("nobody", ("parameter", "idle")) is None
         and interface.find_or_none("nobody", ("unused",)).default == 3
     )
-    assert [x.name for x in interface.inputs] == ["m_in"] and [x.name for x in interface.signals] == ["m_in", "idle_in"]
+    assert [x.name for x in interface.inputs] == ["m_in"] and [
+        x.name for x in interface.signals
+    ] == ["m_in", "idle_in"]
     assert interface.find_channel("M_in").label == "moment"
-    assert interface.find_channel("idle_in") is None and interface.find_or_none("idle_in", ("input",)).column == -1
+    assert (
+        interface.find_channel("idle_in") is None
+        and interface.find_or_none("idle_in", ("input",)).column == -1
+    )
 
 
 def test_an_euler_parameter_starts_at_one():
@@ -88,7 +107,12 @@ def test_an_euler_parameter_starts_at_one():
 
 
 def test_names_are_compared_one_way():
-    assert normalized_name(" q( B , 2)") == normalized_name("q(B,2)") == "q(B,2)" != normalized_name("q(b,2)")
+    assert (
+        normalized_name(" q( B , 2)")
+        == normalized_name("q(B,2)")
+        == "q(B,2)"
+        != normalized_name("q(b,2)")
+    )
 
 
 def test_labels_are_the_given_ones_or_the_names():
@@ -110,16 +134,23 @@ def test_labels_are_the_given_ones_or_the_names():
         eom.interface.find_or_raise("l", ("parameter",), "").description
         == "coordinate of center of mass of rod in dir 3"
     )
-    assert eom.interface.find_or_raise("q(rod)", STATES, "").description.startswith("Rotation of rod relative to")
+    assert eom.interface.find_or_raise("q(rod)", STATES, "").description.startswith(
+        "Rotation of rod relative to"
+    )
     sim = eom.compile(backend="python")
     found = sim.equilibrium(inputs={"drive": 0.0})
     s.add_output("twice", "2*q(rod)", label="rod angle")
     s.add_output("thrice", "3*q(rod)", label="stiffness of the joint")
     other = {x.name: x.label for x in s.equations().interface}
     assert other["q(rod)"] == "q(rod)" and other["twice"] == "rod angle"  # no two have one label
-    assert other["thrice"] == "stiffness of the joint (thrice)" and other["k"] == "stiffness of the joint (k)"
+    assert (
+        other["thrice"] == "stiffness of the joint (thrice)"
+        and other["k"] == "stiffness of the joint (k)"
+    )
     shown = [eom.describe(), str(found), str(sim.linearize(at=found).modes)]
     for text in shown:
         assert "q(rod)" in text
-        assert not any(phrase in text for phrase in ("relative to", "in dir", "Abs. rot", "mass of"))
+        assert not any(
+            phrase in text for phrase in ("relative to", "in dir", "Abs. rot", "mass of")
+        )
     assert "stiffness of the joint" in shown[0]

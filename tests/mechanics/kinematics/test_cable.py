@@ -1,4 +1,5 @@
-"""Cables through points: motion next to formulas by hand, energy, momentum, frames, units, wrong arguments."""
+"""Cables through points: motion next to formulas by hand, energy, momentum, frames, units, wrong
+arguments."""
 
 import math
 
@@ -14,7 +15,8 @@ from bellcrank.verify.check import check
 
 
 def pulled(tension="3*x"):
-    """A body that moves in a plane, on a cable from the ground over an eye of the body to the ground."""
+    """A body that moves in a plane, on a cable from the ground over an eye of the body to the
+    ground."""
     s = bc.System("pulled")
     b = s.add_body("b", translate=(1, 2), rotate=3, mass=2, inertia=(1, 1, 0.3))
     eye = s.add_point("eye", b, at=(0.2, 0.1, 0))
@@ -48,15 +50,26 @@ def test_generalized_forces_by_hand():
 
 
 def over_three_bodies(**options):
-    """Three free bodies, one of them drawn turned, and a cable through four points, two of them on one body."""
+    """Three free bodies, one of them drawn turned, and a cable through four points, two of them on
+    one body."""
     s = bc.System("in space", **options)
     at = ((0, 0, 0), (1, 0.2, 0), (0.4, 1.1, 0.3))
     bodies = [
-        s.add_body(f"b{i}", translate=(1, 2, 3), rotate=(3, 1, 2), mass=1 + i, inertia=(0.1, 0.2, 0.25), joint_at=p,
-                   orientation=[(1, 0.3 * i), (3, 0.5)])
+        s.add_body(
+            f"b{i}",
+            translate=(1, 2, 3),
+            rotate=(3, 1, 2),
+            mass=1 + i,
+            inertia=(0.1, 0.2, 0.25),
+            joint_at=p,
+            orientation=[(1, 0.3 * i), (3, 0.5)],
+        )
         for i, p in enumerate(at)
-    ]  # fmt: skip
-    points = [s.add_point(f"p{i}", bodies[j], at=(0.1, -0.05 * i, 0.1)) for i, j in enumerate((0, 1, 1, 2))]
+    ]
+    points = [
+        s.add_point(f"p{i}", bodies[j], at=(0.1, -0.05 * i, 0.1))
+        for i, j in enumerate((0, 1, 1, 2))
+    ]
     s.add_cable("rope", tension="k*(x - 1.2)", through=points)
     s.set_defaults(k=20)
     s.add_outputs("energy", "momentum", "forces")
@@ -73,10 +86,14 @@ def test_momentum_and_energy_of_free_bodies_are_kept():
         found["all"] = found["kinetic"] + found["rope"] ** 2 / (2 * 20)
     change = {name: (ahead[name] - behind[name]) / (2 * h) for name in ahead}
     assert abs(change["kinetic"]) > 1
-    assert [change[name] for name in ("all", "p1", "p2", "p3", "h1", "h2", "h3")] == pytest.approx([0] * 7, abs=1e-6)
+    assert [change[name] for name in ("all", "p1", "p2", "p3", "h1", "h2", "h3")] == pytest.approx(
+        [0] * 7, abs=1e-6
+    )
 
 
-@pytest.mark.parametrize("model", [pulled, pytest.param(over_three_bodies, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize(
+    "model", [pulled, pytest.param(over_three_bodies, marks=pytest.mark.campaign)]
+)
 def test_checked_against_numerical_mechanics(model):
     report = check(model(), states=2, backend="python")
     assert report.passed, str(report)
@@ -89,11 +106,17 @@ def test_like_a_strut_between_two_points():
         p = s.add_point("p", at=(1, 2, 3))
         add(s, b, p)
         return (
-            s.equations().compile(backend="python").derivatives(0.0, [0.1, 0.2, 0.4], [1, 2, 3], parameters={"m": 2})[1]
+            s.equations()
+            .compile(backend="python")
+            .derivatives(0.0, [0.1, 0.2, 0.4], [1, 2, 3], parameters={"m": 2})[1]
         )
 
-    cable = model(lambda s, b, p: s.add_cable("c", tension="7*(x - x0) + 2*v", through=[b.origin, p]))
-    strut = model(lambda s, b, p: s.add_strut("c", magnitude="-7*(x - x0) - 2*v", between=(b.origin, p)))
+    cable = model(
+        lambda s, b, p: s.add_cable("c", tension="7*(x - x0) + 2*v", through=[b.origin, p])
+    )
+    strut = model(
+        lambda s, b, p: s.add_strut("c", magnitude="-7*(x - x0) - 2*v", between=(b.origin, p))
+    )
     assert cable == pytest.approx(strut, rel=1e-14)
 
 
@@ -105,7 +128,9 @@ def test_tension_by_inverse_dynamics():
 
 
 def test_units_and_picture():
-    found = infer_quantities(analyse(*build_mechanism(pulled("k*(x - l0) + c*v").description)))[0].unit
+    found = infer_quantities(analyse(*build_mechanism(pulled("k*(x - l0) + c*v").description)))[
+        0
+    ].unit
     assert [found[name].text for name in ("k", "c", "l0")] == ["N/m", "N-s/m", "m"]
     a = pulled().equations(optimise="none").derived.analysis
     assert [(x.label, x.kind, x.look) for x in a.loads] == [("rope", "cable", "rod")] * 2

@@ -1,4 +1,5 @@
-"""Units and names that nobody declared are deduced from where they stand; only definite conflicts are problems."""
+"""Units and names that nobody declared are deduced from where they stand; only definite conflicts
+are problems."""
 
 import time
 from pathlib import Path
@@ -41,7 +42,9 @@ def cart(units="mks"):
     """A cart with a rod on it, of numbers only, so that every parameter is one that a test adds."""
     s = bc.System("cart", units=units)
     body = s.add_body("cart", translate=1, mass=2, inertia=0)
-    rod = s.add_body("rod", parent=body, rotate=3, cm=(0, -1, 0), mass=1, inertia=(1, 1, 1), label="long rod")
+    rod = s.add_body(
+        "rod", parent=body, rotate=3, cm=(0, -1, 0), mass=1, inertia=(1, 1, 1), label="long rod"
+    )
     return s, body, rod
 
 
@@ -64,12 +67,30 @@ def moment(text, units="mks", **declared):
 # ----------------------------------------------------------------------------------------------------- whole models
 
 CAR = {  # Sayers (1990), section 9.1: user units of the passenger car
-    "ca1": "lb/deg", "ca2": "lb/deg", "cam1": "in-lb/deg", "cam2": "in-lb/deg", "ccoef1": "-", "ce": "in",
-    "cg1": "lb/deg", "croll": "in-lb-s/deg", "h": "in", "hra": "in",
-    "ixx": "in-lb-s2", "ixz": "in-lb-s2", "iyy": "in-lb-s2",
-    "izzr": "in-lb-s2", "kroll": "in-lb/deg", "krs2": "-", "l": "in", "nrbi33": "in-lb-s2", "nrbm": "lbm", "rbm": "lbm",
-    "speed": "in/s", "steer": "deg", "thetar": "deg",
-}  # fmt: skip
+    "ca1": "lb/deg",
+    "ca2": "lb/deg",
+    "cam1": "in-lb/deg",
+    "cam2": "in-lb/deg",
+    "ccoef1": "-",
+    "ce": "in",
+    "cg1": "lb/deg",
+    "croll": "in-lb-s/deg",
+    "h": "in",
+    "hra": "in",
+    "ixx": "in-lb-s2",
+    "ixz": "in-lb-s2",
+    "iyy": "in-lb-s2",
+    "izzr": "in-lb-s2",
+    "kroll": "in-lb/deg",
+    "krs2": "-",
+    "l": "in",
+    "nrbi33": "in-lb-s2",
+    "nrbm": "lbm",
+    "rbm": "lbm",
+    "speed": "in/s",
+    "steer": "deg",
+    "thetar": "deg",
+}
 
 
 @pytest.mark.parametrize("small", [False, True])
@@ -80,14 +101,22 @@ def test_passenger_car_has_the_published_units(small):
     assert {name: found[name] for name in CAR} == CAR
     shown = {name: unit.text for name, unit in quantities.output_unit.items()}
     assert shown == {
-        "Ay": "g's", "r": "deg/s", "alpha f": "deg", "alpha r": "deg",
-        "FY1": "lb", "FY2": "lb", "MZ1": "in-lb", "MZ2": "in-lb", "ROLLM": "in-lb",
-    }  # fmt: skip
+        "Ay": "g's",
+        "r": "deg/s",
+        "alpha f": "deg",
+        "alpha r": "deg",
+        "FY1": "lb",
+        "FY2": "lb",
+        "MZ1": "in-lb",
+        "MZ2": "in-lb",
+        "ROLLM": "in-lb",
+    }
 
 
 @pytest.mark.parametrize("small", [False, True])
 def test_passenger_car_without_declared_units(small):
-    """All follow but two: of cg1 and ccoef1 only the product is determined (Sayers 1990, Table 9.1.1 prints "?")."""
+    """All follow but two: of cg1 and ccoef1 only the product is determined (Sayers 1990, Table
+    9.1.1 prints "?")."""
     quantities, problems = inferred(forget_units(example("passenger_car", small=small)))
     assert problems == []
     found = units_of(quantities)
@@ -134,9 +163,25 @@ def test_cart_with_rolling_wheels():
     """Sayers (1990), section 9.2: the radius follows from constraints alone."""
     s = bc.System("cart", units="mks")
     b = s.add_body("b", translate=(1, 2), rotate=3, label="body of cart", cm=("cmb1", 0, 0))
-    f = s.add_body("f", parent=b, rotate=3, label="front axle", joint_at=("l1", 0, 0), cm=("-(eps - cmf1)", 0, 0))
-    s.add_body("rrw", parent=b, rotate=2, joint_at=(0, "trk2", 0), mass="mw", inertia=("it", "ia", "it"))
-    s.add_body("rfw", parent=f, rotate=2, joint_at=("-eps", "trk2", 0), mass="mw", inertia=("it", "ia", "it"))
+    f = s.add_body(
+        "f",
+        parent=b,
+        rotate=3,
+        label="front axle",
+        joint_at=("l1", 0, 0),
+        cm=("-(eps - cmf1)", 0, 0),
+    )
+    s.add_body(
+        "rrw", parent=b, rotate=2, joint_at=(0, "trk2", 0), mass="mw", inertia=("it", "ia", "it")
+    )
+    s.add_body(
+        "rfw",
+        parent=f,
+        rotate=2,
+        joint_at=("-eps", "trk2", 0),
+        mass="mw",
+        inertia=("it", "ia", "it"),
+    )
     s.add_force("thrust", magnitude="f", direction=b[1], at=b.origin)
     s.add_constraint("r*dot([b2], rot(rrw) - rot(b)) - dot(vel(rrw0), [b1])")
     s.add_constraint("dot([b2], vel(rrw0))")
@@ -184,8 +229,12 @@ def test_four_bar_strut():
     assert problems == []
     found = units_of(quantities)
     assert {name: found[name] for name in ("k", "d", "l2", "l7", "bm")} == {
-        "k": "N/m", "d": "N-s/m", "l2": "m", "l7": "m", "bm": "kg",
-    }  # fmt: skip
+        "k": "N/m",
+        "d": "N-s/m",
+        "l2": "m",
+        "l7": "m",
+        "bm": "kg",
+    }
     expected = {
         "k": "stiffness coefficient in strut force",
         "d": "damping coefficient in strut force",
@@ -196,7 +245,11 @@ def test_four_bar_strut():
 
 
 @pytest.mark.parametrize(
-    "name", rarely(sorted(p.stem for p in EXAMPLES.glob("*.py")), ("suspension_car", "driven_car", *LONG_TO_DERIVE))
+    "name",
+    rarely(
+        sorted(p.stem for p in EXAMPLES.glob("*.py")),
+        ("suspension_car", "driven_car", *LONG_TO_DERIVE),
+    ),
 )
 def test_examples_have_no_conflicts(name):
     model = run_path(str(EXAMPLES / f"{name}.py")).get("model")
@@ -241,7 +294,7 @@ def test_examples_have_no_conflicts(name):
         (moment("m0*sin(2*(q(rod) - q0))", "in-lb"), {"m0": "in-lb", "q0": "deg"}),
     ],
     ids=lambda case: case.description.forces[0].magnitude if isinstance(case, bc.System) else "",
-)  # fmt: skip
+)
 def test_rule(system, expected):
     quantities, problems = inferred(system)
     assert problems == []
@@ -252,11 +305,23 @@ def test_rule(system, expected):
 @pytest.mark.parametrize(
     ("deduced", "kept"),
     [
-        ("F*L/A", "F*L/A"), ("F/A", "F/A"), ("F*L*T/A", "F*L*T/A"), ("A/F", "A/F"), ("F*L/A**2", "F*L/A**2"),
-        ("A", "A"), ("A/T", "A/T"), ("A/T**2", "A/T**2"),
-        ("L/A", "L"), ("L*A/T", "L/T"), ("1/A", "1"), ("T/A", "T"), ("A**2", "1"), ("M/A**2", "M"), ("F*A", "F"),
+        ("F*L/A", "F*L/A"),
+        ("F/A", "F/A"),
+        ("F*L*T/A", "F*L*T/A"),
+        ("A/F", "A/F"),
+        ("F*L/A**2", "F*L/A**2"),
+        ("A", "A"),
+        ("A/T", "A/T"),
+        ("A/T**2", "A/T**2"),
+        ("L/A", "L"),
+        ("L*A/T", "L/T"),
+        ("1/A", "1"),
+        ("T/A", "T"),
+        ("A**2", "1"),
+        ("M/A**2", "M"),
+        ("F*A", "F"),
     ],
-)  # fmt: skip
+)
 def test_angle_stays_where_an_engineer_expects_it(deduced, kept):
     assert normalize_angle(parse_dimension(deduced)) == parse_dimension(kept)
 
@@ -266,10 +331,18 @@ def test_definitions_and_python_expressions_carry_units():
     s.define("swing", "q(rod) - rest")
     s.define("twice", "gain*swing")
     k, c = s.parameter("k"), s.parameter("c")
-    s.add_moment("spring", magnitude=-k * (rod.q[1] - s.parameter("q0")) - c * rod.u[1], direction=rod[3], on=rod)
+    s.add_moment(
+        "spring",
+        magnitude=-k * (rod.q[1] - s.parameter("q0")) - c * rod.u[1],
+        direction=rod[3],
+        on=rod,
+    )
     s.add_moment("drive", magnitude="kt*twice", direction=rod[3], on=rod)
     s.add_force(
-        "drag", magnitude=bc.dot(bc.vel(rod.cm), body[1]) * s.parameter("cd"), direction=body[1], at=body.origin
+        "drag",
+        magnitude=bc.dot(bc.vel(rod.cm), body[1]) * s.parameter("cd"),
+        direction=body[1],
+        at=body.origin,
     )
     s.add_force("lift", magnitude="fm(drag)*ratio", direction=body[1], at=body.origin)
     s.set_units(gain="1")
@@ -277,9 +350,14 @@ def test_definitions_and_python_expressions_carry_units():
     assert problems == []
     found = units_of(quantities)
     expected = {
-        "k": "in-lb/deg", "c": "in-lb-s/deg", "q0": "deg",
-        "rest": "deg", "kt": "in-lb/deg", "cd": "lb-s/in", "ratio": "-",
-    }  # fmt: skip
+        "k": "in-lb/deg",
+        "c": "in-lb-s/deg",
+        "q0": "deg",
+        "rest": "deg",
+        "kt": "in-lb/deg",
+        "cd": "lb-s/in",
+        "ratio": "-",
+    }
     assert {name: found[name] for name in expected} == expected
     assert quantities.label["rest"] == "angle in swing"
 
@@ -297,7 +375,9 @@ def test_labels_belong_to_names_as_they_are_spelled():
 def test_variables_have_units_too():
     s, body, _ = cart()
     s.add_input("road", label="road height")
-    s.add_force("tyre", magnitude="-k*(x - road) - c*(v - dxdt(road))", direction=body[1], at=body.origin)
+    s.add_force(
+        "tyre", magnitude="-k*(x - road) - c*(v - dxdt(road))", direction=body[1], at=body.origin
+    )
     quantities, problems = inferred(s)
     assert problems == []
     assert units_of(quantities) == {"k": "N/m", "c": "N-s/m", "road": "m"}
@@ -313,14 +393,17 @@ def test_declared_real_units_are_kept():
 
 
 def test_an_arm_of_length_one_does_not_hide_a_unit():
-    """The rod's mass centre is 1 m from the hinge: in the velocity u(cart) + 1*u(rod)*cos(q) the length is not seen."""
+    """The rod's mass centre is 1 m from the hinge: in the velocity u(cart) + 1*u(rod)*cos(q) the
+    length is not seen."""
     quantities, _ = inferred(force("c*dot(vel(rod.cm), [n1])", "in-lb"))
     assert quantities.unit["c"].text == "lb-s/in"
 
 
 def test_external_arguments_and_tables():
     s, body, rod = cart()
-    s.add_external("motor", arguments=("t - start", "q(rod)"), returns=("volts",), python=lambda t, q: 0.0)
+    s.add_external(
+        "motor", arguments=("t - start", "q(rod)"), returns=("volts",), python=lambda t, q: 0.0
+    )
     s.define("curve", bc.table([0, 1, 2], [0, 1, 4]))
     s.add_moment("drive", magnitude="gain*volts + m0*1", direction=rod[3], on=rod)
     s.add_force("bump", magnitude="curve(x - gap) + f0", direction=body[1], at=body.origin)
@@ -341,7 +424,8 @@ def test_external_arguments_and_tables():
         ),
         (
             force("f0 - k*x - k*v", k="F/L"),
-            "force 'push': f0 - k*x - k*v adds quantities of different units: f0 - k*x is N, k*v is N/s",
+            "force 'push': f0 - k*x - k*v adds quantities of different units: f0 - k*x is "
+            "N, k*v is N/s",
         ),
         (
             force("k*(x + v)"),
@@ -365,7 +449,7 @@ def test_external_arguments_and_tables():
         ),
         (force("f", f="furlong"), "parameter 'f': no unit is named 'furlong'."),
     ],
-)  # fmt: skip
+)
 def test_definite_conflict(system, problem):
     _, problems = inferred(system)
     assert len(problems) == 1
@@ -374,14 +458,17 @@ def test_definite_conflict(system, problem):
 
 def test_conflicts_of_facts_name_the_place():
     s = bc.System("facts", units="mks")
-    b = s.add_body("b", translate=1, rotate=3, mass="m1", inertia=("i1", "i1", "i1"), cm=("l1", 0, 0))
+    b = s.add_body(
+        "b", translate=1, rotate=3, mass="m1", inertia=("i1", "i1", "i1"), cm=("l1", 0, 0)
+    )
     s.add_point("p", body=b, at=("m1", 0, 0))
     s.add_constraint("u(b, 1) - l1*q(b, 2)")
     s.add_output("shift", "q(b, 1)", units="A")
     s.set_units(i1="M")
     _, problems = inferred(s)
     assert problems == [
-        "constraint 'u(b, 1) - l1*q(b, 2)': u(b, 1) - l1*q(b, 2) adds quantities of different units: "
+        "constraint 'u(b, 1) - l1*q(b, 2)': u(b, 1) - l1*q(b, 2) adds quantities of "
+        "different units: "
         "u(b, 1) is m/s, l1*q(b, 2) is m-rad (l1 is m by body 'b')",
         "body 'b': the units of its moment of inertia i1 are kg, but kg-m2 is needed",
         "point 'p': the units of its coordinate m1 are kg (by body 'b'), but m is needed",
@@ -421,17 +508,26 @@ def test_what_may_be_meant_is_no_conflict(system):
     assert inferred(system)[1] == []
 
 
-# ------------------------------------------------------------------------------------------------- states and outputs
+# -------------------------------------------------------------------------------------------------
+# states and outputs
 
 
 def test_states_of_the_passenger_car():
     """Sayers (1990), Table 9.1.4."""
     quantities, _ = inferred(example("passenger_car"))
-    assert {name: (quantities.state_label[name], unit.text) for name, unit in quantities.states.items()} == {
+    assert {
+        name: (quantities.state_label[name], unit.text) for name, unit in quantities.states.items()
+    } == {
         "q(nrb, 1)": ("Translation of nrb0 relative to the fixed origin along [n1]", "in"),
         "q(nrb, 2)": ("Translation of nrb0 relative to the fixed origin along [n2]", "in"),
-        "q(nrb, 3)": ("Rotation of the non-rolling body relative to the inertial reference about axis #3", "deg"),
-        "q(rb)": ("Rotation of the rolling body relative to the non-rolling body about axis #1", "deg"),
+        "q(nrb, 3)": (
+            "Rotation of the non-rolling body relative to the inertial reference about axis #3",
+            "deg",
+        ),
+        "q(rb)": (
+            "Rotation of the rolling body relative to the non-rolling body about axis #1",
+            "deg",
+        ),
         "u(nrb, 1)": ("Abs. trans. speed of nrb* along axis 1", "in/s"),
         "u(nrb, 2)": ("Abs. trans. speed of nrb* along axis 2", "in/s"),
         "u(nrb, 3)": ("Abs. rot. of nrb, axis 3", "deg/s"),
@@ -464,7 +560,10 @@ def test_states_with_euler_parameters_and_skew_slides():
     assert quantities.states["u(a, 1)"].text == "deg/s"
     labels = quantities.state_label
     assert labels["q(a, 1)"] == "Euler parameter e0 of the ship relative to the inertial reference"
-    assert labels["q(b)"] == "Translation of b0 relative to deck centre along (0, cos(th), sin(th)) of a"
+    assert (
+        labels["q(b)"]
+        == "Translation of b0 relative to deck centre along (0, cos(th), sin(th)) of a"
+    )
     assert labels["q(c)"] == "Translation of c0 relative to the attachment point for c along -[a1]"
     assert units_of(quantities)["th"] == "deg"
     assert quantities.label["th"] == "angle in translation axis of b"
@@ -475,10 +574,16 @@ def test_generic_names():
     quantities, _ = inferred(example("passenger_car"))
     generic = quantities.generic
     expected = {
-        "Ay": "Translational Acceleration", "r": "Angular Speed", "alpha f": "Slip Angle", "FY1": "Force",
+        "Ay": "Translational Acceleration",
+        "r": "Angular Speed",
+        "alpha f": "Slip Angle",
+        "FY1": "Force",
         "MZ1": "Moment",
-        "q(nrb, 1)": "Translation", "q(rb)": "Rotation", "u(nrb, 2)": "Translational Speed", "u(rb)": "Angular Speed",
-    }  # fmt: skip
+        "q(nrb, 1)": "Translation",
+        "q(rb)": "Rotation",
+        "u(nrb, 2)": "Translational Speed",
+        "u(rb)": "Angular Speed",
+    }
     assert {name: generic[name] for name in expected} == expected
 
 
@@ -495,9 +600,13 @@ def test_outputs_without_declared_units():
     s.set_units(l="L", i="M*L**2")
     quantities, problems = inferred(s)
     assert problems == []
-    shown = {name: (unit.text, quantities.generic[name]) for name, unit in quantities.output_unit.items()}
+    shown = {
+        name: (unit.text, quantities.generic[name]) for name, unit in quantities.output_unit.items()
+    }
     rims = ("rim speed", "rim acceleration")
-    assert {name: shown[name] for name in ("turn", "ax", *rims, "e", "what", "same", "kinetic", "p1")} == {
+    assert {
+        name: shown[name] for name in ("turn", "ax", *rims, "e", "what", "same", "kinetic", "p1")
+    } == {
         "turn": ("deg", "Rotation Angle"),
         "ax": ("g's", "Translational Acceleration"),
         "rim speed": ("in/s", "Translational Speed"),
@@ -553,9 +662,16 @@ def test_a_coordinate_in_a_formula_has_the_units_of_its_own_kind():
     assert units == {"q1": "m", "u1": "m/s", "q2": "m", "u2": "m/s", "q3": "rad", "u3": "rad/s"}
 
 
-@pytest.mark.parametrize(("text", "unit"), [
-    ("q(b)**(1 + 2)", "m3"), ("q(b)**(3 - 1)", "m2"), ("q(b)*(1 + 2)", "m"), ("q(b)**(2 - 4 + 3)", "m"), ("u(b)/(7 - 5)", "m/s"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("q(b)**(1 + 2)", "m3"),
+        ("q(b)**(3 - 1)", "m2"),
+        ("q(b)*(1 + 2)", "m"),
+        ("q(b)**(2 - 4 + 3)", "m"),
+        ("u(b)/(7 - 5)", "m/s"),
+    ],
+)
 def test_sums_of_numbers(text, unit):
     s = bc.System("sums")
     s.add_body("b", translate=1, mass=1)

@@ -1,4 +1,5 @@
-"""What joints answer to the stages: starting values, what binds coordinates, locked positions, words. No stage asks for kinds."""
+"""What joints answer to the stages: starting values, what binds coordinates, locked positions,
+words. No stage asks for kinds."""
 
 from pathlib import Path
 
@@ -51,11 +52,18 @@ def test_euler_parameters_start_upright_and_have_unit_size():
 
 
 def test_kinds_of_joints_are_known_to_the_model_and_one_builder_of_links():
-    kinds = ("joints.plain", "joints.rotation", "joints.functions", "joints.guided import Guid", "joints.screw")
+    kinds = (
+        "joints.plain",
+        "joints.rotation",
+        "joints.functions",
+        "joints.guided import Guid",
+        "joints.screw",
+    )
     asking = {
         p.relative_to(SOURCE).as_posix()
         for p in SOURCE.rglob("*.py")
-        if any(k in p.read_text(encoding="utf-8") for k in kinds) and p.parent != SOURCE / "model" / "joints"
+        if any(k in p.read_text(encoding="utf-8") for k in kinds)
+        and p.parent != SOURCE / "model" / "joints"
     }
     makers = {
         "model/bodies.py",

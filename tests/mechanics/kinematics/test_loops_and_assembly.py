@@ -1,4 +1,5 @@
-"""Closed loops whose rows repeat each other, or are there by rounding alone, and assemblies on the wrong side."""
+"""Closed loops whose rows repeat each other, or are there by rounding alone, and assemblies on the
+wrong side."""
 
 import warnings
 
@@ -46,14 +47,19 @@ def rank(s):
     k = analyse(*build_mechanism(s.description, True))
     speeds = k.mechanism.speeds
     partials = [dict(row.partials) for row in k.loops.used_rows]
-    J = RandomPosition(k.kinematics, 7).evaluate(row.get(u, ZERO) for row in partials for u in speeds)
+    J = RandomPosition(k.kinematics, 7).evaluate(
+        row.get(u, ZERO) for row in partials for u in speeds
+    )
     return int(np.linalg.matrix_rank(np.reshape(J, (-1, len(speeds))), 1e-6))
 
 
 @pytest.mark.parametrize("along", [0, *(pytest.param(i, marks=campaign) for i in (1, 2))])
-@pytest.mark.parametrize("joint", ["universal", *(pytest.param(x, marks=campaign) for x in ROWS if x != "universal")])
+@pytest.mark.parametrize(
+    "joint", ["universal", *(pytest.param(x, marks=campaign) for x in ROWS if x != "universal")]
+)
 def test_axis_along_an_axis_of_the_other_body(joint, along):
-    """An axis with components that were no plain numbers was crossed with itself, and rows were lost."""
+    """An axis with components that were no plain numbers was crossed with itself, and rows were
+    lost."""
     R = rotation(1)
     axis = " + ".join(f"({x!r})*[b{i}]" for i, x in enumerate(R[along].tolist(), 1))
     assert rank(hung(joint, axis, R)) == ROWS[joint]
@@ -67,8 +73,12 @@ def test_axis_given_by_parameters(joint):
     assert len(rows) == ROWS[joint]
     for values in ((1, 0, 0), (0.98, 0.1, -0.1), (0, 1, 0), (0, 0, 2), (1, -1, 1)):
         known = dict(zip(("a1", "a2", "a3"), values, strict=True))
-        names = {x.name: 0.3 + 0.1 * i for i, row in enumerate(rows) for x in free_symbols(row.v)} | known
-        assert all(np.linalg.norm(evaluate(dict(row.partials).values(), names)) > 0.05 for row in rows)
+        names = {
+            x.name: 0.3 + 0.1 * i for i, row in enumerate(rows) for x in free_symbols(row.v)
+        } | known
+        assert all(
+            np.linalg.norm(evaluate(dict(row.partials).values(), names)) > 0.05 for row in rows
+        )
 
 
 def test_points_of_a_universal_joint_meet():
@@ -98,7 +108,9 @@ def coupling_rod(n, crank=0.3, turned=None):
         c = s.add_body(f"a{i}", joint_at=tuple(((i - 1) * x).tolist()), **link, **own)
         p = s.add_point(f"p{i}", body=rod, at=(i - 1, 0, 0))
         r = s.add_point(f"r{i}", body=c, at=(0, crank, 0))
-        s.add_loop_joint("loop_2", between=(p, r), directions=(tuple(x.tolist()), tuple(y.tolist())))
+        s.add_loop_joint(
+            "loop_2", between=(p, r), directions=(tuple(x.tolist()), tuple(y.tolist()))
+        )
     s.add_gravity(direction=tuple((-y).tolist()))
     s.set_run(initial={"q(a1)": 0.4, "u(a1)": 2.0}, t_end=0.3, step=0.002)
     return s
@@ -106,7 +118,8 @@ def coupling_rod(n, crank=0.3, turned=None):
 
 @pytest.mark.parametrize("n", [4, *(pytest.param(n, marks=campaign) for n in (2, 3, 5, 6))])
 def test_coupling_rod_on_equal_cranks(n):
-    """More rows than speeds counted as a contradiction. The rod stays parallel; all cranks turn as one pendulum."""
+    """More rows than speeds counted as a contradiction. The rod stays parallel; all cranks turn as
+    one pendulum."""
     eom = coupling_rod(n).equations()
     assert [str(u) for u in eom.independent_speeds] == ["u(a1)"]
     assert len([x for x in eom.notes if "follow" in x]) == (n > 2)
@@ -122,12 +135,16 @@ def test_coupling_rod_on_equal_cranks(n):
         k2, l2 = speed + h / 2 * l1, f(angle + h / 2 * k1)
         k3, l3 = speed + h / 2 * l2, f(angle + h / 2 * k2)
         k4, l4 = speed + h * l3, f(angle + h * k3)
-        angle, speed = angle + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), speed + h / 6 * (l1 + 2 * l2 + 2 * l3 + l4)
+        angle, speed = (
+            angle + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4),
+            speed + h / 6 * (l1 + 2 * l2 + 2 * l3 + l4),
+        )
     assert run["q(a1)"][-1] == pytest.approx(angle, abs=1e-9)
 
 
 def test_rods_of_two_lengths_contradict():
-    """Rows that repeat others in a general position are looked at in numbers, and rejected where they cannot hold."""
+    """Rows that repeat others in a general position are looked at in numbers, and rejected where
+    they cannot hold."""
     s = coupling_rod(4)
     s.add_loop_joint("stay", "distance", between=("p2", "r2"), length=0.1)
     with pytest.raises(bc.ModelError, match=r"stay.*contradicts"):
@@ -143,7 +160,8 @@ def test_undecided_rows_ask_for_numbers():
 
 
 def four_bar(R, tilt=0.0, joint="revolute", lengths=True):
-    """A planar four-bar of bodies in the axes R of the ground, closed by a joint that repeats what the others hold."""
+    """A planar four-bar of bodies in the axes R of the ground, closed by a joint that repeats what
+    the others hold."""
     s = bc.System("four-bar", units="mks")
     link = {"rotate": 3, "mass": 1, "cm": (0.1, 0.2, 0), "inertia": (0.1, 0.1, 0.1)}
     own = frame(R)
@@ -164,7 +182,9 @@ def test_pin_axis_off_by_rounding():
     plain, *off = (four_bar(np.eye(3), x).equations(optimise="none") for x in (0.0, 1e-17, 1e-12))
     for eom in off:
         assert eom.notes == plain.notes
-        assert [str(u) for u in eom.independent_speeds] == [str(u) for u in plain.independent_speeds]
+        assert [str(u) for u in eom.independent_speeds] == [
+            str(u) for u in plain.independent_speeds
+        ]
 
 
 @pytest.mark.parametrize(
@@ -172,9 +192,11 @@ def test_pin_axis_off_by_rounding():
 )
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=campaign)])
 def test_planar_linkage_in_any_frame(joint, seed):
-    """Frames given by a rotation matrix are parallel but for the last digit; ranks, notes, speeds and motion are those
-    of exact ones."""
-    eoms = [four_bar(R, joint=joint).equations(optimise="none") for R in (np.eye(3), rotation(seed))]
+    """Frames given by a rotation matrix are parallel but for the last digit; ranks, notes, speeds
+    and motion are those of exact ones."""
+    eoms = [
+        four_bar(R, joint=joint).equations(optimise="none") for R in (np.eye(3), rotation(seed))
+    ]
     plain, turned = ((sorted(e.notes), [str(u) for u in e.independent_speeds]) for e in eoms)
     assert plain == turned
     a, b = (e.compile(backend="python").simulate() for e in eoms)
@@ -206,10 +228,14 @@ def test_rolling_in_any_frame():
         s = bc.System("coin", units="mks")
         own = frame(R)
         slides = tuple(tuple(e.tolist()) for e in R.T)
-        s.add_body("coin", translate=slides, rotate=(3, 1, 2), mass=1, inertia=(0.1, 0.2, 0.1), **own)
+        s.add_body(
+            "coin", translate=slides, rotate=(3, 1, 2), mass=1, inertia=(0.1, 0.2, 0.1), **own
+        )
         x, y, z = (" + ".join(f"({v!r})*[n{i}]" for i, v in enumerate(e.tolist(), 1)) for e in R.T)
         for name, e in (("x", x), ("y", y), ("z", z)):
-            s.add_constraint(f"dot(vel(coin.origin) + cross(rot(coin), -0.3*({z})), {e})", label=name)
+            s.add_constraint(
+                f"dot(vel(coin.origin) + cross(rot(coin), -0.3*({z})), {e})", label=name
+            )
         s.add_constraint(f"dot(vel(coin.origin), {z})", label="again")
         eom = s.equations(optimise="none", constraints="eliminate")
         q, u = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.3, -0.2, 0.5][: len(eom.speeds)]
@@ -280,10 +306,15 @@ STARTS = [
 
 
 @pytest.mark.parametrize(
-    "joint", ["revolute", *(pytest.param(x, marks=campaign) for x in ("prismatic", "cylindrical", "planar"))]
+    "joint",
+    [
+        "revolute",
+        *(pytest.param(x, marks=campaign) for x in ("prismatic", "cylindrical", "planar")),
+    ],
 )
 def test_axes_are_assembled_as_drawn(joint):
-    """Rows hold with an axis the other way round too, and a body was hung upside down without a word."""
+    """Rows hold with an axis the other way round too, and a body was hung upside down without a
+    word."""
     sim = to_ground(joint).equations(optimise="none").compile(backend="python")
     for start in STARTS:
         with warnings.catch_warnings():
@@ -312,14 +343,18 @@ def test_only_the_other_side_is_refused():
     assert abs(sim.assemble()[0]).max() < 1e-12
     s.add_constraint("q(post) - 3.141592653589793", label="turned")
     s.set_run(initial={"q(post)": 3.0})
-    with pytest.raises(bc.ModelError, match=r"sleeve.*closes only with its axis the other way round"):
+    with pytest.raises(
+        bc.ModelError, match=r"sleeve.*closes only with its axis the other way round"
+    ):
         s.equations(optimise="none").compile(backend="python").assemble()
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("language", COMPILED_MAINLY_C)
 def test_programs_assemble_as_drawn(tmp_path, language):
-    program = build(to_ground("prismatic").equations(optimise="none"), language, tmp_path / language)
+    program = build(
+        to_ground("prismatic").equations(optimise="none"), language, tmp_path / language
+    )
     for i, start in enumerate(STARTS):
         lines = [f"Q({name[5]}) {value!r}" for name, value in start.items()]
         run = program.run(tmp_path / f"{i}", *lines)
@@ -338,7 +373,10 @@ def top(rotate=(1, 2, 3), hinge=False):
         s.add_loop_joint(
             "loop_4",
             "spherical",
-            between=(s.add_point("p", body=b, at=(0, 0, 1)), s.add_point("r", body=arm, at=(-1, 0, 1))),
+            between=(
+                s.add_point("p", body=b, at=(0, 0, 1)),
+                s.add_point("r", body=arm, at=(-1, 0, 1)),
+            ),
         )
     s.set_run(t_end=1.0, step=0.002)
     return s.equations(optimise="none").compile(backend="python")
@@ -357,7 +395,9 @@ def test_a_start_in_gimbal_lock_is_named(rotate, start):
 
 def test_a_run_through_gimbal_lock_is_named():
     sim = top()
-    with pytest.warns(bc.ModelWarning, match=r"unreliable after gimbal lock of body 'b' \(q\(b, 2\)\) at t = "):
+    with pytest.warns(
+        bc.ModelWarning, match=r"unreliable after gimbal lock of body 'b' \(q\(b, 2\)\) at t = "
+    ):
         run = sim.simulate(initial={"u(b, 2)": 3.0, "u(b, 1)": 5e-4})
     assert any("gimbal lock" in e.name and 0.3 < e.time < 0.8 for e in run.events)
 
@@ -384,14 +424,17 @@ def test_assembly_avoids_gimbal_lock():
 @pytest.mark.campaign
 @pytest.mark.parametrize("language", COMPILED_MAINLY_C)
 def test_loops_are_assembled_from_rough_guesses_alike(tmp_path, language):
-    """One row of five repeats others in every assembly, but not in the guesses, from which dependent angles move, or all."""
+    """One row of five repeats others in every assembly, but not in the guesses, from which
+    dependent angles move, or all."""
     system, eom = derived("sarrus_linkage")
     program, sim = build(eom, language, tmp_path / "program"), eom.compile(backend="python")
     start = dict(system.description.run.initial)
     rng = np.random.default_rng(3)
     for i in range(4):
         guess = {name: value + float(rng.uniform(-0.3, 0.3)) for name, value in start.items()}
-        run = program.run(tmp_path / str(i), "stopt 0.002", *(f"{k} {v!r}" for k, v in guess.items()))
+        run = program.run(
+            tmp_path / str(i), "stopt 0.002", *(f"{k} {v!r}" for k, v in guess.items())
+        )
         with pytest.warns(bc.ModelWarning, match="contradict the constraints"):
             expected = sim.simulate(t_end=0.002, initial=guess)
         for name in guess:
@@ -403,9 +446,13 @@ def test_a_distance_of_zero_is_an_error(length):
     """|p - r|^2 = 0 has no derivative where it holds: the joint would be ignored as redundant."""
     s = bc.System("two links", units="mks")
     a = s.add_body("a", rotate=3, cm=(0.5, 0, 0), mass=1, inertia=(0.1, 0.1, 0.1))
-    b = s.add_body("b", joint_at=(2, 0, 0), rotate=3, cm=(-0.5, 0, 0), mass=1, inertia=(0.1, 0.1, 0.1))
+    b = s.add_body(
+        "b", joint_at=(2, 0, 0), rotate=3, cm=(-0.5, 0, 0), mass=1, inertia=(0.1, 0.1, 0.1)
+    )
     ends = s.add_point("p", body=a, at=(1, 0, 0)), s.add_point("r", body=b, at=(-1, 0, 0))
     s.add_loop_joint("tie", "distance", between=ends, length=length)
     s.set_defaults(**({"l": 0} if length == "l" else {}))
-    with pytest.raises(bc.ModelError, match="the distance of 'tie' is zero: use the kind 'spherical'"):
+    with pytest.raises(
+        bc.ModelError, match="the distance of 'tie' is zero: use the kind 'spherical'"
+    ):
         s.equations()

@@ -1,4 +1,5 @@
-"""Bodies on any joint take an orientation in their parent, in any form; equations, check and programs agree."""
+"""Bodies on any joint take an orientation in their parent, in any form; equations, check and
+programs agree."""
 
 import math
 
@@ -11,7 +12,9 @@ from tests.models import relative
 
 transform = Late("scipy.spatial.transform")
 SHAPES = (
-    lambda rng: transform.Rotation.random(random_state=int(rng.integers(1000))).as_matrix().tolist(),
+    lambda rng: (
+        transform.Rotation.random(random_state=int(rng.integers(1000))).as_matrix().tolist()
+    ),
     lambda rng: (3, float(rng.uniform(-2, 2))),
     lambda rng: ((3, "al"), (1, -0.7)),
     lambda rng: ((1, 2, 0.5), 0.3),
@@ -46,10 +49,20 @@ def machine(seed, bodies=5, armature=True):
             options["armature"] = float(rng.uniform(0.2, 2))
         R = transform.Rotation.random(random_state=100 * seed + i).as_matrix()
         I = R @ np.diag([1.0, 1.2, 1.5]) @ R.T
-        places = {"joint_at": rng.uniform(-1, 1, 3).tolist(), "cm": rng.uniform(-0.3, 0.3, 3).tolist()}
+        places = {
+            "joint_at": rng.uniform(-1, 1, 3).tolist(),
+            "cm": rng.uniform(-0.3, 0.3, 3).tolist(),
+        }
         parent = listed[rng.integers(len(listed))] if listed else None
         listed.append(
-            s.add_body(f"b{i}", parent, mass=1 + i / 2, inertia=((I + I.T) / 2).tolist(), **places, **options)
+            s.add_body(
+                f"b{i}",
+                parent,
+                mass=1 + i / 2,
+                inertia=((I + I.T) / 2).tolist(),
+                **places,
+                **options,
+            )
         )
     s.add_gravity(direction="[n3]")
     for i, b in enumerate(listed):
@@ -74,7 +87,9 @@ def test_a_random_tree_passes_the_check(solve):
 @pytest.mark.parametrize("seed", range(1, 13))
 def test_random_trees_pass_the_check_in_every_form(seed):
     for solve in ("explicit", "order-n", "implicit"):
-        report = bc.check(machine(seed), states=2, solve=solve, run=solve == "explicit", backend="python")
+        report = bc.check(
+            machine(seed), states=2, solve=solve, run=solve == "explicit", backend="python"
+        )
         assert report.passed, f"{solve}\n{report}"
 
 
@@ -83,7 +98,14 @@ def arm(orientation, **joint):
     s = bc.System("arm", units="mks")
     base = s.add_body("base", rotate=3, mass=1, inertia=(0.1, 0.1, 0.1))
     b = s.add_body(
-        "b", base, mass=2, inertia=(0.2, 0.3, 0.4), cm=(0.3, 0.1, -0.2), joint_at=(0.5, 0, 0), **joint, **orientation
+        "b",
+        base,
+        mass=2,
+        inertia=(0.2, 0.3, 0.4),
+        cm=(0.3, 0.1, -0.2),
+        joint_at=(0.5, 0, 0),
+        **joint,
+        **orientation,
     )
     tip = s.add_point("tip", b, at=(0.2, 0.4, 0.1))
     s.add_gravity(direction="-[n2]")
@@ -99,13 +121,21 @@ TURNS = {"orientation": ((3, 0.6), (1, -0.8))}
 
 
 @pytest.mark.parametrize(
-    "joint", [{}, pytest.param({"translate": (0.1, 0.7, 0.2)}, marks=pytest.mark.campaign)], ids=["fixed", "slides"]
+    "joint",
+    [{}, pytest.param({"translate": (0.1, 0.7, 0.2)}, marks=pytest.mark.campaign)],
+    ids=["fixed", "slides"],
 )
 def test_an_orientation_is_that_of_a_body_that_was_turned_and_stopped(joint):
-    """Against a massless carrier that turns by the same angles, held there by a constraint on its speed."""
+    """Against a massless carrier that turns by the same angles, held there by a constraint on its
+    speed."""
     found = arm(TURNS, **joint).equations().compile(backend="python").simulate()
     matrix = transform.Rotation.from_euler("ZX", [0.6, -0.8]).as_matrix()
-    same = arm({"orientation": matrix.tolist()}, **joint).equations().compile(backend="python").simulate()
+    same = (
+        arm({"orientation": matrix.tolist()}, **joint)
+        .equations()
+        .compile(backend="python")
+        .simulate()
+    )
     s = bc.System("arm", units="mks")
     base = s.add_body("base", rotate=3, mass=1, inertia=(0.1, 0.1, 0.1))
     slider = s.add_body("slider", base, mass=0, inertia=0, joint_at=(0.5, 0, 0), **joint)
@@ -152,13 +182,20 @@ def _operations(**options):
     s = bc.System("two bodies", units="mks")
     a = s.add_body("a", rotate=3, mass=1, inertia=(1, 2, 3))
     s.add_body(
-        "b", a, rotate=3, mass=2, inertia=(0.1, 0.2, 0.3), **{"joint_at": (1, 0, 0), "cm": (0.5, 0, 0), **options}
+        "b",
+        a,
+        rotate=3,
+        mass=2,
+        inertia=(0.1, 0.2, 0.3),
+        **{"joint_at": (1, 0, 0), "cm": (0.5, 0, 0), **options},
     )
     s.add_gravity(direction="-[n3]")
     return s.equations().operation_count()["total"]
 
 
-QUARTER = np.array([[math.cos(math.pi / 2), -1.0, 0.0], [1.0, math.cos(math.pi / 2), 0.0], [0.0, 0.0, 1.0]])
+QUARTER = np.array(
+    [[math.cos(math.pi / 2), -1.0, 0.0], [1.0, math.cos(math.pi / 2), 0.0], [0.0, 0.0, 1.0]]
+)
 ROUNDED = [
     ({"orientation": (1, math.pi / 2)}, {"orientation": (1, "pi/2")}),
     ({"orientation": ((1, math.pi / 2), (2, math.pi))}, {"orientation": ((1, "pi/2"), (2, "pi"))}),

@@ -20,12 +20,31 @@ def cos(x):
 @pytest.mark.parametrize(
     "e",
     [
-        Number(3), A, A - B, A * B, -A, 2 + cos(Q), A * (3 + cos(Q) ** 2), -2 - cos(T), P + R * Q**2, P + R * cos(Q) ** 2,
-        -P - R * Q**2, apply_builtin("exp", Q), A * apply_builtin("cosh", W), apply_builtin("sqrt", P + Q**2), 1 / (2 + cos(Q)),
-        apply_builtin("max", Q, P), apply_builtin("min", Q, -P), apply_builtin("where", Q, P, R), apply_builtin("abs", A), A + SMALL,
-        1 - SMALL * Q, apply_builtin("abs", Q) + P, 4 - apply_builtin("atan", Q) * 2,
+        Number(3),
+        A,
+        A - B,
+        A * B,
+        -A,
+        2 + cos(Q),
+        A * (3 + cos(Q) ** 2),
+        -2 - cos(T),
+        P + R * Q**2,
+        P + R * cos(Q) ** 2,
+        -P - R * Q**2,
+        apply_builtin("exp", Q),
+        A * apply_builtin("cosh", W),
+        apply_builtin("sqrt", P + Q**2),
+        1 / (2 + cos(Q)),
+        apply_builtin("max", Q, P),
+        apply_builtin("min", Q, -P),
+        apply_builtin("where", Q, P, R),
+        apply_builtin("abs", A),
+        A + SMALL,
+        1 - SMALL * Q,
+        apply_builtin("abs", Q) + P,
+        4 - apply_builtin("atan", Q) * 2,
     ],
-)  # fmt: skip
+)
 def test_coefficients_that_cannot_vanish(e):
     assert never_zero(e)
 
@@ -33,11 +52,30 @@ def test_coefficients_that_cannot_vanish(e):
 @pytest.mark.parametrize(
     "e",
     [
-        Number(0), Q, T, W, cos(Q), 1 + cos(Q), A + cos(Q), P - R * Q**2, P * cos(Q), Q**2, A + B * Q, SMALL, A * SMALL,
-        apply_builtin("max", Q, A), apply_builtin("where", Q, P, Q), apply_builtin("abs", Q), 1 / Q, A + T, apply_builtin("tan", Q),
-        A + Q**2, apply_builtin("sqrt", Q), SMALL * (2 + cos(Q)),
+        Number(0),
+        Q,
+        T,
+        W,
+        cos(Q),
+        1 + cos(Q),
+        A + cos(Q),
+        P - R * Q**2,
+        P * cos(Q),
+        Q**2,
+        A + B * Q,
+        SMALL,
+        A * SMALL,
+        apply_builtin("max", Q, A),
+        apply_builtin("where", Q, P, Q),
+        apply_builtin("abs", Q),
+        1 / Q,
+        A + T,
+        apply_builtin("tan", Q),
+        A + Q**2,
+        apply_builtin("sqrt", Q),
+        SMALL * (2 + cos(Q)),
     ],
-)  # fmt: skip
+)
 def test_coefficients_that_may_vanish(e):
     assert not never_zero(e)
 
@@ -145,4 +183,7 @@ def test_an_unknown_form_is_refused():
 def test_a_way_to_solve_that_needs_elimination_is_refused_with_advice():
     with pytest.raises(bc.ModelError, match="constraints='eliminate'"):
         skate().equations(solve="implicit")
-    assert names(skate().equations(solve="implicit", constraints="eliminate").speeds) == ["u(x)", "u(s)"]
+    assert names(skate().equations(solve="implicit", constraints="eliminate").speeds) == [
+        "u(x)",
+        "u(s)",
+    ]

@@ -14,7 +14,9 @@ def linkage(*more, lengths=(1.0, 2.5, 1.5), ground=2.0):
     n = s.inertial
     a, b, c = lengths
     s.add_body("a", rotate=3, cm=(a / 2, 0, 0), mass=1, inertia=(1, 1, 1))
-    s.add_body("b", parent="a", rotate=3, joint_at=(a, 0, 0), cm=(b / 2, 0, 0), mass=1, inertia=(1, 1, 1))
+    s.add_body(
+        "b", parent="a", rotate=3, joint_at=(a, 0, 0), cm=(b / 2, 0, 0), mass=1, inertia=(1, 1, 1)
+    )
     s.add_body("c", rotate=3, joint_at=(ground, 0, 0), cm=(c / 2, 0, 0), mass=1, inertia=(1, 1, 1))
     s.add_point("p", body="b", at=(b, 0, 0))
     s.add_point("r", body="c", at=(c, 0, 0))
@@ -26,20 +28,25 @@ def linkage(*more, lengths=(1.0, 2.5, 1.5), ground=2.0):
 
 
 def test_a_multiple_of_a_row_is_ignored():
-    eom = linkage(lambda s: s.add_loop_joint("again", between=("p", "r"), directions=("3*[n1] - [n2]",))).equations()
+    eom = linkage(
+        lambda s: s.add_loop_joint("again", between=("p", "r"), directions=("3*[n1] - [n2]",))
+    ).equations()
     assert eom.notes == ["the constraint 'again, direction 1' is satisfied already and was ignored"]
     assert len(eom.independent_speeds) == 1
 
 
 def test_a_row_that_follows_where_the_loop_is_closed_is_told():
-    eom = linkage(lambda s: s.add_loop_joint("again", between=("p", "r"), directions=("[b1]",))).equations()
+    eom = linkage(
+        lambda s: s.add_loop_joint("again", between=("p", "r"), directions=("[b1]",))
+    ).equations()
     assert "'again, direction 1' follows from the others" in eom.notes[0]
     assert "only for these dimensions" not in eom.notes[0]
     assert len(eom.independent_speeds) == 1
 
 
 def test_redundancy_that_hangs_on_dimensions_is_told():
-    """A fifth bar, parallel to the cranks of a parallelogram, of the same length: with another length it would lock."""
+    """A fifth bar, parallel to the cranks of a parallelogram, of the same length: with another
+    length it would lock."""
 
     def fifth(s):
         s.add_point("m", body="b", at=(1, 0, 0))
@@ -56,7 +63,9 @@ def test_redundancy_that_hangs_on_dimensions_is_told():
 
 def test_two_lengths_of_one_rod_contradict():
     def rod(length):
-        return lambda s: s.add_loop_joint(f"rod of {length} m", "distance", between=("p", "n.origin"), length=length)
+        return lambda s: s.add_loop_joint(
+            f"rod of {length} m", "distance", between=("p", "n.origin"), length=length
+        )
 
     with pytest.raises(bc.ModelError, match=r"'rod rod of 2\.5 m' contradicts 'rod rod of 2\.0 m'"):
         linkage(rod(2.0), rod(2.5)).equations()
@@ -64,7 +73,8 @@ def test_two_lengths_of_one_rod_contradict():
 
 def test_no_freedom_left_lists_the_rows():
     with pytest.raises(
-        bc.ModelError, match=r"0 degrees of freedom: 3 constraint equations for 3 speeds \('pin, direction 1'"
+        bc.ModelError,
+        match=r"0 degrees of freedom: 3 constraint equations for 3 speeds \('pin, direction 1'",
     ):
         linkage(lambda s: s.add_constraint("q(a) - q(c) - 0.1")).equations()
 
@@ -80,7 +90,10 @@ def test_contradicting_drives_name_each_other():
 def test_start_in_a_singular_position_is_noted():
     s = linkage()
     s.set_run(initial={"q(a)": 0.0, "q(b)": 0.0, "q(c)": 0.0})
-    assert "the initial configuration is singular: it has 1 more degree of freedom" in s.equations().notes
+    assert (
+        "the initial configuration is singular: it has 1 more degree of freedom"
+        in s.equations().notes
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
@@ -106,7 +119,10 @@ def test_rows_of_one_name_are_all_there():
     """Two ball joints with one label, the weight below the first: each carries half of it."""
     s = bc.System("door", units="mks")
     door = s.add_body("d", translate=(1, 2, 3), rotate=(3, 2, 1), mass=2, inertia=(1, 1, 1))
-    top, at = s.add_point("p", body=door, at=(0, 0, 1)), s.add_point("r", body=s.inertial, at=(0, 0, 1))
+    top, at = (
+        s.add_point("p", body=door, at=(0, 0, 1)),
+        s.add_point("r", body=s.inertial, at=(0, 0, 1)),
+    )
     s.add_loop_joint("hinge", "spherical", between=(door.origin, s.inertial.origin))
     s.add_loop_joint("hinge", "spherical", between=(top, at))
     s.add_gravity()
@@ -114,7 +130,9 @@ def test_rows_of_one_name_are_all_there():
     sim = eom.compile(backend="python")
     found = sim.multipliers(0.0, *sim.assemble())
     assert list(found) == list(eom.constraint_rows) and len(found) == 6
-    assert abs(sum(found.values())) == pytest.approx(2 * 9.80665) and set(eom.position_rows) <= {*found}
+    assert abs(sum(found.values())) == pytest.approx(2 * 9.80665) and set(eom.position_rows) <= {
+        *found
+    }
 
 
 def test_names_of_equations_are_plain():

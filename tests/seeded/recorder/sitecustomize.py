@@ -1,7 +1,9 @@
-"""Records which functions and templates of Bellcrank each test runs, also in processes that a test starts.
+"""Records which functions and templates of Bellcrank each test runs, also in processes that a test
+starts.
 
 Python imports a module of this name when it starts. Functions are recorded once for each test, as
-"dynamics/kane.py:Class.method"; templates in C and Fortran are recorded as "kernel/run.c:" when they are read.
+"dynamics/kane.py:Class.method"; templates in C and Fortran are recorded as "kernel/run.c:" when
+they are read.
 """
 
 import atexit
@@ -32,10 +34,13 @@ def _opened(event, arguments):
 
 
 def begin(name):
-    """What is run from here on belongs to this test, or to a file of tests while it is collected."""
+    """What is run from here on belongs to this test, or to a file of tests while it is
+    collected."""
     global test
     texts = ("/templates/", "/runtime/", "/kernel/")
-    places = {f"{path[len(SOURCE) + 1 :]}:" for path in read if any(folder in path for folder in texts)}
+    places = {
+        f"{path[len(SOURCE) + 1 :]}:" for path in read if any(folder in path for folder in texts)
+    }
     for code in seen.copy().values():
         if code.co_flags & FUNCTION and code.co_filename.startswith(SOURCE):
             place = re.sub(r"\.?<[^>]*>", "", code.co_qualname)

@@ -1,4 +1,5 @@
-"""Compiled libraries: verified before they are loaded, kept where nobody else writes, made by compilers that end."""
+"""Compiled libraries: verified before they are loaded, kept where nobody else writes, made by
+compilers that end."""
 
 import ctypes
 import gc
@@ -75,9 +76,12 @@ def one_bit(path):
 
 
 @needs_compiler
-@pytest.mark.parametrize("damage", [cut_short, foreign, emptied, lost, no_digest, odd_digest, one_bit])
+@pytest.mark.parametrize(
+    "damage", [cut_short, foreign, emptied, lost, no_digest, odd_digest, one_bit]
+)
 def test_a_library_that_is_not_the_one_put_there_is_made_again(damage, cache):
-    """One that was cut short ended the process with SIGBUS, every time; a foreign one in a traceback."""
+    """One that was cut short ended the process with SIGBUS, every time; a foreign one in a
+    traceback."""
     damage(shared_library(SOURCE, find_compiler()))
     with pytest.warns(bc.ModelWarning, match="not the one that was put there: it is made again"):
         assert load_from_source(SOURCE, find_compiler()).answer() == 42
@@ -98,7 +102,11 @@ def test_a_model_runs_from_a_cache_that_was_damaged(cache):
 @posix
 @pytest.mark.parametrize(
     ("mode", "why"),
-    [(0o770, "others can write"), (0o707, "others can write"), (0o777, "delete it, and it is made afresh")],
+    [
+        (0o770, "others can write"),
+        (0o707, "others can write"),
+        (0o777, "delete it, and it is made afresh"),
+    ],
 )
 def test_a_cache_that_others_can_write_is_not_used(mode, why, cache):
     cache.mkdir()
@@ -131,9 +139,12 @@ def test_a_cache_of_another_user_is_not_used(cache):
 
 
 def planted(cache, tmp_path):
-    """A library with the name and digest of the one that is asked for, but with another content, put there by hand."""
+    """A library with the name and digest of the one that is asked for, but with another content,
+    put there by hand."""
     place, evil = shared_library(SOURCE, find_compiler()), SOURCE.replace("42", "666")
-    made = building.compile_source(evil, tmp_path, find_compiler(), building.default_flags(find_compiler()))
+    made = building.compile_source(
+        evil, tmp_path, find_compiler(), building.default_flags(find_compiler())
+    )
     replaced(place, made.read_bytes())
     (place.parent / "digest").write_text(hashlib.sha256(made.read_bytes()).hexdigest())
     return place
@@ -166,7 +177,8 @@ def linked(place):
 @posix
 @pytest.mark.parametrize("change", [given_away, all_given_away, opened, folder_opened, linked])
 def test_a_planted_library_is_not_loaded(change, cache, tmp_path):
-    """A digest that anybody can compute does not make a library one of ours; its owner and modes do."""
+    """A digest that anybody can compute does not make a library one of ours; its owner and modes
+    do."""
     if "given" in change.__name__ and os.geteuid() != 0:
         pytest.skip("only root gives files away")
     change(planted(cache, tmp_path))
@@ -225,7 +237,8 @@ def test_a_library_that_cannot_be_loaded_is_made_again(cache):
 @posix
 def test_a_compiler_that_writes_garbage_leaves_none_in_the_cache(cache, tmp_path, monkeypatch):
     text = (
-        '[ "$1" = --version ] && echo "garbage cc 1.0" && exit 0\nfor x; do [ "$l" = -o ] && echo no > $x; l=$x; done'
+        '[ "$1" = --version ] && echo "garbage cc 1.0" && exit 0\nfor x; do [ "$l" = -o ] && '
+        "echo no > $x; l=$x; done"
     )
     monkeypatch.setenv("CC", str(script(tmp_path / "garbage", text)))
     with pytest.warns(bc.ModelWarning, match=r"runs in (Python|WebAssembly).* cannot be loaded"):
@@ -247,11 +260,15 @@ def test_a_user_without_home(tmp_path, monkeypatch):
 
 
 def test_a_relative_folder_in_the_environment(monkeypatch, tmp_path):
-    """A relative XDG_CACHE_HOME made compiling fail, with a warning that misled; its specification has it ignored."""
+    """A relative XDG_CACHE_HOME made compiling fail, with a warning that misled; its specification
+    has it ignored."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BELLCRANK_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "some/where")
-    with pytest.warns(bc.ModelWarning, match="XDG_CACHE_HOME='some/where' is not used: it must be an absolute path"):
+    with pytest.warns(
+        bc.ModelWarning,
+        match="XDG_CACHE_HOME='some/where' is not used: it must be an absolute path",
+    ):
         assert cache_folder() == Path.home() / ".cache" / "bellcrank"
     monkeypatch.setenv("BELLCRANK_CACHE", "here")
     assert cache_folder() == tmp_path / "here"
@@ -273,12 +290,14 @@ def script(path, text):
 def test_a_compiler_that_hangs_is_stopped_with_what_it_started(tmp_path, monkeypatch, cache):
     hangs = script(
         tmp_path / "hangs",
-        f'[ "$1" = --version ] && echo "hanging cc 1.0" && exit 0\nsleep 1000 & echo $! > {tmp_path}/pid; wait',
+        f'[ "$1" = --version ] && echo "hanging cc 1.0" && exit 0\nsleep 1000 & echo $! > '
+        f"{tmp_path}/pid; wait",
     )
     monkeypatch.setenv("CC", str(hangs))
     monkeypatch.setenv("BELLCRANK_COMPILE_SECONDS", "0.5")
     with pytest.warns(
-        bc.ModelWarning, match=r"runs in (Python|WebAssembly).*was stopped after 0.5 s \(BELLCRANK_COMPILE_SECONDS"
+        bc.ModelWarning,
+        match=r"runs in (Python|WebAssembly).*was stopped after 0.5 s \(BELLCRANK_COMPILE_SECONDS",
     ):
         sim = pendulum().equations().compile(backend="c")
     assert sim.backend in ("python", "wasm")
@@ -286,7 +305,9 @@ def test_a_compiler_that_hangs_is_stopped_with_what_it_started(tmp_path, monkeyp
     assert not [name for name in os.listdir(cache) if not name.startswith("kernel-")]
 
 
-@pytest.mark.parametrize(("given", "limit"), [("", 3600.0), ("0", None), ("2.5", 2.5), (" 7 ", 7.0)])
+@pytest.mark.parametrize(
+    ("given", "limit"), [("", 3600.0), ("0", None), ("2.5", 2.5), (" 7 ", 7.0)]
+)
 def test_time_limit(given, limit, monkeypatch):
     monkeypatch.setenv("BELLCRANK_COMPILE_SECONDS", given)
     assert compile_time_limit() == limit
@@ -295,7 +316,9 @@ def test_time_limit(given, limit, monkeypatch):
 @pytest.mark.parametrize("given", ["soon", "-1", "nan"])
 def test_time_limit_that_is_none(given, monkeypatch):
     monkeypatch.setenv("BELLCRANK_COMPILE_SECONDS", given)
-    with pytest.raises(bc.BuildError, match=r"BELLCRANK_COMPILE_SECONDS=.* must be a number of seconds"):
+    with pytest.raises(
+        bc.BuildError, match=r"BELLCRANK_COMPILE_SECONDS=.* must be a number of seconds"
+    ):
         compile_time_limit()
 
 
@@ -326,14 +349,18 @@ def test_cc_that_cannot_be_used_is_said(named, monkeypatch):
 def test_fc_that_cannot_be_used_is_said(monkeypatch):
     building._find_compiler_named.cache_clear()
     monkeypatch.setenv("FC", "'")
-    with pytest.warns(bc.ModelWarning, match=r"\(from FC\): it cannot be read \(No closing quotation\); using "):
+    with pytest.warns(
+        bc.ModelWarning, match=r"\(from FC\): it cannot be read \(No closing quotation\); using "
+    ):
         assert find_fortran_compiler() is not None
 
 
 @needs_compiler
 def test_flags_that_cannot_be_read(monkeypatch):
     monkeypatch.setenv("BELLCRANK_CFLAGS", '-O1 "')
-    with pytest.warns(bc.ModelWarning, match=r"runs in (Python|WebAssembly).*BELLCRANK_CFLAGS=.* cannot be read"):
+    with pytest.warns(
+        bc.ModelWarning, match=r"runs in (Python|WebAssembly).*BELLCRANK_CFLAGS=.* cannot be read"
+    ):
         assert pendulum().equations().compile(backend="c").backend in ("python", "wasm")
 
 
@@ -396,7 +423,10 @@ def test_ctypes_keeps_a_library_as_long_as_its_functions():
     """What unloading relies on."""
     function = ctypes.CDLL(None).abs
     gc.collect()
-    assert any(isinstance(x, ctypes.CDLL) for x in gc.get_referents(function._objects)) or function._objects
+    assert (
+        any(isinstance(x, ctypes.CDLL) for x in gc.get_referents(function._objects))
+        or function._objects
+    )
 
 
 @pytest.mark.campaign
@@ -404,12 +434,21 @@ def test_ctypes_keeps_a_library_as_long_as_its_functions():
 @posix
 def test_the_command_with_an_odd_environment(tmp_path):
     """No traceback, whatever the environment holds."""
-    env = {**os.environ, "CC": '"', "BELLCRANK_CFLAGS": "'", "XDG_CACHE_HOME": "r", "BELLCRANK_COMPILE_SECONDS": "x"}
+    env = {
+        **os.environ,
+        "CC": '"',
+        "BELLCRANK_CFLAGS": "'",
+        "XDG_CACHE_HOME": "r",
+        "BELLCRANK_COMPILE_SECONDS": "x",
+    }
     env.pop("BELLCRANK_CACHE", None)
     model = Path(__file__).parents[3] / "examples" / "cart.py"
     done = subprocess.run(
         [sys.executable, "-m", "bellcrank", "run", str(model), "--t-end", "0.1"],
-        env={**env, "HOME": str(tmp_path)}, cwd=tmp_path, capture_output=True, text=True,
-    )  # fmt: skip
+        env={**env, "HOME": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     assert "(from CC): it cannot be read" in done.stderr and "BELLCRANK_CFLAGS" in done.stderr

@@ -11,7 +11,12 @@ import pytest
 import bellcrank as bc
 from bellcrank.simulation.backend import compiler as building
 from bellcrank.simulation.backend.cache import cache_folder
-from bellcrank.simulation.backend.compiler import compile_source, find_compiler, load_from_source, shared_library
+from bellcrank.simulation.backend.compiler import (
+    compile_source,
+    find_compiler,
+    load_from_source,
+    shared_library,
+)
 from bellcrank.simulation.backend.tiers import compile_kernel
 from tests.models import needs_compiler, pendulum
 
@@ -82,7 +87,9 @@ def test_parallel_builds(cache):
 @needs_compiler
 def test_cache_that_cannot_be_written_is_replaced_by_a_temporary_one(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "file" / "cache"))  # a folder cannot be made in a file
+    monkeypatch.setenv(
+        "BELLCRANK_CACHE", str(tmp_path / "file" / "cache")
+    )  # a folder cannot be made in a file
     with pytest.warns(bc.ModelWarning, match="cache folder .* is not used: it cannot be written"):
         path = shared_library(SOURCE, find_compiler())
     assert path.exists() and tmp_path not in path.parents
@@ -98,7 +105,8 @@ def test_failure_shows_the_message_of_the_compiler(tmp_path):
 def test_flag_for_this_processor_is_left_out_where_it_is_not_known(tmp_path):
     script = tmp_path / "old_cc"
     script.write_text(
-        f'#!/bin/sh\ncase "$*" in *march*) echo "unknown -march" >&2; exit 1;; esac\nexec {find_compiler().command[0]} "$@"\n'
+        f'#!/bin/sh\ncase "$*" in *march*) echo "unknown -march" >&2; exit 1;; esac\nexec '
+        f'{find_compiler().command[0]} "$@"\n'
     )
     script.chmod(0o755)
     assert compile_source(SOURCE, tmp_path, building.Compiler((str(script),), "old")).exists()
@@ -108,7 +116,8 @@ def test_flag_for_this_processor_is_left_out_where_it_is_not_known(tmp_path):
 def test_flags_of_gcc_are_left_out_where_they_are_not_known(tmp_path):
     script = tmp_path / "other_cc"
     script.write_text(
-        f'#!/bin/sh\ncase "$*" in *rename*) echo "unknown" >&2; exit 1;; esac\nexec {find_compiler().command[0]} "$@"\n'
+        f'#!/bin/sh\ncase "$*" in *rename*) echo "unknown" >&2; exit 1;; esac\nexec '
+        f'{find_compiler().command[0]} "$@"\n'
     )
     script.chmod(0o755)
     compiler = building.Compiler((str(script),), "cc 1.0, Free Software Foundation")
@@ -117,7 +126,9 @@ def test_flags_of_gcc_are_left_out_where_they_are_not_known(tmp_path):
 
 
 def test_gcc_on_x86_spills_to_memory_but_not_where_runs_are_side_by_side(monkeypatch):
-    gcc = building.Compiler(("gcc",), "gcc 13.3.0\nCopyright (C) 2023 Free Software Foundation, Inc.")
+    gcc = building.Compiler(
+        ("gcc",), "gcc 13.3.0\nCopyright (C) 2023 Free Software Foundation, Inc."
+    )
     monkeypatch.delenv("BELLCRANK_CFLAGS", raising=False)
     monkeypatch.setattr(building.platform, "machine", lambda: "x86_64")
     assert set(building.GCC_X86) <= set(gcc.fast_flags)
@@ -127,7 +138,9 @@ def test_gcc_on_x86_spills_to_memory_but_not_where_runs_are_side_by_side(monkeyp
     assert set(building.GCC_LANES) <= set(building.lanes_flags(gcc, 100_000))
 
 
-@pytest.mark.parametrize(("machine", "flag"), [("aarch64", "-mcpu=native"), ("x86_64", "-march=native")])
+@pytest.mark.parametrize(
+    ("machine", "flag"), [("aarch64", "-mcpu=native"), ("x86_64", "-march=native")]
+)
 def test_clang_is_told_the_processor_as_it_asks_for(machine, flag, monkeypatch):
     monkeypatch.setattr(building.platform, "machine", lambda: machine)
     fast = building.Compiler(("clang",), "Debian clang version 14.0.6").fast_flags
@@ -141,11 +154,14 @@ def test_without_a_compiler_the_model_runs_in_python(no_compiler, monkeypatch):
     sim = eom.compile()
     assert sim.backend == "python"
     assert sim.notes == [
-        "runs in Python: there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang); "
+        "runs in Python: there is no C compiler (looked for CC, cc, gcc, clang and the "
+        "Python package ziglang); "
         "WebAssembly needs wasmtime (pip install 'bellcrank[wasm]')"
     ]
     assert sim.simulate().ended == "finished"
-    with pytest.warns(bc.ModelWarning, match=r"pendulum runs in (Python|WebAssembly).*no C compiler"):
+    with pytest.warns(
+        bc.ModelWarning, match=r"pendulum runs in (Python|WebAssembly).*no C compiler"
+    ):
         assert eom.compile(backend="c").backend == "python"
 
 
@@ -153,7 +169,8 @@ def test_without_a_compiler_the_model_runs_in_python(no_compiler, monkeypatch):
 def test_broken_compiler_falls_back_with_its_message(tmp_path, monkeypatch, cache):
     script = tmp_path / "cc"
     script.write_text(
-        '#!/bin/sh\n[ "$1" = --version ] && echo "broken cc 1.0" && exit 0\necho "out of luck" >&2\nexit 1\n'
+        '#!/bin/sh\n[ "$1" = --version ] && echo "broken cc 1.0" && exit 0\necho "out of '
+        'luck" >&2\nexit 1\n'
     )
     script.chmod(0o755)
     monkeypatch.setenv("CC", str(script))
@@ -188,7 +205,8 @@ def test_folder_that_cannot_be_written(tmp_path):
 
 
 @pytest.mark.skipif(
-    sys.platform == "win32" or os.geteuid() != 0 or not Path("/dev/full").exists(), reason="needs /dev/full"
+    sys.platform == "win32" or os.geteuid() != 0 or not Path("/dev/full").exists(),
+    reason="needs /dev/full",
 )
 def test_disk_full(tmp_path):
     (tmp_path / "model.c").symlink_to("/dev/full")
@@ -202,16 +220,24 @@ def test_quick_programs_are_the_same_to_rounding(monkeypatch, tmp_path):
     monkeypatch.delenv("BELLCRANK_CFLAGS")
     levels = []
     compile_it = building.compile_source
-    monkeypatch.setattr(building, "compile_source", lambda *a: levels.append(a[3][0]) or compile_it(*a))
+    monkeypatch.setattr(
+        building, "compile_source", lambda *a: levels.append(a[3][0]) or compile_it(*a)
+    )
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
     compile_kernel.cache_clear()
     equations = pendulum().equations()
     fast, quick = (equations.compile(backend="c", speed=speed) for speed in ("fast", "quick"))
-    assert levels == ["-O3", "-O1", "-O1"]  # one text with the kernel; the model, and the kernel that it is attached to
+    assert levels == [
+        "-O3",
+        "-O1",
+        "-O1",
+    ]  # one text with the kernel; the model, and the kernel that it is attached to
     a, b = fast.simulate(), quick.simulate()
     assert all(abs(a[x] - b[x]).max() < 1e-13 for x in a)
 
 
 def test_speed_that_is_not_known():
-    with pytest.raises(bc.ModelError, match="speed='slow' is not known; it is one of 'auto', 'fast', 'quick'"):
+    with pytest.raises(
+        bc.ModelError, match="speed='slow' is not known; it is one of 'auto', 'fast', 'quick'"
+    ):
         pendulum().equations().compile(backend="python", speed="slow")

@@ -1,4 +1,5 @@
-"""A long source compiled in two halves at once: the same library, and mistakes of both are reported."""
+"""A long source compiled in two halves at once: the same library, and mistakes of both are
+reported."""
 
 import shutil
 from runpy import run_path
@@ -30,9 +31,13 @@ def test_halves_make_the_same_run(small, monkeypatch, tmp_path):
     equations = run_path(str(EXAMPLES / "quarter_car.py"))["model"]().equations()
     commands = []
     run_program = compiler.run_program
-    monkeypatch.setattr(compiler, "run_program", lambda c, *a: commands.append(c) or run_program(c, *a))
+    monkeypatch.setattr(
+        compiler, "run_program", lambda c, *a: commands.append(c) or run_program(c, *a)
+    )
     apart = equations.compile(backend="c", speed="fast")
-    assert any("half_1.o" in word and "half_2.o" in word for command in commands for word in command)
+    assert any(
+        "half_1.o" in word and "half_2.o" in word for command in commands for word in command
+    )
     monkeypatch.setattr(compiler, "_can_compile_in_parallel", lambda: False)
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "other"))
     whole = equations.compile(backend="c", speed="fast")
@@ -43,11 +48,18 @@ def test_halves_make_the_same_run(small, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("half", [1, 2])
 def test_a_mistake_in_one_half_is_told(small, tmp_path, half):
-    text = "\n".join((
-        split_source.first_half(["int one(void) { return 1; }"]),
-        split_source.second_half("two", "#define EXPORT\nEXPORT void two(int *x)\n{\n    *x = 2;\n}"),
-        f"#if {split_source.HALF} == {half}", "int wrong = missing;", "#endif", "",
-    ))  # fmt: skip
+    text = "\n".join(
+        (
+            split_source.first_half(["int one(void) { return 1; }"]),
+            split_source.second_half(
+                "two", "#define EXPORT\nEXPORT void two(int *x)\n{\n    *x = 2;\n}"
+            ),
+            f"#if {split_source.HALF} == {half}",
+            "int wrong = missing;",
+            "#endif",
+            "",
+        )
+    )
     cc = find_compiler()
     assert cc is not None
     with pytest.raises(BuildError, match="missing"):

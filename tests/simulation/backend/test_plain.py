@@ -10,8 +10,15 @@ from bellcrank.simulation.backend import wasm
 from tests.models import example, needs_compiler, pendulum
 from tests.simulation.run.test_singular_positions import along, line
 
-TOLD = r"is not available in plain Python, which runs fixed steps \(rk2, .*a C compiler, or wasmtime \(pip install"
-CROSSING = {"t_end": 0.2, "step": 0.002, "initial": {"q(a)": -0.3, "u(a)": 3.0, "q(b)": 0.21, "q(c)": 0.21}}
+TOLD = (
+    r"is not available in plain Python, which runs fixed steps \(rk2, .*a C compiler, or "
+    r"wasmtime \(pip install"
+)
+CROSSING = {
+    "t_end": 0.2,
+    "step": 0.002,
+    "initial": {"q(a)": -0.3, "u(a)": 3.0, "q(b)": 0.21, "q(c)": 0.21},
+}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +39,9 @@ def test_what_it_runs(sim, method):
     """The linear pendulum swings as its formula says, as far as the method goes."""
     run = sim.simulate(method=method, step=0.005)
     error = np.abs(run["q(rod)"] - 0.3 * np.cos(np.pi * run.time)).max()
-    assert run.ended == "finished" and error < {1: 0.01, 2: 1e-4}.get(getattr(METHODS.get(method), "order", 4), 1e-6)
+    assert run.ended == "finished" and error < {1: 0.01, 2: 1e-4}.get(
+        getattr(METHODS.get(method), "order", 4), 1e-6
+    )
 
 
 def test_methods_for_differential_algebraic_equations():
@@ -47,11 +56,18 @@ def test_methods_for_differential_algebraic_equations():
 def test_singular_positions():
     """A start in one is rejected; a run that comes near one ends there, with rows up to it."""
     sim = example("n_four_bar", n=2).compile(backend="python")
-    with pytest.raises(bc.RunError, match=f"a start in a singular configuration of closed loops {TOLD}"):
+    with pytest.raises(
+        bc.RunError, match=f"a start in a singular configuration of closed loops {TOLD}"
+    ):
         sim.simulate(t_end=0.1, initial=line(2) | along(2, -2.0))
     run = example("change_point_four_bar").compile(backend="python").simulate(**CROSSING)
-    assert run.status is bc.RunStatus.AT_REST and 0 < run.time[-1] < 0.2 and abs(run["q(a)"][-1]) < 0.1
-    assert run.ended.startswith("stopped at t = 0.") and "a way through singular configurations" in run.ended
+    assert (
+        run.status is bc.RunStatus.AT_REST and 0 < run.time[-1] < 0.2 and abs(run["q(a)"][-1]) < 0.1
+    )
+    assert (
+        run.ended.startswith("stopped at t = 0.")
+        and "a way through singular configurations" in run.ended
+    )
 
 
 @needs_compiler
@@ -62,7 +78,9 @@ def test_methods_of_scipy_end_at_singular_positions(method):
     sim = example("change_point_four_bar").compile()
     run, through = sim.simulate(**CROSSING, method=method, rtol=1e-9), sim.simulate(**CROSSING)
     assert through.ok and run.status is bc.RunStatus.AT_REST
-    assert "SciPy's methods do not pass through singular configurations of loops: use rk2" in run.ended
+    assert (
+        "SciPy's methods do not pass through singular configurations of loops: use rk2" in run.ended
+    )
     n = len(run)
     assert n >= 8 and np.abs(run["q(b)"] - through["q(b)"][:n]).max() < 1e-6
 

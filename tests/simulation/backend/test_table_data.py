@@ -1,4 +1,5 @@
-"""Numbers of tables are data of compiled programs: another table needs no compiler, and no two models share theirs."""
+"""Numbers of tables are data of compiled programs: another table needs no compiler, and no two
+models share theirs."""
 
 import numpy as np
 import pytest
@@ -50,7 +51,9 @@ def test_other_tables_need_no_compiler(made):
         angle, alone = sim.simulate()["q(rod)"], eom.compile(backend="python").simulate()["q(rod)"]
         np.testing.assert_allclose(angle, alone, rtol=0, atol=1e-13)
         assert np.abs(angle - before).max() > 1e-3
-        assert sim.loaded.model.source != first.loaded.model.source  # checkpoints are of one of them
+        assert (
+            sim.loaded.model.source != first.loaded.model.source
+        )  # checkpoints are of one of them
     assert (first.simulate()["q(rod)"] == before).all()
     assert len(made) == count
     swinging(bc.table(np.linspace(-4, 4, 9), np.linspace(9, -9, 9))).compile()

@@ -1,4 +1,5 @@
-"""A library that is soon ready, and the one that follows it: of large models the same bits, whenever it comes."""
+"""A library that is soon ready, and the one that follows it: of large models the same bits,
+whenever it comes."""
 
 import os
 import shutil
@@ -23,7 +24,9 @@ from bellcrank.simulation.backend.processes import ProcessTerminated, run_progra
 from tests.models import needs_compiler, pendulum
 
 EXAMPLES = sorted(
-    p.stem for p in (Path(__file__).parents[3] / "examples").glob("*.py") if "def model(" in p.read_text()
+    p.stem
+    for p in (Path(__file__).parents[3] / "examples").glob("*.py")
+    if "def model(" in p.read_text()
 )
 METHODS = ("rk2", "rk4", "euler", "heun", "tsit5", "dop853", "radau5", "rodas5p", "auto")
 SOURCE = "int answer(void) { return 42; }\n"
@@ -150,14 +153,17 @@ def test_a_fast_library_that_cannot_be_made_is_noted(tiered, monkeypatch):
     sim.simulate()
     assert libraries(sim).is_final.wait(LONG)
     assert (
-        sim.notes[1] == "stays with the library that was soon ready, since the fast one is not made: the disk is full"
+        sim.notes[1]
+        == "stays with the library that was soon ready, since the fast one is not made: the "
+        "disk is full"
     )
     assert sim.simulate().settings["library"] == "early"
 
 
 @needs_compiler
 def test_where_there_is_one_library_alone(tiered, monkeypatch):
-    """Code of users, flags of users, flags that a compiler does not know, and sources that are soon compiled."""
+    """Code of users, flags of users, flags that a compiler does not know, and sources that are soon
+    compiled."""
 
     def speeds(own=True):
         found = tiers.build_libraries(
@@ -191,7 +197,14 @@ def test_both_libraries_fuse_the_same_products_and_sums(tmp_path):
     for speed in ("early_flags", "fast_flags"):
         dump = tmp_path / f"{speed}.txt"
         flags = [*getattr(find_compiler(), speed), f"-fdump-tree-optimized={dump}"]
-        command = [*find_compiler().command, *flags, "-S", "-o", os.devnull, str(tmp_path / "sums.c")]
+        command = [
+            *find_compiler().command,
+            *flags,
+            "-S",
+            "-o",
+            os.devnull,
+            str(tmp_path / "sums.c"),
+        ]
         subprocess.run(command, check=True, capture_output=True)
         texts.append(dump.read_text())
     assert texts[0] == texts[1] and "sums" in texts[0]
@@ -204,7 +217,11 @@ def test_what_is_under_way_ends_with_the_process():
     def task(aside):
         began.set()
         try:
-            run_program([sys.executable, "-c", "import time; time.sleep(60)"], None, background_process=aside)
+            run_program(
+                [sys.executable, "-c", "import time; time.sleep(60)"],
+                None,
+                background_process=aside,
+            )
         except ProcessTerminated:
             ended.append("ended")
 
@@ -217,7 +234,9 @@ def test_what_is_under_way_ends_with_the_process():
 
 
 @needs_compiler
-@pytest.mark.parametrize("use", ["runs", *(pytest.param(x, marks=pytest.mark.campaign) for x in ("stepper", "rhs"))])
+@pytest.mark.parametrize(
+    "use", ["runs", *(pytest.param(x, marks=pytest.mark.campaign) for x in ("stepper", "rhs"))]
+)
 def test_the_fast_library_is_begun_when_it_pays(tiered, monkeypatch, use):
     monkeypatch.setattr(of_libraries, "LONG_RUNS", LONG)
     gate, sim = Gate(monkeypatch), pendulum().equations().compile()
@@ -277,7 +296,9 @@ def is_gone(process):
 
 @needs_compiler
 @pytest.mark.campaign
-@pytest.mark.skipif(os.name != "posix" or find_compiler() is None or not find_compiler().is_gcc, reason="needs gcc")
+@pytest.mark.skipif(
+    os.name != "posix" or find_compiler() is None or not find_compiler().is_gcc, reason="needs gcc"
+)
 @pytest.mark.parametrize("end", ["exit", "fork", "interrupt"])
 def test_processes_end_while_a_compiler_is_under_way(tmp_path, end):
     """Nothing is waited for, no compiler continues, and nothing is left of a build."""
@@ -287,24 +308,37 @@ def test_processes_end_while_a_compiler_is_under_way(tmp_path, end):
     env = {k: v for k, v in os.environ.items() if k != "BELLCRANK_CFLAGS"}
     (tmp_path / "temporary").mkdir()
     env |= {"TMPDIR": str(tmp_path / "temporary")}
-    env |= {"CC": str(slow), "BELLCRANK_CACHE": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    env |= {
+        "CC": str(slow),
+        "BELLCRANK_CACHE": str(tmp_path / "cache"),
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
     script = "import bellcrank.simulation.backend.tiers as t; t.SMALL, t.SHORT = -1, 0\n" + SCRIPT
     done = subprocess.run(
-        [sys.executable, "-c", script, end, str(pid)], env=env, capture_output=True, text=True, timeout=600
+        [sys.executable, "-c", script, end, str(pid)],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     assert (done.returncode == 0) == (end != "interrupt"), done.stderr
-    assert "Exception in thread" not in done.stderr and "assert" not in done.stderr.lower(), done.stderr
+    assert "Exception in thread" not in done.stderr and "assert" not in done.stderr.lower(), (
+        done.stderr
+    )
     assert not [*(tmp_path / "cache").glob("build-*")]
     assert not [*(tmp_path / "temporary").iterdir()]
     assert is_gone(int(pid.read_text()))
 
 
 @pytest.mark.campaign
-@pytest.mark.skipif(find_compiler() is None or find_compiler().early_flags is None, reason="needs gcc")
+@pytest.mark.skipif(
+    find_compiler() is None or find_compiler().early_flags is None, reason="needs gcc"
+)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_bits_are_the_same_whichever_library_runs(name, tmp_path, monkeypatch):
-    """What gcc does after it has fused products and sums changes no result: all methods, all examples."""
+    """What gcc does after it has fused products and sums changes no result: all methods, all
+    examples."""
     monkeypatch.delenv("BELLCRANK_CFLAGS")
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
     monkeypatch.setattr(BackgroundQueue, "submit", lambda self, task: False)
@@ -320,7 +354,9 @@ def test_bits_are_the_same_whichever_library_runs(name, tmp_path, monkeypatch):
         ran = []
         for sim in (early, fast):
             try:
-                run = sim.simulate(method=method, t_end=t_end, step=min(given.step or 0.001, t_end / 100))
+                run = sim.simulate(
+                    method=method, t_end=t_end, step=min(given.step or 0.001, t_end / 100)
+                )
             except bc.BellcrankError as error:
                 ran.append(str(error))
             else:

@@ -39,17 +39,21 @@ def test_a_pendulum(method):
     """A swing that is large enough that rounding is not what adaptive methods follow."""
     equations = pendulum().equations()
     a, b = (
-        equations.compile(backend=x).simulate(t_end=0.5, method=method, initial={"q(rod)": 1.0}) for x in ("c", "wasm")
+        equations.compile(backend=x).simulate(t_end=0.5, method=method, initial={"q(rod)": 1.0})
+        for x in ("c", "wasm")
     )
     assert b.settings["backend"] == "wasm"
     assert_same(a, b, 1e-9 if method in ("radau5", "rodas5p") else 1e-11)
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", ["four_bar", "change_point_four_bar", "stanford_arm", "rolling_disc"])
+@pytest.mark.parametrize(
+    "name", ["four_bar", "change_point_four_bar", "stanford_arm", "rolling_disc"]
+)
 @pytest.mark.parametrize("method", ["rk4", "tsit5"])
 def test_loops_and_bridges(name, method):
-    """Steps that a method chooses agree as far as its tolerance asks: from rest, rounding chooses the first ones."""
+    """Steps that a method chooses agree as far as its tolerance asks: from rest, rounding chooses
+    the first ones."""
     equations = example(name)
     a, b = (equations.compile(backend=x).simulate(t_end=0.1, method=method) for x in ("c", "wasm"))
     assert_same(a, b, 1e-11 if method == "rk4" else 1e-7)
@@ -60,9 +64,14 @@ def test_tables_and_functions_that_webassembly_lacks():
     def prepare(s):
         s.add_input("a", units="1")
         s.define("f", bc.table((-2.0, -0.5, 0.0, 1.0, 3.0), (1.0, -1.0, 0.5, 2.0, -3.0), 3))
-        s.define("g", bc.table((-1.0, 0.0, 2.0), (-1.0, 0.5, 1.0), [[0, 1, 0], [1, 2, 1], [0, 1, 3]], 1))
+        s.define(
+            "g", bc.table((-1.0, 0.0, 2.0), (-1.0, 0.5, 1.0), [[0, 1, 0], [1, 2, 1], [0, 1, 3]], 1)
+        )
 
-    law = "m0*(f(a + q(rod)) + g(q(rod), a) + mod(a + 2*q(rod), 0.3) - atan2(q(rod), 1 + a^2) + abs(a)^0.7 - q(rod))"
+    law = (
+        "m0*(f(a + q(rod)) + g(q(rod), a) + mod(a + 2*q(rod), 0.3) - atan2(q(rod), 1 + a^2) + "
+        "abs(a)^0.7 - q(rod))"
+    )
     equations = pendulum(law, prepare, m0=2.1).equations()
     given = {"t_end": 0.5, "inputs": {"a": bc.signals.sine(amplitude=0.9, frequency=1.5)}}
     assert_same(*(equations.compile(backend=x).simulate(**given) for x in ("c", "wasm")))
@@ -75,7 +84,9 @@ def test_linkages_are_functions_of_the_kernel(table):
     s = bc.System("corner", units="mks", axes="ISO 8855")
     base = s.add_body("base", translate=3, mass=400)
     chain = linkage("trailing_arm")
-    wheel = s.add_body("wheel", parent=base, mass=38, inertia=(0.9, 1.4, 0.9), cm=chain.chain.place("wheel_centre"))
+    wheel = s.add_body(
+        "wheel", parent=base, mass=38, inertia=(0.9, 1.4, 0.9), cm=chain.chain.place("wheel_centre")
+    )
     given = {"linkage": chain.table(**table), "extend": True} if table else {"linkage": chain}
     joint = s.add_linkage("arm", base=base, carrier=wheel, **given)
     s.add_force("tyre", magnitude="-k*x", direction=s.inertial[3], at=joint.point("wheel_centre"))
@@ -87,13 +98,16 @@ def test_linkages_are_functions_of_the_kernel(table):
     wasm.loaded.model.functions = tuple(refused)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert_same(*(x.simulate(t_end=0.1, step=0.002, initial={"u(base)": 1.0}) for x in (c, wasm)))
+        assert_same(
+            *(x.simulate(t_end=0.1, step=0.002, initial={"u(base)": 1.0}) for x in (c, wasm))
+        )
 
 
 @needs_compiler
 @pytest.mark.parametrize("method", ["rk4", pytest.param("radau5", marks=pytest.mark.campaign)])
 def test_ground_is_a_function_of_the_kernel(method):
-    """Along x and over x and y, with the derivatives that stiff methods ask for; nothing of it is called back."""
+    """Along x and over x and y, with the derivatives that stiff methods ask for; nothing of it is
+    called back."""
     s = bc.System("balls", axes="ISO 8855")
     x = np.linspace(-2.0, 2.0, 9)
     grounds = (
@@ -106,22 +120,33 @@ def test_ground_is_a_function_of_the_kernel(method):
     s.add_gravity()
     equations = s.equations()
     assert equations.program.externals and all(r.kernel for r in equations.program.externals)
-    given = {"t_end": 0.1, "method": method, "initial": {"q(a, 3)": 0.49, "q(b, 3)": 0.49, "u(a, 1)": 2.0}}
+    given = {
+        "t_end": 0.1,
+        "method": method,
+        "initial": {"q(a, 3)": 0.49, "q(b, 3)": 0.49, "u(a, 1)": 2.0},
+    }
     assert_same(
-        *(equations.compile(backend=x).simulate(**given) for x in ("c", "wasm")), 1e-11 if method == "rk4" else 1e-8
+        *(equations.compile(backend=x).simulate(**given) for x in ("c", "wasm")),
+        1e-11 if method == "rk4" else 1e-8,
     )
 
 
 @needs_compiler
 def test_inputs_of_every_kind():
-    equations = pendulum("-m0*q(rod) + push", lambda s: s.add_input("push", units="N-m"), m0=3.0).equations()
+    equations = pendulum(
+        "-m0*q(rod) + push", lambda s: s.add_input("push", units="N-m"), m0=3.0
+    ).equations()
     a, b = (equations.compile(backend=x) for x in ("c", "wasm"))
     for signal in (
-        bc.signals.sine(amplitude=0.3, frequency=2.0), bc.signals.step(at=0.105, height=0.4), bc.signals.sampled([0, 0.1, 0.3], [0.0, 1.0, 0.5]),
+        bc.signals.sine(amplitude=0.3, frequency=2.0),
+        bc.signals.step(at=0.105, height=0.4),
+        bc.signals.sampled([0, 0.1, 0.3], [0.0, 1.0, 0.5]),
         lambda t: 0.1 * t,
-    ):  # fmt: skip
+    ):
         for method in ("rk4", "tsit5"):
-            assert_same(*(x.simulate(t_end=0.3, method=method, inputs={"push": signal}) for x in (a, b)))
+            assert_same(
+                *(x.simulate(t_end=0.3, method=method, inputs={"push": signal}) for x in (a, b))
+            )
 
 
 @needs_compiler
@@ -139,7 +164,9 @@ def test_events_that_act(method):
 @pytest.mark.parametrize("dae", ["dlmm", "baumgarte", "half-explicit", "projection"])
 def test_methods_for_differential_algebraic_equations(dae):
     equations = example("four_bar")
-    assert_same(*(equations.compile(backend=x).simulate(t_end=0.05, dae=dae) for x in ("c", "wasm")))
+    assert_same(
+        *(equations.compile(backend=x).simulate(t_end=0.05, dae=dae) for x in ("c", "wasm"))
+    )
 
 
 @needs_compiler
@@ -151,27 +178,40 @@ def test_external_routines_are_called_back():
         return -3.0 * q - 0.01 * memory[0]
 
     equations = pendulum(
-        "f0*law(q(rod))", lambda s: s.add_external("law", arguments=("x",), memory=1, python=law), f0=1.0
+        "f0*law(q(rod))",
+        lambda s: s.add_external("law", arguments=("x",), memory=1, python=law),
+        f0=1.0,
     ).equations()
     for method in ("rk4", "tsit5"):
-        assert_same(*(equations.compile(backend=x).simulate(t_end=0.2, method=method) for x in ("c", "wasm")))
+        assert_same(
+            *(
+                equations.compile(backend=x).simulate(t_end=0.2, method=method)
+                for x in ("c", "wasm")
+            )
+        )
 
 
 @needs_compiler
 @pytest.mark.parametrize("method", ["rk4", "tsit5"])
 def test_many_runs(method):
     """Parameters, starts and inputs of their own, histories and figures; one run cannot be done."""
-    equations = pendulum("-m0*q(rod) + push", lambda s: s.add_input("push", units="N-m"), m0=3.0).equations()
+    equations = pendulum(
+        "-m0*q(rod) + push", lambda s: s.add_input("push", units="N-m"), m0=3.0
+    ).equations()
     given = {
         "parameters": {"m0": [1.0, 2.0, -1e300, 3.0]}, "initial": {"q(rod)": [0.1, 0.2, 0.3, 0.4]}, "t_end": 0.3,
         "inputs": {"push": [bc.signals.sine(0.3, 1), bc.signals.sampled([0, 0.1, 0.3], [0, 2, 0.5]), 0.0, bc.signals.step(at=0.105, height=0.4)]},
         "method": method, "channels": "q(rod)", "metrics": {"u(rod)": ["max", "rms", "percentile(90)"]}, "backend": "cores",
     }  # fmt: skip
     a, b = (equations.compile(backend=x).simulate_many(**given) for x in ("c", "wasm"))
-    assert b.settings["backend"] == "cores" and a.ended == b.ended and a.ended.count("finished") == 3
+    assert (
+        b.settings["backend"] == "cores" and a.ended == b.ended and a.ended.count("finished") == 3
+    )
     assert np.allclose(a["q(rod)"], b["q(rod)"], rtol=1e-10, atol=1e-12, equal_nan=True)
     for name, values in a.metrics["u(rod)"].items():
-        assert np.allclose(values, b.metrics["u(rod)"][name], rtol=1e-10, atol=1e-12, equal_nan=True)
+        assert np.allclose(
+            values, b.metrics["u(rod)"][name], rtol=1e-10, atol=1e-12, equal_nan=True
+        )
 
 
 @needs_compiler
@@ -261,16 +301,23 @@ def test_a_routine_that_runs_the_model_itself():
             inner.append(rows(sims[0].simulate(t_end=0.02, initial={"q(rod)": 0.1})))
         return -3.0 * q
 
-    prepared = pendulum("f0*law(q(rod))", lambda s: s.add_external("law", arguments=("x",), python=law), f0=1.0)
+    prepared = pendulum(
+        "f0*law(q(rod))", lambda s: s.add_external("law", arguments=("x",), python=law), f0=1.0
+    )
     sim = prepared.equations().compile(backend="wasm")
-    wanted = [rows(sim.simulate(t_end=0.1)), rows(sim.simulate(t_end=0.02, initial={"q(rod)": 0.1}))]
+    wanted = [
+        rows(sim.simulate(t_end=0.1)),
+        rows(sim.simulate(t_end=0.02, initial={"q(rod)": 0.1})),
+    ]
     sims.append(sim)
     assert np.array_equal(rows(sim.simulate(t_end=0.1)), wanted[0])
     assert np.array_equal(inner[1], wanted[1])
 
 
 @pytest.mark.campaign
-@pytest.mark.skipif(bool(make_kernel.missing_tools()), reason="needs clang 14, lld 14 and wasi-libc")
+@pytest.mark.skipif(
+    bool(make_kernel.missing_tools()), reason="needs clang 14, lld 14 and wasi-libc"
+)
 @pytest.mark.parametrize("name", make_kernel.KERNELS)
 def test_the_kernel_is_that_of_its_text(name):
     """Otherwise: python -m bellcrank.codegen.wasm.make_kernel."""
@@ -292,7 +339,13 @@ assert run.ok and run.settings["backend"] == sys.argv[2], run.settings
 def test_examples_run_without_a_compiler(name, backend, tmp_path):
     folder = tmp_path / "bin"
     folder.mkdir()
-    env = {"PATH": str(folder), "BELLCRANK_CACHE": str(tmp_path / "cache"), "PYTHONPATH": ":".join(sys.path)}
+    env = {
+        "PATH": str(folder),
+        "BELLCRANK_CACHE": str(tmp_path / "cache"),
+        "PYTHONPATH": ":".join(sys.path),
+    }
     path = make_kernel.FOLDER.parents[2] / "examples" / f"{name}.py"
-    done = subprocess.run([sys.executable, "-c", SCRIPT, str(path), backend], env=env, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(path), backend], env=env, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr

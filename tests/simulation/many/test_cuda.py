@@ -1,4 +1,5 @@
-"""The text for GPUs, compiled as C++ and run by a processor that plays one, against runs in C; on a GPU the same for real."""
+"""The text for GPUs, compiled as C++ and run by a processor that plays one, against runs in C; on a
+GPU the same for real."""
 
 import ctypes
 import shutil
@@ -21,32 +22,78 @@ from tests.models import example, needs_compiler, rarely
 from tests.simulation.run.test_free_bodies import tumbling
 
 LOOPS = ["slider_crank", "four_bar", "sarrus_linkage"]
-TREES = ["quarter_car", "stanford_arm", "motorcycle", "suspension_car", "passenger_car", "driven_car"]
+TREES = [
+    "quarter_car",
+    "stanford_arm",
+    "motorcycle",
+    "suspension_car",
+    "passenger_car",
+    "driven_car",
+]
 
 
 EVENTS = {  # of some models: events, and a parameter that varies
-    "clutch": ([
-        bc.event("u(engine) - u(wheel)", action={"locked": 1}, name="locks"),
-        bc.event("where(locked > 0, abs(hold) - cap, -1)", direction=1, action={"locked": 0, "side": "sign(hold)"}, name="slips"),
-    ], "drag", {"t_end": 4.0}),
-    "quarter_car": ([
-        bc.event("q(body) - 0.002", direction=1, action={"u(body)": "-0.8*u(body)"}, name="stop"),
-        bc.event("az < -0.8", stop=True, name="hard"),
-    ], "k", {"t_end": 0.4, "step": 0.002, "inputs": {"z_road": bc.signals.step(at=0.0131, height=0.05)}}),
-    "slider_crank": ([
-        bc.event("x - 0.45", direction=1, action={"u(crank)": "0.8*u(crank)", "l": "1.01*l"}, name="far"),
-        bc.event("c*t > 0.4", stop=True, name="late"),
-    ], "c", {"t_end": 0.4}),
-}  # fmt: skip
+    "clutch": (
+        [
+            bc.event("u(engine) - u(wheel)", action={"locked": 1}, name="locks"),
+            bc.event(
+                "where(locked > 0, abs(hold) - cap, -1)",
+                direction=1,
+                action={"locked": 0, "side": "sign(hold)"},
+                name="slips",
+            ),
+        ],
+        "drag",
+        {"t_end": 4.0},
+    ),
+    "quarter_car": (
+        [
+            bc.event(
+                "q(body) - 0.002", direction=1, action={"u(body)": "-0.8*u(body)"}, name="stop"
+            ),
+            bc.event("az < -0.8", stop=True, name="hard"),
+        ],
+        "k",
+        {
+            "t_end": 0.4,
+            "step": 0.002,
+            "inputs": {"z_road": bc.signals.step(at=0.0131, height=0.05)},
+        },
+    ),
+    "slider_crank": (
+        [
+            bc.event(
+                "x - 0.45",
+                direction=1,
+                action={"u(crank)": "0.8*u(crank)", "l": "1.01*l"},
+                name="far",
+            ),
+            bc.event("c*t > 0.4", stop=True, name="late"),
+        ],
+        "c",
+        {"t_end": 0.4},
+    ),
+}
 
 
 class Played:
     """A GPU played by a processor: threads one after another, in three launches."""
 
     def __init__(self, program, method, shared, number, events, folder):
-        (folder / "gpu.cpp").write_text(host_emulation(cuda_source(program, method, shared, number, events), shared))
+        (folder / "gpu.cpp").write_text(
+            host_emulation(cuda_source(program, method, shared, number, events), shared)
+        )
         library = folder / "gpu.so"
-        command = ["g++", "-O1", "-ffp-contract=off", "-fPIC", "-shared", str(folder / "gpu.cpp"), "-o", str(library)]
+        command = [
+            "g++",
+            "-O1",
+            "-ffp-contract=off",
+            "-fPIC",
+            "-shared",
+            str(folder / "gpu.cpp"),
+            "-o",
+            str(library),
+        ]
         done = subprocess.run([*command, "-lm"], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:3000]
         self.library = ctypes.CDLL(str(library))
@@ -60,7 +107,9 @@ class Played:
         jobs, tallies = (np.empty(n * size // 8 + 1) for size in run_memory(self.sizes, wanted))
         for i in (1, 2, 3):
             at = [ctypes.c_void_p(x.ctypes.data) for x in (jobs, tallies)]
-            self.library.run_on_host(ctypes.byref(batch), *at, long(i == 1), long(spec.n_steps * i // 3))
+            self.library.run_on_host(
+                ctypes.byref(batch), *at, long(i == 1), long(spec.n_steps * i // 3)
+            )
         return 0.0
 
 
@@ -156,7 +205,8 @@ def test_values_that_lie_on_a_gpu():
     cupy = pytest.importorskip("cupy")
     sim, k = example("quarter_car").compile(), np.linspace(1e4, 2e4, 50)
     there, here = (
-        sim.simulate_many(parameters={"k": x}, t_end=0.01, step=0.001, backend="cuda") for x in (cupy.asarray(k), k)
+        sim.simulate_many(parameters={"k": x}, t_end=0.01, step=0.001, backend="cuda")
+        for x in (cupy.asarray(k), k)
     )
     assert (there["az"] == here["az"]).all()
     assert (there.values["k"] == k).all()
@@ -170,15 +220,23 @@ class Elsewhere:
 
 
 def against_cores(name, precision="double", share=False):
-    """Parameters that enter constants, figures, an input that jumps within a step where there is one."""
+    """Parameters that enter constants, figures, an input that jumps within a step where there is
+    one."""
     sim = example(name).compile()
     tolerance = {"double": 1e-12, "single": 1e-5}[precision]
     names = [x.name for x in sim.interface.parameters if x.default][:4] if not share else []
-    values = {x: np.linspace(0.97, 1.05, 5) * sim.interface.find_or_none(x, ("parameter",)).default for x in names}
+    values = {
+        x: np.linspace(0.97, 1.05, 5) * sim.interface.find_or_none(x, ("parameter",)).default
+        for x in names
+    }
     start = sim.interface.coordinates[0]
     base = float(sim.interface.run.initial.get(start.name, start.default or 0.0))
     step, channels = sim.interface.run.step or 1e-3, [x.name for x in sim.interface.channels]
-    jump = {"inputs": {"z_road": bc.signals.step(at=6.3 * step, height=0.05)}} if name == "quarter_car" else {}
+    jump = (
+        {"inputs": {"z_road": bc.signals.step(at=6.3 * step, height=0.05)}}
+        if name == "quarter_car"
+        else {}
+    )
     given = {
         "n": 5,
         "parameters": values,
@@ -189,7 +247,18 @@ def against_cores(name, precision="double", share=False):
         "channels": channels,
         **jump,
     }
-    figures = {channels[-1]: ["final", "min", "max", "mean", "rms", "crossing(0.1)", "percentile(80)", "wk"]}
+    figures = {
+        channels[-1]: [
+            "final",
+            "min",
+            "max",
+            "mean",
+            "rms",
+            "crossing(0.1)",
+            "percentile(80)",
+            "wk",
+        ]
+    }
     there = sim.simulate_many(backend="cuda", precision=precision, metrics=figures, **given)
     here = sim.simulate_many(backend="cores", metrics=figures, **given)
     assert there.settings["precision"] == precision
@@ -199,16 +268,25 @@ def against_cores(name, precision="double", share=False):
     for c in channels:
         largest[here.units[c]] = max(largest.get(here.units[c], 1e-6), np.abs(here[c]).max())
     for c in channels:
-        np.testing.assert_allclose(there[c], here[c], rtol=0, atol=tolerance * largest[here.units[c]], err_msg=c)
+        np.testing.assert_allclose(
+            there[c], here[c], rtol=0, atol=tolerance * largest[here.units[c]], err_msg=c
+        )
     for word, x in here.metrics[channels[-1]].items():
-        allowed = 10 * tolerance * (largest[here.units[channels[-1]]] if word != "crossing(0.1)" else 1.0)
+        allowed = (
+            10 * tolerance * (largest[here.units[channels[-1]]] if word != "crossing(0.1)" else 1.0)
+        )
         if precision == "single" and word.startswith("percentile"):
-            allowed = 0.01 * np.ptp(here[channels[-1]])  # rows next to the edge of a cell are counted in either
-        np.testing.assert_allclose(there.metrics[channels[-1]][word], x, rtol=0, atol=allowed, err_msg=word)
+            allowed = 0.01 * np.ptp(
+                here[channels[-1]]
+            )  # rows next to the edge of a cell are counted in either
+        np.testing.assert_allclose(
+            there.metrics[channels[-1]][word], x, rtol=0, atol=allowed, err_msg=word
+        )
 
 
 def with_events(name, precision="double"):
-    """Against `simulate`, with the same bits whatever the number of runs; an event may stop some."""
+    """Against `simulate`, with the same bits whatever the number of runs; an event may stop
+    some."""
     tolerance = {"double": 1e-12, "single": 1e-5}[precision]
     sim, (events, varied, settings) = example(name).compile(), EVENTS[name]
     values = np.linspace(0.8, 1.2, 6) * sim.interface.get(varied, ("parameter",)).default
@@ -216,12 +294,18 @@ def with_events(name, precision="double"):
     on_gpu = {"backend": "cuda", "precision": precision, **given}
     there = sim.simulate_many(parameters={varied: values}, **on_gpu)
     here = sim.simulate_many(parameters={varied: values}, backend="cores", **given)
-    assert (there.settings["backend"], there.settings["precision"], there.notes) == ("cuda", precision, [])
+    assert (there.settings["backend"], there.settings["precision"], there.notes) == (
+        "cuda",
+        precision,
+        [],
+    )
     assert (here.settings["backend"], there.ended) == ("python", here.ended)
     for c in there:
         size = max(np.nanmax(np.abs(here[c])), 1e-6)
         np.testing.assert_allclose(there[c], here[c], rtol=0, atol=tolerance * size, err_msg=c)
-    plain = sim.simulate_many(parameters={varied: values}, backend="lanes", output_every=3, **settings)
+    plain = sim.simulate_many(
+        parameters={varied: values}, backend="lanes", output_every=3, **settings
+    )
     assert any((plain[c] != there[c]).any() for c in there)  # something happens
     some = sim.simulate_many(parameters={varied: values[[4, 1]]}, **on_gpu)
     for c in there:
@@ -229,11 +313,14 @@ def with_events(name, precision="double"):
     alike = sim.simulate_many(n=2, parameters={varied: values[3]}, **on_gpu)  # in constant memory
     for c in there:
         size = max(np.nanmax(np.abs(there[c])), 1e-6)
-        np.testing.assert_allclose(alike[c], there[c][[3, 3]], rtol=0, atol=tolerance * size, err_msg=c)
+        np.testing.assert_allclose(
+            alike[c], there[c][[3, 3]], rtol=0, atol=tolerance * size, err_msg=c
+        )
 
 
 def near_singular_positions():
-    """Runs that come near one are done again by the cores, and a note says how many; the others stay on the GPU."""
+    """Runs that come near one are done again by the cores, and a note says how many; the others
+    stay on the GPU."""
     sim = example("slider_crank", equal_arms=True).compile()
     speed = np.array([0.5, 8.0, 0.6])
     given = {"initial": {"u(crank)": speed}, "t_end": 0.5, "step": 0.001, "channels": ["x"]}
@@ -247,13 +334,17 @@ def near_singular_positions():
 @pytest.mark.skipif(not gpu_obstacle(), reason="there is a GPU")
 def test_values_on_a_gpu_that_cannot_be_read_are_told():
     with pytest.raises(bc.BellcrankError, match="lie on a GPU, and cannot be read: "):
-        example("quarter_car").compile().simulate_many(parameters={"k": Elsewhere()}, t_end=0.01, step=0.001)
+        example("quarter_car").compile().simulate_many(
+            parameters={"k": Elsewhere()}, t_end=0.01, step=0.001
+        )
 
 
 @needs_compiler  # which the cores use
 @pytest.mark.skipif(not gpu_obstacle(), reason="there is a GPU")
 def test_a_machine_without_a_gpu_says_so_and_uses_its_cores():
-    many = example("quarter_car").compile().simulate_many(n=3, t_end=0.01, step=0.001, backend="cuda")
+    many = (
+        example("quarter_car").compile().simulate_many(n=3, t_end=0.01, step=0.001, backend="cuda")
+    )
     assert many.settings["backend"] == "lanes"
     assert "not done on a GPU: " in many.notes[0]
 
@@ -265,11 +356,17 @@ class CUDARuntimeError(RuntimeError):
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        ("cudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA runtime version",
-         "the driver of the GPU is too old for this CuPy: update it"),
-        ("cudaErrorNoDevice: no CUDA-capable device is detected", "there is no CUDA GPU that can be used (cudaErrorNo"),
+        (
+            "cudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA "
+            "runtime version",
+            "the driver of the GPU is too old for this CuPy: update it",
+        ),
+        (
+            "cudaErrorNoDevice: no CUDA-capable device is detected",
+            "there is no CUDA GPU that can be used (cudaErrorNo",
+        ),
     ],
-)  # fmt: skip
+)
 @needs_compiler  # which the cores use
 @pytest.mark.parametrize("backend", ["cuda", "auto"])
 def test_a_driver_that_is_too_old_is_told_and_cores_are_used(error, said, backend, monkeypatch):
@@ -278,21 +375,37 @@ def test_a_driver_that_is_too_old_is_told_and_cores_are_used(error, said, backen
     def count():
         raise CUDARuntimeError(error)
 
-    cupy, told = ModuleType("cupy"), SimpleNamespace(getDeviceCount=count, CUDARuntimeError=CUDARuntimeError)
+    cupy, told = (
+        ModuleType("cupy"),
+        SimpleNamespace(getDeviceCount=count, CUDARuntimeError=CUDARuntimeError),
+    )
     cupy.cuda = SimpleNamespace(runtime=told)
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    many = example("quarter_car").compile().simulate_many(n=3, t_end=0.01, step=0.001, backend=backend)
+    many = (
+        example("quarter_car").compile().simulate_many(n=3, t_end=0.01, step=0.001, backend=backend)
+    )
     assert many.ended == ["finished"] * 3
     assert many.settings["backend"] == "lanes"
-    assert (len(many.notes), [said in x for x in many.notes]) == ((1, [True]) if backend == "cuda" else (0, []))
+    assert (len(many.notes), [said in x for x in many.notes]) == (
+        (1, [True]) if backend == "cuda" else (0, [])
+    )
 
 
 @pytest.mark.parametrize(
     ("raised", "said"),
     [
-        (ModuleNotFoundError("No module named 'cupy'", name="cupy"), "the package cupy is not installed (pip install"),
-        (ModuleNotFoundError("No module named 'fastrlock'", name="fastrlock"), "cannot be used (No module named 'fast"),
-        (ImportError("Failed to import CuPy.\n\nlibcublas.so.12: cannot open"), "(Failed to import CuPy. libcublas.so"),
+        (
+            ModuleNotFoundError("No module named 'cupy'", name="cupy"),
+            "the package cupy is not installed (pip install",
+        ),
+        (
+            ModuleNotFoundError("No module named 'fastrlock'", name="fastrlock"),
+            "cannot be used (No module named 'fast",
+        ),
+        (
+            ImportError("Failed to import CuPy.\n\nlibcublas.so.12: cannot open"),
+            "(Failed to import CuPy. libcublas.so",
+        ),
     ],
 )
 def test_a_cupy_that_cannot_be_imported_is_told(raised, said, monkeypatch):

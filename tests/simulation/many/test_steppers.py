@@ -1,4 +1,5 @@
-"""A vector of steppers, and environments of Gymnasium: the bits of single ones, what fails alone, what is rejected."""
+"""A vector of steppers, and environments of Gymnasium: the bits of single ones, what fails alone,
+what is rejected."""
 
 import runpy
 from pathlib import Path
@@ -27,12 +28,15 @@ def cart() -> Any:
 
 
 def values(st: Any) -> np.ndarray:
-    return np.column_stack([np.atleast_1d(st.t), np.atleast_2d(st.state), np.atleast_2d(st.outputs)])
+    return np.column_stack(
+        [np.atleast_1d(st.t), np.atleast_2d(st.state), np.atleast_2d(st.outputs)]
+    )
 
 
 @pytest.mark.parametrize("model", [driven, four_bar])
 def test_a_vector_has_the_bits_of_its_steppers(made: Any, model: Any) -> None:
-    """With memories, kept values and loops; inputs, parameters, starts of each; what was saved comes back."""
+    """With memories, kept values and loops; inputs, parameters, starts of each; what was saved
+    comes back."""
     sim, rng = made[model], np.random.default_rng(2)
     name, state = ("k", "q(mass)") if model is driven else ("g", "u(a)")
     p, first = rng.uniform(20, 50, 3), rng.uniform(0.1, 0.3, 3)
@@ -76,7 +80,10 @@ def test_a_run_that_fails_leaves_the_others_alone(made: Any) -> None:
     all_of.step(100)
     assert list(all_of.problems) == [1] and "stopped at t = 0." in all_of.problems[1]
     assert repr(all_of) == f"Steppers('driven': 3 runs, rk4, step {STEP:g} s; 1 failed)"
-    assert np.isfinite(np.asarray(all_of.state)).all() and all_of.t[1] < 0.9 < all_of.t[0] == all_of.t[2]
+    assert (
+        np.isfinite(np.asarray(all_of.state)).all()
+        and all_of.t[1] < 0.9 < all_of.t[0] == all_of.t[2]
+    )
     other = sim.stepper(parameters={"k": 30.0}, step=STEP, inputs={"z": 0.1})
     other.step(100)
     assert np.array_equal(values(all_of)[2], values(other)[0])
@@ -101,9 +108,17 @@ def test_what_vectors_refuse(made: Any) -> None:
         (lambda: all_of.set(y=1), bc.ModelError, "the model has no such input"),
         (lambda: all_of.step(0.5), bc.ModelError, "the number of steps must be whole"),
         (lambda: all_of.set_parameter(kk=1), bc.ModelError, "the model has no such parameter"),
-        (lambda: all_of.reset([0], initial={"q(mess)": 1}), bc.ModelError, "no such coordinate or speed"),
+        (
+            lambda: all_of.reset([0], initial={"q(mess)": 1}),
+            bc.ModelError,
+            "no such coordinate or speed",
+        ),
         (lambda: all_of.reset([2]), bc.ModelError, "there is no run 2; they are 0 to 1"),
-        (lambda: all_of.restore([]), bc.ModelError, r"it takes what save\(\) of 2 runs has returned"),
+        (
+            lambda: all_of.restore([]),
+            bc.ModelError,
+            r"it takes what save\(\) of 2 runs has returned",
+        ),
         (lambda: sim.steppers(), bc.ModelError, "n"),
         (lambda: sim.steppers(2, parameters={"k": [1, 2, 3]}), bc.ModelError, "3"),
     ]
@@ -114,19 +129,29 @@ def test_what_vectors_refuse(made: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*(symmetric and normalized|Box observation space).*")
-@pytest.mark.parametrize("actions", [{"force": (-10, 10)}, [{"force": -10}, {"force": 0}, {"force": 10}]])
+@pytest.mark.parametrize(
+    "actions", [{"force": (-10, 10)}, [{"force": -10}, {"force": 0}, {"force": 10}]]
+)
 def test_environments_satisfy_gymnasium(cart: Any, actions: Any) -> None:
-    """Its checker; and a vector has the bits of single environments with seeds of their own, over ends of episodes."""
+    """Its checker; and a vector has the bits of single environments with seeds of their own, over
+    ends of episodes."""
     pytest.importorskip("gymnasium", reason="the extra gym is not installed")
     from gymnasium.utils.env_checker import check_env
     from gymnasium.vector import SyncVectorEnv
 
     def make(n: int | None = None) -> Any:
         return bc.gym.make(
-            cart, actions, observations=["q(cart)", "sin(q(pole))", "u(pole)"], reward="1 - q(pole)**2 - 0.001*force**2 - m_p",
-            done="abs(q(pole)) > 0.3", action_every=4, t_end=0.5, n=n,
-            initial={"q(pole)": bc.random.uniform(-0.2, 0.2)}, parameters={"M_p": bc.random.uniform(0.05, 0.2)},
-        )  # fmt: skip
+            cart,
+            actions,
+            observations=["q(cart)", "sin(q(pole))", "u(pole)"],
+            reward="1 - q(pole)**2 - 0.001*force**2 - m_p",
+            done="abs(q(pole)) > 0.3",
+            action_every=4,
+            t_end=0.5,
+            n=n,
+            initial={"q(pole)": bc.random.uniform(-0.2, 0.2)},
+            parameters={"M_p": bc.random.uniform(0.05, 0.2)},
+        )
 
     check_env(make(), skip_render_check=True)
     ours, theirs = make(3), SyncVectorEnv([make] * 3)
@@ -144,13 +169,19 @@ def test_environments_satisfy_gymnasium(cart: Any, actions: Any) -> None:
 def test_functions_of_channels_and_steps_that_fail(cart: Any) -> None:
     pytest.importorskip("gymnasium", reason="the extra gym is not installed")
     env = bc.gym.make(
-        cart, {"force": (-1, 1)}, observations={"q(pole)": (-1, 1)}, reward=lambda x: x["q(pole)"] ** 2 + x["force"],
-        done=lambda x: x["q(pole)"] > 0.5, t_end=1.0,
-    )  # fmt: skip
+        cart,
+        {"force": (-1, 1)},
+        observations={"q(pole)": (-1, 1)},
+        reward=lambda x: x["q(pole)"] ** 2 + x["force"],
+        done=lambda x: x["q(pole)"] > 0.5,
+        t_end=1.0,
+    )
     env.reset(seed=1, options={"initial": {"q(pole)": 0.4}, "parameters": {"m_c": 2}})
     assert env.task.values["m_c"] == 2
     seen, reward, over, late, info = env.step(np.array([5.0]))
-    assert reward == pytest.approx(seen[0] ** 2 + 1) and not over and not late and info["t"] == 0.005
+    assert (
+        reward == pytest.approx(seen[0] ** 2 + 1) and not over and not late and info["t"] == 0.005
+    )
     while not over:
         seen, _, over, late, info = env.step(np.array([-1.0]))
     assert seen[0] > 0.5 and not late
@@ -170,7 +201,10 @@ def test_what_environments_refuse(cart: Any) -> None:
         ({"actions": {"force": (0, np.inf)}}, "must be finite"),
         ({"actions": [{"force": 1}]}, "a list of at least two settings"),
         ({"actions": [{"force": 1}, {"force": "x"}]}, "finite numbers"),
-        ({"observations": ["q(poll)"]}, r"observation 'q\(poll\)': no channel or parameter is called"),
+        (
+            {"observations": ["q(poll)"]},
+            r"observation 'q\(poll\)': no channel or parameter is called",
+        ),
         ({"observations": "q(pole)"}, "must be a list"),
         ({"reward": "speed"}, "reward: no channel or parameter is called 'speed'"),
         ({"done": "q(pole)"}, "must be a comparison"),
@@ -200,15 +234,21 @@ def test_gains_found_by_trial_are_about_those_of_lqr(cart: Any, capsys: Any) -> 
     gains = BALANCE["tuned"](BALANCE["environments"](cart, 32), rounds=6, best=5)
     both = np.array([gains, BALANCE["lqr"](cart), np.zeros(4)])
     costs = BALANCE["costs"]
-    trial, theory, nothing = sum(costs(BALANCE["environments"](cart, 3), both, i) for i in (5000, 5001, 5002))
+    trial, theory, nothing = sum(
+        costs(BALANCE["environments"](cart, 3), both, i) for i in (5000, 5001, 5002)
+    )
     assert theory < 1.01 * trial and trial < 1.5 * theory and nothing > 20 * theory
 
 
-@pytest.mark.parametrize(("what", "value"), [("reward", None), ("reward", np.nan), ("done", np.nan), ("done", "yes")])
+@pytest.mark.parametrize(
+    ("what", "value"), [("reward", None), ("reward", np.nan), ("done", np.nan), ("done", "yes")]
+)
 def test_functions_that_return_no_number_are_errors(cart: Any, what: str, value: Any) -> None:
     pytest.importorskip("gymnasium", reason="the extra gym is not installed")
     given = {"reward": 1.0, "done": "t > 9", what: lambda x: value}
-    env = bc.gym.make(cart, {"force": (-1, 1)}, observations={"q(pole)": (-1, 1)}, t_end=1.0, **given)
+    env = bc.gym.make(
+        cart, {"force": (-1, 1)}, observations={"q(pole)": (-1, 1)}, t_end=1.0, **given
+    )
     env.reset(seed=1)
     with pytest.raises(bc.RunError, match=rf"{what}\(\) returned"):
         env.step(np.array([0.0]))

@@ -1,8 +1,10 @@
-"""Commands that are interrupted or killed at any moment: a server that has imported Bellcrank forks one after another.
+"""Commands that are interrupted or killed at any moment: a server that has imported Bellcrank forks
+one after another.
 
-`python kills.py` reads a line of JSON for each command from its input: {"arguments", "folder", "signal", "after",
-"environment"}; it answers with {"code", "seconds", "output", "errors"}. `after` seconds the signal is sent; without a
-signal the command continues to its end. Starting Python anew for each would take a hundred times as long.
+`python kills.py` reads a line of JSON for each command from its input: {"arguments", "folder",
+"signal", "after", "environment"}; it answers with {"code", "seconds", "output", "errors"}. `after`
+seconds the signal is sent; without a signal the command continues to its end. Starting Python anew
+for each would take a hundred times as long.
 """
 
 import gc
@@ -22,15 +24,29 @@ class Commands:
 
     def __init__(self):
         source = str(Path(__file__).parents[3] / "src")
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
+        env = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")]),
+        }
         self.process = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env
+            [sys.executable, __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=env,
         )
 
     def do(self, arguments, folder, number=0, after=0.0, **environment):
         """What became of a command; `after` counts from when it begins."""
-        asked = {"arguments": [str(a) for a in arguments], "folder": str(folder), "signal": int(number), "after": after}
-        print(json.dumps({**asked, "environment": environment}), file=self.process.stdin, flush=True)
+        asked = {
+            "arguments": [str(a) for a in arguments],
+            "folder": str(folder),
+            "signal": int(number),
+            "after": after,
+        }
+        print(
+            json.dumps({**asked, "environment": environment}), file=self.process.stdin, flush=True
+        )
         return json.loads(self.process.stdout.readline())
 
     def end(self):
@@ -47,7 +63,10 @@ def serve():
 
     from bellcrank.cli import main
 
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):  # imports all it needs
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.redirect_stdout(io.StringIO()),
+    ):  # imports all it needs
         model, out = Path(__file__).parents[3] / "examples" / "quarter_car.py", Path(folder)
         for options in (
             ["--out", out / "r.nc", "--echo", out / "e.par"],
@@ -84,7 +103,9 @@ def _begin(asked, told, ready):
         os.close(opened)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-    sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
+    sys.stdout, sys.stderr = (
+        os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2)
+    )
     sys.argv = ["bellcrank", *asked["arguments"]]
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.write(told, b".")
@@ -108,7 +129,9 @@ def _watch(child, asked):
             status = os.waitstatus_to_exitcode(found) if done else None
             time.sleep(0 if sent else 0.0005)
     seconds = time.perf_counter() - began
-    output, errors = (Path(asked["folder"], name).read_text("utf-8") for name in (".stdout", ".stderr"))
+    output, errors = (
+        Path(asked["folder"], name).read_text("utf-8") for name in (".stdout", ".stderr")
+    )
     return {
         "code": status,
         "seconds": seconds,

@@ -1,7 +1,9 @@
-"""Planar linkages through singular configurations, described to the program and next to it as sums of complex vectors.
+"""Planar linkages through singular configurations, described to the program and next to it as sums
+of complex vectors.
 
-The reference is one ordinary differential equation along the smooth branch, which is known in closed form or as a Fourier series of both assemblies
-joined where they cross: no loop, no rank, no correction enters it.
+The reference is one ordinary differential equation along the smooth branch, which is known in
+closed form or as a Fourier series of both assemblies joined where they cross: no loop, no rank, no
+correction enters it.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +18,8 @@ integrate = Late("scipy.integrate")
 
 @dataclass
 class Planar:
-    """Rods in a plane under gravity. A body: mass, inertia, terms (vector, factors of the angles) of its centre, factors of its angle."""
+    """Rods in a plane under gravity. A body: mass, inertia, terms (vector, factors of the angles)
+    of its centre, factors of its angle."""
 
     name: str
     gravity: float = 0.0
@@ -29,12 +32,19 @@ class Planar:
         self.made, self.ends = {}, {}
 
     def rod(self, name, length, parent=None, at=0.0, mass=None, side=1.0):
-        """A uniform rod that starts at a place on the ground, or along its parent; `side`: its direction at angle zero."""
+        """A uniform rod that starts at a place on the ground, or along its parent; `side`: its
+        direction at angle zero."""
         mass = length if mass is None else mass
         inertia, number = mass * length**2 / 12, len(self.names)
-        more = {"joint_at": (at, 0, 0)} if parent is None else {"joint_at": (at, 0, 0), "parent": self.made[parent]}
+        more = (
+            {"joint_at": (at, 0, 0)}
+            if parent is None
+            else {"joint_at": (at, 0, 0), "parent": self.made[parent]}
+        )
         reach = (0.5 * length * np.real(side), 0.5 * length * np.imag(side), 0)
-        body = self.s.add_body(name, rotate=3, cm=reach, mass=mass, inertia=(inertia / 2, inertia / 2, inertia), **more)
+        body = self.s.add_body(
+            name, rotate=3, cm=reach, mass=mass, inertia=(inertia / 2, inertia / 2, inertia), **more
+        )
         angle = {number: 1.0} if parent is None else {**self.ends[parent][1], number: 1.0}
         base = [] if parent is None else [*self.ends[parent][0], (at, self.ends[parent][1])]
         self.names.append(name)
@@ -56,7 +66,12 @@ class Planar:
             self.s.set_defaults(g=self.gravity)
         if self.damping:
             first = self.names[0]
-            self.s.add_moment("damper", magnitude=f"-d*u({first})", direction=self.s.inertial[3], on=self.made[first])
+            self.s.add_moment(
+                "damper",
+                magnitude=f"-d*u({first})",
+                direction=self.s.inertial[3],
+                on=self.made[first],
+            )
             self.s.set_defaults(d=self.damping)
         self.s.add_outputs("energy")
         q, u = start
@@ -84,7 +99,8 @@ class Planar:
         return M, f
 
     def exact(self, branch, z, v, times):
-        """Coordinates over time; branch(z, v): the point, its slopes T by z, and K with q'' = T z'' + K."""
+        """Coordinates over time; branch(z, v): the point, its slopes T by z, and K with q'' = T z''
+        + K."""
         p = len(z)
 
         def rates(t, x):
@@ -93,7 +109,14 @@ class Planar:
             return np.concatenate([x[p:], np.linalg.solve(T.T @ M @ T, T.T @ (f - M @ K))])
 
         found = integrate.solve_ivp(
-            rates, (0.0, times[-1]), [*z, *v], method="DOP853", rtol=3e-14, atol=1e-14, t_eval=times, max_step=0.05
+            rates,
+            (0.0, times[-1]),
+            [*z, *v],
+            method="DOP853",
+            rtol=3e-14,
+            atol=1e-14,
+            t_eval=times,
+            max_step=0.05,
         )
         return np.array([branch(x[:p], x[p:])[0] for x in found.y.T])
 
@@ -110,7 +133,8 @@ def linear(T):
 
 
 def change_point(lengths=(1.0, 2.5, 1.5, 2.0), sign=1, number=1024):
-    """The smooth motion of a linkage whose joints can all lie on one line, over two turns of its crank."""
+    """The smooth motion of a linkage whose joints can all lie on one line, over two turns of its
+    crank."""
     l1, l2, l3, l4 = lengths
     at = 0.0 if abs(l4 - l1 - abs(l2 - l3)) < 1e-12 else np.pi
     theta = at + (np.arange(number) + 0.5) * 4 * np.pi / number
@@ -152,7 +176,8 @@ def four_bar(lengths=(1.0, 2.5, 1.5, 2.0), **given):
 
 
 def windows(n, gravity=9.81, pendulum=False):
-    """n windows of unit links; `pendulum`: one more degree of freedom, on the first coupler. With its branch."""
+    """n windows of unit links; `pendulum`: one more degree of freedom, on the first coupler. With
+    its branch."""
     m = Planar("windows", gravity)
     rows = []
     for i in range(n + 1):
@@ -169,7 +194,8 @@ def windows(n, gravity=9.81, pendulum=False):
 
 
 def three_cranks():
-    """A rod on three equal cranks: one of its rows always repeats others, and all are lost in line."""
+    """A rod on three equal cranks: one of its rows always repeats others, and all are lost in
+    line."""
     m = Planar("coupling rod", 9.81)
     m.rod("a", 0.5, mass=1.0)
     m.rod("b", 1.4, parent="a", at=0.5, mass=1.0)
@@ -190,7 +216,8 @@ def massless_coupler():
 
 
 def window_on_a_swing():
-    """A parallelogram on a rod that swings: its rows, along axes of the ground, know the angle of the rod."""
+    """A parallelogram on a rod that swings: its rows, along axes of the ground, know the angle of
+    the rod."""
     m = Planar("swing", 9.81)
     m.rod("o", 1.5)
     m.rod("d", 0.6, parent="o", at=0.2)
@@ -201,7 +228,8 @@ def window_on_a_swing():
 
 
 def two_windows():
-    """Two parallelograms, the second on the coupler of the first: two blocks that are in their zones together and apart."""
+    """Two parallelograms, the second on the coupler of the first: two blocks that are in their
+    zones together and apart."""
     m = Planar("two blocks", 9.81)
     m.rod("a", 1.0)
     m.rod("b", 1.0, parent="a", at=1.0)
@@ -215,13 +243,19 @@ def two_windows():
 
 
 def peaucellier(arm=1.5, side=0.6, crank=1.25, gravity=0.0, number=512):
-    """Peaucellier's inversor: two arms from the origin, a rhombus at their ends, a crank to its near corner. It passes positions in which the
-    rhombus is flat, lengthwise (two rows are lost) and crosswise. Its smooth motion, over the angle of a side of the rhombus to its axis."""
+    """Peaucellier's inversor: two arms from the origin, a rhombus at their ends, a crank to its
+    near corner. It passes positions in which the rhombus is flat, lengthwise (two rows are lost)
+    and crosswise. Its smooth motion, over the angle of a side of the rhombus to its axis."""
     m = Planar("inversor", gravity)
     for name, parent, length, at in (
-        ("a", None, arm, 0.0), ("b", None, arm, 0.0), ("p", "a", side, arm), ("r", "b", side, arm),
-        ("v", "a", side, arm), ("w", "b", side, arm), ("k", None, crank, crank),
-    ):  # fmt: skip
+        ("a", None, arm, 0.0),
+        ("b", None, arm, 0.0),
+        ("p", "a", side, arm),
+        ("r", "b", side, arm),
+        ("v", "a", side, arm),
+        ("w", "b", side, arm),
+        ("k", None, crank, crank),
+    ):
         m.rod(name, length, parent=parent, at=at)
     m.pin("p", side, "r", side)
     m.pin("v", side, "w", side)
@@ -230,7 +264,15 @@ def peaucellier(arm=1.5, side=0.6, crank=1.25, gravity=0.0, number=512):
     half = np.arcsin(side / arm * np.sin(z))  # angle between an arm and the axis
     axis = np.arccos((arm * np.cos(half) - side * np.cos(z)) / (2 * crank))
     waves = [np.fft.rfft(x) / number for x in (half, axis)]
-    turns = ((1, 1, 0), (-1, 1, 0), (-1, 0, 1), (1, 0, -1), (-1, 0, -1), (1, 0, 1), (0, 2, 0))  # of half, axis, z
+    turns = (
+        (1, 1, 0),
+        (-1, 1, 0),
+        (-1, 0, 1),
+        (1, 0, -1),
+        (-1, 0, -1),
+        (1, 0, 1),
+        (0, 2, 0),
+    )  # of half, axis, z
     shift = np.array([0, 0, np.pi, -np.pi, 0, 0, 0])
 
     def branch(z, v):

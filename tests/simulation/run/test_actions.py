@@ -1,4 +1,5 @@
-"""Events that act: impacts, latches, resets and chattering against closed forms, in every kind of run."""
+"""Events that act: impacts, latches, resets and chattering against closed forms, in every kind of
+run."""
 
 import math
 from typing import Any
@@ -25,7 +26,9 @@ def ball() -> bc.System:
 
 
 def bounce(**options: Any) -> bc.event:
-    return bc.event("q(ball) - ground", direction=-1, action={"u(ball)": "-e*u(ball)"}, name="bounce", **options)
+    return bc.event(
+        "q(ball) - ground", direction=-1, action={"u(ball)": "-e*u(ball)"}, name="bounce", **options
+    )
 
 
 @pytest.fixture(scope="module")
@@ -35,14 +38,18 @@ def balls() -> dict[str, Any]:
 
 @pytest.mark.parametrize("backend", ["c", "wasm"])
 @pytest.mark.parametrize("method", ["rk4", "rk2", "heun", "ab2", "tsit5", "RK45"])
-def test_impact_times_follow_the_closed_formula(balls: dict[str, Any], backend: str, method: str) -> None:
+def test_impact_times_follow_the_closed_formula(
+    balls: dict[str, Any], backend: str, method: str
+) -> None:
     run = balls[able(backend, method)].simulate(method=method, events=[bounce()])
     first = math.sqrt(2 / G)
     expected = [first * (1 + 2 * sum(0.8**k for k in range(1, n + 1))) for n in range(6)]
     assert [x.time for x in run.events] == pytest.approx(expected, abs=1e-10)
     speeds = [x.changes[0] for x in run.events]
     assert [(x.name, x.unit) for x in speeds] == [("u(ball)", "m/s")] * 6
-    assert [x.before for x in speeds] == pytest.approx([-G * first * 0.8**n for n in range(6)], rel=1e-9)
+    assert [x.before for x in speeds] == pytest.approx(
+        [-G * first * 0.8**n for n in range(6)], rel=1e-9
+    )
     assert [x.after for x in speeds] == pytest.approx([-0.8 * x.before for x in speeds], rel=1e-14)
     # two rows at each impact, before and after; all others where they are without it
     twice = run.time[1:][np.diff(run.time) == 0]
@@ -76,7 +83,12 @@ def bolt() -> bc.System:
     s = bc.System("bolt", units="mks")
     b = s.add_body("bolt", translate=1, mass=1)
     s.add_parameter("held", 0, units="1", label="is it held?")
-    s.add_force("f", magnitude="where(held > 0, -k*(x - 0.5) - c*v, 3)", direction=s.inertial[1], at=b.origin)
+    s.add_force(
+        "f",
+        magnitude="where(held > 0, -k*(x - 0.5) - c*v, 3)",
+        direction=s.inertial[1],
+        at=b.origin,
+    )
     s.set_defaults(k=1e4, c=150)
     s.set_run(t_end=1.5, step=0.002)
     return s
@@ -87,8 +99,8 @@ LATCH = bc.event("q(bolt) > 0.5", action={"held": 1}, name="latch")
 
 @pytest.mark.parametrize("method", ["rk4", "tsit5", "dop853", "RK45"])
 def test_a_latch_that_is_closed_already_does_not_chatter(method: str) -> None:
-    """The bolt passes its rest ever less far, at last within rounding or the tolerance; that the latch closes again
-    changes nothing, ends nothing, and is no event."""
+    """The bolt passes its rest ever less far, at last within rounding or the tolerance; that the
+    latch closes again changes nothing, ends nothing, and is no event."""
     sim = bolt().equations().compile(backend=able("wasm", method))
     with pytest.warns(bc.ModelWarning, match="event 'latch' changes nothing at t = 0.6723"):
         run = sim.simulate(method=method, events=[LATCH])
@@ -99,9 +111,14 @@ def test_a_latch_that_is_closed_already_does_not_chatter(method: str) -> None:
 
 @pytest.mark.campaign
 def test_many_actions_in_a_short_time_are_told(balls: dict[str, Any]) -> None:
-    run = balls["c"].simulate(method="dop853", t_end=12, parameters={"e": 0.9, "ground": 0.0}, events=[bounce()])
+    run = balls["c"].simulate(
+        method="dop853", t_end=12, parameters={"e": 0.9, "ground": 0.0}, events=[bounce()]
+    )
     within = run.events[-1].time - run.events[-1 - EVENTS.most].time
-    assert f"event 'bounce' fires repeatedly (chattering, {EVENTS.most} times within {within:.2g} s)" in run.ended
+    assert (
+        f"event 'bounce' fires repeatedly (chattering, {EVENTS.most} times within {within:.2g} s)"
+        in run.ended
+    )
 
 
 def test_a_ball_can_be_brought_to_rest(balls: dict[str, Any]) -> None:
@@ -112,7 +129,9 @@ def test_a_ball_can_be_brought_to_rest(balls: dict[str, Any]) -> None:
     last = run.events[-1]
     assert run.ended == "finished" and [x.name for x in last.changes] == ["u(ball)", "g"]
     still = run.time > last.time
-    assert run["u(ball)"][still] == pytest.approx(0) and run["q(ball)"][still] == pytest.approx(0.5, abs=1e-9)
+    assert run["u(ball)"][still] == pytest.approx(0) and run["q(ball)"][still] == pytest.approx(
+        0.5, abs=1e-9
+    )
     on = balls["c"].simulate(t_end=7, start=run)  # the parameter stays as the event set it
     assert on["q(ball)"][-1] == pytest.approx(0.5, abs=1e-9)
 
@@ -128,7 +147,8 @@ def room() -> Any:
 
 
 def test_a_thermostat(room: Any) -> None:
-    """Two events that switch a parameter, directions by sign and by comparison; outputs every fifth step."""
+    """Two events that switch a parameter, directions by sign and by comparison; outputs every fifth
+    step."""
     on, off = (
         bc.event("temp - 12", direction=-1, action={"heater": 1}, name="on"),
         bc.event("temp > 18", action={"heater": 0}, name="off"),
@@ -138,34 +158,48 @@ def test_a_thermostat(room: Any) -> None:
     while times[-1] < 60:
         times += [times[-1] + 10 * math.log(18 / 12)]
         times += [times[-1] + 10 * math.log(8 / 2)]
-    assert [x.time for x in run.events] == pytest.approx(times[: len(run.events)], abs=1e-7) and len(run.events) == 6
+    assert [x.time for x in run.events] == pytest.approx(
+        times[: len(run.events)], abs=1e-7
+    ) and len(run.events) == 6
     assert [x.name for x in run.events] == ["off", "on"] * 3
     assert len(run) == 121 + 12
-    again = room.simulate(start=room.simulate(events=[on, off], t_end=30), events=[on, off], t_end=60)
+    again = room.simulate(
+        start=room.simulate(events=[on, off], t_end=30), events=[on, off], t_end=60
+    )
     assert again["temp"][-1] == run["temp"][-1]
 
 
 def test_values_before_events_of_events_and_stops(room: Any) -> None:
-    """All formulas take the values before; an action may bring about other events at the same time."""
+    """All formulas take the values before; an action may bring about other events at the same
+    time."""
     swap = bc.event("temp > 16", action={"heater": "outside + 3", "outside": "heater"}, name="swap")
     told = bc.event("outside > 0.5", name="told")
     then = bc.event("heater - 2", direction=1, action={"p": "0"}, stop=True, name="then")
     run = room.simulate(events=[swap, told, then])
-    assert [str(x).split(": ")[1:] for x in run.events] == [["heater 1 -> 3, outside 0 -> 1"], [], ["p 2 -> 0"]]
+    assert [str(x).split(": ")[1:] for x in run.events] == [
+        ["heater 1 -> 3, outside 0 -> 1"],
+        [],
+        ["p 2 -> 0"],
+    ]
     assert len({x.time for x in run.events}) == 1
     assert run.ended == f"stopped by event 'then' at t = {run.events[0].time:.6g} s"
     reset = room.simulate(events=[bc.event("temp - 16", action={"temp": 14}, name="reset")])
-    assert [x.time for x in reset.events][:2] == pytest.approx([10 * math.log(5 / 4), 10 * math.log(5 / 4 * 6 / 4)])
+    assert [x.time for x in reset.events][:2] == pytest.approx(
+        [10 * math.log(5 / 4), 10 * math.log(5 / 4 * 6 / 4)]
+    )
     with pytest.warns(bc.ModelWarning, match="event 't' is zero at t = 0 s, where the run begins"):
         first = room.simulate(
-            events=[bc.event("t", action={"heater": 0}), bc.event("temp - 15", direction=-1)], t_end=5
+            events=[bc.event("t", action={"heater": 0}), bc.event("temp - 15", direction=-1)],
+            t_end=5,
         )
     assert first.events == []  # zero at the start: they count from their first sign after
 
 
 def test_what_changes_nothing_is_told(room: Any) -> None:
     with pytest.warns(bc.ModelWarning, match="event 'idle' changes nothing at t = 2.23144 s"):
-        room.simulate(events=[bc.event("temp - 16", action={"heater": "heater"}, name="idle")], t_end=5)
+        room.simulate(
+            events=[bc.event("temp - 16", action={"heater": "heater"}, name="idle")], t_end=5
+        )
 
 
 def four_bar() -> bc.System:
@@ -183,19 +217,38 @@ def four_bar() -> bc.System:
 
 
 def slider_crank() -> bc.System:
-    """A piston that slows the crank as it passes 0.38 m outwards; `mode` is 2 until it comes back."""
+    """A piston that slows the crank as it passes 0.38 m outwards; `mode` is 2 until it comes
+    back."""
     s = bc.System("slider crank", units="mks")
     crank = s.add_body("crank", rotate=3, mass=1, inertia=(0.01, 0.01, 0.01))
-    rod = s.add_body("rod", parent=crank, rotate=3, joint_at=(0.1, 0, 0), cm=(0.15, 0, 0), mass=0.5,
-                     inertia=(0.004, 0.004, 0.004))  # fmt: skip
+    rod = s.add_body(
+        "rod",
+        parent=crank,
+        rotate=3,
+        joint_at=(0.1, 0, 0),
+        cm=(0.15, 0, 0),
+        mass=0.5,
+        inertia=(0.004, 0.004, 0.004),
+    )
     piston = s.add_body("pis", translate=1, mass=0.4)
-    s.add_loop_joint("pin", "revolute", between=(s.add_point("p", body=rod, at=(0.3, 0, 0)), piston.origin),
-                     axis=rod[3])  # fmt: skip
+    s.add_loop_joint(
+        "pin",
+        "revolute",
+        between=(s.add_point("p", body=rod, at=(0.3, 0, 0)), piston.origin),
+        axis=rod[3],
+    )
     s.add_parameter("mode", 1.0, units="1", label="mode")
     s.add_output("m", "mode", units="1")
-    s.add_event("out", "q(pis) - 0.38", direction=1, action={"u(crank)": "0.9*u(crank)", "mode": "2"})
+    s.add_event(
+        "out", "q(pis) - 0.38", direction=1, action={"u(crank)": "0.9*u(crank)", "mode": "2"}
+    )
     s.add_event("back", "q(pis) - 0.38", direction=-1, action={"mode": "1"})
-    s.set_run(t_end=1.5, step=0.001, initial={"q(crank)": 1, "u(crank)": -10}, guess={"q(rod)": -1.2, "q(pis)": 0.3})
+    s.set_run(
+        t_end=1.5,
+        step=0.001,
+        initial={"q(crank)": 1, "u(crank)": -10},
+        guess={"q(rod)": -1.2, "q(pis)": 0.3},
+    )
     return s
 
 
@@ -204,11 +257,17 @@ def sliding() -> Any:
     return slider_crank().equations().compile()
 
 
-@pytest.mark.parametrize("dae", ["dlmm", "post", "baumgarte", "stabilised", "half-explicit", "clmm"])
+@pytest.mark.parametrize(
+    "dae", ["dlmm", "post", "baumgarte", "stabilised", "half-explicit", "clmm"]
+)
 def test_drift_that_closing_removes_brings_no_event_about(sliding: Any, dae: str) -> None:
     """Closing loops after an action shifts the piston across the position of the event."""
     usual, run = sliding.simulate(method="dop853", rtol=1e-11), sliding.simulate(dae=dae)
-    assert [x.name for x in run.events] == [x.name for x in usual.events] == ["out", "back", "out", "back", "out"]
+    assert (
+        [x.name for x in run.events]
+        == [x.name for x in usual.events]
+        == ["out", "back", "out", "back", "out"]
+    )
     assert [x.time for x in run.events] == pytest.approx([x.time for x in usual.events], abs=1e-6)
     assert run["u(crank)"][-1] == pytest.approx(usual["u(crank)"][-1], rel=1e-5)
 
@@ -232,7 +291,10 @@ def test_loops_are_closed_after_a_jump(backend: str) -> None:
     "action, told",
     [
         ({"u(bal)": 1}, "the model has no such state or parameter. Did you mean 'u.ball.'"),
-        ({"u(ball)": "u(bal)"}, r"no channel or parameter is called 'u\(bal\)'\. Did you mean 'u\(ball\)'"),
+        (
+            {"u(ball)": "u(bal)"},
+            r"no channel or parameter is called 'u\(bal\)'\. Did you mean 'u\(ball\)'",
+        ),
         ({"u(ball)": "q(ball)"}, "q.ball. is in m, but what it sets in m/s"),
         ({"u(ball)": "sqrt(g*q(ball)) + g"}, "sqrt.* is in L/T, but g in m/s2"),
         ({"u(ball)": "sin(q(ball))"}, "q.ball. is in m, but what sin takes in rad"),
@@ -266,14 +328,20 @@ def test_events_that_cannot_be(balls: dict[str, Any]) -> None:
             balls["wasm"].simulate(**given)
 
 
-def test_an_expression_that_is_zero_at_the_start_is_told_if_it_never_changes_its_sign(balls: dict[str, Any]) -> None:
+def test_an_expression_that_is_zero_at_the_start_is_told_if_it_never_changes_its_sign(
+    balls: dict[str, Any],
+) -> None:
     from_ground = {"initial": {"q(ball)": 0.5}, "t_end": 0.4}
     with pytest.warns(
-        bc.ModelWarning, match="event 'bounce' is zero at t = 0 s, where the run begins, and never changes sign"
+        bc.ModelWarning,
+        match="event 'bounce' is zero at t = 0 s, where the run begins, and never changes sign",
     ):
         run = balls["c"].simulate(events=[bounce()], **from_ground)
     assert not run.events and run["q(ball)"][-1] < 0
-    thrown = {"initial": {"q(ball)": 0.5, "u(ball)": 1.0}, "t_end": 0.3}  # it leaves to the other side
+    thrown = {
+        "initial": {"q(ball)": 0.5, "u(ball)": 1.0},
+        "t_end": 0.3,
+    }  # it leaves to the other side
     assert len(balls["c"].simulate(events=[bounce()], **thrown).events) == 1
     assert not balls["c"].simulate(events=[bounce()], **(thrown | {"t_end": 0.1})).events
 
@@ -291,7 +359,8 @@ def spring() -> Any:
 
 @pytest.mark.parametrize("method", ["rk4", "tsit5", "dop853", "radau5"])
 def test_a_motion_that_goes_on_through_its_event_counts_once(spring: Any, method: str) -> None:
-    """A spring is stiffer below zero: half a period of it, pi/20 s, then one of the other, twice as long."""
+    """A spring is stiffer below zero: half a period of it, pi/20 s, then one of the other, twice as
+    long."""
     below = bc.event("q(b)", direction=-1, action={"k": 400, "n": "n + 1"}, name="below")
     above = bc.event("q(b)", direction=1, action={"k": 100, "n": "n + 1"}, name="above")
     run = spring[able("wasm", method)].simulate(method=method, t_end=1.5, events=[below, above])
@@ -302,7 +371,8 @@ def test_a_motion_that_goes_on_through_its_event_counts_once(spring: Any, method
 
 @pytest.mark.parametrize("method", ["rk4", "euler", "tsit5", "dop853"])
 def test_what_is_told_where_another_event_acts_counts_once(spring: Any, method: str) -> None:
-    """The run continues from the time of the action, where the other conditions may be on either side of zero."""
+    """The run continues from the time of the action, where the other conditions may be on either
+    side of zero."""
     acts = bc.event("q(b) - 0.2", action={"n": "n + 1"}, name="acts")
     told = [
         bc.event("q(b) - 0.2", name="either"),
@@ -316,47 +386,73 @@ def test_what_is_told_where_another_event_acts_counts_once(spring: Any, method: 
 
 @pytest.mark.parametrize("method", ["rk4", "tsit5"])
 @pytest.mark.parametrize("jump", [1e-4, 1e-6, 1e-8, 1e-12])
-def test_a_condition_that_jumps_across_zero_counts_once(spring: Any, method: str, jump: float) -> None:
+def test_a_condition_that_jumps_across_zero_counts_once(
+    spring: Any, method: str, jump: float
+) -> None:
     """By however little: the run continues from the side that it jumps to."""
-    jumps = bc.event(f"q(b) - 0.2 + where(q(b) > 0.2, {jump}, -{jump})", action={"n": "n + 1"}, name="jumps")
-    assert len(spring[able("wasm", method)].simulate(method=method, t_end=2, events=[jumps]).events) == 6
+    jumps = bc.event(
+        f"q(b) - 0.2 + where(q(b) > 0.2, {jump}, -{jump})", action={"n": "n + 1"}, name="jumps"
+    )
+    assert (
+        len(spring[able("wasm", method)].simulate(method=method, t_end=2, events=[jumps]).events)
+        == 6
+    )
 
 
 @pytest.mark.parametrize("step", [0.005, 0.0052, 0.0047])
 def test_a_crank_that_turns_back_counts_once(step: float) -> None:
-    """Shorter steps of a closed loop are corrected more or less often, so that its motion within a step jumps a little."""
-    sim, back = example("four_bar").compile(backend="c"), bc.event("u(a) < 0", action={"d": "1.2*d"}, name="back")
+    """Shorter steps of a closed loop are corrected more or less often, so that its motion within a
+    step jumps a little."""
+    sim, back = (
+        example("four_bar").compile(backend="c"),
+        bc.event("u(a) < 0", action={"d": "1.2*d"}, name="back"),
+    )
     for method in ("ab2", "rk2", "heun"):
         run = sim.simulate(method=method, step=step, events=[back])
-        assert [x.time for x in run.events] == pytest.approx([0.119, 0.348, 0.577, 0.808], abs=0.02), method
+        assert [x.time for x in run.events] == pytest.approx(
+            [0.119, 0.348, 0.577, 0.808], abs=0.02
+        ), method
 
 
 @pytest.mark.parametrize("e", [0.9, 0.8, 0.5, 0.3])
 def test_a_ball_never_falls_through_the_ground(balls: dict[str, Any], e: float) -> None:
-    """Steps of semi-implicit Euler end a short hop where the ball has no speed but for rounding, up or down."""
+    """Steps of semi-implicit Euler end a short hop where the ball has no speed but for rounding, up
+    or down."""
     falls = {"method": "euler", "t_end": 9, "initial": {"q(ball)": 1.0}, "events": [bounce()]}
     for step in (0.01, 0.013, 0.03, 0.05):
         run = balls["c"].simulate(step=step, parameters={"e": e, "ground": 0.0}, **falls)
         assert (
-            "event 'bounce' fires repeatedly (chattering, again at once)" in run.ended and run["q(ball)"].min() > -1e-12
+            "event 'bounce' fires repeatedly (chattering, again at once)" in run.ended
+            and run["q(ball)"].min() > -1e-12
         )
 
 
 @pytest.mark.parametrize("method", ["tsit5", "radau5"])
-def test_an_event_just_before_the_end_leaves_a_run_that_ends_there(spring: Any, method: str) -> None:
+def test_an_event_just_before_the_end_leaves_a_run_that_ends_there(
+    spring: Any, method: str
+) -> None:
     """What is left is shorter than a step may be otherwise."""
     for early in (5e-16, 9e-16, 1.3e-15, 2.2e-15):
         run = spring[able("wasm", method)].simulate(
             method=method, events=[bc.event(f"t - {1 - early!r}", action={"k": 200}, name="late")]
         )
-        assert (run.ended, len(run.events)) == ("finished", 1) and run.time[-1] == pytest.approx(1, abs=1e-14)
+        assert (run.ended, len(run.events)) == ("finished", 1) and run.time[-1] == pytest.approx(
+            1, abs=1e-14
+        )
 
 
 @pytest.mark.parametrize("condition", ["t >= 0", "t >= -1", "q(ball) < 30", "q(ball) + 100"])
-def test_a_condition_that_is_true_all_the_time_is_told(balls: dict[str, Any], condition: str) -> None:
+def test_a_condition_that_is_true_all_the_time_is_told(
+    balls: dict[str, Any], condition: str
+) -> None:
     falls = {"initial": {"q(ball)": 5.0}, "t_end": 0.1}
-    with pytest.warns(bc.ModelWarning, match="event 'late' is true at t = 0 s, where the run begins, and all the time"):
-        run = balls["wasm"].simulate(events=[bc.event(condition, direction=1, stop=True, name="late")], **falls)
+    with pytest.warns(
+        bc.ModelWarning,
+        match="event 'late' is true at t = 0 s, where the run begins, and all the time",
+    ):
+        run = balls["wasm"].simulate(
+            events=[bc.event(condition, direction=1, stop=True, name="late")], **falls
+        )
     assert run.ended == "finished"
     seen = [
         bc.event(condition, name="late"),
@@ -366,8 +462,8 @@ def test_a_condition_that_is_true_all_the_time_is_told(balls: dict[str, Any], co
 
 
 def test_what_never_counted_is_judged_by_the_parameters_of_its_time(balls: dict[str, Any]) -> None:
-    """An action sets the level of another condition, which is true before as after it: at the start the new level would
-    make it false, and a third one zero."""
+    """An action sets the level of another condition, which is true before as after it: at the start
+    the new level would make it false, and a third one zero."""
     falls = {"initial": {"q(ball)": 1.5}, "parameters": {"ground": 10.0}, "t_end": 0.3}
     level = bc.event("t > 0.2", action={"ground": 1.5}, name="level")
     with pytest.warns(bc.ModelWarning) as told:
@@ -375,18 +471,25 @@ def test_what_never_counted_is_judged_by_the_parameters_of_its_time(balls: dict[
         away = bc.event("ground - q(ball)", direction=1, stop=True, name="away")
         run = balls["wasm"].simulate(events=[level, below, away], **falls)
     assert run.ended == "finished" and [e.name for e in run.events] == ["level"]
-    assert [f"event '{x}' is true at t = 0 s, where the run begins, and all the time" in " ".join(str(w.message) for w in told)
-            for x in ("below", "away")] == [True, True]  # fmt: skip
+    assert [
+        f"event '{x}' is true at t = 0 s, where the run begins, and all the time"
+        in " ".join(str(w.message) for w in told)
+        for x in ("below", "away")
+    ] == [True, True]
     assert not any("is zero" in str(x.message) for x in told)
 
 
 def test_a_clutch_locks_and_slips() -> None:
-    """Moments of the laws, equal speeds while it is locked, and times at which its moment reaches what it holds."""
+    """Moments of the laws, equal speeds while it is locked, and times at which its moment reaches
+    what it holds."""
     clutch = bc.System.read("examples/clutch.py")
     sim = clutch.equations().compile(backend="wasm")
     locks = bc.event("u(engine) - u(wheel)", action={"locked": 1}, name="locks")
     slips = bc.event(
-        "where(locked > 0, abs(hold) - cap, -1)", direction=1, action={"locked": 0, "side": "sign(hold)"}, name="slips"
+        "where(locked > 0, abs(hold) - cap, -1)",
+        direction=1,
+        action={"locked": 0, "side": "sign(hold)"},
+        name="slips",
     )
     run = sim.simulate(events=[locks, slips])
     assert [x.name for x in run.events] == ["locks", "slips", "locks"]
@@ -395,14 +498,18 @@ def test_a_clutch_locks_and_slips() -> None:
     locked = (run.time > first) & (run.time < second) | (run.time > third)
     assert apart[locked].max() < 1e-9 and np.all(held[locked])
     slipping = (run.time > second) & (run.time < third)
-    assert run["moment"][slipping] == pytest.approx(run["cap"][slipping]) and apart[slipping].max() > 20
+    assert (
+        run["moment"][slipping] == pytest.approx(run["cap"][slipping])
+        and apart[slipping].max() > 20
+    )
     at = np.flatnonzero(run.time == second)
     assert run["hold"][at] == pytest.approx(run["cap"][at], rel=1e-12) and len(at) == 2
 
 
 @pytest.mark.campaign
 def test_random_bounces() -> None:
-    """C and Python agree in events and rows; runs in pieces are the whole to the bit; times have the method's order."""
+    """C and Python agree in events and rows; runs in pieces are the whole to the bit; times have
+    the method's order."""
     s = bc.System("two balls", units="mks", axes="ISO 8855")
     for name in "ab":
         body = s.add_body(name, translate=3, mass="m")
@@ -424,10 +531,17 @@ def test_random_bounces() -> None:
         "inputs": {"push": bc.signals.step(0.6, 2.0)},
         "events": events,
     }
-    exact = [x.time for x in c.simulate(method="dop853", step=0.01, rtol=1e-12, atol=1e-14, **alike).events]
+    exact = [
+        x.time
+        for x in c.simulate(method="dop853", step=0.01, rtol=1e-12, atol=1e-14, **alike).events
+    ]
     for method, order in (("rk4", 4), ("rk2", 2), ("heun", 2), ("ab2", 2), ("euler", 1)):
         coarse, fine = (
-            np.abs(np.subtract([x.time for x in c.simulate(method=method, step=h, **alike).events], exact)).max()
+            np.abs(
+                np.subtract(
+                    [x.time for x in c.simulate(method=method, step=h, **alike).events], exact
+                )
+            ).max()
             for h in (0.02, 0.005)
         )
         assert math.log(coarse / fine, 4) == pytest.approx(order, abs=0.4)
@@ -439,18 +553,35 @@ def test_random_bounces() -> None:
             int(rng.integers(1, 5)),
         )
         method = str(rng.choice(["rk4", "tsit5", "ab2"]))
-        push = bc.signals.step(begin + float(rng.choice([0.3, 0.31, 0.5])), float(rng.uniform(-2, 2)))
-        given = {"step": h, "method": method, "output_every": every, "events": events, "inputs": {"push": push}}
-        given |= {"t_start": begin, "initial": dict(zip(("q(a)", "q(b)"), rng.uniform(0.2, 1, 2), strict=True))}
+        push = bc.signals.step(
+            begin + float(rng.choice([0.3, 0.31, 0.5])), float(rng.uniform(-2, 2))
+        )
+        given = {
+            "step": h,
+            "method": method,
+            "output_every": every,
+            "events": events,
+            "inputs": {"push": push},
+        }
+        given |= {
+            "t_start": begin,
+            "initial": dict(zip(("q(a)", "q(b)"), rng.uniform(0.2, 1, 2), strict=True)),
+        }
         end = begin + float(rng.uniform(0.5, 1.2))
         run, other = (sim.simulate(t_end=end, **given) for sim in (c, python))
-        assert [x.name for x in run.events] == [x.name for x in other.events] and len(run) == len(other)
-        assert [x.time for x in run.events] == pytest.approx([x.time for x in other.events], abs=1e-8)
+        assert [x.name for x in run.events] == [x.name for x in other.events] and len(run) == len(
+            other
+        )
+        assert [x.time for x in run.events] == pytest.approx(
+            [x.time for x in other.events], abs=1e-8
+        )
         assert min(run["q(a)"].min(), run["q(b)"].min()) > -1e-9 and np.all(np.diff(run.time) >= 0)
         first = c.simulate(t_end=begin + round(0.4 / h) * h, **given)
         rest = c.simulate(start=first, t_end=end, events=events)
         assert len(first.events) + len(rest.events) == len(run.events)
-        assert rest["q(a)"][-1] == pytest.approx(run["q(a)"][-1], abs=1e-6 if method == "tsit5" else 0)
+        assert rest["q(a)"][-1] == pytest.approx(
+            run["q(a)"][-1], abs=1e-6 if method == "tsit5" else 0
+        )
 
 
 def careful(x):
@@ -470,7 +601,9 @@ def runaway(force: str) -> bc.System:
     return s
 
 
-@pytest.mark.parametrize("force", ["x**3", "careful(x)"])  # that overflows, or is rejected, soon after the event
+@pytest.mark.parametrize(
+    "force", ["x**3", "careful(x)"]
+)  # that overflows, or is rejected, soon after the event
 @pytest.mark.parametrize("backend", ["c", "wasm"])
 @pytest.mark.parametrize("method", ["rk4", "ab2"])
 def test_what_breaks_down_beyond_an_event_does_not_count(backend, method, force):
@@ -479,9 +612,13 @@ def test_what_breaks_down_beyond_an_event_does_not_count(backend, method, force)
     run = sim.simulate(events=[back], method=method)
     assert run.ended == "finished" and [e.name for e in run.events] == ["back", "back"]
     first = 1.38832973  # s, the integral of 1/sqrt((x^4 - 1)/2 + 1/4) from 1 to 12
-    assert [e.time for e in run.events] == pytest.approx([first, 2 * first], rel=1e-5 if method == "rk4" else 1e-2)
+    assert [e.time for e in run.events] == pytest.approx(
+        [first, 2 * first], rel=1e-5 if method == "rk4" else 1e-2
+    )
     run = sim.simulate(events=[bc.event("q(b) > 12", name="far", stop=True)], method=method)
-    assert run.ended.startswith("stopped by event 'far'") and run["q(b)"][-1] == pytest.approx(12, rel=1e-12)
+    assert run.ended.startswith("stopped by event 'far'") and run["q(b)"][-1] == pytest.approx(
+        12, rel=1e-12
+    )
 
 
 def row_of_balls(n: int = 3) -> bc.System:
@@ -490,7 +627,12 @@ def row_of_balls(n: int = 3) -> bc.System:
     for i in range(n):
         s.add_body(f"b{i}", translate=1, mass=1)
     start = {f"q(b{i})": (i - (n - 1) / 2) * 0.1 for i in range(n)}
-    start |= {"q(b0)": start["q(b0)"] - 1, f"q(b{n - 1})": start[f"q(b{n - 1})"] + 1, "u(b0)": 1, f"u(b{n - 1})": -1}
+    start |= {
+        "q(b0)": start["q(b0)"] - 1,
+        f"q(b{n - 1})": start[f"q(b{n - 1})"] + 1,
+        "u(b0)": 1,
+        f"u(b{n - 1})": -1,
+    }
     s.set_run(t_end=2, step=0.01, initial=start)
     return s
 
@@ -499,7 +641,10 @@ def hits(n: int = 3) -> list[Any]:
     def swapped(i: int) -> dict[str, str]:
         return {f"u(b{i})": f"u(b{i + 1})", f"u(b{i + 1})": f"u(b{i})"}
 
-    return [bc.event(f"q(b{i}) - q(b{i + 1}) + 0.1", action=swapped(i), name=f"hit{i}") for i in range(n - 1)]
+    return [
+        bc.event(f"q(b{i}) - q(b{i + 1}) + 0.1", action=swapped(i), name=f"hit{i}")
+        for i in range(n - 1)
+    ]
 
 
 @pytest.mark.parametrize("backend", ["c", "wasm"])
@@ -507,7 +652,12 @@ def hits(n: int = 3) -> list[Any]:
 @pytest.mark.parametrize("n", [3, 5])
 def test_balls_that_are_hit_from_both_sides_at_one_time(backend: str, method: str, n: int) -> None:
     """Those that touch pass on what they get, until every pair parts: none goes through another."""
-    run = row_of_balls(n).equations().compile(backend=able(backend, method)).simulate(method=method, events=hits(n))
+    run = (
+        row_of_balls(n)
+        .equations()
+        .compile(backend=able(backend, method))
+        .simulate(method=method, events=hits(n))
+    )
     assert run.ok and all(e.time == pytest.approx(1.0, abs=1e-9) for e in run.events)
     assert [run[f"u(b{i})"][-1] for i in range(n)] == pytest.approx([-1, *[0] * (n - 2), 1])
     places = np.array([run[f"q(b{i})"] for i in range(n)])
@@ -516,7 +666,9 @@ def test_balls_that_are_hit_from_both_sides_at_one_time(backend: str, method: st
 
 def test_balls_that_are_hit_at_one_time_side_by_side() -> None:
     sim = row_of_balls().equations().compile()
-    many = sim.simulate_many(n=5, channels=["u(b0)", "u(b1)", "u(b2)"], events=hits(), backend="lanes")
+    many = sim.simulate_many(
+        n=5, channels=["u(b0)", "u(b1)", "u(b2)"], events=hits(), backend="lanes"
+    )
     for i, speed in enumerate((-1.0, 0.0, 1.0)):
         assert many[f"u(b{i})"][:, -1] == pytest.approx(np.full(5, speed))
 
@@ -524,8 +676,8 @@ def test_balls_that_are_hit_at_one_time_side_by_side() -> None:
 @pytest.mark.parametrize("backend", ["c", "wasm"])
 @pytest.mark.parametrize("method", ["rk4", "dop853"])
 def test_balls_that_fall_one_upon_the_other(backend: str, method: str) -> None:
-    """The distance is zero from the start; the floor pushes the lower, heavy one into the other, which leaves with
-    three times the speed."""
+    """The distance is zero from the start; the floor pushes the lower, heavy one into the other,
+    which leaves with three times the speed."""
     s = bc.System("stack", axes="ISO 8855")
     s.add_body("a", translate=3, mass="m_a", inertia=0)
     s.add_body("b", translate=3, mass="m_b", inertia=0)
@@ -538,7 +690,9 @@ def test_balls_that_fall_one_upon_the_other(backend: str, method: str) -> None:
     }
     hit = bc.event("q(b) - q(a)", direction=-1, action=passed_on, name="hit")
     sim = s.equations().compile(backend=able(backend, method))
-    run = sim.simulate(t_end=0.6, step=0.01, method=method, initial={"q(a)": 1, "q(b)": 1}, events=[floor, hit])
+    run = sim.simulate(
+        t_end=0.6, step=0.01, method=method, initial={"q(a)": 1, "q(b)": 1}, events=[floor, hit]
+    )
     assert [e.name for e in run.events] == ["floor", "hit"]
     fall = math.sqrt(2 / G)
     assert run["u(b)"][-1] == pytest.approx(3 * G * fall - G * (0.6 - fall), abs=1e-6)

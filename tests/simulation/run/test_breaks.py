@@ -1,4 +1,5 @@
-"""Inputs that jump or have kinks, ends between steps, events: methods keep their order. Judged by closed forms."""
+"""Inputs that jump or have kinks, ends between steps, events: methods keep their order. Judged by
+closed forms."""
 
 import math
 
@@ -37,7 +38,8 @@ def sim(request, sims):
 
 
 def response(t, pieces):
-    """q and u of J q'' + C q' + K q = w from q = 0.3 rad, where w = a + b (t - t0) on each piece (t0, a, b); exact."""
+    """q and u of J q'' + C q' + K q = w from q = 0.3 rad, where w = a + b (t - t0) on each piece
+    (t0, a, b); exact."""
     y = np.array([0.3, 0.0, 0.0, 0.0])  # q, u, w, w'
     whole = np.zeros((4, 4))
     whole[:2, :2], whole[1, 2], whole[2, 3] = A, 1 / J, 1.0
@@ -51,8 +53,12 @@ def response(t, pieces):
 
 def error(run, pieces):
     expected = response(run.time[-1], pieces)
-    got = np.radians([run["q(rod)"][-1], run["u(rod)"][-1]]) if run.units["q(rod)"] == "deg" else None
-    return np.abs((got if got is not None else [run["q(rod)"][-1], run["u(rod)"][-1]]) - expected).max()
+    got = (
+        np.radians([run["q(rod)"][-1], run["u(rod)"][-1]]) if run.units["q(rod)"] == "deg" else None
+    )
+    return np.abs(
+        (got if got is not None else [run["q(rod)"][-1], run["u(rod)"][-1]]) - expected
+    ).max()
 
 
 STEP_AT, RAMP = 0.3337, (0.2191, 0.5713)
@@ -63,7 +69,10 @@ SIGNALS = {
         bc.signals.ramp(RAMP[0], 3.0, RAMP[1]),
         [(0, 0, 0), (RAMP[0], 0, 3.0), (RAMP[1], 3.0 * (RAMP[1] - RAMP[0]), 0)],
     ),
-    "samples": (([0.0, 0.4321, 2.0], [0.0, 1.0, 0.5]), [(0, 0, 1 / 0.4321), (0.4321, 1.0, -0.5 / (2.0 - 0.4321))]),
+    "samples": (
+        ([0.0, 0.4321, 2.0], [0.0, 1.0, 0.5]),
+        [(0, 0, 1 / 0.4321), (0.4321, 1.0, -0.5 / (2.0 - 0.4321))],
+    ),
 }
 
 
@@ -72,7 +81,8 @@ SIGNALS = {
 def test_methods_keep_their_order_across_jumps_and_kinks(sim, method, order, name):
     signal, pieces = SIGNALS[name]
     coarse, fine = (
-        error(sim.simulate(t_end=1.0, step=h, method=method, inputs={"w": signal}), pieces) for h in (0.05, 0.0125)
+        error(sim.simulate(t_end=1.0, step=h, method=method, inputs={"w": signal}), pieces)
+        for h in (0.05, 0.0125)
     )
     assert coarse / fine > 0.8 * 4**order
     assert fine < {2: 1e-4, 4: 1e-9}[order]
@@ -98,7 +108,9 @@ def test_two_inputs_that_jump_together_or_almost(sim):
     both = sim.simulate(t_end=1.0, step=0.1, inputs={"w": lambda t: 2.0 * (t >= 0.3)})
     assert both["w"][3] == 2.0
     for at in (0.3, 0.1 + 0.2, math.nextafter(0.3, 0)):
-        run = sim.simulate(t_end=1.0, step=0.1, method="rk4", inputs={"w": bc.signals.step(at=at, height=2.0)})
+        run = sim.simulate(
+            t_end=1.0, step=0.1, method="rk4", inputs={"w": bc.signals.step(at=at, height=2.0)}
+        )
         assert error(run, [(0, 0, 0), (0.3, 2.0, 0)]) < 1e-5
         assert run["w"].tolist() == [0.0] * 3 + [2.0] * 8
 
@@ -116,14 +128,18 @@ def test_sampled_input_with_more_kinks_than_steps_is_taken_as_smooth(sim):
 @pytest.mark.parametrize("method", ["rk2", "rk4", "euler", "RK45", "tsit5"])
 @pytest.mark.parametrize("t_end", [1.0, 0.3, 0.777, 0.05001])
 def test_run_ends_at_t_end(sim, sims, method, t_end):
-    run = sims[able(sim.backend, method)].simulate(t_end=t_end, step=0.05, method=method, inputs={"w": 0})
+    run = sims[able(sim.backend, method)].simulate(
+        t_end=t_end, step=0.05, method=method, inputs={"w": 0}
+    )
     assert run.time[-1] == t_end and run.ended == "finished"
     np.testing.assert_allclose(run.time[:-1], 0.05 * np.arange(len(run) - 1), atol=1e-15)
     assert 0 < run.time[-1] - run.time[-2] < 0.05 * (1 + 1e-9)
 
 
 def test_short_last_step_has_the_order_of_the_others(sim):
-    errors = [error(sim.simulate(t_end=0.9991, step=h, inputs={"w": 0}), [(0, 0, 0)]) for h in (0.1, 0.05)]
+    errors = [
+        error(sim.simulate(t_end=0.9991, step=h, inputs={"w": 0}), [(0, 0, 0)]) for h in (0.1, 0.05)
+    ]
     assert errors[0] / errors[1] > 13 and errors[1] < 1e-6
 
 
@@ -137,11 +153,18 @@ def crossing():
 
 
 @pytest.mark.parametrize(
-    ("method", "tolerance"), [("rk2", 1e-3), ("rk4", 1e-6), ("DOP853", 1e-7), ("Radau", 1e-5), ("LSODA", 1e-6)]
+    ("method", "tolerance"),
+    [("rk2", 1e-3), ("rk4", 1e-6), ("DOP853", 1e-7), ("Radau", 1e-5), ("LSODA", 1e-6)],
 )
 def test_event_is_found_and_stops_the_run_there(sim, method, tolerance):
     run = sim.simulate(
-        t_end=5, step=0.05, method=method, output_every=4, inputs={"w": 0}, events={"down": "-q(rod)"}, stop="down"
+        t_end=5,
+        step=0.05,
+        method=method,
+        output_every=4,
+        inputs={"w": 0},
+        events={"down": "-q(rod)"},
+        stop="down",
     )
     (event,) = run.events
     assert event.name == "down" and event.time == pytest.approx(crossing(), abs=tolerance)
@@ -152,7 +175,9 @@ def test_event_is_found_and_stops_the_run_there(sim, method, tolerance):
 
 def test_event_time_has_the_order_of_the_method(sim):
     found = [
-        sim.simulate(t_end=3, step=h, method="rk4", inputs={"w": 0}, events={"x": "q(rod) < 0"}).events[0].time
+        sim.simulate(t_end=3, step=h, method="rk4", inputs={"w": 0}, events={"x": "q(rod) < 0"})
+        .events[0]
+        .time
         for h in (0.2, 0.1)
     ]
     assert abs(found[0] - crossing()) / abs(found[1] - crossing()) > 13
@@ -161,38 +186,55 @@ def test_event_time_has_the_order_of_the_method(sim):
 def test_event_within_a_long_step_of_an_adaptive_method(sim):
     """Up and down again between two outputs."""
     run = sim.simulate(
-        t_end=10, step=10, method="DOP853", inputs={"w": 0}, events={"low": "q(rod) < 0", "up": "q(rod)"}
+        t_end=10,
+        step=10,
+        method="DOP853",
+        inputs={"w": 0},
+        events={"low": "q(rod) < 0", "up": "q(rod)"},
     )
     assert [e.name for e in run.events] == ["low", "up", "low", "up"]
     w = math.sqrt(K / J - (C / (2 * J)) ** 2)
-    np.testing.assert_allclose([e.time for e in run.events], crossing() + np.arange(4) * math.pi / w, rtol=1e-7)
+    np.testing.assert_allclose(
+        [e.time for e in run.events], crossing() + np.arange(4) * math.pi / w, rtol=1e-7
+    )
     assert run.ended == "finished" and len(run) == 2
 
 
 def test_event_of_an_input_that_jumps(sim):
     for method in ("rk4", "RK45"):
-        run = sim.simulate(step=0.1, method=method, inputs={"w": bc.signals.step(at=STEP_AT)}, events={"on": "w > 0.5"})
+        run = sim.simulate(
+            step=0.1,
+            method=method,
+            inputs={"w": bc.signals.step(at=STEP_AT)},
+            events={"on": "w > 0.5"},
+        )
         assert [e.time for e in run.events] == pytest.approx([STEP_AT], abs=1e-12)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("given", ["python", "c"])
 def test_events_look_back_at_what_externals_remembered(backend, given):
-    """A counter that grows by one in each step acts as a force: within a step the count of its beginning holds."""
+    """A counter that grows by one in each step acts as a force: within a step the count of its
+    beginning holds."""
     if given == "c" and backend == "wasm":
         pytest.skip("Python has no C")
     code = {
         "python": lambda t, memory: memory.__setitem__(0, memory[0] + 1) or memory[0],
-        "c": "double tick(double t, double *memory)\n{\n    (void)t;\n    return memory[0] += 1;\n}",
+        "c": "double tick(double t, double "
+        "*memory)\n{\n    (void)t;\n    return memory[0] += 1;\n}",
     }
     s = pendulum(
-        "f0*tick(t)", lambda s: s.add_external("tick", arguments=("t",), memory=1, **{given: code[given]}), f0=J
+        "f0*tick(t)",
+        lambda s: s.add_external("tick", arguments=("t",), memory=1, **{given: code[given]}),
+        f0=J,
     )
     s.add_output("count", "tick(t)")
     s.set_run(initial={"q(rod)": 0.0})
     sim = s.equations().compile(backend=backend)
     plain = sim.simulate(t_end=1, step=0.1, method="euler")
-    run = sim.simulate(t_end=1, step=0.1, method="euler", events={"far": "q(rod) > 1.5"}, stop="far")
+    run = sim.simulate(
+        t_end=1, step=0.1, method="euler", events={"far": "q(rod) > 1.5"}, stop="far"
+    )
     n = len(run) - 1
     assert run["q(rod)"][:-1].tolist() == plain["q(rod)"][:n].tolist()
     assert plain["q(rod)"][n - 1] < 1.5 < plain["q(rod)"][n]
@@ -205,7 +247,8 @@ def test_events_look_back_at_what_externals_remembered(backend, given):
 
 @pytest.mark.parametrize("method", ["rk4", "RK45", "tsit5"])
 def test_comparison_from_equal_values(sim, sims, method):
-    """w > 0 becomes true where w leaves zero; w >= 0 is true all the time, and w itself does not come from below."""
+    """w > 0 becomes true where w leaves zero; w >= 0 is true all the time, and w itself does not
+    come from below."""
     run = sims[able(sim.backend, method)].simulate(
         step=0.1,
         method=method,
@@ -244,11 +287,16 @@ def test_loops_keep_their_order_across_a_jump_and_stay_closed(cranks):
 def test_event_in_a_loop_lies_on_the_constraints(cranks):
     times = []
     for sim in cranks:
-        run = sim.simulate(t_end=1.0, step=0.005, inputs={"kick": 0}, events={"half": "x < 0.4"}, stop="half")
-        assert run["x"][-1] == pytest.approx(0.4, abs=1e-12) and run.ended.startswith("stopped by event 'half'")
+        run = sim.simulate(
+            t_end=1.0, step=0.005, inputs={"kick": 0}, events={"half": "x < 0.4"}, stop="half"
+        )
+        assert run["x"][-1] == pytest.approx(0.4, abs=1e-12) and run.ended.startswith(
+            "stopped by event 'half'"
+        )
         loops = loop_constraints(sim.loaded, sim.parameter_values(), sim.loaded.inputs({"kick": 0}))
         q, u = (
-            np.array([run[s.name][-1] for s in group]) for group in (sim.interface.coordinates, sim.interface.speeds)
+            np.array([run[s.name][-1] for s in group])
+            for group in (sim.interface.coordinates, sim.interface.speeds)
         )
         g, _, v, _ = loops.evaluate(run.time[-1], q, u)
         assert np.abs(g).max() < 1e-12 and np.abs(v).max() < 1e-10

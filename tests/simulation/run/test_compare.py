@@ -20,13 +20,17 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 @needs_compiler
 def test_pendulum_over_1_10_and_100_seconds():
     """Figures of the independent program: drift of clmm 7.2e-5 and of dlmm 8.6e-10 over 10 s."""
-    found = bc.compare(system("planar_pendulum"), t_end=100, methods=("projection", "dlmm", "clmm"), limits=False)
+    found = bc.compare(
+        system("planar_pendulum"), t_end=100, methods=("projection", "dlmm", "clmm"), limits=False
+    )
     assert found.horizons == (1, 10, 100)
     assert found["clmm"].drift == pytest.approx((7.0e-7, 7.2e-5, 7.2e-3), rel=0.02)
     assert found["dlmm"].drift == pytest.approx((8.6e-10,) * 3, rel=0.01)
     assert max(found["projection"].drift) < 1e-13
     assert found["dlmm"].energy < found["projection"].energy < found["clmm"].energy
-    assert all(row.ended == "finished" and row.microseconds > 0 and row.limit is None for row in found.rows)
+    assert all(
+        row.ended == "finished" and row.microseconds > 0 and row.limit is None for row in found.rows
+    )
 
 
 @needs_compiler
@@ -64,14 +68,25 @@ def test_energy_is_added_for_the_comparison_only():
 @pytest.mark.campaign
 def test_json_has_every_method(capsys):
     model = str(EXAMPLES / "planar_pendulum.py")
-    assert cli.main(["compare", model, "--t-end", "0.2", "--json", "--free-fall", "--no-limits"]) == 0
+    assert (
+        cli.main(["compare", model, "--t-end", "0.2", "--json", "--free-fall", "--no-limits"]) == 0
+    )
     told = json.loads(capsys.readouterr().out)
     names = [m["name"] for m in told["methods"]]
     assert names == [
-        "projection", "projection, masses", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit",
+        "projection",
+        "projection, masses",
+        "dlmm",
+        "clmm",
+        "baumgarte",
+        "stabilised",
+        "post",
+        "half-explicit",
         "minimal",
-        "projection, free fall", "stabilised, free fall", "post, free fall",
-    ]  # fmt: skip
+        "projection, free fall",
+        "stabilised, free fall",
+        "post, free fall",
+    ]
     assert all(len(m["drift"]) == 3 and m["operations"] > 0 for m in told["methods"])
 
 
@@ -139,7 +154,9 @@ def test_figures_are_those_of_the_runs():
 
 
 def test_figures_without_a_number_are_null_in_json():
-    assert [_comparison_json_value(x) for x in (1.5, math.inf, math.nan, 2, None, (0.5, -math.inf))] == [
+    assert [
+        _comparison_json_value(x) for x in (1.5, math.inf, math.nan, 2, None, (0.5, -math.inf))
+    ] == [
         1.5,
         None,
         None,
@@ -150,7 +167,8 @@ def test_figures_without_a_number_are_null_in_json():
 
 
 def test_distance_from_the_constraints():
-    """Of the rod of a pendulum, in a run that segments it by 0.2 l: the change of coordinates that closes it, linearised."""
+    """Of the rod of a pendulum, in a run that segments it by 0.2 l: the change of coordinates that
+    closes it, linearised."""
     equations = system("planar_pendulum").equations(constraints="multipliers")
     trial = _MethodTrials(equations.compile(backend="python"), 1.0, "rk4", {})
     trial.find_reference(0.1)
@@ -158,21 +176,28 @@ def test_distance_from_the_constraints():
     stretched = {"q(bob, 1)": x, "q(bob, 2)": -0.75 * x, "u(bob, 1)": 0 * x, "u(bob, 2)": 0 * x}
 
     class Found(dict):
-        time, residuals = np.array([0.0, 0.1, 0.2]), SimpleNamespace(g=x, position=np.array([0.0, 0.44, 0.36]))
+        time, residuals = (
+            np.array([0.0, 0.1, 0.2]),
+            SimpleNamespace(g=x, position=np.array([0.0, 0.44, 0.36])),
+        )
 
     assert trial._largest_drift(Found(stretched)) == pytest.approx((1.2**2 - 1) / (2 * 1.2) * 0.8)
     Found.residuals.g = np.zeros(0)
     assert trial._largest_drift(Found(stretched)) == 0
     assert trial.regular
     assert trial.span == pytest.approx(np.ptp(trial.reference["q(bob, 1)"]))
-    assert trial.fastest == max(np.abs(trial.reference[c]).max() for c in ("u(bob, 1)", "u(bob, 2)"))
+    assert trial.fastest == max(
+        np.abs(trial.reference[c]).max() for c in ("u(bob, 1)", "u(bob, 2)")
+    )
 
 
 @pytest.mark.parametrize(
-    ("t_end", "step", "every", "steps"), [(10, 0.001, 25, 10000), (1.1, 0.1, 1, 11), (4.02, 0.01, 2, 402)]
+    ("t_end", "step", "every", "steps"),
+    [(10, 0.001, 25, 10000), (1.1, 0.1, 1, 11), (4.02, 0.01, 2, 402)],
 )
 def test_a_comparison_looks_at_400_samples_at_most(t_end, step, every, steps):
-    """The reference at the same times, with an eighth of the step. Costs are those of a run without samples."""
+    """The reference at the same times, with an eighth of the step. Costs are those of a run without
+    samples."""
     trial, asked = object.__new__(_MethodTrials), []
     trial.t_end, trial.coordinates, trial.speeds = t_end, ["q"], ["u"]
     trial._has_regular_mass = lambda: True
@@ -180,7 +205,9 @@ def test_a_comparison_looks_at_400_samples_at_most(t_end, step, every, steps):
     class Found(dict):
         status, settings, time = bc.RunStatus.FINISHED, {"seconds": 2.0}, [0.0, t_end]
 
-    trial.simulate = lambda step, every, dae: asked.append((step, every)) or Found(q=np.ones(2), u=np.ones(2))
+    trial.simulate = lambda step, every, dae: (
+        asked.append((step, every)) or Found(q=np.ones(2), u=np.ones(2))
+    )
     trial.find_reference(step)
     assert trial.every == every
     assert asked == [(pytest.approx(step / 8), 8 * every)]
@@ -201,14 +228,19 @@ def test_runs_that_look_for_stability_are_looked_at_a_few_hundred_times():
     """However many steps they take; short ones at every step."""
     trial, asked = object.__new__(_MethodTrials), []
     trial.t_end = 10.0
-    trial.simulate = lambda step, every, dae: asked.append(every) or SimpleNamespace(status=bc.RunStatus.NOT_FINITE)
+    trial.simulate = lambda step, every, dae: (
+        asked.append(every) or SimpleNamespace(status=bc.RunStatus.NOT_FINITE)
+    )
     assert not any(trial.is_stable(None, step) for step in (0.001, 0.5))
     assert asked == [25, 1]
 
 
-@pytest.mark.parametrize(("fast", "far", "stable"), [(2.9, 0.09, True), (3.1, 0.09, False), (2.9, 0.11, False)])
+@pytest.mark.parametrize(
+    ("fast", "far", "stable"), [(2.9, 0.09, True), (3.1, 0.09, False), (2.9, 0.11, False)]
+)
 def test_stable_runs_keep_near_the_constraints_and_to_speeds_of_the_reference(fast, far, stable):
-    """A tenth of the span of coordinates, and three times the largest speed; of a machine at rest both are one."""
+    """A tenth of the span of coordinates, and three times the largest speed; of a machine at rest
+    both are one."""
 
     class Found(dict):
         status = bc.RunStatus.FINISHED

@@ -1,8 +1,10 @@
-"""Methods for differential-algebraic equations, against independently computed figures, closed forms and each other.
+"""Methods for differential-algebraic equations, against independently computed figures, closed
+forms and each other.
 
-The figures of the planar pendulum (g = 9.81, m = l = 1, start level at rest, rk4) were computed by a program of their own in numpy; those of
-the stabilised ODE and of post stabilisation with one pseudo-inverse over positions and speeds together, where ours corrects
-positions, then speeds: these two agree in size, the others in all digits given.
+The figures of the planar pendulum (g = 9.81, m = l = 1, start level at rest, rk4) were computed by
+a program of their own in numpy; those of the stabilised ODE and of post stabilisation with one
+pseudo-inverse over positions and speeds together, where ours corrects positions, then speeds: these
+two agree in size, the others in all digits given.
 """
 
 import pickle
@@ -51,7 +53,9 @@ FIGURES = [  # method, step, largest violation, largest error of the position ov
 
 
 @pytest.mark.parametrize(("dae", "step", "violation", "error"), FIGURES)
-def test_drift_and_error_are_those_of_an_independent_program(dae, step, violation, error, pendulum, reference):
+def test_drift_and_error_are_those_of_an_independent_program(
+    dae, step, violation, error, pendulum, reference
+):
     run = pendulum.simulate(t_end=10, step=step, dae=dae)
     assert run.ended == "finished"
     assert run.settings["dae"] == dae
@@ -60,7 +64,9 @@ def test_drift_and_error_are_those_of_an_independent_program(dae, step, violatio
 
 
 def test_small_violation_of_dlmm(pendulum):
-    assert pendulum.simulate(t_end=10, step=0.01, dae="dlmm").residuals.largest[0] == pytest.approx(8.6e-10, rel=0.01)
+    assert pendulum.simulate(t_end=10, step=0.01, dae="dlmm").residuals.largest[0] == pytest.approx(
+        8.6e-10, rel=0.01
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,7 +78,9 @@ def test_small_violation_of_dlmm(pendulum):
         (MASS, 0.05, 1e-13, 2.2e-3),
     ],
 )
-def test_other_methods_are_within_a_factor_of_four(dae, step, violation, error, pendulum, reference):
+def test_other_methods_are_within_a_factor_of_four(
+    dae, step, violation, error, pendulum, reference
+):
     run = pendulum.simulate(t_end=10, step=step, dae=dae)
     assert run.residuals.largest[0] < 4 * violation
     assert error / 4 < position_error(run, reference) < 4 * error
@@ -99,10 +107,13 @@ def test_projections_stay_exact_for_a_thousand_seconds(dae, pendulum):
 
 @needs_compiler
 def test_clmm_breaks_down(pendulum):
-    """The bob sinks to the pivot, then flies off: the violation becomes positive at 989 s, with the coarse step at 40 s."""
+    """The bob sinks to the pivot, then flies off: the violation becomes positive at 989 s, with the
+    coarse step at 40 s."""
     for step, every, when in ((0.01, 20, 989), (0.05, 1, 40)):
         run = pendulum.simulate(t_end=1000, step=step, dae="clmm", output_every=every)
-        assert run.time[np.flatnonzero(run.residuals.g[:, 0] > 0.1)[0]] == pytest.approx(when, abs=0.5)
+        assert run.time[np.flatnonzero(run.residuals.g[:, 0] > 0.1)[0]] == pytest.approx(
+            when, abs=0.5
+        )
         assert run.ended.startswith("stopped at t = ")
 
 
@@ -112,7 +123,8 @@ def test_drift_over_1_10_and_100_seconds(pendulum):
     """Without correction the violation grows with time; with any of the others it does not."""
     for dae in ALL:
         drift = [
-            pendulum.simulate(t_end=t, step=0.01, output_every=7, dae=dae).residuals.largest[0] for t in (1, 10, 100)
+            pendulum.simulate(t_end=t, step=0.01, output_every=7, dae=dae).residuals.largest[0]
+            for t in (1, 10, 100)
         ]
         if dae in ("clmm", "half-explicit"):
             assert drift[0] < 0.5 * drift[1] < 0.25 * drift[2], dae
@@ -151,7 +163,8 @@ def test_assembled_by_default(pendulum):
 
 
 def test_free_fall_as_base_is_wrong_motion(pendulum, reference):
-    """The base without multipliers: stabilised, it leaves the circle at 0.35 s whatever the step is; projected, it stays there and is wrong."""
+    """The base without multipliers: stabilised, it leaves the circle at 0.35 s whatever the step
+    is; projected, it stays there and is wrong."""
     for step in (0.05, 0.01, 0.001):
         run = pendulum.simulate(t_end=1, step=step, dae=bc.Dae("stabilised", base="free fall"))
         left = run.time[np.flatnonzero(run.residuals.position > 0.1)[0]]
@@ -164,8 +177,8 @@ def test_free_fall_as_base_is_wrong_motion(pendulum, reference):
 
 
 def chain():
-    """A pendulum on the bob of another, with coordinates from bob to bob: three rods bind five coordinates, masses are coupled, one
-    rod repeats another."""
+    """A pendulum on the bob of another, with coordinates from bob to bob: three rods bind five
+    coordinates, masses are coupled, one rod repeats another."""
     s = bc.System("chain", units="mks")
     first = s.add_point_mass("a", translate=(1, 2), mass="m1")
     second = s.add_point_mass("b", first, translate=(1, 2), mass="m2")
@@ -175,7 +188,9 @@ def chain():
     s.add_loop_joint("again", "distance", between=(s.inertial.origin, first.origin), length="l1")
     s.add_gravity(direction=(0, -1, 0))
     s.set_defaults(m1=1, m2=2, m3=0.7, i3=0.2, l1=0.8, l2=0.5, l3=0.3, g=9.81)
-    s.set_run(t_end=1, step=0.01, initial={"q(a, 1)": 0.8, "q(b, 1)": 0.3, "q(b, 2)": -0.4, "u(c)": 3.0})
+    s.set_run(
+        t_end=1, step=0.01, initial={"q(a, 1)": 0.8, "q(b, 1)": 0.3, "q(b, 2)": -0.4, "u(c)": 3.0}
+    )
     return s
 
 
@@ -191,11 +206,13 @@ def chain():
     ],
 )
 def test_every_method_follows_the_usual_motion(name, method, monkeypatch):
-    """Also: a loop with massless links, and rolling next to a loop; the C compiles without a warning. WebAssembly has
-    the same rows."""
+    """Also: a loop with massless links, and rolling next to a loop; the C compiles without a
+    warning. WebAssembly has the same rows."""
     eom = chain().equations() if name == "chain" else example(name)
     compiled = eom.compile(backend="c")
-    monkeypatch.setenv("BELLCRANK_CFLAGS", " ".join(STRICT))  # of what is compiled for these methods
+    monkeypatch.setenv(
+        "BELLCRANK_CFLAGS", " ".join(STRICT)
+    )  # of what is compiled for these methods
     step = eom.interface.run.step
     usual = compiled.simulate(t_end=5.5 * step, step=step / 50, output_every=50)
     wasm = eom.compile(backend="wasm") if find_spec("wasmtime") else None
@@ -210,12 +227,17 @@ def test_every_method_follows_the_usual_motion(name, method, monkeypatch):
         if getattr(dae, "base", "") != "free fall":
             fine = compiled.simulate(step=step / 50, output_every=50, **options)
             off = max(relative(fine[x.name], usual[x.name]) for x in compiled.interface.states)
-            assert fine.ended == "finished" and off < (0.03 if method == "euler" else 1e-5), (dae, off)
+            assert fine.ended == "finished" and off < (0.03 if method == "euler" else 1e-5), (
+                dae,
+                off,
+            )
         a = compiled.simulate(step=step, **options)
         for b in () if wasm is None else (wasm.simulate(step=step, **options),):
             assert a.ended == b.ended == "finished"
             for channel in a:
-                assert np.abs(a[channel] - b[channel]).max() < 1e-11 * max(1, np.abs(b[channel]).max()), (dae, channel)
+                assert np.abs(a[channel] - b[channel]).max() < 1e-11 * max(
+                    1, np.abs(b[channel]).max()
+                ), (dae, channel)
 
 
 @needs_compiler
@@ -229,7 +251,8 @@ def test_slider_crank_moves_as_by_default(dae):
 
 
 def test_minimal_coordinates_are_those_of_one_equation():
-    """The midpoint rule on the crank's angle and speed alone, the linkage assembled anew at every stage."""
+    """The midpoint rule on the crank's angle and speed alone, the linkage assembled anew at every
+    stage."""
     sim = example("four_bar").compile()
     crank = np.array([-0.5, 0.0])
 
@@ -272,7 +295,12 @@ def spinning_top():
     """A free body in Euler parameters, held at a point by a ball joint."""
     s = bc.System("top", units="mks")
     top = s.add_body(
-        "top", translate=(1, 2, 3), rotate="euler-parameters", mass=2, inertia=(0.1, 0.2, 0.15), label="spinning top"
+        "top",
+        translate=(1, 2, 3),
+        rotate="euler-parameters",
+        mass=2,
+        inertia=(0.1, 0.2, 0.15),
+        label="spinning top",
     )
     foot = s.add_point("foot", body=top, at=(0, 0, -0.5))
     s.add_loop_joint("loop_3", "spherical", between=(foot, s.inertial.origin))
@@ -295,7 +323,8 @@ def test_euler_parameters_keep_unit_size():
 
 
 def motorcycle(damping=0.0):
-    """Two partial vehicles of three point masses, chassis parts joined by a rod, springs perpendicular to it; in flight, without gravity.
+    """Two partial vehicles of three point masses, chassis parts joined by a rod, springs
+    perpendicular to it; in flight, without gravity.
 
     Van Iwaarden (2003), (1.4) and (2.7): 12 coordinates, 3 constraints.
     """
@@ -305,7 +334,9 @@ def motorcycle(damping=0.0):
             s.add_point_mass(f"m{i + k}", translate=(1, 2), joint_at=(x, height, 0), mass=1)
         for k, (low, high) in enumerate(((i, i + 1), (i + 1, i + 2)), 1):
             magnitude = f"k*(l{k} - x) - {damping}*v"
-            s.add_strut(f"s{low}", magnitude=magnitude, between=(f"m{high}.origin", f"m{low}.origin"))
+            s.add_strut(
+                f"s{low}", magnitude=magnitude, between=(f"m{high}.origin", f"m{low}.origin")
+            )
 
     def square(a, b):
         return f"magnitude(pos(m{a}.origin, m{b}.origin))**2"
@@ -334,7 +365,9 @@ def test_motorcycle(monkeypatch):
         assert max(np.abs(run[c] - other[c]).max() for c in run) < 1e-9, dae
     run = compiled.simulate(dae="dlmm")
     assert run.residuals.largest[0] < 1e-9
-    assert max(np.ptp(run[c]) for c in ("p1", "p2")) < 1e-13  # corrections in the metric of the masses push no one
+    assert (
+        max(np.ptp(run[c]) for c in ("p1", "p2")) < 1e-13
+    )  # corrections in the metric of the masses push no one
     assert np.ptp(run["h3"]) < 1e-8  # of order h^4
     usual = compiled.simulate()
     assert max(np.abs(run[c] - usual[c]).max() for c in usual) < 1e-8
@@ -344,11 +377,14 @@ def test_motorcycle(monkeypatch):
 
 
 def test_multiplier_is_the_tension():
-    """At the bottom after a fall from level the rod carries three times the weight: 2 lambda r = -3 m g."""
+    """At the bottom after a fall from level the rod carries three times the weight: 2 lambda r = -3
+    m g."""
     eom = system("planar_pendulum").equations(constraints="multipliers")
     assert [str(x) for x in eom.forces] == ["0", "-g*m"]
     assert [[str(x) for x in row] for row in eom.mass_matrix] == [["m", "0"], ["0", "m"]]
-    assert [[str(x) for x in row] for row in eom.constraint_matrix] == [["2*q(bob, 1)", "2*q(bob, 2)"]]
+    assert [[str(x) for x in row] for row in eom.constraint_matrix] == [
+        ["2*q(bob, 1)", "2*q(bob, 2)"]
+    ]
     assert len(eom.constraint_rates) == len(eom.constraint_rows) == len(eom.position_rows) == 1
     found = eom.compile(backend="python").multipliers(0.0, [0.0, -1.0], [np.sqrt(2 * 9.81), 0.0])
     assert 2 * next(iter(found.values())) == pytest.approx(-3 * 9.81, rel=1e-12)
@@ -357,7 +393,10 @@ def test_multiplier_is_the_tension():
 @pytest.mark.campaign
 def test_speed_constraints_with_multipliers():
     """The rolling disc keeps all five speeds and moves as it does with three."""
-    usual, kept = example("rolling_disc"), system("rolling_disc").equations(constraints="multipliers")
+    usual, kept = (
+        example("rolling_disc"),
+        system("rolling_disc").equations(constraints="multipliers"),
+    )
     assert (len(usual.speeds), len(kept.speeds), len(kept.constraint_matrix)) == (3, 5, 2)
     assert not kept.position_rows
     expected = usual.compile().simulate(t_end=0.5, step=0.005)
@@ -382,7 +421,10 @@ def test_tree_has_no_multipliers():
     [
         ({"dae": "dllm"}, "method='dllm' is not known. Did you mean 'dlmm'"),
         ({"dae": "dlmm", "method": "RK45"}, "needs a fixed step"),
-        ({"dae": "half-explicit", "method": "euler"}, f"available for {', '.join(HALF_EXPLICIT)}, not for euler"),
+        (
+            {"dae": "half-explicit", "method": "euler"},
+            f"available for {', '.join(HALF_EXPLICIT)}, not for euler",
+        ),
         ({"dae": 3}, "method='3' is not known"),
     ],
 )
@@ -425,7 +467,9 @@ def test_coupling_that_outweighs_the_mass_before_it():
     slide = s.add_body("slide", mast, translate=1, mass=1, inertia=(1, 1, 1))
     arm = s.add_body("arm", slide, rotate=3, mass=2, inertia=(1, 1, 1), cm=(0, 10, 0))
     s.add_loop_joint(
-        "rope", "distance", between=(s.add_point("tip", arm, at=(1, 12, 0)), s.add_point("hook", at=(4, 9, 0)))
+        "rope",
+        "distance",
+        between=(s.add_point("tip", arm, at=(1, 12, 0)), s.add_point("hook", at=(4, 9, 0))),
     )
     s.add_gravity(direction="-[n2]")
     s.set_run(t_end=0.2, step=0.01, initial={"q(slide)": 0.5, "u(mast)": 0.3, "u(arm)": -0.2})
@@ -433,4 +477,6 @@ def test_coupling_that_outweighs_the_mass_before_it():
     for dae, other in (("projection", "python"), (bc.Dae("post", base="free fall"), "wasm")):
         a, b = (eom.compile(backend=backend).simulate(dae=dae) for backend in ("c", other))
         for channel in a:
-            assert np.abs(a[channel] - b[channel]).max() < 1e-11 * max(1, np.abs(b[channel]).max()), (dae, channel)
+            assert np.abs(a[channel] - b[channel]).max() < 1e-11 * max(
+                1, np.abs(b[channel]).max()
+            ), (dae, channel)

@@ -1,4 +1,5 @@
-"""A step of a closed loop in which a force or a user function breaks down ends the run, and reports it."""
+"""A step of a closed loop in which a force or a user function breaks down ends the run, and reports
+it."""
 
 import math
 
@@ -13,14 +14,27 @@ def slider_crank(magnitude):
     s = bc.System("slider-crank", units="mks", axes="ISO 8855")
     crank = s.add_body("crank", rotate=3, cm=(0.1, 0, 0), mass=1, inertia=(0.01, 0.01, 0.01))
     rod = s.add_body(
-        "rod", parent=crank, rotate=3, joint_at=(0.2, 0, 0), cm=(0.3, 0, 0), mass=1, inertia=(0.01, 0.02, 0.02)
+        "rod",
+        parent=crank,
+        rotate=3,
+        joint_at=(0.2, 0, 0),
+        cm=(0.3, 0, 0),
+        mass=1,
+        inertia=(0.01, 0.02, 0.02),
     )
     slider = s.add_body("slider", translate=1, mass=1, inertia=0)
     end = s.add_point("end", body=rod, at=(0.6, 0, 0))
-    s.add_loop_joint("loop", between=(end, slider.origin), directions=(s.inertial[1], s.inertial[2]))
+    s.add_loop_joint(
+        "loop", between=(end, slider.origin), directions=(s.inertial[1], s.inertial[2])
+    )
     s.add_input("w", units="1")
     s.add_moment("drive", magnitude=magnitude, direction=s.inertial[3], on=crank)
-    s.set_run(t_end=0.5, step=0.01, initial={"q(crank)": 0.5, "q(rod)": -0.7, "q(slider)": 0.7}, inputs={"w": 0})
+    s.set_run(
+        t_end=0.5,
+        step=0.01,
+        initial={"q(crank)": 0.5, "q(rod)": -0.7, "q(slider)": 0.7},
+        inputs={"w": 0},
+    )
     return s
 
 
@@ -33,7 +47,9 @@ def test_a_force_that_is_not_a_number(backend, method):
     run = s.equations().compile(backend=able(backend, method)).simulate(method=method)
     assert not run.ended.startswith("finished")
     assert 0.15 < run.time[-1] < 0.2005
-    assert all(np.isfinite(run[name]).all() for name in ("q(crank)", "q(rod)", "q(slider)", "u(crank)"))
+    assert all(
+        np.isfinite(run[name]).all() for name in ("q(crank)", "q(rod)", "q(slider)", "u(crank)")
+    )
 
 
 @pytest.mark.filterwarnings("ignore:the initial values contradict")

@@ -1,5 +1,5 @@
-"""Free spinning bodies: Euler parameters of unit size and an exact path of the mass centre, by every method and in
-every way to run.
+"""Free spinning bodies: Euler parameters of unit size and an exact path of the mass centre, by
+every method and in every way to run.
 """
 
 import numpy as np
@@ -21,10 +21,18 @@ def tumbling(cm=CM, inertia=(1.0, 2.0, 2.5), initial=SPIN, second=False):
     """A body thrown upwards, its mass centre apart from its origin; a second one if asked for."""
     s = bc.System("tumbling", units="mks", axes="ISO 8855")
     for name in ("b", "c") if second else ("b",):
-        s.add_body(name, translate=(1, 2, 3), rotate="euler-parameters", mass=2, cm=cm, inertia=inertia)
+        s.add_body(
+            name, translate=(1, 2, 3), rotate="euler-parameters", mass=2, cm=cm, inertia=inertia
+        )
     s.add_gravity()
     s.set_defaults(g=9.81)
-    s.set_run(t_end=0.5, step=2e-3, method="rk4", output_every=10, initial={**initial, "u(b, 1)": 2.0, "u(b, 3)": 4.0})
+    s.set_run(
+        t_end=0.5,
+        step=2e-3,
+        method="rk4",
+        output_every=10,
+        initial={**initial, "u(b, 1)": 2.0, "u(b, 3)": 4.0},
+    )
     return s.equations()
 
 
@@ -46,19 +54,35 @@ def path_error(run, time, g=9.81):
 
 @pytest.mark.parametrize("rotate", ["euler-parameters", (3, 2, 1)])
 def test_velocities_are_rates_of_positions(rotate):
-    """Of points next to the mass centre, of bodies on a spinning one, and of one that slides along it."""
+    """Of points next to the mass centre, of bodies on a spinning one, and of one that slides along
+    it."""
     s = bc.System("points", units="mks", axes="ISO 8855")
     b = s.add_body("b", translate=(1, 2, 3), rotate=rotate, mass=2, cm=CM, inertia=(1.0, 2.0, 2.5))
     c = s.add_body(
-        "c", parent=b, rotate=2, joint_at=(0.2, 0.1, -0.3), mass=1, cm=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.2)
+        "c",
+        parent=b,
+        rotate=2,
+        joint_at=(0.2, 0.1, -0.3),
+        mass=1,
+        cm=(0.1, 0.2, 0.3),
+        inertia=(0.1, 0.2, 0.2),
     )
-    d = s.add_body("d", parent=c, translate=1, joint_at=(0.1, 0, 0.2), mass=1, inertia=(0.1, 0.1, 0.1))
+    d = s.add_body(
+        "d", parent=c, translate=1, joint_at=(0.1, 0, 0.2), mass=1, inertia=(0.1, 0.1, 0.1)
+    )
     for body in (b, c, d):
         point = s.add_point(f"{body.name}p", body=body, at=(0.2, -0.3, 0.4))
         for axis in (1, 2, 3):
             s.add_output(f"{body.name}{axis}", f"dot(pos({point.name}), [n{axis}])", units="L")
             s.add_output(f"{body.name}{axis}'", f"dot(vel({point.name}), [n{axis}])", units="L/T")
-    initial = {"u(b, 1)": 2.0, "u(b, 4)": 1.0, "u(b, 5)": 0.4, "u(b, 6)": 2.0, "u(c)": 3.0, "u(d)": 0.5}
+    initial = {
+        "u(b, 1)": 2.0,
+        "u(b, 4)": 1.0,
+        "u(b, 5)": 0.4,
+        "u(b, 6)": 2.0,
+        "u(c)": 3.0,
+        "u(d)": 0.5,
+    }
     run = s.equations().compile(backend="python").simulate(t_end=0.1, step=2e-3, initial=initial)
     for name in (f"{x}{axis}" for x in "bcd" for axis in (1, 2, 3)):
         x = np.asarray(run[name])
@@ -91,7 +115,9 @@ def test_many_runs_and_steps_taken_one_by_one(equations):
             for i in (0, 4):
                 run = {name: many[name][i] for name in many.channels}
                 assert size_error(run) < 1e-14
-                assert channels(run, 1, 7) == pytest.approx(channels(alone, 1, 7), rel=1e-12, abs=1e-12)
+                assert channels(run, 1, 7) == pytest.approx(
+                    channels(alone, 1, 7), rel=1e-12, abs=1e-12
+                )
         stepper = sim.stepper(method=method)
         for _ in range(250):
             stepper.step()
@@ -126,7 +152,8 @@ def test_page(equations):
 @pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(6))
 def test_random_bodies_for_a_long_time(seed):
-    """100 s at 50 rad/s: the mass centre follows its parabola to rounding at every step size, the origin with it."""
+    """100 s at 50 rad/s: the mass centre follows its parabola to rounding at every step size, the
+    origin with it."""
     rng = np.random.default_rng(seed)
     a, b = rng.uniform(1, 2, 2)
     inertia = (a, b, rng.uniform(abs(a - b) + 0.1, a + b))
@@ -134,20 +161,39 @@ def test_random_bodies_for_a_long_time(seed):
     spin = rng.normal(size=3)
     initial = dict(zip(SPIN, (50 * spin / np.linalg.norm(spin)).tolist(), strict=True))
     sim = tumbling(tuple(cm.tolist()), inertia, initial).compile()
-    for method, step in (("rk4", 5e-3), ("rk4", 1e-3), ("rk2", 2e-3), ("ab2", 1e-3), ("auto", 5e-3)):
+    for method, step in (
+        ("rk4", 5e-3),
+        ("rk4", 1e-3),
+        ("rk2", 2e-3),
+        ("ab2", 1e-3),
+        ("auto", 5e-3),
+    ):
         run = sim.simulate(method=method, step=step, t_end=100, output_every=round(1 / step))
         assert run.ended == "finished"
         assert size_error(run) < 1e-12
         assert path_error(run, run.time) < 1e-8
         e0, e1, e2, e3 = channels(run, 4, 4)[:, -1]
         x, y, z = cm
-        turned = np.array([
-            (1 - 2 * (e2 * e2 + e3 * e3)) * x + 2 * (e1 * e2 - e0 * e3) * y + 2 * (e1 * e3 + e0 * e2) * z,
-            2 * (e1 * e2 + e0 * e3) * x + (1 - 2 * (e1 * e1 + e3 * e3)) * y + 2 * (e2 * e3 - e0 * e1) * z,
-            2 * (e1 * e3 - e0 * e2) * x + 2 * (e2 * e3 + e0 * e1) * y + (1 - 2 * (e1 * e1 + e2 * e2)) * z,
-        ])  # fmt: skip
+        turned = np.array(
+            [
+                (1 - 2 * (e2 * e2 + e3 * e3)) * x
+                + 2 * (e1 * e2 - e0 * e3) * y
+                + 2 * (e1 * e3 + e0 * e2) * z,
+                2 * (e1 * e2 + e0 * e3) * x
+                + (1 - 2 * (e1 * e1 + e3 * e3)) * y
+                + 2 * (e2 * e3 - e0 * e1) * z,
+                2 * (e1 * e3 - e0 * e2) * x
+                + 2 * (e2 * e3 + e0 * e1) * y
+                + (1 - 2 * (e1 * e1 + e2 * e2)) * z,
+            ]
+        )
         exact = cm + np.array([200.0, 0.0, 400.0 - 9.81 / 2 * 1e4])
         order = {"rk2": 2, "ab2": 2}.get(method, 4)
-        # the origin moves by cm about the mass centre: its path has the error of the method, 50 rad/s for 100 s
-        allowed = 10 * float(np.linalg.norm(cm)) * 5000 * (50 * step) ** order if method != "auto" else 1.0
+        # the origin moves by cm about the mass centre: its path has the error of the method, 50
+        # rad/s for 100 s
+        allowed = (
+            10 * float(np.linalg.norm(cm)) * 5000 * (50 * step) ** order
+            if method != "auto"
+            else 1.0
+        )
         assert np.abs(channels(run, 1, 3)[:, -1] + turned - exact).max() < max(allowed, 1e-3)

@@ -19,17 +19,31 @@ def driven() -> bc.System:
     mass = s.add_body("mass", translate=3, mass="m")
     s.add_input("z", units="L")
     s.add_external(
-        "control", arguments=("u(mass)", "gain"), returns=("pull",), when="update", memory=1, python=_control,
-        c="void control(double u, double g, double *r, double *m) { m[0] += 0.01*u; r[0] = -g*u - m[0]; }",
-    )  # fmt: skip
+        "control",
+        arguments=("u(mass)", "gain"),
+        returns=("pull",),
+        when="update",
+        memory=1,
+        python=_control,
+        c="void control(double u, double g, double *r, double *m) "
+        "{ m[0] += 0.01*u; r[0] = -g*u - m[0]; }",
+    )
     s.add_external(
-        "slack", arguments=("v",), memory=2, python=_slack,
-        c="double slack(double v, double *m) { m[0] = 0.9*m[0] + v; m[1] += 1; return 0.1*m[0] + 1e-3*m[1]; }",
-    )  # fmt: skip
+        "slack",
+        arguments=("v",),
+        memory=2,
+        python=_slack,
+        c="double slack(double v, double *m) "
+        "{ m[0] = 0.9*m[0] + v; m[1] += 1; return 0.1*m[0] + 1e-3*m[1]; }",
+    )
     s.add_external(
-        "begin", arguments=("q(mass)",), returns=("origin",), when="init", python=lambda q: q + 0.1,
+        "begin",
+        arguments=("q(mass)",),
+        returns=("origin",),
+        when="init",
+        python=lambda q: q + 0.1,
         c="void begin(double q, double *r) { r[0] = q + 0.1; }",
-    )  # fmt: skip
+    )
     f = "-k*(x - z) - c*v + f0*sin(3*t) + pull + slack(v) + origin"
     s.add_force("f", magnitude=f, direction=s.inertial[3], at=mass.origin)
     s.add_output("az", "dot(dxdt(vel(mass.cm)), [n3])")
@@ -82,7 +96,8 @@ BOTH = [(model, backend) for model in (driven, four_bar) for backend in ("c", "w
 
 @pytest.mark.parametrize(("model", "backend"), rarely(BOTH, BOTH[3:], several=True))
 def test_pieces_have_the_bits_of_one_run(model: Any, backend: str) -> None:
-    """Memories, kept values and loops continue; ends that are whole steps but for rounding do not determine either."""
+    """Memories, kept values and loops continue; ends that are whole steps but for rounding do not
+    determine either."""
     sim = equations(model).compile(backend=backend)
     ways = [("rk4", None), ("rk2", None), ("ab2", None)]
     if model is four_bar:
@@ -95,7 +110,9 @@ def test_pieces_have_the_bits_of_one_run(model: Any, backend: str) -> None:
             assert last[x.name][-1] == whole[x.name][-1]
         inner = whole.time > ENDS[1] + 1e-9
         assert np.array_equal(last.time[1:], whole.time[inner])
-        assert all(np.array_equal(last[x.name][1:], whole[x.name][inner]) for x in sim.interface.states)
+        assert all(
+            np.array_equal(last[x.name][1:], whole[x.name][inner]) for x in sim.interface.states
+        )
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +140,16 @@ def test_other_parameters_inputs_and_steps(mass: Any) -> None:
     """As a run that starts with these values at that time."""
     first = mass.simulate(t_end=0.5)
     at = {x: first[x][-1] for x in ("q(b)", "u(b)")}
-    for given in ({"parameters": {"k": 0.3}}, {"inputs": {"twist": 2.0}}, {"step": 0.007}, {"method": "RK45"}):
-        on, fresh = mass.simulate(start=first, **given), mass.simulate(t_start=0.5, initial=at, **given)
+    for given in (
+        {"parameters": {"k": 0.3}},
+        {"inputs": {"twist": 2.0}},
+        {"step": 0.007},
+        {"method": "RK45"},
+    ):
+        on, fresh = (
+            mass.simulate(start=first, **given),
+            mass.simulate(t_start=0.5, initial=at, **given),
+        )
         assert on["q(b)"][-1] == pytest.approx(fresh["q(b)"][-1], rel=1e-12)
         assert on.time[0] == 0.5 and on.time[-1] == 1
     again = mass.simulate(start=mass.simulate(start=first, t_end=0.75, parameters={"k": 0.3}))
@@ -158,7 +183,9 @@ def test_parameters_that_events_set_are_not_in_a_file(tmp_path: Path) -> None:
     first = sim.simulate(t_end=1)
     saved = bc.Run.read(first.save(tmp_path / "first.csv"))
     assert sim.simulate(start=first, t_end=2)["q(b)"][-1] == pytest.approx(-2.5, abs=1e-9)
-    assert sim.simulate(start=saved, t_end=2, parameters={"f": -3})["q(b)"][-1] == pytest.approx(-2.5, abs=1e-9)
+    assert sim.simulate(start=saved, t_end=2, parameters={"f": -3})["q(b)"][-1] == pytest.approx(
+        -2.5, abs=1e-9
+    )
     with pytest.warns(bc.ModelWarning, match="events set f, but a file has no parameters"):
         sim.simulate(start=saved, t_end=2)
 
@@ -178,7 +205,9 @@ def test_what_cannot_go_on_is_told(mass: Any, tmp_path: Path) -> None:
     model = driven().equations()
     sim = model.compile(backend="python")
     run = sim.simulate(t_end=0.1, step=0.02)
-    with pytest.raises(bc.ModelError, match=r"what .*slack.* remembers and the value of .*pull.* is not in a file"):
+    with pytest.raises(
+        bc.ModelError, match=r"what .*slack.* remembers and the value of .*pull.* is not in a file"
+    ):
         sim.simulate(start=bc.Run.read(run.save(tmp_path / "run.csv")), t_end=0.2)
     compiled = model.compile(backend="c")
     if compiled.backend == "c":  # in WebAssembly, routines remember in Python, too
@@ -193,7 +222,10 @@ def test_an_event_that_stopped_a_run_does_not_stop_the_next(masses: Any, method:
     sim = masses["wasm"]
     first = sim.simulate(method=method, step=0.05, **given)
     second = sim.simulate(start=first, **given)
-    assert second.ended.startswith("stopped by event 'low'") and second.events[0].time > first.events[0].time + 1
+    assert (
+        second.ended.startswith("stopped by event 'low'")
+        and second.events[0].time > first.events[0].time + 1
+    )
     assert second["q(b)"][1] < 3
 
 

@@ -21,7 +21,9 @@ def four_bar(**run):
     s = bc.System("four-bar", units="mks")
     i = (0.01, 0.01, 0.01)
     a = s.add_body("a", rotate=3, cm=(0.1, 0, 0), mass=1, inertia=i)
-    b = s.add_body("b", parent=a, rotate=3, joint_at=(0.2, 0, 0), cm=("lb/2", 0, 0), mass=1.2, inertia=i)
+    b = s.add_body(
+        "b", parent=a, rotate=3, joint_at=(0.2, 0, 0), cm=("lb/2", 0, 0), mass=1.2, inertia=i
+    )
     c = s.add_body("c", rotate=3, joint_at=(0.5, 0, 0), cm=(0.2, 0, 0), mass=1, inertia=i)
     p, q = s.add_point("p", body=b, at=("lb", 0, 0)), s.add_point("q", body=c, at=(0.4, 0, 0))
     s.add_loop_joint("pin", "revolute", between=(p, q), axis=b[3])
@@ -69,7 +71,8 @@ def test_a_guess_of_set_run_is_used_by_every_way_to_run():
 
 @pytest.mark.parametrize("backend", ["python", pytest.param("c", marks=pytest.mark.campaign)])
 def test_redundant_loops_are_assembled_near_the_guess(backend):
-    """Guesses of all coordinates: what is redundant in the assembly must not lead along the motion it leaves."""
+    """Guesses of all coordinates: what is redundant in the assembly must not lead along the motion
+    it leaves."""
     sim = coupling_rod(start=None).equations(optimise="none").compile(backend=backend)
     rng = np.random.default_rng(3)
     for off in (1e-6, 1e-3, 0.01, 0.1, 0.3):
@@ -97,7 +100,10 @@ def test_analyses_take_a_guess(sim):
     up, down = (sim.equilibrium(at=KEPT | {"u(a)": 0.0}, guess=g) for g in (UP, DOWN))
     assert up["q(c)"] > 0 > down["q(c)"] or up["q(c)"] != pytest.approx(down["q(c)"])
     for at in ("start", {"q(a)": 0.8}, {"q(a)": 0.8, "u(a)": 0.0}):
-        linear = [sim.linearize(at=at, guess=g | ({"q(a)": 0.8} if at == "start" else {})) for g in (UP, DOWN)]
+        linear = [
+            sim.linearize(at=at, guess=g | ({"q(a)": 0.8} if at == "start" else {}))
+            for g in (UP, DOWN)
+        ]
         places = [model.point.q[2] for model in linear]
         assert places[0] > 0 > places[1]
     assert len(sim.modes(at={"q(a)": 0.8}, guess=DOWN)) > 0
@@ -109,11 +115,19 @@ def test_analyses_take_a_guess(sim):
 
 def test_studies_take_a_guess(tmp_path):
     """What a study gives reaches its runs as a guess, not as an initial value."""
-    job = {"parameters": {"lb": 0.5}, "initial": {"q(a)": "lb + 0.3"}, "guess": {"q(c)": "-2*lb"}, "inputs": {}}
+    job = {
+        "parameters": {"lb": 0.5},
+        "initial": {"q(a)": "lb + 0.3"},
+        "guess": {"q(c)": "-2*lb"},
+        "inputs": {},
+    }
     start = run_options(four_bar().equations().interface, job)["initial"]
     assert start == {"q(a)": 0.8, "q(c)": -1.0}
     assert isinstance(start["q(c)"], StateGuess) and not isinstance(start["q(a)"], StateGuess)
-    text = "[model]\nfile = 'm.py'\n[guess]\n'q(c)' = -1.4\n'q(x)' = 1\n[metrics]\nm = {kind = 'max', of = 'q(c)'}\n"
+    text = (
+        "[model]\nfile = 'm.py'\n[guess]\n'q(c)' = -1.4\n'q(x)' = 1\n[metrics]\nm = "
+        "{kind = 'max', of = 'q(c)'}\n"
+    )
     (tmp_path / "study.toml").write_text(text)
     definition, problems = read_definition(tmp_path / "study.toml")
     assert definition.guess == {"q(c)": -1.4, "q(x)": 1}
@@ -129,7 +143,9 @@ def test_an_environment_takes_a_guess():
     env = bc.gym.make(sim, actions={"T": (-1, 1)}, observations=["q(c)"], guess=DOWN)
     assert env.reset(seed=0)[0][0] < 0
     with pytest.raises(bc.ModelError, match="given in initial= and in guess="):
-        bc.gym.make(sim, actions={"T": (-1, 1)}, initial={"q(c)": bc.random.uniform(1, 2)}, guess=DOWN)
+        bc.gym.make(
+            sim, actions={"T": (-1, 1)}, initial={"q(c)": bc.random.uniform(1, 2)}, guess=DOWN
+        )
 
 
 def test_the_command_line_takes_a_guess(tmp_path, capsys):
@@ -138,11 +154,21 @@ def test_the_command_line_takes_a_guess(tmp_path, capsys):
         "import bellcrank as bc\n\n\ndef model():\n    s = bc.System('slider')\n"
         "    a = s.add_body('a', rotate=3, mass=1, inertia=(1, 1, 1))\n"
         "    b = s.add_body('b', translate=1, mass=1, inertia=0)\n"
-        "    s.add_loop_joint('rod', 'distance', between=(s.add_point('p', body=a, at=(1, 0, 0)), b.origin), length=2)\n"
+        "    s.add_loop_joint('rod', 'distance', between=(s.add_point('p', body=a, at=(1, "
+        "0, 0)), b.origin), length=2)\n"
         "    s.set_run(t_end=0.01, step=0.01)\n    return s\n"
     )
     out = tmp_path / "run.csv"
-    options = ["--backend", "python", "--initial", "q(a)=1", "--guess", "q(b)=-2", "--out", str(out)]
+    options = [
+        "--backend",
+        "python",
+        "--initial",
+        "q(a)=1",
+        "--guess",
+        "q(b)=-2",
+        "--out",
+        str(out),
+    ]
     assert main(["run", str(path), *options]) == 0
     assert bc.Run.read(out)["q(b)"][0] == pytest.approx(np.cos(1) - np.sqrt(4 - np.sin(1) ** 2))
     assert "contradict" not in capsys.readouterr().err

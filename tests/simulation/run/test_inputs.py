@@ -43,7 +43,10 @@ def driven(units="1", rate=False):
 @pytest.mark.filterwarnings("ignore:input 'w' is a table")
 def test_c_and_python_agree(name, method):
     eom = driven().equations()
-    runs = [eom.compile(backend=b).simulate(inputs={"w": SIGNALS[name]}, method=method) for b in ("c", "python")]
+    runs = [
+        eom.compile(backend=b).simulate(inputs={"w": SIGNALS[name]}, method=method)
+        for b in ("c", "python")
+    ]
     for channel in ("q(rod)", "u(rod)", "w_out"):
         assert relative(runs[0][channel], runs[1][channel]) <= 1e-12
 
@@ -63,7 +66,9 @@ def test_inputs_are_in_user_units(backend):
     for given in (30.0, (TIMES, np.full(41, 30.0)), lambda t: 30.0):
         run = sim.simulate(inputs={"w": given})
         np.testing.assert_allclose(run["w_out"], 30.0, rtol=1e-14)
-    assert sim.derivatives(0.0, [0.0], [0.0], inputs={"w": 30.0})[1][0] == pytest.approx(math.radians(30) / 2.1)
+    assert sim.derivatives(0.0, [0.0], [0.0], inputs={"w": 30.0})[1][0] == pytest.approx(
+        math.radians(30) / 2.1
+    )
 
 
 @pytest.mark.parametrize("backend", ["auto", "python"])
@@ -71,9 +76,15 @@ def test_inputs_are_in_user_units(backend):
     ("given", "message"),
     [
         (math.nan, "input 'w' is nan"),
-        ((TIMES, np.where(TIMES > 0.5, math.nan, 0.0)), "input 'w' holds values that are not finite"),
+        (
+            (TIMES, np.where(TIMES > 0.5, math.nan, 0.0)),
+            "input 'w' holds values that are not finite",
+        ),
         ((TIMES * 0.9, TIMES), r"input 'w' covers t = 0 to 0.9 s, but the run goes from 0 to 1 s"),
-        ((TIMES + 0.1, TIMES), r"input 'w' covers t = 0.1 to 1.1 s, but the run goes from 0 to 1 s"),
+        (
+            (TIMES + 0.1, TIMES),
+            r"input 'w' covers t = 0.1 to 1.1 s, but the run goes from 0 to 1 s",
+        ),
         ((TIMES[::-1], TIMES), "times must increase"),
         ((TIMES, TIMES[1:]), "match the values"),
         (lambda t: math.nan if t > 0.5 else 0.0, r"input 'w' is nan at t = 0.505 s"),
@@ -88,7 +99,9 @@ def test_bad_input_is_told(backend, given, message):
     sim = driven().equations().compile(backend=backend)
     with pytest.raises(bc.RunError, match=message):
         sim.simulate(inputs={"w": given})
-    assert sim.simulate(inputs={"w": 0.0}).ended == "finished"  # nothing is left over from the failure
+    assert (
+        sim.simulate(inputs={"w": 0.0}).ended == "finished"
+    )  # nothing is left over from the failure
 
 
 @pytest.mark.parametrize("backend", ["auto", "python"])
@@ -96,10 +109,15 @@ def test_bad_input_is_told(backend, given, message):
 def test_an_input_that_is_one_sample_short_holds_its_last_value(backend, method):
     sim = driven().equations().compile(backend=able(backend, method))
     values = np.sin(TIMES)
-    with pytest.warns(bc.ModelWarning, match=r"input 'w' ends at t = 0.975 s, the run goes from 0 to 1 s: its last"):
+    with pytest.warns(
+        bc.ModelWarning,
+        match=r"input 'w' ends at t = 0.975 s, the run goes from 0 to 1 s: its last",
+    ):
         run = sim.simulate(inputs={"w": (TIMES[:-1], values[:-1])}, method=method)
     known = run.time <= TIMES[-2]
-    np.testing.assert_allclose(run["w_out"][known], np.interp(run.time[known], TIMES, values), atol=1e-12)
+    np.testing.assert_allclose(
+        run["w_out"][known], np.interp(run.time[known], TIMES, values), atol=1e-12
+    )
     assert (run["w_out"][~known] == values[-2]).all() and (~known).any()
     with pytest.raises(bc.RunError, match=r"covers t = 0 to 0.95 s"):
         sim.simulate(inputs={"w": (TIMES[:-2], values[:-2])}, method=method)
@@ -109,10 +127,14 @@ def test_missing_and_unknown_inputs():
     sim = driven().equations().compile(backend="python")
     with pytest.raises(bc.ModelError, match="input 'w' has no value"):
         sim.simulate()
-    with pytest.raises(bc.ModelError, match=r"inputs={'ww': ...}: the model has no such input. Did you mean 'w'"):
+    with pytest.raises(
+        bc.ModelError, match=r"inputs={'ww': ...}: the model has no such input. Did you mean 'w'"
+    ):
         sim.simulate(inputs={"w": 1.0, "ww": 2.0})
 
 
 def test_rate_of_a_step_is_refused():
     with pytest.raises(bc.ModelError, match="input 'w' must be differentiable"):
-        driven(rate=True).equations().compile(backend="python").simulate(inputs={"w": bc.signals.step()})
+        driven(rate=True).equations().compile(backend="python").simulate(
+            inputs={"w": bc.signals.step()}
+        )

@@ -1,4 +1,5 @@
-"""Inputs are copied when they are given: what the caller does to the arrays afterwards changes nothing."""
+"""Inputs are copied when they are given: what the caller does to the arrays afterwards changes
+nothing."""
 
 import numpy as np
 import pytest
@@ -17,7 +18,9 @@ def oscillator(**settings):
 
 def samples(kind):
     t, z = np.linspace(0, 4, 5), np.full(5, 0.01)
-    return (t, z), {"pair": (t, z), "lists": (t.tolist(), z.tolist()), "array": np.array([t, z])}[kind]
+    return (t, z), {"pair": (t, z), "lists": (t.tolist(), z.tolist()), "array": np.array([t, z])}[
+        kind
+    ]
 
 
 def spoil(given):

@@ -46,7 +46,9 @@ def test_the_rows_until_then_are_there(name, backend, options):
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals of POSIX")
 def test_a_real_key_ends_a_long_run_with_what_there_is():
     sim = pendulum().equations().compile(backend="c")
-    timer = threading.Timer(0.3, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+    timer = threading.Timer(
+        0.3, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)
+    )
     timer.start()
     with pytest.raises(bc.Interrupted) as stop:
         sim.simulate(t_end=1e7, step=0.001, output_every=1000)

@@ -1,4 +1,5 @@
-"""Ctrl-C ends what continues, at once, with one line and exit code 130; none is lost, and nothing is half done."""
+"""Ctrl-C ends what continues, at once, with one line and exit code 130; none is lost, and nothing
+is half done."""
 
 import os
 import signal
@@ -17,7 +18,9 @@ from bellcrank.simulation.backend.processes import run_program
 from tests.models import needs_compiler, pendulum
 from tests.processes import ends
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals of POSIX")
+pytestmark = pytest.mark.skipif(
+    not hasattr(signal, "pthread_kill"), reason="needs signals of POSIX"
+)
 TIMES = 10
 
 
@@ -37,7 +40,10 @@ def with_function():
     system = pendulum("drive_moment", lambda s: s.add_input("drive_moment", units="Nm"))
     sim = system.equations().compile(backend="c")
     return lambda t_end=1e9: sim.simulate(
-        t_end=t_end, step=0.01, output_every=10**9, inputs={"drive_moment": lambda t: 0.1 * np.sin(t)}
+        t_end=t_end,
+        step=0.01,
+        output_every=10**9,
+        inputs={"drive_moment": lambda t: 0.1 * np.sin(t)},
     )
 
 
@@ -68,7 +74,8 @@ def signalled(after, number=signal.SIGINT, when=lambda: True):
 @needs_compiler
 @pytest.mark.parametrize("make", [with_routine, with_function, plain])
 def test_no_interrupt_of_a_run_is_lost(make):
-    """66 of 68 interrupts came at the door of a callback and were dropped; the run ended as not finite, or finished."""
+    """66 of 68 interrupts came at the door of a callback and were dropped; the run ended as not
+    finite, or finished."""
     run = make()
     expected = run(1.0)
     rng = np.random.default_rng(1)
@@ -85,7 +92,8 @@ def test_no_interrupt_of_a_run_is_lost(make):
 
 @needs_compiler
 def test_other_handlers_are_heard_too():
-    """A time limit that somebody sets by a signal is not lost either; one that does not raise lets the run continue."""
+    """A time limit that somebody sets by a signal is not lost either; one that does not raise lets
+    the run continue."""
 
     class TooLong(Exception):
         pass
@@ -171,10 +179,14 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize(("name", "words"), [("bellcrank.cli.codes", ""), ("bellcrank.cli.describe", "interrupted\n")])
+@pytest.mark.parametrize(
+    ("name", "words"), [("bellcrank.cli.codes", ""), ("bellcrank.cli.describe", "interrupted\n")]
+)
 def test_an_interrupt_while_the_command_is_imported(name, words):
     """It ended in a traceback of imports."""
-    done = subprocess.run([sys.executable, "-c", EARLY.format(name=name)], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY.format(name=name)], capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr) == (130, words)
 
 
@@ -210,7 +222,8 @@ with process_signals.signal_handling():
 
 
 def test_an_interrupt_while_objects_are_cleared_away_is_heard():
-    """What is raised in the callback of a weak reference is dropped by Python, and so was the interrupt."""
+    """What is raised in the callback of a weak reference is dropped by Python, and so was the
+    interrupt."""
     done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("heard\n", "")
 
@@ -234,13 +247,17 @@ def test_an_interrupt_at_the_start_of_a_program_ends_it(monkeypatch):
 def test_an_interrupt_ends_a_compiler_with_what_it_started(tmp_path, monkeypatch):
     hangs = tmp_path / "hangs"
     hangs.write_text(
-        f'#!/bin/sh\n[ "$1" = --version ] && echo "hanging cc 1.0" && exit 0\nsleep 1000 & echo $! > {tmp_path}/pid; wait\n'
+        f'#!/bin/sh\n[ "$1" = --version ] && echo "hanging cc 1.0" && exit 0\nsleep 1000 & '
+        f"echo $! > {tmp_path}/pid; wait\n"
     )
     hangs.chmod(0o755)
     monkeypatch.setenv("CC", str(hangs))
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "cache"))
     equations, written = pendulum().equations(), tmp_path / "pid"
-    with pytest.raises(KeyboardInterrupt), signalled(0, when=lambda: written.exists() and written.read_text()):
+    with (
+        pytest.raises(KeyboardInterrupt),
+        signalled(0, when=lambda: written.exists() and written.read_text()),
+    ):
         equations.compile(backend="c")
     ends(int(written.read_text()))
     assert os.listdir(tmp_path / "cache") == []
@@ -263,8 +280,8 @@ wait
     ],
 )
 def test_compilers_end_with_the_command(number, code, last, tmp_path):
-    """A compiler is a session of processes: those it had started lived on after SIGTERM and SIGKILL. Batch systems end
-    jobs by SIGTERM, which left hidden files."""
+    """A compiler is a session of processes: those it had started lived on after SIGTERM and
+    SIGKILL. Batch systems end jobs by SIGTERM, which left hidden files."""
     pids, compiler = tmp_path / "pids", tmp_path / "slow-cc"
     compiler.write_text(COMPILER.replace("PIDS", str(pids)))
     compiler.chmod(0o755)
@@ -272,9 +289,14 @@ def test_compilers_end_with_the_command(number, code, last, tmp_path):
     env = {**os.environ, "CC": str(compiler), "BELLCRANK_CACHE": str(tmp_path / "cache")}
     process = subprocess.Popen(
         [sys.executable, "-m", "bellcrank", "run", str(model), "--out", str(tmp_path / "r.csv")],
-        env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # tests may run under nohup
-    )  # fmt: skip
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(
+            signal.SIGHUP, signal.SIG_DFL
+        ),  # tests may run under nohup
+    )
     while not (pids.exists() and pids.read_text().strip()):
         assert process.poll() is None
         time.sleep(0.01)
@@ -283,6 +305,10 @@ def test_compilers_end_with_the_command(number, code, last, tmp_path):
     assert process.returncode == code
     assert told.splitlines()[-1:] == last
     ends(int(pids.read_text()))
-    if number != signal.SIGKILL:  # equations that were derived are kept; of the library nothing is left
-        assert [name for name in os.listdir(tmp_path / "cache") if not name.startswith("model-")] == []
+    if (
+        number != signal.SIGKILL
+    ):  # equations that were derived are kept; of the library nothing is left
+        assert [
+            name for name in os.listdir(tmp_path / "cache") if not name.startswith("model-")
+        ] == []
     assert {p.name for p in tmp_path.iterdir()} == {"pids", "slow-cc", "cache"}

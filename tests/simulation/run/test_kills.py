@@ -1,4 +1,5 @@
-"""Commands interrupted or killed at random times: nothing half written, nothing lost, nothing said but one line."""
+"""Commands interrupted or killed at random times: nothing half written, nothing lost, nothing said
+but one line."""
 
 import json
 import os
@@ -18,7 +19,9 @@ from bellcrank.simulation.backend.cache import DIGEST, cached_file
 from bellcrank.simulation.backend.compiler import find_compiler
 from tests.simulation.run.kills import Commands
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork") or find_compiler() is None, reason="needs fork and a compiler")
+pytestmark = pytest.mark.skipif(
+    not hasattr(os, "fork") or find_compiler() is None, reason="needs fork and a compiler"
+)
 
 MODEL = """
 import bellcrank as bc
@@ -81,7 +84,8 @@ def folder(tmp_path):
 
 
 def went_well(done, number, allowed=(0,)):
-    """Ended as asked: with one line and exit code 130, or before it was asked, or without a word."""
+    """Ended as asked: with one line and exit code 130, or before it was asked, or without a
+    word."""
     told = f"{number!r}: {done['code']}\n{done['errors']}"
     assert done["code"] in (128 + number, -number, *allowed), told
     if done["code"] == 128 + number:
@@ -100,7 +104,9 @@ def swept(folder):
 
 
 def contents(folder):
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+    return {
+        str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
+    }
 
 
 def interrupted_runs(commands, folder, count, rng):
@@ -134,7 +140,8 @@ def kept_whole(place):
 
 
 def interrupted_compiles(commands, folder, count, rng):
-    """The cache holds whole libraries only; an interrupt leaves nothing of a build, and the next run continues."""
+    """The cache holds whole libraries only; an interrupt leaves nothing of a build, and the next
+    run continues."""
     codes, cache = [], folder / "cache"
     settings = {"BELLCRANK_CACHE": str(cache), "BELLCRANK_CFLAGS": "-O0"}
     whole = commands.do(["run", "plain.py"], folder, **settings)
@@ -143,7 +150,9 @@ def interrupted_compiles(commands, folder, count, rng):
     for _ in range(count):
         number = rng.choice(SIGNALS)
         before = set(cache.glob("build-*"))
-        done = commands.do(["run", "plain.py"], folder, number, rng.uniform(0, 1.1 * whole["seconds"]), **settings)
+        done = commands.do(
+            ["run", "plain.py"], folder, number, rng.uniform(0, 1.1 * whole["seconds"]), **settings
+        )
         codes.append(done["code"])
         went_well(done, number)
         kept = list(cache.iterdir()) if cache.exists() else []
@@ -158,7 +167,8 @@ def interrupted_compiles(commands, folder, count, rng):
 
 
 def interrupted_writes(commands, folder, count, rng):
-    """A program is there with all its files or not at all; one that was there is the old one or the new one."""
+    """A program is there with all its files or not at all; one that was there is the old one or the
+    new one."""
     codes, languages, expected, seconds = [], ("c", "fortran", "python"), {}, {}
     for i in range(count):
         language = languages[i % 3]
@@ -184,7 +194,8 @@ def interrupted_writes(commands, folder, count, rng):
 
 
 def interrupted_studies(commands, folder, count, rng, *options):
-    """A study that is killed again and again ends with the table of one that was left alone, to the last byte."""
+    """A study that is killed again and again ends with the table of one that was left alone, to the
+    last byte."""
     codes, out = [], folder / "results"
     arguments = ["study", "study.toml", "--no-plots", "--out", out, *(options or ["--in-process"])]
     whole = commands.do(arguments, folder)
@@ -197,7 +208,9 @@ def interrupted_studies(commands, folder, count, rng, *options):
         done = commands.do(arguments, folder, number, rng.uniform(0.1, 0.7) * whole["seconds"])
         codes.append(done["code"])
         went_well(done, number)
-        lines = sum(p.read_bytes().count(b"\n") for p in out.rglob("*.jsonl")) if out.exists() else 0
+        lines = (
+            sum(p.read_bytes().count(b"\n") for p in out.rglob("*.jsonl")) if out.exists() else 0
+        )
         assert lines >= kept  # nothing is lost
         kept = lines
         if (out / "table.csv").exists():
@@ -206,7 +219,12 @@ def interrupted_studies(commands, folder, count, rng, *options):
             kept = 0
     after = commands.do(arguments, folder)
     assert after["code"] == 0 and (out / "table.csv").read_bytes() == expected
-    assert [json.loads(x) for p in out.rglob("*.jsonl") for x in p.read_bytes().splitlines() if x.endswith(b"}")]
+    assert [
+        json.loads(x)
+        for p in out.rglob("*.jsonl")
+        for x in p.read_bytes().splitlines()
+        if x.endswith(b"}")
+    ]
     return codes
 
 
@@ -225,7 +243,9 @@ def interrupted_others(commands, folder, count, rng):
             whole = commands.do(arguments, folder)
             assert whole["code"] == 0, whole["errors"]
             seconds[i] = whole["seconds"]
-        done = commands.do(arguments, folder, signal.SIGINT, rng.uniform(0, seconds[i % len(others)]))
+        done = commands.do(
+            arguments, folder, signal.SIGINT, rng.uniform(0, seconds[i % len(others)])
+        )
         codes.append(done["code"])
         went_well(done, signal.SIGINT)
         assert not hidden(folder)
@@ -291,13 +311,17 @@ def left_running(mark):
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
-            if process.environ().get("BELLCRANK_TEST") == mark and process.status() != psutil.STATUS_ZOMBIE:
+            if (
+                process.environ().get("BELLCRANK_TEST") == mark
+                and process.status() != psutil.STATUS_ZOMBIE
+            ):
                 found.append(process)
     return found
 
 
 def kills(commands, folder, count, rng):
-    """Counts of exit codes by command. After each kill there is no half file, no process and no corrupt library."""
+    """Counts of exit codes by command. After each kill there is no half file, no process and no
+    corrupt library."""
     cache, codes, seconds, records = folder / "cache", Counter(), {}, 0
     for name, words in EIGHT.items():
         done = commands.do(words, folder, BELLCRANK_CACHE=str(cache))
@@ -313,7 +337,9 @@ def kills(commands, folder, count, rng):
             )  # everything is compiled again; what was written is somebody else's now
         words = [*EIGHT[name], *(["--overwrite"] if name != "check" else [])]
         after = rng.uniform(0.0, 1.1) * seconds[name]
-        done = commands.do(words, folder, number, after, BELLCRANK_CACHE=str(cache), BELLCRANK_TEST=mark)
+        done = commands.do(
+            words, folder, number, after, BELLCRANK_CACHE=str(cache), BELLCRANK_TEST=mark
+        )
         codes[name, done["code"]] += 1
         print(i + 1, *words[:2], signal.Signals(number).name, done["code"], flush=True)
         went_well(done, number)
@@ -325,9 +351,15 @@ def kills(commands, folder, count, rng):
         assert not hidden_ones or done["code"] in (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
         swept(folder)
         for path in folder.iterdir():
-            if path.name not in ("cache", "results") and not path.name.startswith(".") and path.suffix != ".py":
+            if (
+                path.name not in ("cache", "results")
+                and not path.name.startswith(".")
+                and path.suffix != ".py"
+            ):
                 assert is_whole(path), path
-        builds = [p for p in cache.iterdir() if p.name.startswith("build-")] if cache.exists() else []
+        builds = (
+            [p for p in cache.iterdir() if p.name.startswith("build-")] if cache.exists() else []
+        )
         assert not builds or done["code"] in (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
         for path in builds:
             shutil.rmtree(path)

@@ -1,4 +1,5 @@
-"""Runs that cannot be held are rejected before they begin, with figures; limits of groups of processes count."""
+"""Runs that cannot be held are rejected before they begin, with figures; limits of groups of
+processes count."""
 
 import resource
 import subprocess
@@ -21,11 +22,13 @@ def sim():
 def test_a_run_of_a_thousand_million_samples(sim, monkeypatch):
     monkeypatch.setattr(memory_limits, "available_memory", lambda: 8.0 * 2**30)
     with pytest.raises(
-        bc.RunError, match=r"100000000\d samples of 3 channels need about 50.3 GiB of memory, and 8.0 GiB"
+        bc.RunError,
+        match=r"100000000\d samples of 3 channels need about 50.3 GiB of memory, and 8.0 GiB",
     ):
         sim.simulate(t_end=1e6, step=1e-3)
     with pytest.raises(
-        bc.RunError, match=r"1000 runs with 1000001 rows of 2 channels each need about .* and 8.0 GiB are"
+        bc.RunError,
+        match=r"1000 runs with 1000001 rows of 2 channels each need about .* and 8.0 GiB are",
     ):
         sim.simulate_many(1000, t_end=1e3, step=1e-3, channels=["q(rod)", "u(rod)"])
 
@@ -34,12 +37,19 @@ def test_a_run_of_a_thousand_million_samples(sim, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"n": 2}, r"2 runs with 100000000\d rows of \d channels each need about .* GiB of memory, and 8.0 GiB"),
+        (
+            {"n": 2},
+            r"2 runs with 100000000\d rows of \d channels each need about .* GiB of memory, "
+            r"and 8.0 GiB",
+        ),
         (
             {"n": 1, "channels": "q(rod)", "output_every": 1},
             r"1 run with 100000000\d rows of 1 channel each need about 7.5 GiB",
         ),
-        ({"n": 3, "metrics": {"q(rod)": "rms"}}, r"times of 100000000\d rows need about 22.4 GiB of memory"),
+        (
+            {"n": 3, "metrics": {"q(rod)": "rms"}},
+            r"times of 100000000\d rows need about 22.4 GiB of memory",
+        ),
     ],
 )
 def test_many_runs_of_a_thousand_million_samples(sim, monkeypatch, method, given, said):
@@ -109,7 +119,9 @@ print((peak() - before)*1024/noted[0])
 @pytest.mark.campaign
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in kilobytes")
 def test_the_estimate_is_what_a_run_needs():
-    done = subprocess.run([sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True
+    )
     assert 0.7 < float(done.stdout) < 1.05
 
 

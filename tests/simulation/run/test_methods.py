@@ -18,11 +18,15 @@ from tests.programs import MAINLY_C, build
 def test_tableaux_are_consistent_and_of_their_order(name):
     """y' = y t gives exp(t^2/2): halving the step divides the error by 2**order."""
     method = METHODS[name]
-    assert all(sum(s.increment.coefficients) == pytest.approx(s.node, abs=1e-15) for s in method.stages)
+    assert all(
+        sum(s.increment.coefficients) == pytest.approx(s.node, abs=1e-15) for s in method.stages
+    )
     assert sum(method.result.coefficients) == pytest.approx(1, abs=1e-15)
     factorial = 1
     for k in range(method.order + 1):
-        assert method.stability_polynomial[k] == Fraction(1, factorial)  # R agrees with exp as far as the order goes
+        assert method.stability_polynomial[k] == Fraction(
+            1, factorial
+        )  # R agrees with exp as far as the order goes
         factorial *= k + 1
     errors = []
     for n in (20, 40):
@@ -37,12 +41,15 @@ def test_tableaux_are_consistent_and_of_their_order(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_compiled_runs_and_python_take_the_same_steps(name):
     eom = pendulum().equations()
-    runs = [eom.compile(backend=b).simulate(t_end=0.3, step=0.01, method=name) for b in ("c", "python")]
+    runs = [
+        eom.compile(backend=b).simulate(t_end=0.3, step=0.01, method=name) for b in ("c", "python")
+    ]
     assert relative(runs[0]["q(rod)"], runs[1]["q(rod)"]) < 1e-12
 
 
 def test_a_step_beyond_the_limit_is_told():
-    """A stiff spring: what is reported to be stable is below the limit of each method, and a step past it is reported."""
+    """A stiff spring: what is reported to be stable is below the limit of each method, and a step
+    past it is reported."""
     s = bc.System("stiff")
     s.add_body("m", translate=1, mass=1)
     s.add_force("spring", magnitude="-k*q(m) - c*u(m)", direction=s.inertial[1], at="m.origin")
@@ -64,7 +71,8 @@ def test_programs_know_all_methods(tmp_path, language):
 
 
 def test_heun_takes_the_mean_of_both_ends():
-    """y' = t over one step: the trapezoidal rule is exact, and its second rates are those at the end."""
+    """y' = t over one step: the trapezoidal rule is exact, and its second rates are those at the
+    end."""
     seen = []
 
     def rates(t, y):

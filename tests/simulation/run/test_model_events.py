@@ -1,4 +1,5 @@
-"""Events that belong to a model: every run looks for them, many runs and written programs too; others say that they do not."""
+"""Events that belong to a model: every run looks for them, many runs and written programs too;
+others say that they do not."""
 
 import math
 import warnings
@@ -37,7 +38,9 @@ def test_every_run_looks_for_them(backend, method):
     run = sim.simulate(method=method)
     assert [e.time for e in run.events] == pytest.approx(impacts(), abs=1e-9)
     more = sim.simulate(method=method, events={"low": "q(ball) < 0.5"}, stop="low")
-    assert [e.name for e in more.events] == ["low"] and more.time[-1] == pytest.approx(math.sqrt(1 / G))
+    assert [e.name for e in more.events] == ["low"] and more.time[-1] == pytest.approx(
+        math.sqrt(1 / G)
+    )
     assert len(sim.simulate(method=method, parameters={"e": 0.5}).events) > 3
     with pytest.raises(bc.ModelError, match="two have the name 'bounce'"):
         sim.simulate(events={"bounce": "t - 1"})

@@ -42,7 +42,9 @@ def test_kinds_of_plots(saved, tmp_path, capsys, ending, begins):
 
 def test_runs_are_overlaid_and_crossed(saved, tmp_path):
     path = tmp_path / "a.html"
-    assert plot(saved / "one.erd", saved / "two.erd", "y(b, 1)", "--against", "x", "--out", path) == 0
+    assert (
+        plot(saved / "one.erd", saved / "two.erd", "y(b, 1)", "--against", "x", "--out", path) == 0
+    )
     text = path.read_text(encoding="utf-8")
     data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])
     assert data["cross"] and data["xlabel"] == "way <1> (m)"
@@ -62,10 +64,14 @@ def test_default_channels_and_list(saved, capsys, tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(("x.txt", "y"), "no file is named: 'x.txt' does not end in"), (("none.erd", "x"), "cannot read none.erd"),
-     (("ONE", "z"), "no channel 'z' in two waves"), (("ONE", "x", "--out", "a.bmp"), "known file extensions are .png"),
-     (("ONE", "x", "--against", "w"), "no channel 'w'")],
-)  # fmt: skip
+    [
+        (("x.txt", "y"), "no file is named: 'x.txt' does not end in"),
+        (("none.erd", "x"), "cannot read none.erd"),
+        (("ONE", "z"), "no channel 'z' in two waves"),
+        (("ONE", "x", "--out", "a.bmp"), "known file extensions are .png"),
+        (("ONE", "x", "--against", "w"), "no channel 'w'"),
+    ],
+)
 def test_what_cannot_be_drawn(saved, capsys, words, message):
     assert plot(*(saved / "one.erd" if w == "ONE" else w for w in words)) == 1
     assert message in capsys.readouterr().err
@@ -74,7 +80,8 @@ def test_what_cannot_be_drawn(saved, capsys, words, message):
 @pytest.mark.campaign
 @needs_chromium
 def test_page_in_a_browser(saved, tmp_path):
-    """Lines are drawn; dragging zooms, a double click goes back, a click on a name hides its line."""
+    """Lines are drawn; dragging zooms, a double click goes back, a click on a name hides its
+    line."""
     path = tmp_path / "a.html"
     assert plot(saved / "one.erd", "x", "y(b, 1)", "f", "--out", path) == 0
     script = """
@@ -116,7 +123,14 @@ def test_six_curves_at_most_are_drawn_unasked_and_time_has_no_margin():
 def test_legends_have_labels_and_units_their_signs():
     t = np.linspace(0, 1, 3)
     labels = {"f": "force of the front axle", "r": "force of the rear axle", "a": "acceleration"}
-    run = bc.Run("car", t, {"f": t, "r": 2 * t, "a": t}, {"f": "N-m", "r": "N-m", "a": "m/s2"}, labels, "finished")
+    run = bc.Run(
+        "car",
+        t,
+        {"f": t, "r": 2 * t, "a": t},
+        {"f": "N-m", "r": "N-m", "a": "m/s2"},
+        labels,
+        "finished",
+    )
     both, alone = run.plot("f", "r", "a").axes
     assert [x.get_text() for x in both.get_legend().get_texts()] == [
         "force of the front axle",

@@ -25,7 +25,10 @@ def test_a_pole_that_is_passed_is_reported(step):
         warnings.simplefilter("always")
         forced().simulate(t_end=2, step=step)
     (found,) = [str(x.message) for x in told if "'blade'" in str(x.message)]
-    assert "u(y) follows from the constraint 'blade' by division by cos(q(s)), which is near zero at t = 1.5" in found
+    assert (
+        "u(y) follows from the constraint 'blade' by division by cos(q(s)), which is near "
+        "zero at t = 1.5" in found
+    )
 
 
 def test_a_run_away_from_poles_is_silent():

@@ -1,4 +1,5 @@
-"""Steps in real time: what is counted, and the command. Nothing here depends on how fast the machine is."""
+"""Steps in real time: what is counted, and the command. Nothing here depends on how fast the
+machine is."""
 
 import json
 import os
@@ -38,7 +39,12 @@ def test_steps_begin_when_they_are_due_and_late_ones_are_counted() -> None:
     found = run_in_real_time(slow, 0.002, 8)
     assert np.all(found.lateness + 2000 >= found.durations)  # none began before it was due
     assert begun[-1] - begun[0] > 0.005
-    assert found.durations[2] >= 4900 and found.lateness[2] > 0 and found.n_missed >= 1 and found.ended == "finished"
+    assert (
+        found.durations[2] >= 4900
+        and found.lateness[2] > 0
+        and found.n_missed >= 1
+        and found.ended == "finished"
+    )
     assert len(found.durations) == 8 and sum(n for *_, n in found.histogram()) == 8
 
 
@@ -120,7 +126,10 @@ def test_the_command(tmp_path: Path, capsys: Any) -> None:
     assert cli.main([*given, "--json", "--set", "k=1e9"]) == 4
     found = json.loads(capsys.readouterr().out)
     assert found["steps"] < 20 and "stopped at t = " in found["ended"]
-    for wrong, why in ((["--step", "-1"], "must be positive"), (["--method", "tsit5"], "adapts its steps")):
+    for wrong, why in (
+        (["--step", "-1"], "must be positive"),
+        (["--method", "tsit5"], "adapts its steps"),
+    ):
         assert cli.main([*given, *wrong]) == 1
         assert why in capsys.readouterr().err
     with pytest.raises(SystemExit):

@@ -1,4 +1,5 @@
-"""Rates as a function f(t, x): the numbers of runs and of `derivatives`, in SciPy, in C, in threads, and what is rejected."""
+"""Rates as a function f(t, x): the numbers of runs and of `derivatives`, in SciPy, in C, in
+threads, and what is rejected."""
 
 import ctypes
 import gc
@@ -26,7 +27,13 @@ GUST = bc.signals.sine(amplitude=0.3, frequency=0.7)
 
 def driven():
     """A pendulum with a lag of its own and an input."""
-    s = pendulum("-k*q(rod) - c*u(rod) + lag", lambda s: s.add_input("gust", units="F*L"), k=3.0, c=0.5, tau=0.2)
+    s = pendulum(
+        "-k*q(rod) - c*u(rod) + lag",
+        lambda s: s.add_input("gust", units="F*L"),
+        k=3.0,
+        c=0.5,
+        tau=0.2,
+    )
     s.add_state("lag", rate="(gust - lag)/tau", units="F*L")
     return s
 
@@ -47,13 +54,23 @@ def rates(sim, t, x):
 @pytest.mark.parametrize("gust", [0.2, GUST, lambda t: 0.3 * math.sin(1.4 * math.pi * t)])
 def test_it_is_the_equation_of_motion(backend, gust):
     """By hand: q' = u, lag' = (gust - lag)/tau, J u' = -k q - c u + lag."""
-    f = driven().equations().compile(backend=backend).rhs(parameters={"tau": 0.5}, inputs={"gust": gust})
+    f = (
+        driven()
+        .equations()
+        .compile(backend=backend)
+        .rhs(parameters={"tau": 0.5}, inputs={"gust": gust})
+    )
     assert f.state_names == ("q(rod)", "lag", "u(rod)")
     assert f.units == ("rad", "N-m", "rad/s")
-    assert repr(f) == "Rhs('pendulum': x' = f(t, x), t in s, x of 3 states: q(rod) [rad], lag [N-m], u(rod) [rad/s])"
+    assert (
+        repr(f) == "Rhs('pendulum': x' = f(t, x), t in s, x of 3 states: q(rod) [rad], lag [N-m], "
+        "u(rod) [rad/s])"
+    )
     q, lag, u = x = np.array([0.4, 0.1, -0.7])
     value = gust if isinstance(gust, float) else 0.3 * math.sin(1.4 * math.pi * 0.3)
-    np.testing.assert_allclose(f(0.3, x), [u, (value - lag) / 0.5, (-3 * q - 0.5 * u + lag) / 2.1], rtol=1e-14)
+    np.testing.assert_allclose(
+        f(0.3, x), [u, (value - lag) / 0.5, (-3 * q - 0.5 * u + lag) / 2.1], rtol=1e-14
+    )
     expected = [[0, 0, 1], [0, -2, 0], [-3 / 2.1, 1 / 2.1, -0.5 / 2.1]]
     np.testing.assert_allclose(f.jacobian(0.3, x), expected, atol=1e-12)
     np.testing.assert_array_equal(f(0.3, list(x)), f(0.3, x))
@@ -91,7 +108,9 @@ def test_in_a_singular_position_compiled_rates_are_those_of_python():
 @pytest.mark.parametrize("way", WAYS)
 def test_values_that_routines_keep_are_those_of_a_start_there(way):
     f = compiled(sampled(way), way).rhs()
-    np.testing.assert_allclose(f(0.0, np.array([0.2, 0.5])), [0.5, -(3.0 + 4.0) * 0.2 / 2.1], rtol=1e-14)
+    np.testing.assert_allclose(
+        f(0.0, np.array([0.2, 0.5])), [0.5, -(3.0 + 4.0) * 0.2 / 2.1], rtol=1e-14
+    )
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -106,7 +125,8 @@ def test_routines_that_remember_do_so_in_no_call(way):
 
 @needs_compiler
 @pytest.mark.parametrize(
-    ("name", "inputs"), [("double_pendulum", None), ("quarter_car", {"z_road": bc.signals.sine(0.02, 1.0)})]
+    ("name", "inputs"),
+    [("double_pendulum", None), ("quarter_car", {"z_road": bc.signals.sine(0.02, 1.0)})],
 )
 def test_scipy_integrates_it_to_what_a_run_gives(name, inputs):
     sim = example(name).compile(backend="c")
@@ -138,14 +158,35 @@ double along(double t, void *user_data)
 def test_programs_in_c_call_its_address(tmp_path, gust):
     """By scipy.LowLevelCallable: the integral of u' along a line of states is that of f itself."""
     sim = driven().equations().compile(backend="c")
-    f, x, push = sim.rhs(inputs={"gust": gust}), np.array([0.4, 0.1, -0.7]), np.array([0.3, -0.2, 0.5])
-    library = ctypes.CDLL(str(compile_source(SHIM, tmp_path, find_compiler(), ("-O1", "-shared", "-fPIC"))))
-    room = type("Asked", (ctypes.Structure,), {"_fields_": [
-        ("f", ctypes.c_void_p), ("data", ctypes.c_void_p), ("n", ctypes.c_long), ("wanted", ctypes.c_long),
-        ("x", ctypes.c_double * 8), ("push", ctypes.c_double * 8),
-    ]})(f.address, f.user_data, 3, 2, (ctypes.c_double * 8)(*x), (ctypes.c_double * 8)(*push))  # fmt: skip
-    library.along.restype, library.along.argtypes = ctypes.c_double, [ctypes.c_double, ctypes.c_void_p]
-    called = scipy.LowLevelCallable(library.along, ctypes.cast(ctypes.pointer(room), ctypes.c_void_p))
+    f, x, push = (
+        sim.rhs(inputs={"gust": gust}),
+        np.array([0.4, 0.1, -0.7]),
+        np.array([0.3, -0.2, 0.5]),
+    )
+    library = ctypes.CDLL(
+        str(compile_source(SHIM, tmp_path, find_compiler(), ("-O1", "-shared", "-fPIC")))
+    )
+    room = type(
+        "Asked",
+        (ctypes.Structure,),
+        {
+            "_fields_": [
+                ("f", ctypes.c_void_p),
+                ("data", ctypes.c_void_p),
+                ("n", ctypes.c_long),
+                ("wanted", ctypes.c_long),
+                ("x", ctypes.c_double * 8),
+                ("push", ctypes.c_double * 8),
+            ]
+        },
+    )(f.address, f.user_data, 3, 2, (ctypes.c_double * 8)(*x), (ctypes.c_double * 8)(*push))
+    library.along.restype, library.along.argtypes = (
+        ctypes.c_double,
+        [ctypes.c_double, ctypes.c_void_p],
+    )
+    called = scipy.LowLevelCallable(
+        library.along, ctypes.cast(ctypes.pointer(room), ctypes.c_void_p)
+    )
     expected = integrate.quad(lambda t: f(t, x + t * push)[2], 0, 2)[0]
     assert integrate.quad(called, 0, 2)[0] == pytest.approx(expected, rel=1e-13)
 
@@ -159,7 +200,9 @@ def test_an_error_in_python_is_told_to_programs_in_c():
 
     f = driven().equations().compile(backend="c").rhs(inputs={"gust": gust})
     double = ctypes.c_double * 3
-    call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_double, double, double, ctypes.c_void_p)(f.address)
+    call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_double, double, double, ctypes.c_void_p)(
+        f.address
+    )
     x, xdot = double(0.1, 0.2, 0.3), double()
     assert call(0.5, x, xdot, f.user_data) == 0
     assert call(1.5, x, xdot, f.user_data) != 0
@@ -182,7 +225,9 @@ def test_eight_threads_share_one_function(backend):
         states = np.random.default_rng(0).uniform(-1, 1, (8, 50, 3))
         times = np.arange(8.0) + np.where(np.arange(8) == 3, 0.5 if given is gust else 0.0, 0.0)
         alone = {i: [f(times[i], x) for x in states[i]] for i in range(8) if times[i] != 3.5}
-        found = at_once(lambda i, f=f, states=states, times=times: [f(times[i], x) for x in states[i]])
+        found = at_once(
+            lambda i, f=f, states=states, times=times: [f(times[i], x) for x in states[i]]
+        )
         for i, rates in alone.items():
             np.testing.assert_array_equal(found[i], rates)
         if given is gust:
@@ -224,7 +269,13 @@ def test_calls_keep_nothing_and_need_no_way_of_their_own(monkeypatch):
     f, x, out = sim.rhs(), np.array([0.1, 0.2]), np.zeros(2)
     strided, t = np.zeros(4)[::2], 0.123
     before = [sys.getrefcount(each) for each in (x, out, strided, t)]
-    for given in ((t, x, out), (t, x, strided), (t, strided, out), (t, [0.1, 0.2], out), (1, x, out)):
+    for given in (
+        (t, x, out),
+        (t, x, strided),
+        (t, strided, out),
+        (t, [0.1, 0.2], out),
+        (1, x, out),
+    ):
         for _ in range(20):
             f(*given)
     del given
@@ -268,9 +319,13 @@ def test_what_is_no_state_is_told(backend):
 def test_in_python_there_is_no_address():
     f = pendulum().equations().compile(backend="python").rhs()
     for name in ("address", "user_data"):
-        with pytest.raises(bc.ModelError, match=r"the model runs in Python.*compile\(backend='c'\)"):
+        with pytest.raises(
+            bc.ModelError, match=r"the model runs in Python.*compile\(backend='c'\)"
+        ):
             getattr(f, name)
-    with pytest.raises(bc.ModelError, match="cannot be stored, copied or sent elsewhere; make another one there"):
+    with pytest.raises(
+        bc.ModelError, match="cannot be stored, copied or sent elsewhere; make another one there"
+    ):
         pickle.dumps(f)
 
 

@@ -40,10 +40,16 @@ def sim(request):
         ({"initial": {"q(bar)": 1}}, r"initial value for 'q\(bar\)'.*States: q\(rod\), u\(rod\)"),
         ({"initial": {"q(rod)": math.inf}}, r"initial value of q\(rod\) is inf"),
         ({"parameters": {"k": math.nan}}, "parameter 'k' is nan, not a finite number"),
-        ({"events": {"up": "q(rod) - nothing"}}, "event 'up': no channel or parameter is called 'nothing'"),
+        (
+            {"events": {"up": "q(rod) - nothing"}},
+            "event 'up': no channel or parameter is called 'nothing'",
+        ),
         ({"events": {"up": "q(rod"}}, "never closed"),
         ({"events": {"up": "sin()"}}, "sin"),
-        ({"events": {"up": "q(rod)"}, "stop": {"upp"}}, "stop='upp': no event has that name. Did you mean 'up'"),
+        (
+            {"events": {"up": "q(rod)"}, "stop": {"upp"}},
+            "stop='upp': no event has that name. Did you mean 'up'",
+        ),
     ],
 )
 def test_what_cannot_be_asked_for(sim, given, message):
@@ -97,7 +103,12 @@ def test_formula_that_breaks_is_named(backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_diverging_adaptive_run_keeps_its_results(backend):
-    run = pendulum("k3*q(rod)**3", k3=50.0).equations().compile(backend=backend).simulate(t_end=20.0, method="RK45")
+    run = (
+        pendulum("k3*q(rod)**3", k3=50.0)
+        .equations()
+        .compile(backend=backend)
+        .simulate(t_end=20.0, method="RK45")
+    )
     assert run.ended.startswith("stopped at t = ") and len(run) > 10
 
 
@@ -124,7 +135,9 @@ def wrong(kind):
     ],
 )
 def test_external_that_goes_wrong_during_a_run(backend, method, kind, message):
-    s = pendulum("m0*f(t)", lambda s: s.add_external("f", arguments=("t",), python=wrong(kind)), m0=1.0)
+    s = pendulum(
+        "m0*f(t)", lambda s: s.add_external("f", arguments=("t",), python=wrong(kind)), m0=1.0
+    )
     with pytest.raises(bc.RunError, match=message):
         s.equations().compile(backend=backend).simulate(method=method)
 
@@ -135,7 +148,9 @@ def test_external_with_two_values_must_return_two(backend):
         s.add_external("pair", arguments=("t",), returns=("one", "two"), python=lambda t: 1.0)
 
     s = pendulum("m0*(one + two)", prepare, m0=1.0)
-    with pytest.raises(bc.RunError, match=r"external 'pair' must return 2 numbers \(one, two\), but returned 1.0"):
+    with pytest.raises(
+        bc.RunError, match=r"external 'pair' must return 2 numbers \(one, two\), but returned 1.0"
+    ):
         s.equations().compile(backend=backend).simulate()
 
 
@@ -155,14 +170,19 @@ def test_interrupt_passes_through(backend):
 @pytest.mark.parametrize("method", ["rk4", "rk2", "RK45"])
 def test_events_are_found_between_steps(sim, method):
     run = sim.simulate(
-        t_end=10, step=0.01, output_every=7, method=method, events={"up": "q(rod)", "fast": "abs(u(rod)) - 10"}
+        t_end=10,
+        step=0.01,
+        output_every=7,
+        method=method,
+        events={"up": "q(rod)", "fast": "abs(u(rod)) - 10"},
     )
     fine = sim.simulate(t_end=10, method="DOP853", rtol=1e-12, atol=1e-13, step=0.01)
     q, u = fine["q(rod)"], fine["u(rod)"]
     i = np.flatnonzero((q[:-1] < 0) & (q[1:] >= 0))
     expected = [
         optimize.brentq(
-            interpolate.CubicHermiteSpline(fine.time[k : k + 2], q[k : k + 2], u[k : k + 2]), *fine.time[k : k + 2]
+            interpolate.CubicHermiteSpline(fine.time[k : k + 2], q[k : k + 2], u[k : k + 2]),
+            *fine.time[k : k + 2],
         )
         for k in i
     ]
@@ -176,7 +196,9 @@ def test_events_are_found_between_steps(sim, method):
 
 
 def test_event_stops_the_run(sim):
-    run = sim.simulate(t_end=10, events={"down": "-q(rod)", "late": "t - 8"}, stop="down", output_every=5)
+    run = sim.simulate(
+        t_end=10, events={"down": "-q(rod)", "late": "t - 8"}, stop="down", output_every=5
+    )
     assert run.ended == f"stopped by event 'down' at t = {run.events[0].time:.6g} s"
     assert len(run.events) == 1
     assert run.time[-2] < run.events[0].time == run.time[-1] < run.time[-2] + 0.05
@@ -196,7 +218,9 @@ def test_conditions_are_in_user_units_and_know_parameters(backend):
 
 
 def test_condition_may_be_an_output_with_a_space_in_its_name():
-    run = example("passenger_car").compile().simulate(events={"slip": "alpha f", "more": "Ay - 0.1"})
+    run = (
+        example("passenger_car").compile().simulate(events={"slip": "alpha f", "more": "Ay - 0.1"})
+    )
     assert "more" in [e.name for e in run.events]
 
 
@@ -264,12 +288,18 @@ def undefined():
 def test_the_start_is_kept_of_a_run_that_ends_in_its_first_step(undefined, backend, method):
     run = undefined.compile(backend=able(backend, method)).simulate(method=method)
     assert run.ended.startswith("stopped") and "the force 'f', whose magnitude was nan" in run.ended
-    assert run.time.tolist() == [0.0] and run["u(m)"].tolist() == [3.0] and np.isnan(run["none"]).all()
+    assert (
+        run.time.tolist() == [0.0] and run["u(m)"].tolist() == [3.0] and np.isnan(run["none"]).all()
+    )
 
 
 def test_a_written_program_keeps_the_start_of_a_run_that_ends_in_its_first_step(tmp_path):
     program = build(without_a_start().equations(), "python", tmp_path / "program")
     said = program(program.default, "--output", tmp_path / "out.csv", code=4)
     run = bc.Run.read(tmp_path / "out.csv")
-    assert "stopped at t = 0 s" in said and run.time.tolist() == [0.0] and run["u(m)"].tolist() == [3.0]
+    assert (
+        "stopped at t = 0 s" in said
+        and run.time.tolist() == [0.0]
+        and run["u(m)"].tolist() == [3.0]
+    )
     assert np.isnan(run["none"]).all()

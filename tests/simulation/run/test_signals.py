@@ -1,4 +1,5 @@
-"""Kinds of signals as records: the same values in every language, files and studies that know all of them."""
+"""Kinds of signals as records: the same values in every language, files and studies that know all
+of them."""
 
 import math
 
@@ -11,7 +12,10 @@ from bellcrank.simulation.run.signal_inputs import to_program_input
 from tests.models import pendulum, relative
 from tests.programs import MAINLY_C, build
 
-SIGNALS = {name: k.make_signal(*(0.25 + 0.17 * i for i in range(len(k.numbers)))) for name, k in SIGNAL_KINDS.items()}
+SIGNALS = {
+    name: k.make_signal(*(0.25 + 0.17 * i for i in range(len(k.numbers))))
+    for name, k in SIGNAL_KINDS.items()
+}
 
 
 def watched(smooth):
@@ -41,7 +45,10 @@ def test_rates_are_those_of_the_value(name):
 @pytest.mark.parametrize("name", SIGNAL_KINDS)
 def test_compiled_signals_are_those_of_python(name):
     eom = watched(len(SIGNAL_KINDS[name].derivative_formulas) - 1)
-    runs = [eom.compile(backend=b).simulate(inputs={"w": SIGNALS[name]}, step=0.0301) for b in ("c", "python")]
+    runs = [
+        eom.compile(backend=b).simulate(inputs={"w": SIGNALS[name]}, step=0.0301)
+        for b in ("c", "python")
+    ]
     for channel in eom.outputs:
         assert relative(runs[0][channel], runs[1][channel]) < 1e-14
 
@@ -58,7 +65,9 @@ def test_programs_know_all_signals(tmp_path, language):
         for name in names:
             numbers = " ".join(map(repr, SIGNALS[name].numbers))
             run = program.run(tmp_path / name, "stopt 1", "step 0.0301", f"w {name} {numbers}")
-            reference = eom.compile(backend="python").simulate(t_end=1, step=0.0301, inputs={"w": SIGNALS[name]})
+            reference = eom.compile(backend="python").simulate(
+                t_end=1, step=0.0301, inputs={"w": SIGNALS[name]}
+            )
             for channel in (*eom.outputs, "q(rod)"):
                 assert relative(run[channel], reference[channel]) < 1e-12
 
@@ -78,7 +87,9 @@ def test_what_cannot_be_differentiated_is_told():
             if order < len(kind.derivative_formulas):
                 to_program_input(SIGNALS[name], "w", 1.0, order)
             else:
-                with pytest.raises(bc.ModelError, match=f"must be differentiable here.*a {name} has none"):
+                with pytest.raises(
+                    bc.ModelError, match=f"must be differentiable here.*a {name} has none"
+                ):
                     to_program_input(SIGNALS[name], "w", 1.0, order)
 
 
@@ -93,7 +104,9 @@ def test_studies_know_all_kinds_but_the_constant(tmp_path):
     for name, kind in SIGNAL_KINDS.items():
         if name == "constant":
             continue
-        given = ", ".join(f"{n} = {x!r}" for n, x in zip(kind.parameter_names, SIGNALS[name].numbers, strict=True))
+        given = ", ".join(
+            f"{n} = {x!r}" for n, x in zip(kind.parameter_names, SIGNALS[name].numbers, strict=True)
+        )
         path = tmp_path / f"{name}.toml"
         path.write_text(
             '[model]\nfile = "model.py"\n[run]\nt_end = 0.1\nstep = 0.01\n[grid]\nk = [1, 2]\n'

@@ -1,4 +1,5 @@
-"""Bounds that spare a look at eigenvalues: where they are sure of a step, eigenvalues say the same."""
+"""Bounds that spare a look at eigenvalues: where they are sure of a step, eigenvalues say the
+same."""
 
 import numpy as np
 import pytest
@@ -6,12 +7,17 @@ import pytest
 from bellcrank.core.numeric.fixed_step_methods import METHODS
 from bellcrank.simulation.run import step_size_check, step_stability
 from bellcrank.simulation.run.state_jacobian import PUSH, difference_jacobian
-from bellcrank.simulation.run.step_stability import amplification_factors, amplification_matrix, certainly_stable
+from bellcrank.simulation.run.step_stability import (
+    amplification_factors,
+    amplification_matrix,
+    certainly_stable,
+)
 from tests.models import example, needs_compiler
 
 
 def systems(seed, count, n_q):
-    """Random systems of second order, stiff and soft, damped and growing, in units of all sizes, and any matrices."""
+    """Random systems of second order, stiff and soft, damped and growing, in units of all sizes,
+    and any matrices."""
     rng = np.random.default_rng(seed)
     found = []
     for i in range(count):
@@ -35,7 +41,9 @@ def test_what_is_sure_raises_no_alarm(method):
         with np.errstate(all="ignore"):
             stable = certainly_stable(A, h, steps, method, 3)
             found = [step_stability.unstable_mode_of_matrix(a, 0.0, h, steps, method, 3) for a in A]
-        assert not any(alarm is not None and good for alarm, good in zip(found, stable, strict=True))
+        assert not any(
+            alarm is not None and good for alarm, good in zip(found, stable, strict=True)
+        )
         sure += stable.sum()
         alarms += sum(x is not None for x in found)
     assert sure > 30
@@ -68,8 +76,12 @@ def test_the_matrix_of_a_step_is_what_the_method_does(method):
         columns = [one(rates, (0.0, 0.0, 0.0), e, 0.01, a @ e) for e in np.eye(4)]
         if METHODS[method].two_step:  # of the state and the one before
             both = [(e[:4], e[4:]) for e in np.eye(8)]
-            columns = [[*one(rates, (0.0, 0.0, 0.0), y, 0.01, a @ y, a @ old), *y] for y, old in both]
-        np.testing.assert_allclose(step, np.array(columns).T, rtol=1e-12, atol=1e-12 * np.abs(step).max())
+            columns = [
+                [*one(rates, (0.0, 0.0, 0.0), y, 0.01, a @ y, a @ old), *y] for y, old in both
+            ]
+        np.testing.assert_allclose(
+            step, np.array(columns).T, rtol=1e-12, atol=1e-12 * np.abs(step).max()
+        )
 
 
 def test_slopes_of_many_states_are_those_of_each():
@@ -77,11 +89,15 @@ def test_slopes_of_many_states_are_those_of_each():
     t, y = rng.uniform(size=5), rng.normal(size=(5, 3)) * [1e-3, 1.0, 1e3]
 
     def rates(t, y):
-        return np.stack([np.sin(y[:, 0]) * y[:, 1] + t, y[:, 2] ** 2, y[:, 0] - 3 * y[:, 2]], axis=1)
+        return np.stack(
+            [np.sin(y[:, 0]) * y[:, 1] + t, y[:, 2] ** 2, y[:, 0] - 3 * y[:, 2]], axis=1
+        )
 
     found = difference_jacobian(rates, t, y)
     for i in range(5):
-        np.testing.assert_array_equal(found[i], difference_jacobian(rates, t[i : i + 1], y[i : i + 1])[0])
+        np.testing.assert_array_equal(
+            found[i], difference_jacobian(rates, t[i : i + 1], y[i : i + 1])[0]
+        )
         a, b, c = y[i]
         exact = [[np.cos(a) * b, np.sin(a), 0], [0, 0, 2 * c], [1, 0, -3]]
         np.testing.assert_allclose(found[i], exact, rtol=1e-7, atol=1e-7 * abs(c))
@@ -90,13 +106,18 @@ def test_slopes_of_many_states_are_those_of_each():
 @needs_compiler
 @pytest.mark.parametrize("name", ["quarter_car", "double_pendulum", "four_bar"])
 def test_what_c_calls_calm_is_what_the_slopes_say(name):
-    """The bound of C is that of the slopes by differences: true just above their norm, false just below."""
+    """The bound of C is that of the slopes by differences: true just above their norm, false just
+    below."""
     sim = example(name).compile(backend="c")
     bound = sim.rhs()._bound
     q, u = sim.assemble()
-    states = np.concatenate([q, u]) + 0.01 * np.random.default_rng(0).normal(size=(3, len(q) + len(u)))
+    states = np.concatenate([q, u]) + 0.01 * np.random.default_rng(0).normal(
+        size=(3, len(q) + len(u))
+    )
     times, h = np.array([0.0, 0.1, 0.2]), 0.01
-    power = h * difference_jacobian(lambda t, y: bound.batch_rates(t, y, afresh=False), times, states)
+    power = h * difference_jacobian(
+        lambda t, y: bound.batch_rates(t, y, afresh=False), times, states
+    )
     for _ in range(step_stability.SQUARINGS):
         power = power @ power
     worst = float((power**2).sum(axis=(1, 2)).max())
@@ -125,19 +146,24 @@ def test_what_is_calm_is_sure(method):
 @needs_compiler
 @pytest.mark.parametrize("name", ["quarter_car", "double_pendulum", "four_bar"])
 def test_what_c_calls_calm_of_a_run_is_what_it_says_of_the_rows_that_are_looked_at(name):
-    """The start, both thirds, and the sides of the three largest jolts: those of Python, by all bounds about them."""
+    """The start, both thirds, and the sides of the three largest jolts: those of Python, by all
+    bounds about them."""
     sim = example(name).compile(backend="c")
     bound, n_q = sim.rhs()._bound, sim.loaded.n_q
     rng, n_s = np.random.default_rng(1), sim.loaded.n_states
     start = np.asarray(sim.assemble())
     for count in (1, 2, 3, 4, 30):
-        rows = np.column_stack([np.arange(count) * 0.01, start + 0.1 * rng.normal(size=(count, n_s)), np.ones(count)])
+        rows = np.column_stack(
+            [np.arange(count) * 0.01, start + 0.1 * rng.normal(size=(count, n_s)), np.ones(count)]
+        )
         looked = step_size_check._probe_rows(rows[:, 1:-1], n_q)
         given = 0.01, PUSH, step_stability.SQUARINGS
         told = []
         for most in 10.0 ** np.arange(-300, 300, 4.0):
             told.append(bound.is_stable_run(rows, *given, most))
-            assert told[-1] == bound.is_stable_step(rows[looked, 0], rows[looked, 1:-1], *given, most)
+            assert told[-1] == bound.is_stable_step(
+                rows[looked, 0], rows[looked, 1:-1], *given, most
+            )
         assert {True, False} == {*told}
 
 
@@ -152,8 +178,12 @@ def test_slopes_to_one_side_of_the_states_that_rates_depend_on():
     idle = np.setdiff1d(np.arange(loaded.n_states), loaded.rate_state_indices)
     assert 0 < len(idle) < loaded.n_states
     assert not whole[:, idle].any()
-    np.testing.assert_array_equal(difference_jacobian(rates, t, y, state_indices=loaded.rate_state_indices)[0], whole)
-    one = difference_jacobian(rates, t, y, state_indices=loaded.rate_state_indices, is_central=False)[0]
+    np.testing.assert_array_equal(
+        difference_jacobian(rates, t, y, state_indices=loaded.rate_state_indices)[0], whole
+    )
+    one = difference_jacobian(
+        rates, t, y, state_indices=loaded.rate_state_indices, is_central=False
+    )[0]
     np.testing.assert_allclose(one, whole, rtol=1e-3, atol=1e-5 * np.abs(whole).max())
 
 
@@ -168,7 +198,8 @@ def oscillators(*given):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_each_motion_grows_by_what_the_method_makes_of_it_alone(method):
-    """Of three oscillators each has the growth of its own step; modes are those of the eigenvalues."""
+    """Of three oscillators each has the growth of its own step; modes are those of the
+    eigenvalues."""
     own, h = [(1.0, 0.01), (5.0, 0.3), (12.0, -0.02)], 0.05
     values, grown, modes = amplification_factors(oscillators(*own), h, method, 3)
     assert oscillators(*own) @ modes == pytest.approx(modes * values)
@@ -182,14 +213,22 @@ def test_each_motion_grows_by_what_the_method_makes_of_it_alone(method):
 
 @pytest.mark.parametrize(("method", "limit"), [("rk4", np.sqrt(8)), ("euler", 2.0)])
 def test_the_step_of_an_alarm_is_the_largest_stable_one(method, limit):
-    """Of an undamped oscillator of 10 rad/s: by less than a tenth smaller than what is known; what grows by itself is no alarm."""
+    """Of an undamped oscillator of 10 rad/s: by less than a tenth smaller than what is known; what
+    grows by itself is no alarm."""
     A, h = oscillators((10.0, 0.0)), 1.2 * limit / 10
     found = step_stability.unstable_mode_of_matrix(A, 3.0, h, 10**6, method, 1)
     assert 0.88 * limit / 10 < found.stable_step <= limit / 10 * (1 + 1e-3)
     assert (found.time, abs(found.eigenvalue), found.motion_growth) == (3.0, pytest.approx(10), 0)
-    assert found.growth == pytest.approx(np.abs(np.linalg.eigvals(amplification_matrix(A, h, method, 1))).max())
-    assert step_stability.unstable_mode_of_matrix(A, 3.0, 0.95 * limit / 10, 1000, method, 1) is None
-    assert step_stability.unstable_mode_of_matrix(oscillators((1.0, -0.5)), 0.0, 0.01, 1000, method, 1) is None
+    assert found.growth == pytest.approx(
+        np.abs(np.linalg.eigvals(amplification_matrix(A, h, method, 1))).max()
+    )
+    assert (
+        step_stability.unstable_mode_of_matrix(A, 3.0, 0.95 * limit / 10, 1000, method, 1) is None
+    )
+    assert (
+        step_stability.unstable_mode_of_matrix(oscillators((1.0, -0.5)), 0.0, 0.01, 1000, method, 1)
+        is None
+    )
 
 
 def test_excess_is_what_errors_grow_more_than_the_fastest_motion():
@@ -202,7 +241,8 @@ def test_excess_is_what_errors_grow_more_than_the_fastest_motion():
 
 
 def test_jumps_are_taken_out_of_slopes():
-    """A jump at the state is ten times as steep with a tenth of the push; just next to it the finer push does not meet it."""
+    """A jump at the state is ten times as steep with a tenth of the push; just next to it the finer
+    push does not meet it."""
     push = PUSH
 
     def rates(t, y):
@@ -211,4 +251,6 @@ def test_jumps_are_taken_out_of_slopes():
 
     y = np.array([0.0, 0.0, 0.0])
     coarse = difference_jacobian(rates, np.zeros(1), y[None, :], push)[0]
-    assert step_stability.smooth_jacobian(rates, 0.0, y, coarse)[:, 0] == pytest.approx([3, 2, 7], rel=1e-3)
+    assert step_stability.smooth_jacobian(rates, 0.0, y, coarse)[:, 0] == pytest.approx(
+        [3, 2, 7], rel=1e-3
+    )

@@ -1,4 +1,5 @@
-"""Starts of runs with closed loops are found once for the same numbers, and again for all others."""
+"""Starts of runs with closed loops are found once for the same numbers, and again for all
+others."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -55,11 +56,16 @@ def test_a_start_follows_what_is_given() -> None:
 @needs_compiler
 def test_starts_that_threads_find_in_turn_are_those_of_their_own_numbers() -> None:
     """Jobs in which loops were closed are used again: nothing of one start is left in the next."""
-    sim, times = example("four_bar").compile(backend="c"), [1e-3 * i for i in range(40)]  # more than are remembered
+    sim, times = (
+        example("four_bar").compile(backend="c"),
+        [1e-3 * i for i in range(40)],
+    )  # more than are remembered
 
     def begun(t: float) -> list[bytes]:
         length = 0.5 + 0.01 * (round(1e3 * t) % 3)
-        run = sim.simulate(t + 2e-3, step=1e-3, t_start=t, parameters={"l1": length}, initial={"q(a)": -0.5 - t})
+        run = sim.simulate(
+            t + 2e-3, step=1e-3, t_start=t, parameters={"l1": length}, initial={"q(a)": -0.5 - t}
+        )
         return [x.tobytes() for x in run.channels.values()]
 
     with ThreadPoolExecutor(4) as threads:
@@ -71,10 +77,13 @@ def test_starts_that_threads_find_in_turn_are_those_of_their_own_numbers() -> No
 
 @needs_compiler
 def test_compiled_runs_make_nothing_that_keeps_loops_closed_in_python(monkeypatch):
-    """It is asked for when a run is looked into; that is not what a run around its steps is to cost."""
+    """It is asked for when a run is looked into; that is not what a run around its steps is to
+    cost."""
     sim, made = example("four_bar").compile(backend="c"), []
     keeper = session.make_loop_projector
-    monkeypatch.setattr(session, "make_loop_projector", lambda *given: made.append(1) or keeper(*given))
+    monkeypatch.setattr(
+        session, "make_loop_projector", lambda *given: made.append(1) or keeper(*given)
+    )
     run = sim.simulate(t_end=0.05)
     assert sim.simulate(t_end=0.1, start=run).ended == "finished" and not made
     example("four_bar").compile(backend="python").simulate(t_end=0.01)
@@ -82,7 +91,8 @@ def test_compiled_runs_make_nothing_that_keeps_loops_closed_in_python(monkeypatc
 
 
 def test_values_that_were_read_before_are_read_to_the_bit():
-    """What a start remembers of values is known by their bits: -0 is not 0, and a whole number is one."""
+    """What a start remembers of values is known by their bits: -0 is not 0, and a whole number is
+    one."""
     sim = example("double_pendulum").compile(backend="python")
     for value in (0.0, -0.0, 1, 1.0, -0.0, 0.0):
         q, _ = sim.assemble({"q(a)": value})
@@ -93,15 +103,21 @@ def test_values_that_were_read_before_are_read_to_the_bit():
         sim.assemble({"q(a)": 10**400})
 
 
-@pytest.mark.parametrize(("given", "size"), [({"q(b, 2)": 1.0}, "1.41421"), ({"q(b, 1)": 0.0}, "0")])
+@pytest.mark.parametrize(
+    ("given", "size"), [({"q(b, 2)": 1.0}, "1.41421"), ({"q(b, 1)": 0.0}, "0")]
+)
 def test_euler_parameters_that_tell_no_orientation(given, size):
     """One of four that is given alone leaves the others as they are drawn."""
     s = bc.System("tumbling", units="mks")
     s.add_body("b", rotate="euler-parameters", mass=1, inertia=(1, 2, 2.5))
     sim = s.equations().compile(backend="python")
-    with pytest.warns(bc.ModelWarning, match=f"Euler parameters of b: the initial values have size {size} and"):
+    with pytest.warns(
+        bc.ModelWarning, match=f"Euler parameters of b: the initial values have size {size} and"
+    ):
         sim.simulate(t_end=0.01, step=0.01, initial=given)
-    sim.simulate(t_end=0.01, step=0.01, initial={"q(b, 1)": 0.9239, "q(b, 2)": 0.3827})  # as printed in books
+    sim.simulate(
+        t_end=0.01, step=0.01, initial={"q(b, 1)": 0.9239, "q(b, 2)": 0.3827}
+    )  # as printed in books
 
 
 def test_a_start_replaces_that_of_the_model_however_it_is_spelled():
@@ -116,6 +132,8 @@ def test_a_start_replaces_that_of_the_model_however_it_is_spelled():
     assert stepper.state["q(arm)"] == 0.8
     for name in ("q(arm)", "q(1)", "q (arm)"):
         assert sim.simulate(initial={name: 0.5})["q(arm)"][0] == 0.5
-        assert list(sim.simulate_many(initial={name: [0.5, 0.6]}, channels=["q(arm)"])["q(arm)"][:, 0]) == [0.5, 0.6]
+        assert list(
+            sim.simulate_many(initial={name: [0.5, 0.6]}, channels=["q(arm)"])["q(arm)"][:, 0]
+        ) == [0.5, 0.6]
     s.set_run(initial={"q(arm)": 0.9})
     assert s.equations().compile(backend="python").simulate()["q(arm)"][0] == 0.9

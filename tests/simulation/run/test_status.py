@@ -17,12 +17,19 @@ def slide(magnitude, backend="wasm", **options):
     return s.equations().compile(backend=backend)
 
 
-@pytest.mark.parametrize(("magnitude", "options", "status"), [
-    ("0", {}, Status.FINISHED),
-    ("0", {"events": [bc.event("q(b) > 0.45", stop=True, name="there")]}, Status.STOPPED_BY_EVENT),
-    ("exp(1e3*x)", {}, Status.NOT_FINITE),
-    ("1/(1 - x)**3", {"method": "tsit5"}, Status.STEP_TOO_SMALL),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("magnitude", "options", "status"),
+    [
+        ("0", {}, Status.FINISHED),
+        (
+            "0",
+            {"events": [bc.event("q(b) > 0.45", stop=True, name="there")]},
+            Status.STOPPED_BY_EVENT,
+        ),
+        ("exp(1e3*x)", {}, Status.NOT_FINITE),
+        ("1/(1 - x)**3", {"method": "tsit5"}, Status.STEP_TOO_SMALL),
+    ],
+)
 def test_statuses(magnitude, options, status):
     run = slide(magnitude, able("wasm", options.get("method"))).simulate(**options)
     assert run.status is status and run.message == run.ended

@@ -1,4 +1,5 @@
-"""Steps are not called too large where a formula jumps, nor by equations that the run does not integrate."""
+"""Steps are not called too large where a formula jumps, nor by equations that the run does not
+integrate."""
 
 import warnings
 
@@ -24,7 +25,9 @@ def told(sim, **options):
     return "; ".join([*(str(w.message) for w in found), run.ended])
 
 
-@pytest.mark.parametrize("formula", ["-2*sign(v)", "-2*where(v > 0, 1, -1)", "-2*sign(v) - 5*v", "-2*sign(v + 3e-7)"])
+@pytest.mark.parametrize(
+    "formula", ["-2*sign(v)", "-2*where(v > 0, 1, -1)", "-2*sign(v) - 5*v", "-2*sign(v + 3e-7)"]
+)
 @pytest.mark.parametrize("method", ["rk4", "rk2", "euler"])
 def test_dry_friction_is_no_stiff_damper(formula, method):
     """A body at rest, and one that comes to rest: the jump was an eigenvalue of -2e6 1/s."""
@@ -54,7 +57,8 @@ def rod_pendulum():
 
 
 def test_alarm_belongs_to_the_equations_that_a_method_integrates():
-    """Baumgarte's feedback is stiff by itself: poles at -beta, which the reduced equations do not have."""
+    """Baumgarte's feedback is stiff by itself: poles at -beta, which the reduced equations do not
+    have."""
     sim = rod_pendulum()
     assert told(sim, step=5e-3, dae=bc.Dae("baumgarte", alpha=10, beta=10)) == "finished"
     said = told(sim, step=5e-3, dae=bc.Dae("baumgarte", alpha=2000, beta=2000))
@@ -64,7 +68,8 @@ def test_alarm_belongs_to_the_equations_that_a_method_integrates():
 
 @pytest.mark.parametrize("law", ["-k*(q(a) - 0.8)", "-k*u(a)/100"])
 def test_an_unstable_step_in_a_loop_is_named_as_such(law):
-    """The loop is what gives way; the step is what is wrong. With a stable step the run finishes."""
+    """The loop is what gives way; the step is what is wrong. With a stable step the run
+    finishes."""
     s = bc.System("stiff four-bar", units="mks")
     bodies = {"mass": 1, "inertia": (0.01, 0.01, 0.01), "rotate": 3}
     a = s.add_body("a", cm=(0.1, 0, 0), **bodies)

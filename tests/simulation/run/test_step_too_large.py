@@ -1,4 +1,5 @@
-"""Steps past the stability limit of a method are reported; motions that grow by themselves are not."""
+"""Steps past the stability limit of a method are reported; motions that grow by themselves are
+not."""
 
 import math
 import warnings
@@ -34,10 +35,12 @@ def told(sim, **options):
 
 
 @pytest.mark.parametrize(
-    ("method", "kind"), [("rk4", "damper"), ("rk4", "spring"), ("rk2", "damper"), ("euler", "spring")]
+    ("method", "kind"),
+    [("rk4", "damper"), ("rk4", "spring"), ("rk2", "damper"), ("euler", "spring")],
 )
 def test_alarm_is_raised_beyond_the_stability_limit_and_not_below(method, kind):
-    """Limits on the real and the imaginary axis: Hairer & Wanner (1996), section IV.2; semi-implicit Euler: h w = 2."""
+    """Limits on the real and the imaginary axis: Hairer & Wanner (1996), section IV.2;
+    semi-implicit Euler: h w = 2."""
     sim = mass(c=500.0) if kind == "damper" else mass(k=500.0**2)
     limit = LIMITS[method][kind == "spring"] / 500
     start = {"q(b)": 0.01, "u(b)": 0.1}
@@ -55,7 +58,9 @@ def test_alarm_is_raised_beyond_the_stability_limit_and_not_below(method, kind):
 def test_broken_run_says_which_step_would_do():
     said, run = told(mass(c=1e5), t_end=1, step=0.01, initial={"u(b)": 1})
     assert run.ended.startswith("stopped at t = ") and said == run.ended
-    assert ("eigenvalue -1e+05 1/s" in said and "a step of 2.5e-05 s is stable" in said) or "2.6e-05" in said
+    assert (
+        "eigenvalue -1e+05 1/s" in said and "a step of 2.5e-05 s is stable" in said
+    ) or "2.6e-05" in said
 
 
 @needs_compiler
@@ -94,7 +99,9 @@ def pushed_away():
 @pytest.mark.parametrize("method", ["rk4", "rk2", "euler"])
 def test_motions_that_grow_by_themselves_raise_no_alarm(make, method):
     s, start = make()
-    said, run = told(s.equations().compile(backend="python"), t_end=2, step=0.01, method=method, initial=start)
+    said, run = told(
+        s.equations().compile(backend="python"), t_end=2, step=0.01, method=method, initial=start
+    )
     assert run.ended == "finished" and said == ""
     (channel, first), *_ = start.items()
     assert abs(run[channel][-1]) > 1.5 * abs(first) or run["q(b, 2)"][-1] < -10  # it does move away

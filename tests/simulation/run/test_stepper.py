@@ -1,4 +1,5 @@
-"""Models taken step by step: the bits of runs by `simulate`, from any state on, and what is rejected."""
+"""Models taken step by step: the bits of runs by `simulate`, from any state on, and what is
+rejected."""
 
 import copy
 from typing import Any
@@ -51,7 +52,8 @@ def test_steps_have_the_bits_of_a_run(made: Any, model: Any, method: str) -> Non
 
 @pytest.mark.parametrize("model", [driven, four_bar])
 def test_changes_on_the_way_are_those_of_runs_that_go_on(made: Any, model: Any) -> None:
-    """Inputs by number and signal, parameters; and what was saved comes back, in the same stepper and in another."""
+    """Inputs by number and signal, parameters; and what was saved comes back, in the same stepper
+    and in another."""
     sim = made[model]
     parameter = "k" if model is driven else "g"
     changes = [{"parameters": {parameter: 30.0}}]
@@ -106,13 +108,23 @@ def test_a_value_that_is_set_again_changes_nothing(made: Any) -> None:
 
 def test_values_by_name(made: Any) -> None:
     """In user units, in any spelling; the state in equation units is that of `rhs`."""
-    st = made[driven].stepper(step=STEP, initial={"q(mass)": 0.2, "u(mass)": -1}, parameters={"m": 2.0})
-    assert st.state["q(mass)"] == 0.2 and st.state["U( Mass )"] == -1 and dict(st.state)["u(mass)"] == -1
+    st = made[driven].stepper(
+        step=STEP, initial={"q(mass)": 0.2, "u(mass)": -1}, parameters={"m": 2.0}
+    )
+    assert (
+        st.state["q(mass)"] == 0.2
+        and st.state["U( Mass )"] == -1
+        and dict(st.state)["u(mass)"] == -1
+    )
     assert list(st.state) == ["q(mass)", "u(mass)"] and len(st.outputs) == 1 and "AZ" in st.outputs
     assert st.outputs.get("ay") is None and "ay" not in st.outputs
-    assert np.array_equal(st.x, [0.2, -1]) and np.array_equal(np.asarray(st.state, dtype=np.float32), np.float32(st.x))
+    assert np.array_equal(st.x, [0.2, -1]) and np.array_equal(
+        np.asarray(st.state, dtype=np.float32), np.float32(st.x)
+    )
     assert st.outputs["az"] != 0 and repr(st.outputs).startswith("{'az': ")
-    assert repr(made[driven]).startswith("Simulation('driven': 2 states, 1 input, 1 output; backend ")
+    assert repr(made[driven]).startswith(
+        "Simulation('driven': 2 states, 1 input, 1 output; backend "
+    )
     assert repr(st) == f"Stepper('driven': t = 0 s, rk4, step {STEP:g} s)"
     with pytest.raises(bc.ModelError, match=r"no value 'q\(mess\)' here. Did you mean 'q\(mass\)'"):
         st.state["q(mess)"]
@@ -144,7 +156,8 @@ def test_it_goes_on_from_a_run(made: Any) -> None:
 
 @pytest.mark.parametrize("backend", [pytest.param("c", marks=needs_compiler), "wasm"])
 def test_rigid_wheels_step_by_step(backend: str) -> None:
-    """A disc that bounces and rolls: the bits of a run, and its events; what was saved comes back."""
+    """A disc that bounces and rolls: the bits of a run, and its events; what was saved comes
+    back."""
     sim = disc(bc.vehicles.terrain.flat(), (0.7, 1.0)).equations().compile(backend=backend)
     given = {"step": STEP, "initial": {"q(d, 2)": RADIUS + 0.01, "u(d, 1)": 1.0}}
     run, st = sim.simulate(t_end=0.4, output_every=1, **given), sim.stepper(**given)
@@ -152,8 +165,12 @@ def test_rigid_wheels_step_by_step(backend: str) -> None:
     saved = st.save()
     for _ in range(2):
         for i in range(10, 41):
-            assert np.array_equal(np.asarray(st.state), [run[x.name][i] for x in sim.interface.states]), i
-            assert np.array_equal(np.asarray(st.outputs), [run[x.name][i] for x in sim.interface.outputs])
+            assert np.array_equal(
+                np.asarray(st.state), [run[x.name][i] for x in sim.interface.states]
+            ), i
+            assert np.array_equal(
+                np.asarray(st.outputs), [run[x.name][i] for x in sim.interface.outputs]
+            )
             st.step()
         names = [e.name for e in st.events]
         assert "w rolls" in names and names == [e.name for e in run.events][-len(names) :]
@@ -187,11 +204,16 @@ def test_an_input_that_raises_is_told(made: Any) -> None:
             raise ValueError("no road here")
         return 0.1 * t
 
-    st, smooth = (made[driven].stepper(step=STEP, inputs={"z": z}) for z in (road, lambda t: 0.1 * t))
+    st, smooth = (
+        made[driven].stepper(step=STEP, inputs={"z": z}) for z in (road, lambda t: 0.1 * t)
+    )
     for stepper in (st, smooth):
         stepper.step(5)
     saved = st.save()
-    for again in ("input 'z' fails at t = 0.06 s: ValueError: no road here", r"was not finished: use restore\(\)"):
+    for again in (
+        "input 'z' fails at t = 0.06 s: ValueError: no road here",
+        r"was not finished: use restore\(\)",
+    ):
         with pytest.raises(bc.RunError, match=again):
             st.step()
         assert st.t == 0.05 and np.array_equal(np.asarray(st.state), np.asarray(smooth.state))
@@ -212,23 +234,59 @@ def test_what_is_refused(made: Any) -> None:
     sampled = sim.stepper(step=STEP, inputs={"z": ([0.0, 0.05, 0.1], [0.0, 1.0, 0.0])})
     sampled.step(10)
     told = [
-        (lambda: st.set(zz=1.0), bc.ModelError, r"set\(zz=...\): the model has no such input. Did you mean 'z'"),
-        (lambda: st.set(k=1.0), bc.ModelError, r"no such input. It is a parameter: use set_parameter\(\). Inputs: z"),
+        (
+            lambda: st.set(zz=1.0),
+            bc.ModelError,
+            r"set\(zz=...\): the model has no such input. Did you mean 'z'",
+        ),
+        (
+            lambda: st.set(k=1.0),
+            bc.ModelError,
+            r"no such input. It is a parameter: use set_parameter\(\). Inputs: z",
+        ),
         (lambda: st.set(z=float("nan")), bc.RunError, "input 'z' is nan, not a finite number"),
         (lambda: st.set(z="1"), bc.RunError, "input 'z' is '1'; give a number"),
         (lambda: st.set([1]), bc.ModelError, "must be a dictionary"),
-        (lambda: st.set_parameter(z=1.0), bc.ModelError, "it is an input of the model, not a parameter"),
-        (lambda: st.set_parameter(kk=1.0), bc.ModelError, r"set_parameter\(kk=...\): the model has no such parameter"),
+        (
+            lambda: st.set_parameter(z=1.0),
+            bc.ModelError,
+            "it is an input of the model, not a parameter",
+        ),
+        (
+            lambda: st.set_parameter(kk=1.0),
+            bc.ModelError,
+            r"set_parameter\(kk=...\): the model has no such parameter",
+        ),
         (lambda: st.set_parameter("m", -1.0), bc.ModelError, "the mass of body 'mass' is negative"),
-        (lambda: st.set_parameter(m=float("inf")), bc.ModelError, "parameter 'm' is inf, not a finite number"),
-        (lambda: st.step(-1), bc.ModelError, r"step\(-1\): the number of steps must be whole, not negative"),
-        (lambda: st.step(1.5), bc.ModelError, r"step\(1.5\): the number of steps must be whole, not negative"),
+        (
+            lambda: st.set_parameter(m=float("inf")),
+            bc.ModelError,
+            "parameter 'm' is inf, not a finite number",
+        ),
+        (
+            lambda: st.step(-1),
+            bc.ModelError,
+            r"step\(-1\): the number of steps must be whole, not negative",
+        ),
+        (
+            lambda: st.step(1.5),
+            bc.ModelError,
+            r"step\(1.5\): the number of steps must be whole, not negative",
+        ),
         (lambda: st.restore(before), bc.ModelError, r"it takes what save\(\) has returned"),
         (lambda: st.restore(bars.save()), bc.ModelError, "saved by a stepper of another model"),
         (lambda: copy.copy(st), bc.ModelError, "a stepper is bound to memory of this process"),
-        (lambda: sampled.step(), bc.RunError, r"input 'z' covers t = .* to 0.1 s, but step\(1\) goes from t = 0.1"),
+        (
+            lambda: sampled.step(),
+            bc.RunError,
+            r"input 'z' covers t = .* to 0.1 s, but step\(1\) goes from t = 0.1",
+        ),
         (lambda: sim.stepper(step=-1), bc.ModelError, "step=-1 s must be positive"),
-        (lambda: sim.stepper(method="tsit5"), bc.ModelError, "'tsit5' adapts its steps; a stepper takes method"),
+        (
+            lambda: sim.stepper(method="tsit5"),
+            bc.ModelError,
+            "'tsit5' adapts its steps; a stepper takes method",
+        ),
         (lambda: sim.stepper(method="rk5"), bc.ModelError, "method='rk5' is not known"),
         (lambda: sim.stepper(initial={"q(mess)": 1}), bc.ModelError, "no such coordinate or speed"),
         (lambda: sim.stepper(initial=([1.0], [])), bc.ModelError, "u must have 1 values"),

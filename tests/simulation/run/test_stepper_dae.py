@@ -1,4 +1,5 @@
-"""Methods for constraints in steppers: steps are those of `simulate`, also from what was saved and after a reset."""
+"""Methods for constraints in steppers: steps are those of `simulate`, also from what was saved and
+after a reset."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""Events of a model in steppers: located within a step, they act once, as in a run; what happened is saved with the rest."""
+"""Events of a model in steppers: located within a step, they act once, as in a run; what happened
+is saved with the rest."""
 
 from typing import Any
 
@@ -27,7 +28,8 @@ def row_of(st: Any, run: bc.Run) -> np.ndarray:
 
 
 def bouncing() -> bc.System:
-    """A ball that is kicked at 0.5 s, which is one of the times of its steps, and bounces less from then on."""
+    """A ball that is kicked at 0.5 s, which is one of the times of its steps, and bounces less from
+    then on."""
     s = ball()
     s.add_input("z", units="L")
     s.add_event("kick", "t - 0.5", action={"u(ball)": "u(ball) + 1", "e": "0.9*e"}, direction=1)
@@ -46,7 +48,10 @@ def bounces(request: Any) -> Any:
 @pytest.mark.parametrize("step", [1 / 64, 0.1])
 def test_steps_have_the_rows_of_a_run(bounces: Any, step: float) -> None:
     """One by one and in blocks; 0.5 s is a time of steps, and the event there counts once."""
-    run, (st, other) = bounces.simulate(t_end=2, step=step), (bounces.stepper(step=step) for _ in range(2))
+    run, (st, other) = (
+        bounces.simulate(t_end=2, step=step),
+        (bounces.stepper(step=step) for _ in range(2)),
+    )
     between = {e.time for e in run.events if abs(e.time / step - round(e.time / step)) > 1e-9}
     rows = [row for row in rows_of(run) if row[0] not in between]
     for i, row in enumerate(rows):
@@ -78,7 +83,8 @@ def test_what_happened_is_saved(bounces: Any) -> None:
 
 
 def test_what_is_set_brings_events_about(bounces: Any) -> None:
-    """When the next step begins, and once; parameters of events can be set, and stay as events set them."""
+    """When the next step begins, and once; parameters of events can be set, and stay as events set
+    them."""
     st = bounces.stepper(step=0.01)
     st.step(5)
     st.set(z=2)
@@ -92,7 +98,11 @@ def test_what_is_set_brings_events_about(bounces: Any) -> None:
     st.step(41)  # to 0.5 s
     bounce, kick = st.events[-2:]
     assert bounce.changes[0].after == pytest.approx(-0.25 * bounce.changes[0].before)
-    assert [(c.name, c.before, c.after) for c in kick.changes][1] == ("e", 0.25, pytest.approx(0.225))
+    assert [(c.name, c.before, c.after) for c in kick.changes][1] == (
+        "e",
+        0.25,
+        pytest.approx(0.225),
+    )
     assert st.save().parameters == {"e": pytest.approx(0.225), "m": 4.0}
 
 
@@ -117,7 +127,9 @@ def test_actions_that_fail() -> None:
     s = ball()
     s.add_event("broken", "t - 0.2", action={"u(ball)": "1/(q(ball) - q(ball))"})
     st = s.equations().compile(backend="wasm").stepper(step=0.03)
-    with pytest.raises(bc.RunError, match=r"stopped at t = 0.2 s, as an event acts: .* not a finite number"):
+    with pytest.raises(
+        bc.RunError, match=r"stopped at t = 0.2 s, as an event acts: .* not a finite number"
+    ):
         st.step(10)
     assert st.status is RunStatus.ACTION_FAILED
     with pytest.raises(bc.RunError, match="there is nothing to save"):
@@ -166,7 +178,8 @@ def test_environments_end_where_an_event_stops_them(bounces: Any) -> None:
     pytest.importorskip("gymnasium", reason="the extra gym is not installed")
     sim, given = bounces, {"t_end": 2.0, "initial": {"u(ball)": 9}}
     env, envs = (
-        bc.gym.make(sim, {"z": (0, 1)}, observations=["q(ball)"], action_every=7, n=n, **given) for n in (None, 2)
+        bc.gym.make(sim, {"z": (0, 1)}, observations=["q(ball)"], action_every=7, n=n, **given)
+        for n in (None, 2)
     )
     env.reset(seed=1)
     envs.reset(seed=1)

@@ -1,4 +1,5 @@
-"""Tolerances as a user gives them: by unit, by state, in user units, carried over; and how far they grow."""
+"""Tolerances as a user gives them: by unit, by state, in user units, carried over; and how far they
+grow."""
 
 import json
 import math
@@ -24,7 +25,9 @@ def sledge(units="mks", **values):
     s.add_force("bumps", magnitude="-k*sin(q(carriage)/l)", direction=s.inertial[1], at=carriage.cm)
     s.add_moment("detent", magnitude="-d*sin(q(rotor))", direction=rotor[3], on=rotor)
     s.set_defaults(**{"m": 1.0, "k": 3.0, "d": 4.0, "l": 0.5, **values})
-    s.set_run(t_end=4.0, step=0.05, initial={"q(carriage)": 0.2, "q(rotor)": 1.0, "u(carriage)": 1.0})
+    s.set_run(
+        t_end=4.0, step=0.05, initial={"q(carriage)": 0.2, "q(rotor)": 1.0, "u(carriage)": 1.0}
+    )
     return s
 
 
@@ -85,17 +88,24 @@ def test_a_run_that_goes_on_keeps_them(sims):
     ("given", "told"),
     [
         ({"rtol": 1e-14}, "rtol=1e-14 is below 1e-13, which double precision cannot keep"),
-        ({"rtol": 2}, "rtol=2 allows an error as large as the state itself; 1e-3 is coarse, 1e-08 usual"),
+        (
+            {"rtol": 2},
+            "rtol=2 allows an error as large as the state itself; 1e-3 is coarse, 1e-08 usual",
+        ),
         ({"rtol": math.nan}, "rtol is nan, not a finite number"),
         ({"rtol": -1e-3}, "rtol=-0.001 must be positive"),
         ({"atol": -1e-3}, "atol is -0.001; it must not be negative"),
         (
             {"atol": [1e-9, 1e-9]},
-            r"atol=\[1e-09, 1e-09\] must be a number, or numbers by unit or state: atol={'q\(carriage\)': 1e-9",
+            r"atol=\[1e-09, 1e-09\] must be a number, or numbers by unit or state: "
+            r"atol={'q\(carriage\)': 1e-9",
         ),
         ({"atol": {"m": math.nan}}, "atol of m is nan, not a finite number"),
         ({"atol": {"m": "small"}}, "atol of m is 'small', not a number"),
-        ({"atol": {"metr": 1}}, r"atol={'metr': ...} is neither a unit nor a state.*Units of the states: m, rad, m/s"),
+        (
+            {"atol": {"metr": 1}},
+            r"atol={'metr': ...} is neither a unit nor a state.*Units of the states: m, rad, m/s",
+        ),
         ({"atol": {"q(roter)": 1}}, r"neither a unit nor a state\. Did you mean 'q\(rotor\)'"),
         ({"atol": {"N": 1}}, r"atol={'N': ...}: no state has such a unit"),
         ({"atol": {"m": 1, "mm": 1}}, "atol is given for 'm' and for 'mm', which are one kind"),
@@ -110,14 +120,27 @@ def test_what_is_refused(sims, given, told):
 @pytest.mark.parametrize("method", ["RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"])
 def test_what_scipy_cannot_keep_is_refused(sims, method):
     """Its methods would continue with another tolerance than the one that the result reports."""
-    with pytest.raises(bc.ModelError, match=f"rtol=1e-20 is below 2.22e-14, the least that SciPy's {method} can keep"):
+    with pytest.raises(
+        bc.ModelError,
+        match=f"rtol=1e-20 is below 2.22e-14, the least that SciPy's {method} can keep",
+    ):
         sims["python"].simulate(method=method, rtol=1e-20)
-    assert sims["python"].simulate(method=method, rtol=2.23e-14, t_end=1e-3, step=1e-3).settings["rtol"] == 2.23e-14
+    assert (
+        sims["python"]
+        .simulate(method=method, rtol=2.23e-14, t_end=1e-3, step=1e-3)
+        .settings["rtol"]
+        == 2.23e-14
+    )
 
 
 @pytest.mark.parametrize(
     ("given", "told"),
-    [({"rtol": -1}, "positive"), ({"atol": -1}, "negative"), ({"atol": [1]}, "number"), ({"atol": {"N": 1}}, "unit")],
+    [
+        ({"rtol": -1}, "positive"),
+        ({"atol": -1}, "negative"),
+        ({"atol": [1]}, "number"),
+        ({"atol": {"N": 1}}, "unit"),
+    ],
 )
 def test_wrong_tolerances_are_refused_where_steps_are_fixed(sims, given, told):
     """And not reported as unused besides: warnings are errors here."""
@@ -127,8 +150,14 @@ def test_wrong_tolerances_are_refused_where_steps_are_fixed(sims, given, told):
 
 def test_no_error_allowed_where_a_state_passes_zero(sims):
     start = {"u(rotor)": 0.1, "u(carriage)": 3.0}
-    with pytest.warns(bc.ModelWarning, match=r"^q\(rotor\) passes zero before t = [\d.]+ s: atol is 0 there") as told:
-        sims["c"].simulate(method="tsit5", atol={"q(rotor)": 0, "q(carriage)": 0}, initial={**start, "q(rotor)": 1.0})
+    with pytest.warns(
+        bc.ModelWarning, match=r"^q\(rotor\) passes zero before t = [\d.]+ s: atol is 0 there"
+    ) as told:
+        sims["c"].simulate(
+            method="tsit5",
+            atol={"q(rotor)": 0, "q(carriage)": 0},
+            initial={**start, "q(rotor)": 1.0},
+        )
     assert len(told) == 1  # the carriage does not
 
 
@@ -139,7 +168,10 @@ def test_turns_do_not_loosen_the_tolerance(sims, backend, method):
     few, many = 4 * math.pi, 2000 * math.pi
     start = {"q(rotor)": 1.0, "q(carriage)": 0.2}
     options = {"method": method, "rtol": 1e-5, "atol": {"rad/s": 1.0, "m": 1.0, "m/s": 1.0}}
-    runs = [sims[backend].simulate(initial={**start, "q(rotor)": 1.0 + x}, **options) for x in (few, many)]
+    runs = [
+        sims[backend].simulate(initial={**start, "q(rotor)": 1.0 + x}, **options)
+        for x in (few, many)
+    ]
     steps = [r.settings["steps"] for r in runs]
     assert steps[0] == steps[1]
     np.testing.assert_allclose(runs[1]["q(rotor)"] - many, runs[0]["q(rotor)"] - few, atol=1e-6)
@@ -147,7 +179,8 @@ def test_turns_do_not_loosen_the_tolerance(sims, backend, method):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_long_way_does_not_loosen_the_tolerance(sims, backend):
-    """The last part of a way of 400 m costs what the first one does; the largest length of the model is 0.5 m."""
+    """The last part of a way of 400 m costs what the first one does; the largest length of the
+    model is 0.5 m."""
     sim, start = sims[backend], {"q(carriage)": 0.0, "q(rotor)": 0.0, "u(carriage)": 100.0}
     options = {"method": "tsit5", "rtol": 1e-6, "step": 0.5, "atol": {"m/s": 1.0}}
     first = sim.simulate(t_end=0.5, initial=start, **options)
@@ -184,8 +217,12 @@ def test_command_line(capsys):
 def test_studies_take_them():
     from bellcrank.study.study_file import read_definition
 
-    definition, problems = read_definition({"model": {"vehicle": "car"}, "run": {"atol": {"m": 1e-6}, "rtol": 1e-5}})
-    assert definition.run == {"atol": {"m": 1e-6}, "rtol": 1e-5} and not any("atol" in p for p in problems)
+    definition, problems = read_definition(
+        {"model": {"vehicle": "car"}, "run": {"atol": {"m": 1e-6}, "rtol": 1e-5}}
+    )
+    assert definition.run == {"atol": {"m": 1e-6}, "rtol": 1e-5} and not any(
+        "atol" in p for p in problems
+    )
 
 
 @pytest.mark.parametrize("language", [COMPILED[0]])
@@ -194,7 +231,12 @@ def test_programs_take_them(language, sims, tmp_path):
     program = build(equations, language, tmp_path / "written")
     lines = ("METHOD tsit5", "STOPT 4", "STEP 0.05", "RTOL 1e-7", "Q(2) 1001", "U(1) 30")
     start = {"q(carriage)": 0.2, "q(rotor)": 1001.0, "u(carriage)": 30.0}
-    cases = {"": None, "ATOL 1e-3": 1e-3, "ATOL(m) 1e-3": {"m": 1e-3}, "ATOL(Q(2)) 1e-4": {"q(rotor)": 1e-4}}
+    cases = {
+        "": None,
+        "ATOL 1e-3": 1e-3,
+        "ATOL(m) 1e-3": {"m": 1e-3},
+        "ATOL(Q(2)) 1e-4": {"q(rotor)": 1e-4},
+    }
     for i, (line, atol) in enumerate(cases.items()):
         found = program.run(tmp_path / str(i), *lines, line)
         run = sims[language].simulate(method="tsit5", rtol=1e-7, atol=atol, initial=start)
@@ -205,7 +247,9 @@ def test_programs_take_them(language, sims, tmp_path):
         assert f"{run.settings['steps']} steps" in told
         again = sims[language].simulate(**bc.settings_of(equations, echo))
         assert again.settings["steps"] == run.settings["steps"]
-    (tmp_path / "wrong.par").write_text(f"PARSFILE\nPARSFILE {program.default}\nATOL(N) 1e-3\nEND\n")
+    (tmp_path / "wrong.par").write_text(
+        f"PARSFILE\nPARSFILE {program.default}\nATOL(N) 1e-3\nEND\n"
+    )
     told = program(tmp_path / "wrong.par", code=1)
     assert "no state is called 'n', and none has such a unit" in told.replace("'N'", "'n'")
 
@@ -224,13 +268,18 @@ def test_echoes_repeat_a_run_with_its_tolerances(capsys, tmp_path):
     found = steps(*given, "--echo", echo)
     assert steps("--pars", echo) == found != steps("--method", "tsit5", "--rtol", "1e-6")
     mixed = tmp_path / "mixed.par"
-    mixed.write_text("PARSFILE\nMETHOD tsit5\nRTOL 1e-6\nATOL 1e-3\nATOL(rad/s) 1e-9\nATOL(Q(A)) 1e-9\nEND\n")
+    mixed.write_text(
+        "PARSFILE\nMETHOD tsit5\nRTOL 1e-6\nATOL 1e-3\nATOL(rad/s) 1e-9\nATOL(Q(A)) 1e-9\nEND\n"
+    )
     atol = ["--atol", "rad=1e-3", "--atol", "rad/s=1e-9", "--atol", "q(a)=1e-9"]
     assert steps("--pars", str(mixed)) == steps("--method", "tsit5", "--rtol", "1e-6", *atol)
     mixed.write_text("PARSFILE\nMETHOD tsit5\nATOL(N) 1e-3\nRTOL x\nEND\n")
     assert main([*words, "--pars", str(mixed)]) == 1
     told = capsys.readouterr().err
-    assert "no state is called 'n', and none has such a unit" in told and "rtol needs a positive number" in told
+    assert (
+        "no state is called 'n', and none has such a unit" in told
+        and "rtol needs a positive number" in told
+    )
 
 
 @pytest.mark.parametrize(
@@ -273,7 +322,8 @@ def balance():
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("method", ["tsit5", "dop853", "radau5", "rodas5p"])
 def test_small_motions_are_as_exact_as_larger_ones(backend, method):
-    """The usual absolute tolerance, 1e-8 rad at this rtol, would leave nothing of a motion of 1e-9 rad."""
+    """The usual absolute tolerance, 1e-8 rad at this rtol, would leave nothing of a motion of 1e-9
+    rad."""
     sim = balance().compile(backend=backend)
     for name, start in (("q(beam)", 1e-4), ("q(beam)", 1e-9), ("u(beam)", 1e-9)):
         run = sim.simulate(t_end=2, step=0.25, method=method, rtol=1e-6, initial={name: start})
@@ -283,7 +333,9 @@ def test_small_motions_are_as_exact_as_larger_ones(backend, method):
 def test_an_absolute_tolerance_that_is_given_stays():
     sim, steps = balance().compile(), []
     for atol in (1e-10, {"rad": 1e-10}, None):
-        run = sim.simulate(t_end=2, step=0.5, method="tsit5", rtol=1e-6, atol=atol, initial={"q(beam)": 1e-9})
+        run = sim.simulate(
+            t_end=2, step=0.5, method="tsit5", rtol=1e-6, atol=atol, initial={"q(beam)": 1e-9}
+        )
         steps.append(run.settings["steps"])
     assert steps[0] < steps[1] < steps[2]
 
@@ -294,22 +346,33 @@ def test_the_smallest_step_does_not_depend_on_the_end(backend):
     body = s.add_body("b", translate=1, mass="m")
     s.add_force("f", magnitude="-1e4*v", direction=s.inertial[1], at=body.cm)
     s.set_defaults(m=1)
-    run = s.equations().compile(backend=backend).simulate(t_end=1e13, step=1e12, method="radau5", initial={"u(b)": 1.0})
+    run = (
+        s.equations()
+        .compile(backend=backend)
+        .simulate(t_end=1e13, step=1e12, method="radau5", initial={"u(b)": 1.0})
+    )
     assert run.ok and run["q(b)"][-1] == pytest.approx(1e-4, rel=1e-6)
 
 
 def test_a_state_that_stays_near_its_tolerance_is_reported():
-    """With what to give; one that stays at zero but for rounding is not, nor one with a tolerance of its own size."""
+    """With what to give; one that stays at zero but for rounding is not, nor one with a tolerance
+    of its own size."""
     s = bc.System("two masses on springs")
     for name in "ab":
         body = s.add_body(name, translate=1, mass=1)
-        s.add_force(f"spring_{name}", magnitude=f"-40*q({name})", direction=s.inertial[1], at=body.cm)
+        s.add_force(
+            f"spring_{name}", magnitude=f"-40*q({name})", direction=s.inertial[1], at=body.cm
+        )
     sim = s.equations().compile()
 
     def notes(start, **more):
-        return sim.simulate(t_end=1, step=0.02, method="tsit5", initial={"q(a)": 1.0, "q(b)": start}, **more).notes
+        return sim.simulate(
+            t_end=1, step=0.02, method="tsit5", initial={"q(a)": 1.0, "q(b)": start}, **more
+        ).notes
 
     (small,) = notes(5e-11)
-    assert small.startswith("q(b) stays at or below its absolute tolerance (largest value 5e-11, tolerance 1e-10 m): ")
+    assert small.startswith(
+        "q(b) stays at or below its absolute tolerance (largest value 5e-11, tolerance 1e-10 m): "
+    )
     assert small.endswith("give atol={'q(b)': 5e-19}")
     assert notes(5e-11, atol={"q(b)": 5e-19}) == notes(1e-9) == notes(1e-16) == notes(0.0) == []

@@ -1,4 +1,5 @@
-"""Steps that know the one before (ab2): one evaluation each, order 2 past jumps and events, the same bits in pieces."""
+"""Steps that know the one before (ab2): one evaluation each, order 2 past jumps and events, the
+same bits in pieces."""
 
 import numpy as np
 import pytest
@@ -36,15 +37,20 @@ def masses():
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_oscillator_follows_its_recurrence(masses, backend):
-    """q'' = -k q: a midpoint step, then y[n+1] = y[n] + h/2*(3 A y[n] - A y[n-1]), by matrices of its own."""
+    """q'' = -k q: a midpoint step, then y[n+1] = y[n] + h/2*(3 A y[n] - A y[n-1]), by matrices of
+    its own."""
     k, h = 4.0, 0.01
-    run = masses[backend].simulate(parameters={"c": 0.0, "e": 0.0, "k": k}, inputs={"f": 0.0}, t_end=1)
+    run = masses[backend].simulate(
+        parameters={"c": 0.0, "e": 0.0, "k": k}, inputs={"f": 0.0}, t_end=1
+    )
     A, rows = np.array([[0.0, 1.0], [-k, 0.0]]), [np.array([1.0, 0.0])]
     rows.append((np.eye(2) + h * A + h**2 / 2 * A @ A) @ rows[0])
     for _ in range(99):
         rows.append(rows[-1] + h / 2 * (3 * A @ rows[-1] - A @ rows[-2]))
     assert np.column_stack([run["q(b)"], run["u(b)"]]) == pytest.approx(np.array(rows), abs=1e-13)
-    assert run["q(b)"] == pytest.approx(np.cos(2 * run.time), abs=5 / 12 * 2**3 * h**2 * 1.2)  # its error constant
+    assert run["q(b)"] == pytest.approx(
+        np.cos(2 * run.time), abs=5 / 12 * 2**3 * h**2 * 1.2
+    )  # its error constant
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -59,7 +65,9 @@ def test_a_step_evaluates_rates_once(masses, backend):
     for method in ("ab2", "rk2"):
         for n in (50, 100):
             asked.clear()
-            masses[backend].simulate(t_end=n / 100, method=method, output_every=n, inputs={"f": push})
+            masses[backend].simulate(
+                t_end=n / 100, method=method, output_every=n, inputs={"f": push}
+            )
             counts[method, n] = len(asked)
     assert counts["ab2", 100] - counts["ab2", 50] == 50
     assert counts["rk2", 100] - counts["rk2", 50] == 100
@@ -70,8 +78,11 @@ def test_order_two_past_jumps_kinks_events_and_short_ends(masses, backend):
     """Within steps, whatever their length, and at the end of one."""
     kick = [bc.event("q(b) < 0.5", action={"u(b)": "u(b) + 1"}, name="kick")]
     given = {
-        "t_end": 1.9037, "events": kick, "inputs": {"f": bc.signals.step(at=0.4013, height=3)}, "output_every": 1000
-    }  # fmt: skip
+        "t_end": 1.9037,
+        "events": kick,
+        "inputs": {"f": bc.signals.step(at=0.4013, height=3)},
+        "output_every": 1000,
+    }
     exact = masses["c"].simulate(**given | {"method": "dop853", "rtol": 1e-12, "atol": 1e-14})
     ramp = given | {"inputs": {"f": bc.signals.ramp(0.5, 2.0)}}
     bent = masses["c"].simulate(**ramp | {"method": "dop853", "rtol": 1e-12, "atol": 1e-14})
@@ -80,12 +91,15 @@ def test_order_two_past_jumps_kinks_events_and_short_ends(masses, backend):
         for h in (0.02, 0.01, 0.005):
             run = masses[backend].simulate(**what | {"step": h})
             assert [e.name for e in run.events] == [e.name for e in right.events] != []
-            errors.append(abs(run["q(b)"][-1] - right["q(b)"][-1]) + abs(run["u(b)"][-1] - right["u(b)"][-1]))
+            errors.append(
+                abs(run["q(b)"][-1] - right["q(b)"][-1]) + abs(run["u(b)"][-1] - right["u(b)"][-1])
+            )
         assert np.log2(np.array(errors[:-1]) / errors[1:]) == pytest.approx([2, 2], abs=0.3)
 
 
 def test_roots_of_stability():
-    """Hairer & Wanner (1996), section V.1: real from -1 to 0; on the imaginary axis |w| = 1 + y^4/4 + ..., > 1."""
+    """Hairer & Wanner (1996), section V.1: real from -1 to 0; on the imaginary axis |w| = 1 + y^4/4
+    + ..., > 1."""
     two = METHODS["ab2"].two_step
     z = np.array([-1.0, -0.5, 0.3 + 0.4j, -0.222 + 0.628j, 2j, -3 + 1j, 0.0])
     found = np.array(two_step_roots(two, z))
@@ -113,7 +127,8 @@ def test_a_step_beyond_the_limit_is_told_and_one_below_is_not():
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_what_is_changed_begins_anew(masses, backend):
-    """Other parameters, another step, another method in between: the first step is one of the midpoint rule."""
+    """Other parameters, another step, another method in between: the first step is one of the
+    midpoint rule."""
     sim = masses[backend]
     first = sim.simulate(t_end=0.5, inputs={"f": 0.0})
     here = {x: first[x][-1] for x in ("q(b)", "u(b)")}
@@ -138,21 +153,30 @@ def test_what_is_changed_begins_anew(masses, backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_kept_values_that_change_are_jumps(backend):
-    """A controller that is sampled at every step lets each be one of the midpoint rule; one that holds does not."""
+    """A controller that is sampled at every step lets each be one of the midpoint rule; one that
+    holds does not."""
 
     def model(law):
         def prepare(s):
             s.add_external(
-                "hold", arguments=("q(rod)",), returns=("pull",), when="update", python=lambda q: law(q),
-                c=f"void hold(double q, double *r) {{ r[0] = {'-3.0*q' if law(1.0) else '0.0*q'}; }}",
-            )  # fmt: skip
+                "hold",
+                arguments=("q(rod)",),
+                returns=("pull",),
+                when="update",
+                python=lambda q: law(q),
+                c=f"void hold(double q, double *r) "
+                f"{{ r[0] = {'-3.0*q' if law(1.0) else '0.0*q'}; }}",
+            )
 
         s = pendulum("pull - u(rod)", prepare)
         return s.equations().compile(backend=backend)
 
     for law, same in ((lambda q: -3.0 * q, True), (lambda q: 0.0 * q, False)):
         sim = model(law)
-        ab2, rk2 = (sim.simulate(t_end=0.5, step=0.01, method=m, initial={"u(rod)": 1}) for m in ("ab2", "rk2"))
+        ab2, rk2 = (
+            sim.simulate(t_end=0.5, step=0.01, method=m, initial={"u(rod)": 1})
+            for m in ("ab2", "rk2")
+        )
         assert np.array_equal(ab2["q(rod)"], rk2["q(rod)"]) == same
         assert relative(ab2["q(rod)"], rk2["q(rod)"]) < 1e-3
 
@@ -171,14 +195,20 @@ def test_loops_stay_closed_and_other_equations_too():
         errors = [relative(run["q(b)"], fine["q(b)"]) for run in (runs[0], half)]
         assert errors[1] < 1e-3 and 3.8 < errors[0] / errors[1] < 4.2
     assert c.simulate(**given).residuals.position.max() < 1e-10
-    for dae, allowed in (("half-explicit", "rk2, rk4, heun"), ("dlmm", "rk2, rk4, heun, euler, rk3")):
-        with pytest.raises(bc.ModelError, match=f"dae='{dae}' is available for {allowed}, not for ab2"):
+    for dae, allowed in (
+        ("half-explicit", "rk2, rk4, heun"),
+        ("dlmm", "rk2, rk4, heun, euler, rk3"),
+    ):
+        with pytest.raises(
+            bc.ModelError, match=f"dae='{dae}' is available for {allowed}, not for ab2"
+        ):
             c.simulate(dae=dae, **given)
 
 
 @pytest.mark.campaign
 def test_singular_positions_are_passed_by_the_midpoint_rule():
-    """A run that stays near one has the bits of rk2 there, in C and in WebAssembly the same passages."""
+    """A run that stays near one has the bits of rk2 there, in C and in WebAssembly the same
+    passages."""
     eom = example("change_point_four_bar")
     run = eom.interface.run
     given = {"t_end": run.t_end, "step": run.step}
@@ -194,17 +224,37 @@ def test_singular_positions_are_passed_by_the_midpoint_rule():
 @pytest.mark.parametrize("language", COMPILED)
 def test_written_programs_take_the_steps_of_runs(tmp_path, language):
     """Events, routines that remember and keep, an input that jumps, a last step that is shorter."""
-    agrees(lever().equations(), language, tmp_path / "lever", TURN, 0, ["--method", "ab2"], method="ab2")
+    agrees(
+        lever().equations(),
+        language,
+        tmp_path / "lever",
+        TURN,
+        0,
+        ["--method", "ab2"],
+        method="ab2",
+    )
     kick = [bc.event("q(b) < 0.5", action={"u(b)": "u(b) + 1"}, name="kick")]
     s = mass(t_end=1.9037, inputs={"f": bc.signals.step(at=0.4013, height=3)})
     agrees(s.equations(), language, tmp_path / "mass", kick)
     slow = [bc.event("t - 0.1113", action={"u(a)": "0.9*u(a)"}, name="slow")]
-    options, settings = ["--method", "ab2", "--step", "0.004", "--t-end", "0.2"], {"step": 0.004, "t_end": 0.2}
+    options, settings = (
+        ["--method", "ab2", "--step", "0.004", "--t-end", "0.2"],
+        {"step": 0.004, "t_end": 0.2},
+    )
     run, written, _ = both_ways(
-        four_bar().equations(), language, tmp_path / "bars", slow, 0, options, method="ab2", **settings
+        four_bar().equations(),
+        language,
+        tmp_path / "bars",
+        slow,
+        0,
+        options,
+        method="ab2",
+        **settings,
     )
     off = np.abs(written - as_written(run, run.channels)).max()
-    assert off < 1e-12 if language == "fortran" else off == 0  # corrections in Fortran round otherwise
+    assert (
+        off < 1e-12 if language == "fortran" else off == 0
+    )  # corrections in Fortran round otherwise
 
 
 @needs_node
@@ -233,11 +283,15 @@ def test_units_take_the_same_steps(tmp_path):
     s = mass(t_end=1)
     eom = s.equations()
     sim = eom.compile(speed="quick")
-    run = sim.simulate(start=sim.simulate(t_end=0.5, inputs={"f": 0.0}), t_end=1.0, inputs={"f": 2.0})
+    run = sim.simulate(
+        start=sim.simulate(t_end=0.5, inputs={"f": 0.0}), t_end=1.0, inputs={"f": 2.0}
+    )
     unit = Opened(eom.export("fmu", tmp_path / "x.fmu"), "CoSimulation")
     unit.start()
     for i in range(100):
         unit.set({"f": 0.0 if i < 50 else 2.0})
         unit.step(0.01 * i, 0.01)
-    assert unit.get(*unit.states) == pytest.approx([run[x][-1] for x in ("q(b)", "u(b)")], rel=1e-12)
+    assert unit.get(*unit.states) == pytest.approx(
+        [run[x][-1] for x in ("q(b)", "u(b)")], rel=1e-12
+    )
     unit.close()

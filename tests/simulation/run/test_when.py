@@ -13,7 +13,11 @@ from tests.models import STRICT, able, needs_compiler, pendulum
 
 linalg = Late("scipy.linalg")
 
-WAYS = ["python", pytest.param("callback", marks=needs_compiler), pytest.param("c", marks=needs_compiler)]
+WAYS = [
+    "python",
+    pytest.param("callback", marks=needs_compiler),
+    pytest.param("c", marks=needs_compiler),
+]
 J, K, GAIN = 2.1, 3.0, 4.0
 
 
@@ -30,11 +34,20 @@ def sampled(way, **more):
     s = pendulum(
         "-k*q(rod) + torque",
         lambda s: s.add_external(
-            "control", arguments=("q(rod)", "gain"), returns="torque", when="update",
-            **routine(way, lambda q, gain: -gain * q, "void control(double q, double gain, double *returns)\n{\n    returns[0] = -gain*q;\n}"),
+            "control",
+            arguments=("q(rod)", "gain"),
+            returns="torque",
+            when="update",
+            **routine(
+                way,
+                lambda q, gain: -gain * q,
+                "void control(double q, double gain, double "
+                "*returns)\n{\n    returns[0] = -gain*q;\n}",
+            ),
         ),
-        k=K, gain=GAIN,
-    )  # fmt: skip
+        k=K,
+        gain=GAIN,
+    )
     s.add_output("torque seen", "torque", units="F*L")
     s.set_run(step=0.02, **more)
     return s
@@ -67,7 +80,10 @@ def test_samples_at_output_times_that_are_not_every_step_are_reported(method):
         last = sim.simulate(method=method, output_every=5)["q(rod)"][-1]
         assert last == pytest.approx(exact(50, 0.02)[-1], abs=1e-8)
         return
-    with pytest.warns(bc.ModelWarning, match="torque are sampled at output times, every 0.1 s instead of every 0.02 s"):
+    with pytest.warns(
+        bc.ModelWarning,
+        match="torque are sampled at output times, every 0.1 s instead of every 0.02 s",
+    ):
         run = sim.simulate(method=method, output_every=5)
     assert run["q(rod)"][-1] == pytest.approx(exact(10, 0.1)[-1], abs=1e-6)
 
@@ -103,16 +119,30 @@ def test_init_is_called_once(way):
         "f0*amplitude + f0*more",
         lambda s: (
             s.add_external(
-                "prepare", arguments=("q(rod)",), returns=("amplitude",), when="init",
-                **routine(way, lambda q: calls.append(q) or 10 * q, "void prepare(double q, double *returns)\n{\n    returns[0] = 10*q;\n}"),
+                "prepare",
+                arguments=("q(rod)",),
+                returns=("amplitude",),
+                when="init",
+                **routine(
+                    way,
+                    lambda q: calls.append(q) or 10 * q,
+                    "void prepare(double q, double *returns)\n{\n    returns[0] = 10*q;\n}",
+                ),
             ),
             s.add_external(
-                "double_it", arguments=("amplitude",), returns=("more",), when="init",
-                **routine(way, lambda a: 2 * a, "void double_it(double a, double *returns)\n{\n    returns[0] = 2*a;\n}"),
+                "double_it",
+                arguments=("amplitude",),
+                returns=("more",),
+                when="init",
+                **routine(
+                    way,
+                    lambda a: 2 * a,
+                    "void double_it(double a, double *returns)\n{\n    returns[0] = 2*a;\n}",
+                ),
             ),
         ),
         f0=1.0,
-    )  # fmt: skip
+    )
     run = compiled(s, way).simulate()
     assert calls in ([0.3], []) and (way == "c" or calls)
     # 3 + 6 N m from rest: a parabola
@@ -126,11 +156,14 @@ def test_update_remembers_and_is_a_function_in_formulas(way):
     s = pendulum(
         "m0*tick(t)",
         lambda s: s.add_external(
-            "tick", arguments=("t",), memory=1, when="update",
+            "tick",
+            arguments=("t",),
+            memory=1,
+            when="update",
             **routine(way, lambda t, m: m.__setitem__(0, m[0] + 1) or m[0], tick),
         ),
         m0=J,
-    )  # fmt: skip
+    )
     s.add_output("count", "tick(t)")
     sim = compiled(s, way)
     for _ in range(2):
@@ -143,17 +176,26 @@ def test_update_remembers_and_is_a_function_in_formulas(way):
 @pytest.mark.parametrize("method", ["rk4", "RK45", "tsit5"])
 def test_output_is_called_for_rows_only(way, method):
     tick = "double tick(double t, double *memory)\n{\n    (void)t;\n    return memory[0] += 1;\n}"
-    s = pendulum(prepare=lambda s: s.add_external(
-        "tick", arguments=("t",), memory=1, when="output",
-        **routine(way, lambda t, m: m.__setitem__(0, m[0] + 1) or m[0], tick),
-    ))  # fmt: skip
+    s = pendulum(
+        prepare=lambda s: s.add_external(
+            "tick",
+            arguments=("t",),
+            memory=1,
+            when="output",
+            **routine(way, lambda t, m: m.__setitem__(0, m[0] + 1) or m[0], tick),
+        )
+    )
     s.add_output("count", "tick(t)")
     run = compiled(s, way, method).simulate(output_every=10, method=method)
     assert run["count"].tolist() == list(range(1, 12))
 
 
 def test_single_evaluations_are_those_of_a_run_that_starts_there():
-    sims = [compiled(sampled(way), way) for way in ("python", "callback") if way == "python" or find_compiler()]
+    sims = [
+        compiled(sampled(way), way)
+        for way in ("python", "callback")
+        if way == "python" or find_compiler()
+    ]
     for sim in sims:
         udot = sim.derivatives(0.0, [0.2], [0.0])[1]
         assert udot[0] == pytest.approx(-(K + GAIN) * 0.2 / J, rel=1e-14)
@@ -164,7 +206,9 @@ def test_single_evaluations_are_those_of_a_run_that_starts_there():
 @needs_compiler
 def test_source_compiles_without_warnings():
     s = sampled("c")
-    s.add_external("first", arguments=(), returns=("a", "b"), when="init", python=lambda: (1.0, 2.0))
+    s.add_external(
+        "first", arguments=(), returns=("a", "b"), when="init", python=lambda: (1.0, 2.0)
+    )
     s.add_output("sum", "a + b + sin(q(rod))")
     eom = s.equations()
     CModel(eom.program, eom.compile(backend="c").loaded.functions, flags=STRICT)
@@ -177,7 +221,9 @@ def test_error_in_a_kept_routine_is_told(way):
         pytest.skip("C does not raise")
     s = pendulum(
         "m0*late(t)",
-        lambda s: s.add_external("late", arguments=("t",), when="update", python=lambda t: 1 / (0.5 - t)),
+        lambda s: s.add_external(
+            "late", arguments=("t",), when="update", python=lambda t: 1 / (0.5 - t)
+        ),
         m0=1.0,
     )
     with pytest.raises(bc.RunError, match=r"external 'late\(0.5\)' failed: ZeroDivisionError"):
@@ -185,9 +231,14 @@ def test_error_in_a_kept_routine_is_told(way):
 
 
 def test_what_cannot_be():
-    s = pendulum("m0*f(t)", lambda s: s.add_external("f", arguments=("t",), when="output", python=abs), m0=1.0)
+    s = pendulum(
+        "m0*f(t)",
+        lambda s: s.add_external("f", arguments=("t",), when="output", python=abs),
+        m0=1.0,
+    )
     with pytest.raises(
-        bc.ModelError, match=r"external 'f' is called for outputs only \(when='output'\), but the equations"
+        bc.ModelError,
+        match=r"external 'f' is called for outputs only \(when='output'\), but the equations",
     ):
         s.equations()
     s = pendulum(prepare=lambda s: s.add_external("f", arguments=("t",), when="update", python=abs))
@@ -195,7 +246,11 @@ def test_what_cannot_be():
     with pytest.raises(bc.ModelError, match=r"changes in jumps \(f_1\)"):
         s.equations()
     s = pendulum(
-        "m0*a", lambda s: s.add_external("f", arguments=("up(rod)",), returns="a", when="update", python=abs), m0=1.0
+        "m0*a",
+        lambda s: s.add_external(
+            "f", arguments=("up(rod)",), returns="a", when="update", python=abs
+        ),
+        m0=1.0,
     )
     with pytest.raises(bc.ModelError, match="external 'f': its arguments contain an acceleration"):
         s.equations()
@@ -210,6 +265,7 @@ def test_check_covers_kept_values():
 def test_analyses_say_that_they_cannot():
     with pytest.raises(
         bc.ModelError,
-        match="not available for models with user functions that are called once per step or run: torque",
+        match="not available for models with user functions that are called once per step or run: "
+        "torque",
     ):
         sampled("python").equations().compile(backend="python").linearize()

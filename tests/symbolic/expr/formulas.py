@@ -1,4 +1,5 @@
-"""Random formulas for the tests of the algebra: one tree, read as an expression and, on its own, as plain numbers."""
+"""Random formulas for the tests of the algebra: one tree, read as an expression and, on its own, as
+plain numbers."""
 
 import math
 from fractions import Fraction
@@ -24,7 +25,10 @@ _numbers = st.one_of(
     st.fractions(Fraction(-3), Fraction(3), max_denominator=7),
     st.sampled_from([Fraction("0.1"), Fraction("2.5"), Fraction("1e-3")]),
 )
-_leaves = st.one_of(_numbers.map(lambda v: ("number", v)), st.sampled_from(sorted(SYMBOLS)).map(lambda n: ("name", n)))
+_leaves = st.one_of(
+    _numbers.map(lambda v: ("number", v)),
+    st.sampled_from(sorted(SYMBOLS)).map(lambda n: ("name", n)),
+)
 
 
 def _compound(part):
@@ -34,9 +38,9 @@ def _compound(part):
         several.map(lambda p: ("mul", *p)),
         part.map(lambda p: ("neg", p)),
         st.tuples(st.just("power"), part, st.integers(2, 3)),
-        st.sampled_from(["sin", "cos", "atan", "abs", "positive root", "reciprocal", "exponential"]).flatmap(
-            lambda name: part.map(lambda p: (name, p))
-        ),
+        st.sampled_from(
+            ["sin", "cos", "atan", "abs", "positive root", "reciprocal", "exponential"]
+        ).flatmap(lambda name: part.map(lambda p: (name, p))),
         st.tuples(st.sampled_from(["min", "max", "angle"]), part, part),
         st.tuples(st.just("where"), st.sampled_from(sorted(SYMBOLS)), part, part),
     )
@@ -68,7 +72,9 @@ def build(tree):
         return power(build(parts[0]), Number(parts[1]))
     if kind == "where":
         return apply_builtin(
-            "where", apply_builtin("lt", SYMBOLS[parts[0]], Number(Fraction(1, 3))), *map(build, parts[1:])
+            "where",
+            apply_builtin("lt", SYMBOLS[parts[0]], Number(Fraction(1, 3))),
+            *map(build, parts[1:]),
         )
     args = [build(p) for p in parts]
     square = mul(args[0], args[0])
@@ -95,10 +101,13 @@ class TooLarge(Exception):
 
 
 def value(tree, point, m=math):
-    """The number a tree stands for, by the functions of a module (math or mpmath.mp), without the algebra."""
+    """The number a tree stands for, by the functions of a module (math or mpmath.mp), without the
+    algebra."""
     kind, *parts = tree
     if kind == "number":
-        return m.mpf(parts[0].numerator) / parts[0].denominator if m is not math else float(parts[0])
+        return (
+            m.mpf(parts[0].numerator) / parts[0].denominator if m is not math else float(parts[0])
+        )
     if kind == "name":
         return point[parts[0]]
     if kind == "power":

@@ -1,6 +1,17 @@
 """A small meaning for parsed formulas: names are symbols, functions are the built-in ones."""
 
-from bellcrank.symbolic.expr import PI, Func, Number, Symbol, add, apply_builtin, div, mul, neg, power
+from bellcrank.symbolic.expr import (
+    PI,
+    Func,
+    Number,
+    Symbol,
+    add,
+    apply_builtin,
+    div,
+    mul,
+    neg,
+    power,
+)
 from bellcrank.symbolic.expr.formula_parser import evaluate_syntax, parse_formula
 from bellcrank.symbolic.expr.node import to_rational
 
@@ -8,7 +19,8 @@ COMPARISON = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
 
 class Chain(list):
-    """Terms of a sum that is still being read: a + b + c is one sum of three, as it was when printed."""
+    """Terms of a sum that is still being read: a + b + c is one sum of three, as it was when
+    printed."""
 
 
 def settle(value):
@@ -30,7 +42,11 @@ def read(text, symbols=None, user=None):
             case "number":
                 return Number(to_rational(node.args[0]))
             case "name":
-                return PI if node.args[0] == "pi" else symbols.get(node.args[0]) or Symbol(node.args[0])
+                return (
+                    PI
+                    if node.args[0] == "pi"
+                    else symbols.get(node.args[0]) or Symbol(node.args[0])
+                )
             case "neg":
                 return neg(args[0])
             case "*":
@@ -41,7 +57,11 @@ def read(text, symbols=None, user=None):
                 return power(*args)
             case "call":
                 name = node.args[0]
-                return Func(name, tuple(args), user[name]) if name in user else apply_builtin(name, *args)
+                return (
+                    Func(name, tuple(args), user[name])
+                    if name in user
+                    else apply_builtin(name, *args)
+                )
         return apply_builtin(COMPARISON[node.op], *args)
 
     return settle(evaluate_syntax(parse_formula(text), meaning))

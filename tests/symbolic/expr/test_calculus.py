@@ -61,13 +61,17 @@ def test_partial_derivative_needs_a_symbol():
         partial(x * y, x * y)
 
 
-@pytest.mark.parametrize("name", ["sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "abs", "sqrt"])
+@pytest.mark.parametrize(
+    "name", ["sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "abs", "sqrt"]
+)
 def test_derivatives_of_functions(name):
     e = apply_builtin(name, a * x)
     for at in (0.31, 0.62):
         h = 1e-6
         plus, minus = (evaluate([e], {"a": 1.2, "x": at + s})[0] for s in (h, -h))
-        assert evaluate([partial(e, x)], {"a": 1.2, "x": at})[0] == pytest.approx((plus - minus) / (2 * h), rel=1e-8)
+        assert evaluate([partial(e, x)], {"a": 1.2, "x": at})[0] == pytest.approx(
+            (plus - minus) / (2 * h), rel=1e-8
+        )
 
 
 def test_derivatives_of_functions_of_two():
@@ -81,7 +85,9 @@ def test_derivatives_of_functions_of_two():
         for s in (x, y):
             h = 1e-6
             plus, minus = (evaluate([e], {**point, s.name: point[s.name] + d})[0] for d in (h, -h))
-            assert evaluate([partial(e, s)], point)[0] == pytest.approx((plus - minus) / (2 * h), abs=1e-8)
+            assert evaluate([partial(e, s)], point)[0] == pytest.approx(
+                (plus - minus) / (2 * h), abs=1e-8
+            )
 
 
 def test_derivative_of_a_choice_is_the_choice_of_derivatives():
@@ -89,7 +95,9 @@ def test_derivative_of_a_choice_is_the_choice_of_derivatives():
     assert partial(apply_builtin("where", condition, x**2, sin(x)), x) is apply_builtin(
         "where", condition, 2 * x, cos(x)
     )
-    assert partial(apply_builtin("max", x, a), x) is apply_builtin("where", apply_builtin("le", x, a), ZERO, ONE)
+    assert partial(apply_builtin("max", x, a), x) is apply_builtin(
+        "where", apply_builtin("le", x, a), ZERO, ONE
+    )
     assert partial(apply_builtin("sign", x), x) is ZERO
     assert partial(condition, x) is ZERO
 

@@ -58,7 +58,9 @@ def test_whole_ratio_is_a_whole_number():
     assert power(X, Number(Fraction(47, 1))).factors == ((X, 47),)
 
 
-@pytest.mark.parametrize("number", [np.float64(0.5), np.int64(3), np.float32(0.25), np.array(2.0), True])
+@pytest.mark.parametrize(
+    "number", [np.float64(0.5), np.int64(3), np.float32(0.25), np.array(2.0), True]
+)
 def test_numbers_of_other_types_are_taken(number):
     assert (X * number) is X * float(number)
     assert (number + X) is X + float(number)
@@ -235,7 +237,12 @@ def test_operators_refuse_what_they_do_not_know():
 
 
 def test_division_by_zero_is_refused():
-    for divide in (lambda: X / 0, lambda: X / (A - A), lambda: Number(0) ** -1, lambda: Number(0) ** Fraction(-1, 2)):
+    for divide in (
+        lambda: X / 0,
+        lambda: X / (A - A),
+        lambda: Number(0) ** -1,
+        lambda: Number(0) ** Fraction(-1, 2),
+    ):
         with pytest.raises(ModelError, match="division by zero"):
             divide()
 

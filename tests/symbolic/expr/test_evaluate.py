@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from bellcrank.core.errors import ModelError
-from bellcrank.symbolic.expr import PI, Func, NamedSubexpression, Number, Symbol, apply_builtin, evaluate, power, sqrt
+from bellcrank.symbolic.expr import (
+    PI,
+    Func,
+    NamedSubexpression,
+    Number,
+    Symbol,
+    apply_builtin,
+    evaluate,
+    power,
+    sqrt,
+)
 from bellcrank.symbolic.expr.evaluate import evaluate_vectorized
 
 a = Symbol("a")
@@ -49,7 +59,9 @@ def test_missing_value_is_named():
 
 def test_sums_are_added_without_loss():
     terms = [Symbol(f"s{i}") for i in range(4)]
-    assert evaluate([terms[0] + terms[1] + terms[2] + terms[3]], dict(zip(terms, (1e100, 1.0, -1e100, 1.0)))) == [2.0]
+    assert evaluate(
+        [terms[0] + terms[1] + terms[2] + terms[3]], dict(zip(terms, (1e100, 1.0, -1e100, 1.0)))
+    ) == [2.0]
 
 
 @pytest.mark.parametrize(
@@ -95,4 +107,8 @@ def test_undefined_is_not_a_number(e, at):
 
 def test_sign_and_comparisons_are_numbers():
     assert [value(apply_builtin("sign", x), x=v) for v in (-2.0, 0.0, 3.0)] == [-1.0, 0.0, 1.0]
-    assert [value(apply_builtin("ge", x, a), x=v, a=1.0) for v in (0.0, 1.0, 2.0)] == [0.0, 1.0, 1.0]
+    assert [value(apply_builtin("ge", x, a), x=v, a=1.0) for v in (0.0, 1.0, 2.0)] == [
+        0.0,
+        1.0,
+        1.0,
+    ]

@@ -37,7 +37,11 @@ def terms(e):
 def assert_expanded(e):
     for node in postorder((e,)):
         if isinstance(node, Product):
-            bases = [base for base, exponent in node.factors if isinstance(exponent, int) and exponent > 0]
+            bases = [
+                base
+                for base, exponent in node.factors
+                if isinstance(exponent, int) and exponent > 0
+            ]
             assert not any(isinstance(base, Sum) for base in bases), node
         if isinstance(node, Sum):
             assert not any(isinstance(core, Sum) for core, _ in node.terms), node
@@ -55,7 +59,9 @@ def test_factored_sum_is_multiplied_out():
 
 def test_power_of_a_sum_is_binomial():
     e = expand((a + b) ** 12)
-    assert dict(e.terms) == {power(a, Number(k)) * power(b, Number(12 - k)): comb(12, k) for k in range(13)}
+    assert dict(e.terms) == {
+        power(a, Number(k)) * power(b, Number(12 - k)): comb(12, k) for k in range(13)
+    }
 
 
 def test_nested_products_are_multiplied_out():
@@ -111,7 +117,12 @@ def test_denominators_stay_below():
 def test_roots_that_meet_are_expanded_too():
     e = expand((sqrt(apply_builtin("exp", a) + x**2) + c) ** 2)
     assert_expanded(e)
-    assert terms(e) == {apply_builtin("exp", a), x**2, c**2, 2 * c * sqrt(apply_builtin("exp", a) + x**2)}
+    assert terms(e) == {
+        apply_builtin("exp", a),
+        x**2,
+        c**2,
+        2 * c * sqrt(apply_builtin("exp", a) + x**2),
+    }
 
 
 def test_roots_of_what_may_be_negative_stay_roots():

@@ -9,7 +9,10 @@ def test_values_of_one_external_routine_are_different():
     s = bc.System("w", axes="ISO 8855")
     b = s.add_point_mass("b", translate=(1, 3), mass=2)
     s.add_external(
-        "pair", arguments=("q(b, 1)", "q(b, 2)"), returns=("one", "two"), python=lambda x, z: (x + 0.6, z + 0.8)
+        "pair",
+        arguments=("q(b, 1)", "q(b, 2)"),
+        returns=("one", "two"),
+        python=lambda x, z: (x + 0.6, z + 0.8),
     )
     s.add_force("f1", magnitude="one", direction=s.inertial[1], at=b.origin)
     s.add_force("f3", magnitude="two", direction=s.inertial[3], at=b.origin)

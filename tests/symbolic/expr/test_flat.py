@@ -86,6 +86,9 @@ def test_pickle_from_another_process_is_the_same_object():
         "sys.stdout.buffer.write(pickle.dumps([sin(a + x) * a, a + x]))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": "7"}
+        [sys.executable, "-c", script],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "7"},
     )
     assert pickle.loads(done.stdout) == [sin(a + x) * a, a + x]

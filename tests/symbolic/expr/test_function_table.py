@@ -1,4 +1,5 @@
-"""Every function of the table: values, slopes, facts, text in each language, dimensions, and the independent rules."""
+"""Every function of the table: values, slopes, facts, text in each language, dimensions, and the
+independent rules."""
 
 import ast
 import math
@@ -32,10 +33,18 @@ from bellcrank.verify.jets import Jet
 from tests.programs import COMPILED, build
 
 SOURCE = Path(bc.__file__).parent
-PLACES = {"acosh": (1.4,), "atan2": (0.6, -0.8), "mod": (-3.3, 0.9), "pow": (1.7, -0.4), "smooth_step": (0.6, 0.2, 1.4)}
+PLACES = {
+    "acosh": (1.4,),
+    "atan2": (0.6, -0.8),
+    "mod": (-3.3, 0.9),
+    "pow": (1.7, -0.4),
+    "smooth_step": (0.6, 0.2, 1.4),
+}
 PLACES |= {"where": (1.0, 0.3, 0.8)}
 BY_NAME = pytest.mark.parametrize("known", FUNCTIONS.values(), ids=FUNCTIONS)
-OF_ONE = pytest.mark.parametrize("known", [f for f in FUNCTIONS.values() if f.arity == 1], ids=lambda f: f.name)
+OF_ONE = pytest.mark.parametrize(
+    "known", [f for f in FUNCTIONS.values() if f.arity == 1], ids=lambda f: f.name
+)
 
 
 def place(known):
@@ -72,24 +81,30 @@ def test_facts_hold_for_values(known):
     if known.never_negative:
         assert all(f(z) >= 0 for z in (-1.9, -0.3, 0.0, 1.2) if not math.isnan(f(z)))
     if known.inverse:
-        assert f(FUNCTIONS[known.inverse].value(1.2 if known.name == "cosh" else 0.4)) == pytest.approx(
-            1.2 if known.name == "cosh" else 0.4, rel=1e-15
-        )
+        assert f(
+            FUNCTIONS[known.inverse].value(1.2 if known.name == "cosh" else 0.4)
+        ) == pytest.approx(1.2 if known.name == "cosh" else 0.4, rel=1e-15)
     for quarter, value in enumerate(known.quarter_turns):
         if value is not None:
             assert f(quarter * math.pi / 2) == pytest.approx(value, abs=1e-15)
     if known.series:
         order = len(known.series)
-        assert sum(c * 0.02**k for k, c in enumerate(known.series)) == pytest.approx(f(0.02), abs=0.02**order)
+        assert sum(c * 0.02**k for k, c in enumerate(known.series)) == pytest.approx(
+            f(0.02), abs=0.02**order
+        )
     if known.exact is not None:
-        assert [known.exact(Fraction(z)) for z in (-1.5, 0, 2, 0.25)] == [f(z) for z in (-1.5, 0.0, 2.0, 0.25)]
+        assert [known.exact(Fraction(z)) for z in (-1.5, 0, 2, 0.25)] == [
+            f(z) for z in (-1.5, 0.0, 2.0, 0.25)
+        ]
 
 
 @BY_NAME
 def test_text_in_terms_of_others_is_the_function(known):
     if known.in_terms:
         value = FormulaValues(dict(zip(known.argument_names, place(known), strict=True)))
-        assert value.number(known.in_terms, known.name) == pytest.approx(known.value(*place(known)), rel=1e-14)
+        assert value.number(known.in_terms, known.name) == pytest.approx(
+            known.value(*place(known)), rel=1e-14
+        )
 
 
 @BY_NAME
@@ -101,15 +116,23 @@ def test_values_exist_everywhere(known):
 def test_values_beyond_the_domain_are_those_of_compiled_code():
     value = {f.name: f.value for f in FUNCTIONS.values()}
     assert value["sinh"](-1000.0) == -math.inf and value["cosh"](-1000.0) == math.inf
-    assert value["log10"](0.0) == value["log1p"](-1.0) == -math.inf and value["atanh"](1.0) == math.inf
+    assert (
+        value["log10"](0.0) == value["log1p"](-1.0) == -math.inf and value["atanh"](1.0) == math.inf
+    )
     assert all(map(math.isnan, (value["acosh"](0.5), value["mod"](1.0, 0.0), value["sqrt"](-1.0))))
     assert math.copysign(1.0, value["ceil"](-0.5)) == -1.0
 
 
 def test_numbers_are_folded():
-    assert [str(bc.mod(a, b)) for a, b in ((-7, 3), (7, -3), (Fraction(7, 2), 1))] == ["2", "-2", "0.5"]
+    assert [str(bc.mod(a, b)) for a, b in ((-7, 3), (7, -3), (Fraction(7, 2), 1))] == [
+        "2",
+        "-2",
+        "0.5",
+    ]
     assert (bc.floor(-0.5), bc.ceil(Fraction(7, 2))) == (Number(-1), Number(4))
-    assert bc.smooth_step(3, 1, 3) is Number(1) and bc.smooth_step(2, 1, 3) is Number(Fraction(1, 2))
+    assert bc.smooth_step(3, 1, 3) is Number(1) and bc.smooth_step(2, 1, 3) is Number(
+        Fraction(1, 2)
+    )
     with pytest.raises(ModelError, match=r"mod\(1, 0\) is not defined"):
         bc.mod(1, 0)
     with pytest.raises(ModelError, match=r"cosh\(1000\) is too large a number"):
@@ -140,7 +163,10 @@ def test_shown():
     x, y = Symbol("x"), Symbol("y")
     assert to_latex(bc.floor(x)) == r"\left\lfloor x \right\rfloor"
     assert to_latex(bc.cbrt(x)) == r"\sqrt[3]{x}"
-    assert to_latex(bc.log10(x) + bc.asinh(y)) == r"\operatorname{arsinh}\left(y\right) + \log_{10}\left(x\right)"
+    assert (
+        to_latex(bc.log10(x) + bc.asinh(y))
+        == r"\operatorname{arsinh}\left(y\right) + \log_{10}\left(x\right)"
+    )
     assert to_mathml(bc.ceil(x)) == "<mrow><mo>⌈</mo><mi>x</mi><mo>⌉</mo></mrow>"
     assert str(bc.mod(x, y)) == "mod(x, y)"
 
@@ -155,7 +181,9 @@ def test_exchange_with_sympy(known):
     there = theirs.subs({to_sympy(s): v for s, v in zip(symbols, at, strict=True)})
     assert float(there) == pytest.approx(known.value(*at), rel=1e-12)
     back = from_sympy(theirs)
-    assert evaluate([back], dict(zip(symbols, at, strict=True))) == pytest.approx([known.value(*at)], rel=1e-14)
+    assert evaluate([back], dict(zip(symbols, at, strict=True))) == pytest.approx(
+        [known.value(*at)], rel=1e-14
+    )
     if known.sympy != "" and isinstance(made, Func) and len(known.argument_names) == 1:
         assert back is made
 
@@ -184,7 +212,9 @@ def test_independent_values_and_slopes(known):
     series = INDEPENDENT[known.name](*(Jet([z, i + 1.0]) for i, z in enumerate(at)))
     value, rate = jets.coefficients(series, 2)
     assert value == pytest.approx(known.value(*at), rel=1e-14, abs=1e-15)
-    assert rate == pytest.approx(sum((i + 1) * d for i, d in enumerate(slopes(known, at))), rel=1e-7, abs=1e-9)
+    assert rate == pytest.approx(
+        sum((i + 1) * d for i, d in enumerate(slopes(known, at))), rel=1e-7, abs=1e-9
+    )
 
 
 # ---- models
@@ -237,7 +267,9 @@ def test_written_programs_use_every_function(equations, language, tmp_path):
     run = build(equations, language, tmp_path / "program").run(tmp_path / "run")
     expected = equations.compile(backend="python").simulate()
     for name in CALLED:
-        np.testing.assert_allclose(run[f"of_{name}"], expected[f"of_{name}"], rtol=1e-6, atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(
+            run[f"of_{name}"], expected[f"of_{name}"], rtol=1e-6, atol=1e-6, err_msg=name
+        )
 
 
 # ---- what is not a number
@@ -247,8 +279,20 @@ KEPT = {  # by a name, what is not a number where x is not; y is one
     f"{name}{i}_{k}": text.format(x=x, y="y")
     for k, x in enumerate(UNDEFINED)
     for name, texts in {
-        "min": ("min({x}, {y})", "min({y}, {x})", "min(2, {x})", "min({x}, {y}, 3)", "min(sqrt(y), {x})"),
-        "max": ("max({x}, {y})", "max({y}, {x})", "max(2, {x})", "max({x}, {y}, 3)", "max(sqrt(y), {x})"),
+        "min": (
+            "min({x}, {y})",
+            "min({y}, {x})",
+            "min(2, {x})",
+            "min({x}, {y}, 3)",
+            "min(sqrt(y), {x})",
+        ),
+        "max": (
+            "max({x}, {y})",
+            "max({y}, {x})",
+            "max(2, {x})",
+            "max({x}, {y}, 3)",
+            "max(sqrt(y), {x})",
+        ),
         "sign": ("sign({x})",),
         "abs": ("abs({x})",),
         "step": ("smooth_step({x}, 0, 1)", "smooth_step({y}, {x}, 1)", "smooth_step({y}, 0, {x})"),
@@ -257,7 +301,11 @@ KEPT = {  # by a name, what is not a number where x is not; y is one
     }.items()
     for i, text in enumerate(texts)
 }
-CHOSEN = {"lt": ("where(x < y, 1, 2)", 2.0), "ge": ("where(x >= y, 1, 2)", 2.0), "value": ("where(x, 1, 2)", 1.0)}
+CHOSEN = {
+    "lt": ("where(x < y, 1, 2)", 2.0),
+    "ge": ("where(x >= y, 1, 2)", 2.0),
+    "value": ("where(x, 1, 2)", 1.0),
+}
 
 
 @pytest.fixture(scope="module")
@@ -278,7 +326,9 @@ def undefined():
 def assert_nothing_is_lost(run):
     lost = [name for name in KEPT if not np.isnan(run[name]).all()]
     assert not lost
-    assert {name: np.unique(run[name]).tolist() for name in CHOSEN} == {n: [c[1]] for n, c in CHOSEN.items()}
+    assert {name: np.unique(run[name]).tolist() for name in CHOSEN} == {
+        n: [c[1]] for n, c in CHOSEN.items()
+    }
 
 
 @pytest.mark.filterwarnings("ignore:outputs? .* not finite")
@@ -296,15 +346,19 @@ def test_what_is_not_a_number_is_not_lost_in_programs(undefined, language, tmp_p
 
 
 @pytest.mark.parametrize(
-    "law", ["max({}, 0.7)", "min({}, 0.7)", "max(sin(t/late), {})", "sign({})", "smooth_step({}, 0, 1)"]
+    "law",
+    ["max({}, 0.7)", "min({}, 0.7)", "max(sin(t/late), {})", "sign({})", "smooth_step({}, 0, 1)"],
 )
 @pytest.mark.parametrize(
-    "backend", [pytest.param("c", marks=pytest.mark.skipif(find_compiler() is None, reason="")), "python"]
+    "backend",
+    [pytest.param("c", marks=pytest.mark.skipif(find_compiler() is None, reason="")), "python"],
 )
 def test_a_force_that_is_not_a_number_ends_a_run(law, backend):
     s = bc.System("force", units="mks")
     m = s.add_body("m", translate=1, mass=2, inertia=0)
-    s.add_force("pull", magnitude=f"k*{law.format('sqrt(1 - t/late)')}", direction=s.inertial[1], at=m.cm)
+    s.add_force(
+        "pull", magnitude=f"k*{law.format('sqrt(1 - t/late)')}", direction=s.inertial[1], at=m.cm
+    )
     s.set_defaults(k=0.5, late=0.2)
     run = s.equations().compile(backend=backend).simulate(t_end=0.5, step=0.05)
     assert run.ended.startswith("stopped at t = 0.25 s") and run.time[-1] == pytest.approx(0.2)
@@ -332,7 +386,8 @@ def test_dimensions():
 # ---- one table
 
 
-# besides the table: an independent evaluation, bounds of values, and Python's functions that a kept model may name
+# besides the table: an independent evaluation, bounds of values, and Python's functions that a kept
+# model may name
 ALLOWED = {
     "symbolic/expr/function_table.py",
     "verify/function_rules.py",
@@ -340,7 +395,15 @@ ALLOWED = {
     "mechanics/derive/model_pickle.py",
 }
 NAMES = set(FUNCTIONS)
-COMMON = {"where", "sign", "min", "max", "abs", "log", "floor"}  # words of messages and of Python, too
+COMMON = {
+    "where",
+    "sign",
+    "min",
+    "max",
+    "abs",
+    "log",
+    "floor",
+}  # words of messages and of Python, too
 
 
 def listed(node):
@@ -361,7 +424,9 @@ def listed(node):
 
 def words(tree):
     """Docstrings, which may speak of functions."""
-    owners = (n for n in ast.walk(tree) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef))
+    owners = (
+        n for n in ast.walk(tree) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)
+    )
     return {id(n.body[0].value) for n in owners if n.body and isinstance(n.body[0], ast.Expr)}
 
 
@@ -370,7 +435,9 @@ def test_no_other_file_lists_functions():
     for path in sorted(SOURCE.rglob("*.py")):
         name, text = path.relative_to(SOURCE).as_posix(), path.read_text(encoding="utf-8")
         named = NAMES.intersection(re.findall(r"\w+", text))
-        if name in ALLOWED or len(named) < 4 or named <= COMMON:  # reading all files takes five seconds
+        if (
+            name in ALLOWED or len(named) < 4 or named <= COMMON
+        ):  # reading all files takes five seconds
             continue
         tree = ast.parse(text)
         skipped = words(tree)

@@ -61,7 +61,11 @@ def test_identity_with_higher_powers():
 
 def test_identity_repeats_until_nothing_is_left():
     e = add(
-        sin(x) ** 2 * sin(y) ** 2, sin(x) ** 2 * cos(y) ** 2, cos(x) ** 2 * sin(y) ** 2, cos(x) ** 2 * cos(y) ** 2, a
+        sin(x) ** 2 * sin(y) ** 2,
+        sin(x) ** 2 * cos(y) ** 2,
+        cos(x) ** 2 * sin(y) ** 2,
+        cos(x) ** 2 * cos(y) ** 2,
+        a,
     )
     assert e is 1 + a
 
@@ -96,7 +100,14 @@ def test_many_identities_in_one_sum():
 
 @pytest.mark.parametrize(
     ("outer", "inner"),
-    [("tan", "atan"), ("log", "exp"), ("log1p", "expm1"), ("sinh", "asinh"), ("asinh", "sinh"), ("atanh", "tanh")],
+    [
+        ("tan", "atan"),
+        ("log", "exp"),
+        ("log1p", "expm1"),
+        ("sinh", "asinh"),
+        ("asinh", "sinh"),
+        ("atanh", "tanh"),
+    ],
 )
 def test_functions_that_are_inverse_everywhere_cancel(outer, inner):
     assert f(outer, f(inner, x)) is x
@@ -105,9 +116,19 @@ def test_functions_that_are_inverse_everywhere_cancel(outer, inner):
 
 @pytest.mark.parametrize(
     ("outer", "inner"),
-    [("asin", "sin"), ("acos", "cos"), ("atan", "tan"), ("acosh", "cosh"), ("sin", "asin"), ("cos", "acos"),
-     ("exp", "log"), ("expm1", "log1p"), ("cosh", "acosh"), ("tanh", "atanh")],
-)  # fmt: skip
+    [
+        ("asin", "sin"),
+        ("acos", "cos"),
+        ("atan", "tan"),
+        ("acosh", "cosh"),
+        ("sin", "asin"),
+        ("cos", "acos"),
+        ("exp", "log"),
+        ("expm1", "log1p"),
+        ("cosh", "acosh"),
+        ("tanh", "atanh"),
+    ],
+)
 def test_functions_that_are_inverse_in_a_range_stay(outer, inner):
     assert f(outer, f(inner, x)) is Func(outer, (Func(inner, (x,)),))
 
@@ -179,7 +200,14 @@ def test_atan2_divides_by_the_common_factor():
 
 
 def test_atan2_keeps_factors_that_may_be_negative():
-    for factor in (z, a, a + b, p - r, cos(z), z**2):  # the last one may be zero, and atan2(0, 0) is 0
+    for factor in (
+        z,
+        a,
+        a + b,
+        p - r,
+        cos(z),
+        z**2,
+    ):  # the last one may be zero, and atan2(0, 0) is 0
         assert f("atan2", factor * x, factor * y) is not f("atan2", x, y)
 
 
@@ -193,7 +221,10 @@ def test_atan2_of_zero_looks_at_the_sign():
     assert f("atan2", 0, x**2) is ZERO
     assert f("atan2", 0, -2 * p) is PI
     assert f("atan2", 0, 0) is ZERO
-    assert evaluate([f("atan2", 0, x), f("atan2", 0, a)], {"x": -1.0, "a": -2.0}) == [math.pi, math.pi]
+    assert evaluate([f("atan2", 0, x), f("atan2", 0, a)], {"x": -1.0, "a": -2.0}) == [
+        math.pi,
+        math.pi,
+    ]
 
 
 def test_atan2_of_numbers():

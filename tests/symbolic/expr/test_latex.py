@@ -65,7 +65,10 @@ CASES = [
     (apply_builtin("asin", x), r"\arcsin\left(x\right)"),
     (apply_builtin("atan2", x, y), r"\operatorname{atan2}\left(x, y\right)"),
     (x**a, "{x}^{a}"),
-    (apply_builtin("where", apply_builtin("le", x, a), x, y), r"\operatorname{where}\left(x \leq a, x, y\right)"),
+    (
+        apply_builtin("where", apply_builtin("le", x, a), x, y),
+        r"\operatorname{where}\left(x \leq a, x, y\right)",
+    ),
     (Func("road_height", (x,), len), r"\operatorname{road\_height}\left(x\right)"),
     (NamedSubexpression(a + x) * b, r"b \, \left(a + x\right)"),
     (add(cos(x), Number(1)), r"1 + \cos\left(x\right)"),

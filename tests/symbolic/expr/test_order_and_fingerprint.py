@@ -96,11 +96,24 @@ def test_different_values_have_different_fingerprints():
     different = [
         *(Number(n) for n in range(-3, 4)),
         *(a, b, x, y, a + b, a - b, a * b, a / b, a**2, sqrt(a), sqrt(b), sqrt(-x), 1 / sqrt(a)),
-        *(apply_builtin(n, x) for n in ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "abs", "sign")),
+        *(
+            apply_builtin(n, x)
+            for n in ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "abs", "sign")
+        ),
         *(sin(2 * x), cos(2 * x), sin(y), sin(a), x**a, a**x),
         *(apply_builtin("atan2", x, y), apply_builtin("atan2", y, x)),
-        *(apply_builtin("min", x, y), apply_builtin("max", x, y), apply_builtin("lt", x, y), apply_builtin("lt", y, x)),
-        *(apply_builtin("where", x, a, b), apply_builtin("where", x, b, a), Symbol("x"), Symbol("x", "speed")),
+        *(
+            apply_builtin("min", x, y),
+            apply_builtin("max", x, y),
+            apply_builtin("lt", x, y),
+            apply_builtin("lt", y, x),
+        ),
+        *(
+            apply_builtin("where", x, a, b),
+            apply_builtin("where", x, b, a),
+            Symbol("x"),
+            Symbol("x", "speed"),
+        ),
     ]
     assert len({e.fingerprint for e in different}) == len(different)
 

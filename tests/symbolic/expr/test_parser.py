@@ -6,7 +6,12 @@ import pytest
 
 from bellcrank.core.errors import ExpressionError, ModelError
 from bellcrank.symbolic.expr import Number, Symbol, apply_builtin
-from bellcrank.symbolic.expr.formula_parser import SyntaxNode, evaluate_syntax, parse_formula, postorder_syntax
+from bellcrank.symbolic.expr.formula_parser import (
+    SyntaxNode,
+    evaluate_syntax,
+    parse_formula,
+    postorder_syntax,
+)
 from tests.symbolic.expr.reading import read
 
 
@@ -91,7 +96,9 @@ def test_numbers_are_exact(text, value):
     assert parse_formula(text).args == (value,)
 
 
-@pytest.mark.parametrize("text", ["1e999", "1e-999999999", "9e99999999", "1" * 2000, "0." + "3" * 3000])
+@pytest.mark.parametrize(
+    "text", ["1e999", "1e-999999999", "9e99999999", "1" * 2000, "0." + "3" * 3000]
+)
 def test_numbers_beyond_all_measure_are_refused_at_once(text):
     with pytest.raises(ExpressionError, match="too long, too large or too small"):
         parse_formula(f"a + {text}")
@@ -216,7 +223,8 @@ def test_shared_syntax_is_met_once():
 
 def test_parts_come_before_wholes_from_left_to_right():
     assert [
-        n.args[0] if n.op in ("name", "call") else n.op for n in postorder_syntax(parse_formula("f(a, b) + c"))
+        n.args[0] if n.op in ("name", "call") else n.op
+        for n in postorder_syntax(parse_formula("f(a, b) + c"))
     ] == [
         "a",
         "b",

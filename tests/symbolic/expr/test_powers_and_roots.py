@@ -116,13 +116,22 @@ def test_roots_of_what_may_be_negative_stay_roots():
 
 
 def test_roots_of_what_is_never_negative_dissolve():
-    for e in (x**2 + y**2, absolute(x), 1 + x**4 * p, apply_builtin("exp", x), apply_builtin("hypot", x, y), p + r):
+    for e in (
+        x**2 + y**2,
+        absolute(x),
+        1 + x**4 * p,
+        apply_builtin("exp", x),
+        apply_builtin("hypot", x, y),
+        p + r,
+    ):
         assert sqrt(e) ** 2 is e
 
 
 def test_slope_of_a_root_that_stays():
     e = a * sqrt(x * y) ** 2 * x
-    assert evaluate([partial(e, x)], {"x": 0.3, "y": 0.7, "a": 2.0}) == [pytest.approx(2 * 2 * 0.3 * 0.7)]
+    assert evaluate([partial(e, x)], {"x": 0.3, "y": 0.7, "a": 2.0}) == [
+        pytest.approx(2 * 2 * 0.3 * 0.7)
+    ]
 
 
 def test_roots_of_negative_products_that_meet_again():

@@ -5,8 +5,23 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bellcrank.symbolic.expr import dump_nodes, evaluate, inline_named, load_nodes, partial, substitute
-from tests.symbolic.expr.formulas import POINTS, SYMBOLS, VARIABLES, TooLarge, build, formulas, value
+from bellcrank.symbolic.expr import (
+    dump_nodes,
+    evaluate,
+    inline_named,
+    load_nodes,
+    partial,
+    substitute,
+)
+from tests.symbolic.expr.formulas import (
+    POINTS,
+    SYMBOLS,
+    VARIABLES,
+    TooLarge,
+    build,
+    formulas,
+    value,
+)
 
 relaxed = settings(max_examples=100)
 
@@ -36,7 +51,9 @@ def test_derivative_agrees_with_central_differences(tree, name):
         for point in POINTS:
             number(tree, point)
             exact = {n: mpmath.mpf(v) for n, v in point.items()}
-            plus, minus = (value(tree, {**exact, name: exact[name] + s}, mpmath.mp) for s in (h, -h))
+            plus, minus = (
+                value(tree, {**exact, name: exact[name] + s}, mpmath.mp) for s in (h, -h)
+            )
             expected = float((plus - minus) / (2 * h))
             assert evaluate([slope], point)[0] == pytest.approx(expected, rel=1e-8, abs=1e-8)
 

@@ -1,4 +1,5 @@
-"""Rules of the algebra hold for every value: inverse functions, factors of atan2 and roots cancel within their range only."""
+"""Rules of the algebra hold for every value: inverse functions, factors of atan2 and roots cancel
+within their range only."""
 
 import math
 
@@ -49,10 +50,17 @@ def machine():
 
 @pytest.mark.parametrize("backend", ["c", "python"])
 def test_formulas_have_the_value_of_what_is_written(backend):
-    """asin(sin z), atan2(sin z, cos z) and the like were z for every z; atan2 dropped factors of any sign; sqrt(h)**2
-    was h for negative h."""
-    found = machine().equations().compile(backend=backend).outputs(0.0, [0.0], [0.0], inputs={"z": INPUT})
-    assert list(found.values())[-len(FORMULAS) :] == pytest.approx(list(FORMULAS.values()), nan_ok=True)
+    """asin(sin z), atan2(sin z, cos z) and the like were z for every z; atan2 dropped factors of
+    any sign; sqrt(h)**2 was h for negative h."""
+    found = (
+        machine()
+        .equations()
+        .compile(backend=backend)
+        .outputs(0.0, [0.0], [0.0], inputs={"z": INPUT})
+    )
+    assert list(found.values())[-len(FORMULAS) :] == pytest.approx(
+        list(FORMULAS.values()), nan_ok=True
+    )
 
 
 def test_what_is_known_to_be_positive_is_cancelled():
@@ -91,7 +99,8 @@ def test_formulas_may_be_deep(inside):
 
 @pytest.mark.parametrize("count", [210, pytest.param(1500, marks=pytest.mark.campaign)])
 def test_formulas_may_be_long(count):
-    """A magnitude of 1,500 terms took over 40 s: terms were added one by one, and all pairs of them compared."""
+    """A magnitude of 1,500 terms took over 40 s: terms were added one by one, and all pairs of them
+    compared."""
     s = bc.System("long", units="mks")
     body = s.add_body("body", translate=1, mass=1, inertia=0)
     text = " ".join(f"{'-' if i % 3 else '+'} k{i}*cos({i}*x/l)" for i in range(count))
@@ -110,7 +119,15 @@ def test_mass_matrices_show_no_terms_that_cancel():
     """Entries held sin^2 (a - b) twice, once with each sign, and doubled brackets."""
     s = bc.System("double pendulum", units="mks")
     a = s.add_body("a", rotate=3, cm=("la", 0, 0), mass="ma", inertia=(0, 0, "ia3"))
-    s.add_body("b", parent=a, rotate=3, joint_at=("2*la", 0, 0), cm=("lb", 0, 0), mass="mb", inertia=(0, 0, "ib3"))
+    s.add_body(
+        "b",
+        parent=a,
+        rotate=3,
+        joint_at=("2*la", 0, 0),
+        cm=("lb", 0, 0),
+        mass="mb",
+        inertia=(0, 0, "ib3"),
+    )
     M = s.equations().mass_matrix
     assert str(M[1][1]) == "ib3 + lb**2*mb"
     assert "sin" not in str(M[0][0]) and len(str(M[0][0])) < 80
@@ -120,7 +137,9 @@ def test_expand_and_simplify():
     x, y = (bc.System("m").parameter(n) for n in "xy")
     assert str(bc.expand((x + y) ** 2)) == "x**2 + 2*x*y + y**2"
     assert bc.simplify((x + y) ** 2 - x**2 - 2 * x * y) is y**2
-    assert bc.simplify([[(x + y) * bc.sin(x) ** 2 + (x + y) * bc.cos(x) ** 2], [x * (1 + y) - x]]) == [[x + y], [x * y]]
+    assert bc.simplify(
+        [[(x + y) * bc.sin(x) ** 2 + (x + y) * bc.cos(x) ** 2], [x * (1 + y) - x]]
+    ) == [[x + y], [x * y]]
     assert bc.simplify((x + y) ** 9) is (x + y) ** 9
     assert bc.simplify(2) == bc.expand(2)
     with pytest.raises(bc.ModelError, match="expected a number or a scalar expression"):

@@ -1,4 +1,5 @@
-"""Formulas made of few symbols, so that much of them meets: what the creators build cannot be built any simpler."""
+"""Formulas made of few symbols, so that much of them meets: what the creators build cannot be built
+any simpler."""
 
 import random
 from fractions import Fraction
@@ -40,7 +41,9 @@ def _compound(part):
     return st.one_of(
         st.lists(part, min_size=2, max_size=4).map(lambda p: lambda: add(*(q() for q in p))),
         st.lists(part, min_size=2, max_size=3).map(lambda p: lambda: mul(*(q() for q in p))),
-        st.tuples(part, st.sampled_from(EXPONENTS)).map(lambda p: lambda: power(p[0](), Number(p[1]))),
+        st.tuples(part, st.sampled_from(EXPONENTS)).map(
+            lambda p: lambda: power(p[0](), Number(p[1]))
+        ),
         st.tuples(st.sampled_from(["sin", "cos", "abs", "sign"]), part).map(
             lambda p: lambda: apply_builtin(p[0], p[1]())
         ),
@@ -62,7 +65,9 @@ def test_every_node_is_in_simplest_form(recipe):
     except ModelError:  # a division by zero, a root of a negative number
         assume(False)
     for node in postorder((e,)):
-        if not (isinstance(node, Func) and node.name == "sqrt"):  # which stands in whole powers alone
+        if not (
+            isinstance(node, Func) and node.name == "sqrt"
+        ):  # which stands in whole powers alone
             assert rebuild_node(node, {p: p for p in node.parts}) is node
         if isinstance(node, Sum):
             assert_sum(node)
@@ -93,28 +98,37 @@ def assert_product(node):
 
 
 def test_many_squares_are_joined_as_few_are():
-    """Of sums with many squares only those are tried that may go; fractions are noted by numerator and denominator."""
+    """Of sums with many squares only those are tried that may go; fractions are noted by numerator
+    and denominator."""
     angles = [Symbol(f"angle{i}") for i in range(30)]
     k = [Fraction(1, 3 + i) for i in range(30)]
     sines = sum(c * apply_builtin("sin", a) ** 2 for a, c in zip(angles, k, strict=True))
     assert isinstance(sines, Sum) and len(sines.terms) == 30
-    assert sines is sum((c * apply_builtin("sin", a) ** 2 for a, c in zip(angles[::-1], k[::-1], strict=True)), ZERO)
-    assert sines + sum(c * apply_builtin("cos", a) ** 2 for a, c in zip(angles, k, strict=True)) is Number(sum(k))
+    assert sines is sum(
+        (c * apply_builtin("sin", a) ** 2 for a, c in zip(angles[::-1], k[::-1], strict=True)), ZERO
+    )
+    assert sines + sum(
+        c * apply_builtin("cos", a) ** 2 for a, c in zip(angles, k, strict=True)
+    ) is Number(sum(k))
     assert k[7] - sines + 0 is k[7] * apply_builtin("cos", angles[7]) ** 2 - (
         sines - k[7] * apply_builtin("sin", angles[7]) ** 2
     )
     tangent = apply_builtin("sin", angles[0]) ** 2 / apply_builtin("cos", angles[0])
-    assert sines + tangent + apply_builtin("cos", angles[0]) is sines + 1 / apply_builtin("cos", angles[0])
+    assert sines + tangent + apply_builtin("cos", angles[0]) is sines + 1 / apply_builtin(
+        "cos", angles[0]
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_long_sum_that_grows_is_in_simplest_form_at_every_step(monkeypatch, seed):
-    """Next to the same with a look at all terms in every step: squares of sines and cosines that meet, numbers that
-    cancel, terms again, products with sums."""
+    """Next to the same with a look at all terms in every step: squares of sines and cosines that
+    meet, numbers that cancel, terms again, products with sums."""
     rng = random.Random(seed)
     angles = [Symbol(f"a{i}", "coordinate") for i in range(40)]
     m, small = Symbol("m", positive=True), Symbol("e", "coordinate", order=1)
-    first = Number(-1 if seed == 2 else 1)  # of the first terms: a sum all of whose signs are changed is a product
+    first = Number(
+        -1 if seed == 2 else 1
+    )  # of the first terms: a sum all of whose signs are changed is a product
 
     def term(i):
         a, b = rng.sample(angles, 2)
@@ -124,7 +138,10 @@ def test_a_long_sum_that_grows_is_in_simplest_form_at_every_step(monkeypatch, se
             return mul(first, plain, rng.choice([square, mul(m, square), mul(a, b), mul(m, m)]))
         square = power(rng.choice([sin, cos])(a), Number(2))
         number = rng.choice([plain, ONE, Number(-1), Number(3)])
-        return mul(number, rng.choice([square, mul(m, square), a, mul(small, a), mul(add(a, b), square), ONE]))
+        return mul(
+            number,
+            rng.choice([square, mul(m, square), a, mul(small, a), mul(add(a, b), square), ONE]),
+        )
 
     terms, whole = [term(i) for i in range(75)], construct._insert_term
     taken = []
@@ -141,7 +158,9 @@ def test_a_long_sum_that_grows_is_in_simplest_form_at_every_step(monkeypatch, se
     assert all(a is b for a, b in zip(one, other, strict=True))
     assert sum(x is not None for x in taken) > 10
     for e in (x for x in one if isinstance(x, Sum)):
-        assert e.fingerprint == sum(field_residue(c) * core.fingerprint for core, c in e.terms) % PRIME
+        assert (
+            e.fingerprint == sum(field_residue(c) * core.fingerprint for core, c in e.terms) % PRIME
+        )
         signs = [core.sign if c > 0 else 0 for core, c in e.terms]
         expected = min(x.order for x in e.parts), False, max(signs) if min(signs) else 0
         assert (e.order, e.constant, e.sign) == expected

@@ -14,7 +14,9 @@ from bellcrank.symbolic.expr import Symbol
 
 def lever():
     s = bc.System("lever and spring", units="mks")
-    b = s.add_body("b", rotate=3, mass=1, cm=(0.2, 0.1, 0), inertia=(0.3, 0.3, 0.4), small_angles=True)
+    b = s.add_body(
+        "b", rotate=3, mass=1, cm=(0.2, 0.1, 0), inertia=(0.3, 0.3, 0.4), small_angles=True
+    )
     ends = s.add_point("p", body=b, at=(0.3, 0.2, 0)), s.add_point("r", at=(1.1, 0.7, 0))
     s.add_strut("f", magnitude="-k*(x - x0)", between=ends)
     s.set_defaults(k=10)
@@ -36,7 +38,9 @@ def test_check_tells_what_a_derivation_without_them_would_lack(monkeypatch):
     assert bc.check(lever(), states=3, run=False, backend="python").passed
     monkeypatch.setattr(pipeline, "lacks_terms", lambda *_: False)
     report = bc.check(lever(), states=3, run=False, backend="python")
-    assert [line.name for line in report.lines if not line.passed] == ["order of the truncation error"]
+    assert [line.name for line in report.lines if not line.passed] == [
+        "order of the truncation error"
+    ]
 
 
 def test_outputs_whose_leading_terms_cancel():
@@ -64,9 +68,13 @@ def machine(seed):
     s = bc.System(f"machine {seed}", units="mks")
     values = {"k": 10.0, "k2": 3.0, "k3": 2.0, "c": 1.0, "f0": 3.0}
     formulas = {
-        "-k*(x - x0)": "k", "-k*(x - x0) - c*v": "k c", "-k2*(x**2 - x0**2)": "k2",
-        "-k3*(x - x0)**3 - k*(x - x0)": "k k3", "f0 - k*(x - x0)": "f0 k", "f0*(1 - x/x0)": "f0",
-    }  # fmt: skip
+        "-k*(x - x0)": "k",
+        "-k*(x - x0) - c*v": "k c",
+        "-k2*(x**2 - x0**2)": "k2",
+        "-k3*(x - x0)**3 - k*(x - x0)": "k k3",
+        "f0 - k*(x - x0)": "f0 k",
+        "f0*(1 - x/x0)": "f0",
+    }
 
     def at():
         return tuple(round(r.uniform(-1, 1), 2) for _ in range(3))
@@ -81,7 +89,11 @@ def machine(seed):
         ))  # fmt: skip
         parent = bodies[-1] if bodies and r.random() < 0.7 else None
         inertia = tuple(round(r.uniform(1, 1.5), 2) for _ in range(3))
-        bodies.append(s.add_body(f"b{i}", parent=parent, mass=1.5, cm=at(), inertia=inertia, joint_at=at(), **motion))
+        bodies.append(
+            s.add_body(
+                f"b{i}", parent=parent, mass=1.5, cm=at(), inertia=inertia, joint_at=at(), **motion
+            )
+        )
     for j in range(r.choice((1, 2, 3))):
         ends = s.add_point(f"p{j}", body=r.choice(bodies), at=at()), s.add_point(f"g{j}", at=at())
         formula = r.choice(list(formulas))
@@ -103,7 +115,8 @@ def test_random_machines_pass_the_check(seed):
 
 
 def test_values_at_which_terms_are_looked_for():
-    """Parameters positive, states of either sign, none near zero; small ones by the power of their order."""
+    """Parameters positive, states of either sign, none near zero; small ones by the power of their
+    order."""
     parameter, state = Symbol("m"), Symbol("q", "coordinate")
     assert all(0.5 <= _sample_value(parameter, k, {}, 1.0) <= 1.5 for k in range(20))
     found = [_sample_value(state, k, {}, 1.0) for k in range(20)]
@@ -125,10 +138,14 @@ def test_values_at_which_terms_are_looked_for():
     ],
 )
 def test_errors_that_shrink_too_slowly_are_terms_that_are_lacking(monkeypatch, rate, output, lacks):
-    """With threshold 2 they must fall with the square of what is small: rates next to all rates, outputs next to themselves."""
+    """With threshold 2 they must fall with the square of what is small: rates next to all rates,
+    outputs next to themselves."""
 
     def results(program, orders, size):
-        rates, outputs = np.array([[3.0, -400.0], [4.0, 300.0]]), np.array([[0.5 * size, 7.0], [-0.5 * size, 7.0]])
+        rates, outputs = (
+            np.array([[3.0, -400.0], [4.0, 300.0]]),
+            np.array([[0.5 * size, 7.0], [-0.5 * size, 7.0]]),
+        )
         if program.cut:
             rates[:, 0] += rate[0] * size ** rate[1]
             outputs[:, 0] += size * output[0] * size ** output[1]
@@ -144,5 +161,7 @@ def test_errors_that_shrink_too_slowly_are_terms_that_are_lacking(monkeypatch, r
 
 def test_a_routine_of_the_user_has_a_smooth_stand_in():
     routine = SimpleNamespace(returns=("a", "b"))
-    assert small_terms._smooth_substitute(routine)(2.0, 3.0) == pytest.approx([0.4 + 0.6 + 1.5, 0.5 + 0.6 + 1.5])
+    assert small_terms._smooth_substitute(routine)(2.0, 3.0) == pytest.approx(
+        [0.4 + 0.6 + 1.5, 0.5 + 0.6 + 1.5]
+    )
     assert small_terms._smooth_substitute(SimpleNamespace(returns=()))(1.0) == pytest.approx([0.7])

@@ -1,4 +1,5 @@
-"""Small and large symbols: terms of higher order are dropped, functions become series (Sayers 1990, section 5.3)."""
+"""Small and large symbols: terms of higher order are dropped, functions become series (Sayers 1990,
+section 5.3)."""
 
 from fractions import Fraction
 

@@ -52,7 +52,10 @@ SAME = [
     (apply_builtin("log", x), lambda: sympy.log(X)),
     (apply_builtin("exp", x), lambda: sympy.exp(X)),
     (x**y, lambda: X**Y),
-    (apply_builtin("where", apply_builtin("lt", x, a), x, y), lambda: sympy.Piecewise((X, X < A), (Y, True))),
+    (
+        apply_builtin("where", apply_builtin("lt", x, a), x, y),
+        lambda: sympy.Piecewise((X, X < A), (Y, True)),
+    ),
     (apply_builtin("where", x, a, y), lambda: sympy.Piecewise((A, sympy.Ne(X, 0)), (Y, True))),
     (2 * apply_builtin("ge", x, a), lambda: 2 * sympy.Piecewise((1, X >= A), (0, True))),
 ]
@@ -91,7 +94,9 @@ def test_other_functions_of_sympy():
     point = {"x": 0.4}
     for theirs in (sympy.cot(X), sympy.sec(X), sympy.csc(X), sympy.tan(X), sympy.acos(X)):
         assert evaluate([from_sympy(theirs)], point)[0] == pytest.approx(float(theirs.subs(X, 0.4)))
-    assert evaluate([from_sympy(sympy.Piecewise((X, sympy.Eq(X, 2)), (1, X > 3), (0, True)))], {"x": 2.0}) == [2.0]
+    assert evaluate(
+        [from_sympy(sympy.Piecewise((X, sympy.Eq(X, 2)), (1, X > 3), (0, True)))], {"x": 2.0}
+    ) == [2.0]
 
 
 def test_functions_of_time_become_states():
@@ -159,5 +164,7 @@ def test_random_formulas_keep_their_value(tree):
     e = build(tree)
     back = from_sympy(to_sympy(e), KINDS)
     for point in POINTS:
-        assert evaluate([back], point)[0] == pytest.approx(evaluate([e], point)[0], rel=1e-9, abs=1e-9)
+        assert evaluate([back], point)[0] == pytest.approx(
+            evaluate([e], point)[0], rel=1e-9, abs=1e-9
+        )
     assert set(SYMBOLS.values()) >= {s for s in back.parts if isinstance(s, Symbol)}

@@ -1,4 +1,5 @@
-"""Tables against SciPy's interpolation and against differences, inside their points, at them and past."""
+"""Tables against SciPy's interpolation and against differences, inside their points, at them and
+past."""
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ def test_one_argument(order):
     for x in (-1.0, -0.3, 0.5, 0.9, 3.3, 4.0):
         assert t(x) == t.value(x) == pytest.approx(float(known(x)), rel=1e-13)
     ends = [float(known(x, 1)) for x in (-1, 4)] if order == 3 else [-3 / 1.5, -0.5 / 1.5]
-    assert t(-3.0) == pytest.approx(2.0 - 2 * ends[0]) and t(4.5) == pytest.approx(2.5 + 0.5 * ends[1])
+    assert t(-3.0) == pytest.approx(2.0 - 2 * ends[0]) and t(4.5) == pytest.approx(
+        2.5 + 0.5 * ends[1]
+    )
     slope = t.partial(0, [Symbol("x", "variable")]).function
     assert slope.derivative == (1,)
     assert [slope(x) for x in (-3.0, 4.5)] == pytest.approx(ends)
@@ -33,7 +36,8 @@ def test_one_argument(order):
 
 @pytest.mark.parametrize("order", [1, 3])
 def test_two_arguments(order):
-    """Values and slopes by each argument; outside its points the end value holds, and slopes by what is past are zero."""
+    """Values and slopes by each argument; outside its points the end value holds, and slopes by
+    what is past are zero."""
     t = table(X, Y, Z, order)
     known = (
         RectBivariateSpline(X, Y, Z, kx=3, ky=3).ev
@@ -48,9 +52,9 @@ def test_two_arguments(order):
         for slope, (a, b) in zip(slopes, ((1e-6, 0), (0, 1e-6)), strict=True):
             expected = (t(x + a, y + b) - t(x - a, y - b)) / 2e-6
             assert slope(x, y) == pytest.approx(expected, rel=1e-5, abs=1e-8)
-            assert evaluate([t.partial(slopes.index(slope), args)], dict(zip(args, (x, y), strict=True))) == [
-                slope(x, y)
-            ]
+            assert evaluate(
+                [t.partial(slopes.index(slope), args)], dict(zip(args, (x, y), strict=True))
+            ) == [slope(x, y)]
     assert t(9.0, 1.2) == pytest.approx(t(4.0, 1.2)) and t(0.8, -5.0) == pytest.approx(t(0.8, 0.0))
     assert slopes[0](9.0, 1.2) == slopes[1](0.8, -5.0) == 0
     assert slopes[1](9.0, 1.2) == pytest.approx(slopes[1](4.0, 1.2)) != 0

@@ -46,7 +46,9 @@ def test_torque_and_time_are_two_things(kind, tmp_path):
         run.save(tmp_path / name)
         back = read_record(tmp_path / name)
         assert back.time == pytest.approx(run.time)
-        assert [c.name for c in back.channels if c.name.lower() == "t"] == (["T"] if kind in ("input", "state") else [])
+        assert [c.name for c in back.channels if c.name.lower() == "t"] == (
+            ["T"] if kind in ("input", "state") else []
+        )
 
 
 def test_channel_may_be_called_so_and_only_time_is_t(tmp_path):

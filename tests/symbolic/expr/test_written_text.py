@@ -1,7 +1,9 @@
-"""What the algebra makes of a formula has the value of the text as it was written, wherever that has one.
+"""What the algebra makes of a formula has the value of the text as it was written, wherever that
+has one.
 
-Every function of the language is tried at points that are negative, zero, large and outside of principal ranges; the
-text is evaluated on its own, operator by operator, in floating point. What is not defined must stay so.
+Every function of the language is tried at points that are negative, zero, large and outside of
+principal ranges; the text is evaluated on its own, operator by operator, in floating point. What is
+not defined must stay so.
 """
 
 import math
@@ -11,7 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bellcrank.core.errors import ModelError
-from bellcrank.symbolic.expr import PI, Number, Symbol, add, apply_builtin, div, evaluate, expand, mul, power, sub
+from bellcrank.symbolic.expr import (
+    PI,
+    Number,
+    Symbol,
+    add,
+    apply_builtin,
+    div,
+    evaluate,
+    expand,
+    mul,
+    power,
+    sub,
+)
 from bellcrank.symbolic.expr.function_table import CALLED, FUNCTIONS
 from bellcrank.symbolic.expr.node import to_rational
 from bellcrank.symbolic.expr.sympy_exchange import from_sympy, to_sympy
@@ -37,9 +51,12 @@ class Unclear(Exception):
 
 def compound(part, operators="+-*/", exponents=EXPONENTS):
     one = st.tuples(st.sampled_from(ONE_ARGUMENT), part)
-    inverse = st.tuples(st.sampled_from(sorted(n for n, f in FUNCTIONS.items() if f.inverse or f.domain)), part)
+    inverse = st.tuples(
+        st.sampled_from(sorted(n for n, f in FUNCTIONS.items() if f.inverse or f.domain)), part
+    )
     return st.one_of(
-        one, inverse,
+        one,
+        inverse,
         st.tuples(st.sampled_from(TWO_ARGUMENTS), part, part),
         st.tuples(st.sampled_from(operators), part, part),
         st.tuples(st.just("**"), part, st.sampled_from(exponents).map(lambda x: ("number", x))),
@@ -47,7 +64,7 @@ def compound(part, operators="+-*/", exponents=EXPONENTS):
         part.map(lambda p: ("atan2", ("sin", p), ("cos", p))),
         st.tuples(part, part, part).map(lambda p: ("atan2", ("*", p[0], p[1]), ("*", p[0], p[2]))),
         st.tuples(part, part, part).map(lambda p: ("where", ("<", p[0], p[1]), p[2], p[0])),
-    )  # fmt: skip
+    )
 
 
 def leaves(*numbers):
@@ -56,8 +73,11 @@ def leaves(*numbers):
 
 
 trees = st.recursive(leaves(2, -1, 0.5, -1.5, 3), compound, max_leaves=7)
-# nothing that could cancel: what is not defined goes only with x - x, x/x, 0 x and with common factors in atan2
-growing = st.recursive(leaves(2, 0.5, 3), lambda p: compound(p, "+*", [x for x in EXPONENTS if x > 0]), max_leaves=7)
+# nothing that could cancel: what is not defined goes only with x - x, x/x, 0 x and with common
+# factors in atan2
+growing = st.recursive(
+    leaves(2, 0.5, 3), lambda p: compound(p, "+*", [x for x in EXPONENTS if x > 0]), max_leaves=7
+)
 
 
 def build(tree):
@@ -84,12 +104,18 @@ def value(tree, point):
     if kind == "where":
         return args[1] if args[0] else args[2]
     if any(math.isnan(x) for x in args):
-        clear(kind not in ("<", "min", "max", "sign"))  # which choose: of what is not defined, something
-        clear(kind != "*" or not any(abs(x) < 1e-9 for x in args))  # nothing, times what is not defined
+        clear(
+            kind not in ("<", "min", "max", "sign")
+        )  # which choose: of what is not defined, something
+        clear(
+            kind != "*" or not any(abs(x) < 1e-9 for x in args)
+        )  # nothing, times what is not defined
         return math.nan
     match kind:
         case "+" | "-" | "<":
-            clear(abs(args[0] - args[1] if kind != "+" else args[0] + args[1]) > 1e-9 * abs(args[0]))
+            clear(
+                abs(args[0] - args[1] if kind != "+" else args[0] + args[1]) > 1e-9 * abs(args[0])
+            )
             return {"+": args[0] + args[1], "-": args[0] - args[1], "<": args[0] < args[1]}[kind]
         case "*":
             result = args[0] * args[1]
@@ -132,7 +158,8 @@ def near_the_edge(kind, args):
 
 
 def read(tree):
-    """The expression, None where a number in it is rejected (a division by zero, the root of a negative number)."""
+    """The expression, None where a number in it is rejected (a division by zero, the root of a
+    negative number)."""
     try:
         return build(tree)
     except ModelError:

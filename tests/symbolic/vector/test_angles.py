@@ -25,13 +25,17 @@ def test_roll_angle_of_a_car_is_its_coordinate():
 
 
 def test_length_of_the_vectors_does_not_matter():
-    assert angle(p * as_vector(nrb.axes[1]), 2 * as_vector(rb.axes[1]), 3 * as_vector(rb.axes[0])) is q
+    assert (
+        angle(p * as_vector(nrb.axes[1]), 2 * as_vector(rb.axes[1]), 3 * as_vector(rb.axes[0])) is q
+    )
 
 
 def test_length_that_may_be_negative_turns_the_vector_around():
     for value, turned in ((2.0, 0.0), (-2.0, math.pi)):
         found = angle(a * as_vector(nrb.axes[1]), rb.axes[1], rb.axes[0])
-        assert abs(evaluate([found], {"a": value, "q": 0.3, "s": 0.1})[0] - 0.3) == pytest.approx(turned)
+        assert abs(evaluate([found], {"a": value, "q": 0.3, "s": 0.1})[0] - 0.3) == pytest.approx(
+            turned
+        )
 
 
 def test_parallel_vectors():

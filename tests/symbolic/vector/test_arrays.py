@@ -35,7 +35,9 @@ def array(v):
 def test_products_of_arrays():
     assert number(dot3(U, V), VALUES) == pytest.approx(array(U) @ array(V))
     np.testing.assert_allclose(array(cross3(U, V)), np.cross(array(U), array(V)), atol=1e-15)
-    np.testing.assert_allclose(matrix(matmul(A, B), VALUES), matrix(A, VALUES) @ matrix(B, VALUES), atol=1e-15)
+    np.testing.assert_allclose(
+        matrix(matmul(A, B), VALUES), matrix(A, VALUES) @ matrix(B, VALUES), atol=1e-15
+    )
     np.testing.assert_allclose(array(matvec(A, V)), matrix(A, VALUES) @ array(V), atol=1e-15)
     np.testing.assert_allclose(matrix(transpose(A), VALUES), matrix(A, VALUES).T)
 
@@ -53,7 +55,16 @@ def rodrigues(axis, angle):
 
 
 @pytest.mark.parametrize(
-    "axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0), (0, -1, 0), (0.6, 0, 0.8), (2 / 3, -2 / 3, 1 / 3)]
+    "axis",
+    [
+        (1, 0, 0),
+        (0, 1, 0),
+        (0, 0, 1),
+        (-1, 0, 0),
+        (0, -1, 0),
+        (0.6, 0, 0.8),
+        (2 / 3, -2 / 3, 1 / 3),
+    ],
 )
 def test_rotation_about_an_axis(axis):
     exact = tuple(Number(round(15 * c)) / 15 for c in axis)
@@ -75,4 +86,6 @@ def test_euler_parameters():
     angle, axis = 1.1, np.array([2, -2, 1]) / 3
     e = tuple(Symbol(f"e{i}", "coordinate") for i in range(4))
     values = dict(zip(e, (np.cos(angle / 2), *(np.sin(angle / 2) * axis))))
-    np.testing.assert_allclose(matrix(euler_parameter_rotation(e), values), rodrigues(axis, angle), atol=1e-14)
+    np.testing.assert_allclose(
+        matrix(euler_parameter_rotation(e), values), rodrigues(axis, angle), atol=1e-14
+    )

@@ -7,7 +7,14 @@ import pytest
 
 from bellcrank.symbolic.expr import Symbol
 from bellcrank.symbolic.vector.basis import IDENTITY, Frame, cross, dot
-from tests.symbolic.vector.trees import absolute, components, matrix, number, random_tree, random_vector
+from tests.symbolic.vector.trees import (
+    absolute,
+    components,
+    matrix,
+    number,
+    random_tree,
+    random_vector,
+)
 
 a, b = Symbol("a"), Symbol("b")
 
@@ -22,7 +29,9 @@ def test_products_with_vectors(seed):
     R = absolute(frames[4], values)
     M, U, V = R @ matrix(entries, values) @ R.T, components(u, values), components(v, values)
     np.testing.assert_allclose(components(frames[4].times(entries, u), values), M @ U, atol=1e-12)
-    assert number(dot(v, frames[4].times(entries, u)), values) == pytest.approx(V @ M @ U, abs=1e-12)
+    assert number(dot(v, frames[4].times(entries, u)), values) == pytest.approx(
+        V @ M @ U, abs=1e-12
+    )
 
 
 def test_gyroscopic_moment_of_an_isotropic_body_vanishes():

@@ -1,4 +1,5 @@
-"""Products of vectors against rotation matrices, and the identities between them (Sayers 1990, table 5.3.2)."""
+"""Products of vectors against rotation matrices, and the identities between them (Sayers 1990,
+table 5.3.2)."""
 
 import random
 
@@ -52,7 +53,9 @@ def test_products(seed):
     np.testing.assert_allclose(components(cross(u, v), values), np.cross(U, V), atol=1e-12)
     assert number(magnitude(u), values) == pytest.approx(np.linalg.norm(U), abs=1e-12)
     np.testing.assert_allclose(components(direction(u), values), U / np.linalg.norm(U), atol=1e-12)
-    np.testing.assert_allclose(components(project(u, v), values), U - V * (U @ V) / (V @ V), atol=1e-12)
+    np.testing.assert_allclose(
+        components(project(u, v), values), U - V * (U @ V) / (V @ V), atol=1e-12
+    )
     assert number(dot(u, cross(v, w)), values) == pytest.approx(np.linalg.det([U, V, W]), abs=1e-12)
 
 
@@ -76,7 +79,9 @@ def test_components_in_any_frame(seed):
     frames, values, (u, _, _) = scene(seed)
     for frame in frames:
         found = [number(c, values) for c in frame.coordinates(u)]
-        np.testing.assert_allclose(found, absolute(frame, values).T @ components(u, values), atol=1e-12)
+        np.testing.assert_allclose(
+            found, absolute(frame, values).T @ components(u, values), atol=1e-12
+        )
         again = frame.vector(frame.coordinates(u))
         np.testing.assert_allclose(components(again, values), components(u, values), atol=1e-12)
 

@@ -11,7 +11,8 @@ from tests.symbolic.vector.trees import components, number
 
 
 def turning_chain(seed, size=5):
-    """Frames turning about their own axes, with angular velocities, and the motion q(t) = q0 + u t."""
+    """Frames turning about their own axes, with angular velocities, and the motion q(t) = q0 + u
+    t."""
     rng = random.Random(seed)
     frames, start, speeds = [Frame("n")], {}, {}
     for i in range(size):
@@ -43,7 +44,9 @@ def test_rate_agrees_with_differences(seed):
     slope = time_derivative(v, lambda s: speeds[s][0] if s in speeds else ZERO)
     h = 1e-5
     plus, minus = (components(v, at(t, start, speeds)) for t in (h, -h))
-    np.testing.assert_allclose(components(slope, at(0, start, speeds)), (plus - minus) / (2 * h), atol=2e-8)
+    np.testing.assert_allclose(
+        components(slope, at(0, start, speeds)), (plus - minus) / (2 * h), atol=2e-8
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -75,7 +78,9 @@ def test_unit_vector_turns_with_the_frame_that_introduced_it():
     assert time_derivative(b.axes[0], {q: u}.get).terms == {b.axes[1]: u}
     assert time_derivative(b.axes[1], {q: u}.get).terms == {b.axes[0]: -u}
     assert not time_derivative(b.axes[2], {q: u}.get)
-    assert time_derivative(2 * time_derivative(b.axes[0], {q: u}.get), lambda s: ONE if s is u else u).terms == {
+    assert time_derivative(
+        2 * time_derivative(b.axes[0], {q: u}.get), lambda s: ONE if s is u else u
+    ).terms == {
         b.axes[1]: 2 * ONE,
         b.axes[0]: -2 * u**2,
     }

@@ -17,7 +17,11 @@ CASES = [
     ((1, 0, 0), "[n1]", r"\mathbf{n}_{1}"),
     ((-1, 0, 0), "-[n1]", r"- \mathbf{n}_{1}"),
     ((a, b, 0), "a*[n1] + b*[n2]", r"a \, \mathbf{n}_{1} + b \, \mathbf{n}_{2}"),
-    ((a, -b, 1), "a*[n1] - b*[n2] + [n3]", r"a \, \mathbf{n}_{1} - b \, \mathbf{n}_{2} + \mathbf{n}_{3}"),
+    (
+        (a, -b, 1),
+        "a*[n1] - b*[n2] + [n3]",
+        r"a \, \mathbf{n}_{1} - b \, \mathbf{n}_{2} + \mathbf{n}_{3}",
+    ),
     ((-a, -b, 0), "-a*[n1] - b*[n2]", r"- a \, \mathbf{n}_{1} - b \, \mathbf{n}_{2}"),
     ((a + b, 0, 0), "(a + b)*[n1]", r"\left(a + b\right) \, \mathbf{n}_{1}"),
     ((-a - b, 0, 0), "-(a + b)*[n1]", r"- \left(a + b\right) \, \mathbf{n}_{1}"),

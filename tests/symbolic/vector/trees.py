@@ -76,5 +76,7 @@ def random_vector(rng, frames, values, terms=4):
     for i in range(terms):
         c = Symbol(f"c{i}_{rng.randrange(10**6)}")
         values[c] = rng.uniform(-2, 2)
-        pairs.append((rng.choice(frames).axes[rng.randrange(3)], c * Number(rng.choice([1, 2, -1]))))
+        pairs.append(
+            (rng.choice(frames).axes[rng.randrange(3)], c * Number(rng.choice([1, 2, -1])))
+        )
     return Vector.from_pairs(pairs)

@@ -1,1 +1,2 @@
-"""View: what a person looks at. In: derived models and runs. Out: pages that need nothing but a browser."""
+"""View: what a person looks at. In: derived models and runs. Out: pages that need nothing but a
+browser."""

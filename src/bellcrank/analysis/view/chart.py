@@ -22,7 +22,9 @@ MOST_POINTS = 1500  # of one line: more would not be seen
 Line = tuple[str, np.ndarray, np.ndarray]  # name, x, y
 
 
-def line_chart(x: np.ndarray, lines: Sequence[tuple[str, np.ndarray]], x_label: str, y_label: str) -> str:
+def line_chart(
+    x: np.ndarray, lines: Sequence[tuple[str, np.ndarray]], x_label: str, y_label: str
+) -> str:
     """Lines over one axis, with labels."""
     return curve_chart([(name, x, y) for name, y in lines], x_label, y_label)
 
@@ -40,13 +42,18 @@ def curve_chart(
     log: bool = False,
     equal: bool = False,
 ) -> str:
-    """Lines of (name, x, y) in one frame; those of the same name and colour stand once in the legend. `colours`: their
-    places in COLOURS, -1 is black; `most`: points of a line; `dashed`: each colour but the first has its own dashes;
-    `log`: both axes are logarithmic; `equal`: both axes have the same scale, which gives the height."""
+    """Lines of (name, x, y) in one frame; those of the same name and colour stand once in the
+    legend. `colours`: their places in COLOURS, -1 is black; `most`: points of a line; `dashed`:
+    each colour but the first has its own dashes;
+    `log`: both axes are logarithmic; `equal`: both axes have the same scale, which gives the
+    height."""
     lines = [(name, np.asarray(x, dtype=float), np.asarray(y, dtype=float)) for name, x, y in lines]
     if log:
         lines = [(name, _log10_or_nan(x), _log10_or_nan(y)) for name, x, y in lines]
-    (x0, x1), (y0, y1) = _data_range([x for _, x, _ in lines]), _data_range([y for _, _, y in lines])
+    (x0, x1), (y0, y1) = (
+        _data_range([x for _, x, _ in lines]),
+        _data_range([y for _, _, y in lines]),
+    )
     space = 0.05 * (y1 - y0)
     y0, y1 = y0 - space, y1 + space
     colour_indices = list(colours or range(len(lines)))
@@ -54,7 +61,9 @@ def curve_chart(
     dashes = [DASHES[i % len(DASHES)] if dashed and i > 0 else "" for i in colour_indices]
     styles = zip(lines, marked, dashes, strict=True)
     legend_entries = dict.fromkeys((name, colour, dash) for (name, _, _), colour, dash in styles)
-    legend, rows = _legend(list(legend_entries) if len(legend_entries) > 1 else [], width - LEFT - RIGHT)
+    legend, rows = _legend(
+        list(legend_entries) if len(legend_entries) > 1 else [], width - LEFT - RIGHT
+    )
     top = TOP + rows * ROW
     inner_w = width - LEFT - RIGHT
     if equal:
@@ -69,22 +78,41 @@ def curve_chart(
     def y_pixel(v: float) -> float:
         return tall - BOTTOM - (v - y0) / (y1 - y0) * inner_h
 
-    elements = [f'<svg class="chart" viewBox="0 0 {width} {tall}" role="img" aria-label="{escape(y_label)}">', *legend]
+    elements = [
+        f'<svg class="chart" viewBox="0 0 {width} {tall}" role="img" '
+        f'aria-label="{escape(y_label)}">',
+        *legend,
+    ]
     for v, label in _axis_ticks(x0, x1, log):
         elements.append(
-            f'<line class="grid" x1="{x_pixel(v):.1f}" x2="{x_pixel(v):.1f}" y1="{top}" y2="{tall - BOTTOM}"/>'
+            f'<line class="grid" x1="{x_pixel(v):.1f}" x2="{x_pixel(v):.1f}" y1="{top}" '
+            f'y2="{tall - BOTTOM}"/>'
         )
-        elements.append(f'<text x="{x_pixel(v):.1f}" y="{tall - BOTTOM + 16}" text-anchor="middle">{label}</text>')
+        elements.append(
+            f'<text x="{x_pixel(v):.1f}" y="{tall - BOTTOM + 16}" '
+            f'text-anchor="middle">{label}</text>'
+        )
     for v, label in _axis_ticks(y0, y1, log):
         elements.append(
-            f'<line class="grid" x1="{LEFT}" x2="{width - RIGHT}" y1="{y_pixel(v):.1f}" y2="{y_pixel(v):.1f}"/>'
+            f'<line class="grid" x1="{LEFT}" x2="{width - RIGHT}" y1="{y_pixel(v):.1f}" '
+            f'y2="{y_pixel(v):.1f}"/>'
         )
-        elements.append(f'<text x="{LEFT - 6}" y="{y_pixel(v) + 4:.1f}" text-anchor="end">{label}</text>')
-    elements.append(f'<rect class="frame" x="{LEFT}" y="{top}" width="{inner_w}" height="{inner_h}"/>')
+        elements.append(
+            f'<text x="{LEFT - 6}" y="{y_pixel(v) + 4:.1f}" text-anchor="end">{label}</text>'
+        )
+    elements.append(
+        f'<rect class="frame" x="{LEFT}" y="{top}" width="{inner_w}" height="{inner_h}"/>'
+    )
     for (_, x, y), colour, dash in zip(lines, marked, dashes, strict=True):
         style = f' stroke-dasharray="{dash}"' if dash else ""
-        elements.append(f'<path class="line" stroke="{colour}"{style} d="{_svg_path(x, y, x_pixel, y_pixel, most)}"/>')
-    elements.append(f'<text x="{LEFT + inner_w / 2:.0f}" y="{tall - 5}" text-anchor="middle">{escape(x_label)}</text>')
+        elements.append(
+            f'<path class="line" stroke="{colour}"{style} '
+            f'd="{_svg_path(x, y, x_pixel, y_pixel, most)}"/>'
+        )
+    elements.append(
+        f'<text x="{LEFT + inner_w / 2:.0f}" y="{tall - 5}" '
+        f'text-anchor="middle">{escape(x_label)}</text>'
+    )
     for i, row in enumerate(_wrap_label(y_label, width)):
         transform = f"translate({12 + 14 * i} {top + inner_h / 2:.0f}) rotate(-90)"
         elements.append(f'<text transform="{transform}" text-anchor="middle">{escape(row)}</text>')
@@ -105,11 +133,14 @@ def _wrap_label(label: str, width: int) -> list[str]:
 
 
 def _axis_ticks(low: float, high: float, log: bool) -> list[tuple[float, str]]:
-    """Ticks with their numbers; of logarithms the powers of ten, and 2 and 5 between where these are few."""
+    """Ticks with their numbers; of logarithms the powers of ten, and 2 and 5 between where these
+    are few."""
     if not log:
         return [(v, f"{v:.6g}") for v in round_ticks(low, high)]
     steps = (1.0, 2.0, 5.0) if high - low < 3 else (1.0,)
-    exponents = [p + math.log10(s) for p in range(math.floor(low), math.ceil(high) + 1) for s in steps]
+    exponents = [
+        p + math.log10(s) for p in range(math.floor(low), math.ceil(high) + 1) for s in steps
+    ]
     return [(v, _power_of_ten_text(v)) for v in exponents if low <= v <= high]
 
 
@@ -162,7 +193,8 @@ def _data_range(arrays: Sequence[np.ndarray]) -> tuple[float, float]:
 
 
 def _decimated_samples(x: np.ndarray, y: np.ndarray, limit: int) -> list[int]:
-    """Samples to draw, about as many as `limit`: smallest and largest values of every part, and all ends of gaps."""
+    """Samples to draw, about as many as `limit`: smallest and largest values of every part, and all
+    ends of gaps."""
     n, finite = len(y), np.isfinite(x) & np.isfinite(y)
     if n <= limit:
         return [*range(n)]

@@ -1,4 +1,5 @@
-"""Equations of a program as MathML: constants, intermediate results, rates of the states, outputs."""
+"""Equations of a program as MathML: constants, intermediate results, rates of the states,
+outputs."""
 
 from __future__ import annotations
 
@@ -31,22 +32,32 @@ def program_equations(program: SimulationProgram) -> list[str]:
                     len(listed) <= open_limit,
                 )
             )
-    blocks.append(details("Kinematical equations: rates of the coordinates", _rate_equations(rates[:n]), True))
-    blocks.append(details("Dynamical equations: rates of the speeds", _rate_equations(rates[n:]), True))
+    blocks.append(
+        details("Kinematical equations: rates of the coordinates", _rate_equations(rates[:n]), True)
+    )
+    blocks.append(
+        details("Dynamical equations: rates of the speeds", _rate_equations(rates[n:]), True)
+    )
     if program.output_names:
         results = zip(program.output_names, program.outputs.results, strict=True)
         lines = [_statement_mathml(s) for s in program.outputs.statements]
-        lines += [equation_mathml(f"<mtext>{cell_html(name)}</mtext>", value) for name, value in results]
+        lines += [
+            equation_mathml(f"<mtext>{cell_html(name)}</mtext>", value) for name, value in results
+        ]
         blocks.append(
             details(
-                f"Outputs ({len(program.output_names)})", _equation_lines(lines), len(lines) <= MAX_UNFOLDED_STATEMENTS
+                f"Outputs ({len(program.output_names)})",
+                _equation_lines(lines),
+                len(lines) <= MAX_UNFOLDED_STATEMENTS,
             )
         )
     return blocks
 
 
 def _rate_equations(rates: Sequence[tuple[Symbol, Expr]]) -> str:
-    return _equation_lines(equation_mathml(math_name(s.name, dot=True), value) for s, value in rates)
+    return _equation_lines(
+        equation_mathml(math_name(s.name, dot=True), value) for s, value in rates
+    )
 
 
 def _equation_lines(formulas: Iterable[str]) -> HtmlText:
@@ -64,9 +75,14 @@ def _statement_mathml(s: Statement) -> str:
     if isinstance(s, SolveStatement):
         unknown = _matrix_mathml([[math_name(t.name)] for t in s.targets])
         size = len(s.right)
-        full = [[to_mathml(s.matrix[max(i, j)][min(i, j)]) for j in range(size)] for i in range(size)]
+        full = [
+            [to_mathml(s.matrix[max(i, j)][min(i, j)]) for j in range(size)] for i in range(size)
+        ]
         return math_element(
-            _matrix_mathml(full), unknown, "<mo>=</mo>", _matrix_mathml([[to_mathml(x)] for x in s.right])
+            _matrix_mathml(full),
+            unknown,
+            "<mo>=</mo>",
+            _matrix_mathml([[to_mathml(x)] for x in s.right]),
         )
     return math_element("<mtext>accelerations on the null space of the constraints</mtext>")
 

@@ -48,23 +48,31 @@ class ReportContext:
 
 def report_page(subject: ReportContext) -> str:
     """The whole page."""
-    return html_document(subject.derived.name, _summary_html(subject), list(_report_sections(subject)))
+    return html_document(
+        subject.derived.name, _summary_html(subject), list(_report_sections(subject))
+    )
 
 
 def _summary_html(s: ReportContext) -> str:
     m = s.derived.analysis.mechanism
     freedoms = len(s.derived.analysis.independent_speeds)
     text = (
-        f"{pluralize(len(m.bodies), 'body', 'bodies')}, {pluralize(len(m.coordinates), 'coordinate')}, "
-        f"{pluralize(freedoms, 'degree of freedom', 'degrees of freedom')}. Units: {s.derived.interface.units}. "
+        f"{pluralize(len(m.bodies), 'body', 'bodies')}, "
+        f"{pluralize(len(m.coordinates), 'coordinate')}, "
+        f"{pluralize(freedoms, 'degree of freedom', 'degrees of freedom')}. Units: "
+        f"{s.derived.interface.units}. "
         f"Derived by {s.derived.method_label} in {sum(s.derived.seconds.values()):.3g} s."
     )
     return paragraph(text) + "".join(paragraph(f"Note: {n}") for n in s.derived.analysis.notes)
 
 
 def _report_sections(s: ReportContext) -> Iterator[DocumentSection]:
-    yield DocumentSection("picture", "Picture", [model_image(s.derived, _given_parameters(s), s.run)])
-    yield DocumentSection("tree", "Body tree", [body_tree_svg(s.derived.analysis.mechanism.bodies, _loop_links(s))])
+    yield DocumentSection(
+        "picture", "Picture", [model_image(s.derived, _given_parameters(s), s.run)]
+    )
+    yield DocumentSection(
+        "tree", "Body tree", [body_tree_svg(s.derived.analysis.mechanism.bodies, _loop_links(s))]
+    )
     yield DocumentSection("bodies", "Bodies", [_body_table(s)])
     yield DocumentSection("points", "Points", [_point_table(s)])
     yield DocumentSection("forces", "Forces and moments", [_force_table(s)])
@@ -105,7 +113,11 @@ def _body_table(s: ReportContext) -> HtmlText:
     for b in bodies:
         moments = (b.inertia[0][0], b.inertia[1][1], b.inertia[2][2])
         products = [b.inertia[i][j] for i, j in ((0, 1), (0, 2), (1, 2))]
-        extra = _vector_html((products[0], products[1], products[2])) if any(str(x) != "0" for x in products) else ""
+        extra = (
+            _vector_html((products[0], products[1], products[2]))
+            if any(str(x) != "0" for x in products)
+            else ""
+        )
         placement = _vector_html(b.joint.at), _formula_html(b.mass), _vector_html(b.cm)
         rows.append(
             (
@@ -140,7 +152,15 @@ def _force_table(s: ReportContext) -> HtmlText:
         acting_on = "all" if x in a.body_forces else _report_body_name(bodies, x.body)
         magnitude = str(magnitudes.get(x.name, x.magnitude))
         rows.append(
-            (x.name, x.label, x.kind, acting_on, _report_body_name(bodies, x.against), magnitude, x.direction_text())
+            (
+                x.name,
+                x.label,
+                x.kind,
+                acting_on,
+                _report_body_name(bodies, x.against),
+                magnitude,
+                x.direction_text(),
+            )
         )
     return html_table(("name", "label", "kind", "on", "against", "magnitude", "direction"), rows)
 
@@ -149,15 +169,28 @@ def _constraint_tables(s: ReportContext) -> list[str]:
     blocks: list[str] = []
     removed, loops = s.derived.analysis.removed, s.derived.analysis.loops
     if removed:
-        rows = [(r.name, r.speed.name, equation_mathml(math_name(r.speed.name), r.relation)) for r in removed]
-        blocks.append(html_table(("constraint", "dependent speed", "replaced by"), map(_shortened_row, rows)))
+        rows = [
+            (r.name, r.speed.name, equation_mathml(math_name(r.speed.name), r.relation))
+            for r in removed
+        ]
+        blocks.append(
+            html_table(("constraint", "dependent speed", "replaced by"), map(_shortened_row, rows))
+        )
     if loops is not None:
         pivots = {r.name: u.name for r, u in zip(loops.used_rows, loops.pivots, strict=True)}
         rows = []
         for line in loops.rows:
-            markup = "" if line.g is None else math_element(to_mathml(line.g), "<mo>=</mo>", "<mn>0</mn>")
+            markup = (
+                ""
+                if line.g is None
+                else math_element(to_mathml(line.g), "<mo>=</mo>", "<mn>0</mn>")
+            )
             rows.append((line.name, pivots.get(line.name, "follows from the others"), markup))
-        blocks.append(html_table(("closed loop", "dependent speed", "position constraint"), map(_shortened_row, rows)))
+        blocks.append(
+            html_table(
+                ("closed loop", "dependent speed", "position constraint"), map(_shortened_row, rows)
+            )
+        )
     return blocks or [paragraph("none")]
 
 
@@ -183,7 +216,16 @@ def _state_table(s: ReportContext) -> HtmlText:
     rows = []
     for x in s.derived.interface.states:
         start = "" if s.run is None or not len(s.run) else float(s.run[x.name][0])
-        rows.append((HtmlText(math_element(math_name(x.name))), x.name, x.kind, x.distinct_label, x.unit.text, start))
+        rows.append(
+            (
+                HtmlText(math_element(math_name(x.name))),
+                x.name,
+                x.kind,
+                x.distinct_label,
+                x.unit.text,
+                start,
+            )
+        )
     return html_table(("", "name", "kind", "label", "unit", "initial value"), rows, right=(5,))
 
 
@@ -192,13 +234,24 @@ def _parameter_table(s: ReportContext) -> HtmlText:
     for x in s.derived.interface.parameters:
         value = s.parameters.get(x.key, x.default)
         value_shown = "no value" if value is None else float(value)
-        rows.append((HtmlText(math_element(math_name(x.name))), x.name, x.distinct_label, value_shown, x.unit.text))
+        rows.append(
+            (
+                HtmlText(math_element(math_name(x.name))),
+                x.name,
+                x.distinct_label,
+                value_shown,
+                x.unit.text,
+            )
+        )
     return html_table(("", "name", "label", "value", "unit"), rows, right=(3,))
 
 
 def _input_table(s: ReportContext) -> list[str]:
     inputs = (x for x in s.derived.interface.inputs if not x.rate)
-    rows = [(x.name, x.distinct_label, x.unit.text) for x in (*inputs, *s.derived.interface.sampled_inputs)]
+    rows = [
+        (x.name, x.distinct_label, x.unit.text)
+        for x in (*inputs, *s.derived.interface.sampled_inputs)
+    ]
     return ["<h3>Inputs</h3>", html_table(("name", "label", "unit"), rows)] if rows else []
 
 
@@ -208,9 +261,14 @@ def _operation_table(s: ReportContext) -> list[str]:
     if s.counts.get("per_step", {}).get("total"):
         rows.append(("of them once per step", *(s.counts["per_step"][k] for k in kinds)))
     c = s.counts["classic"]
-    words = [f"By the classic rule: {c['add']} add, {c['muldiv']} multiply or divide, {c['calls']} calls."]
+    words = [
+        f"By the classic rule: {c['add']} add, {c['muldiv']} multiply or divide, "
+        f"{c['calls']} calls."
+    ]
     if s.derived.program.stages:
-        words.append(f"After each pass: {', '.join(f'{name} {n}' for name, n in s.derived.program.stages)}.")
+        words.append(
+            f"After each pass: {', '.join(f'{name} {n}' for name, n in s.derived.program.stages)}."
+        )
     return [html_table(("", *kinds), rows, right=(1, 2, 3, 4, 5)), *map(paragraph, words)]
 
 
@@ -228,7 +286,8 @@ def _report_run_section(s: ReportContext) -> list[str]:
         return [paragraph("not made")]
     settings = run.settings
     head = (
-        f"{settings['method']}, step {settings['step']:g} s, to t = {settings['t_end']:g} s: {run.ended}."
+        f"{settings['method']}, step {settings['step']:g} s, to t = {settings['t_end']:g} "
+        f"s: {run.ended}."
         if settings
         else run.ended
     )
@@ -240,7 +299,11 @@ def _report_run_section(s: ReportContext) -> list[str]:
     for (unit, _), listed in groups.items():
         for start in range(0, len(listed), 6):
             names_shown = listed[start : start + 6]
-            title = run.labels.get(names_shown[0], names_shown[0]) if len(names_shown) == 1 else ", ".join(names_shown)
+            title = (
+                run.labels.get(names_shown[0], names_shown[0])
+                if len(names_shown) == 1
+                else ", ".join(names_shown)
+            )
             lines = [(name, run[name]) for name in names_shown]
             blocks.append(f"<h3>{escape(title)}</h3>")
             blocks.append(

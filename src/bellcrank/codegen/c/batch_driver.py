@@ -1,4 +1,5 @@
-"""Many runs of a program in C: the driver that calls a compiled program run by run, the same for all models."""
+"""Many runs of a program in C: the driver that calls a compiled program run by run, the same for
+all models."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ behind those of `run.c`."""
 def figure_kinds() -> str:
     """Their numbers in C."""
     kinds = ", ".join(name.upper() for name in FIGURES)
-    status_values = f"NO_CONSTANTS = {NO_CONSTANTS}, LEFT = {LEFT}, STOPPED = {STOPPED}, POLES = {POLES}"
+    status_values = (
+        f"NO_CONSTANTS = {NO_CONSTANTS}, LEFT = {LEFT}, STOPPED = {STOPPED}, POLES = {POLES}"
+    )
     return f"enum {{ {kinds}, N_KINDS }};\nenum {{ {status_values} }};\n"
 
 

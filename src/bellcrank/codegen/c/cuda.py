@@ -1,8 +1,8 @@
 """CUDA source of a program: the statements of the scalar program, one thread per run.
 
 In:  a `SimulationProgram` and the method of its runs. Out: text for NVRTC, with what has no mark taken for device code
-(`-default-device`). `host_emulation` makes of it a text that a C++ compiler takes, to be compared with the program in
-C.
+(`-default-device`). `host_emulation` makes of it a text that a C++ compiler takes, to be compared
+with the program in C.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ def cuda_source(
     number: NumberType = DOUBLE,
     events: EmittedEvents | None = None,
 ) -> str:
-    """The program as CUDA source that runs every run in a thread of its own, and looks for some events in them; do all
-    runs have the same parameters, from beginning to end?
+    """The program as CUDA source that runs every run in a thread of its own, and looks for some
+    events in them; do all runs have the same parameters, from beginning to end?
 
-    What a run begins with, and its inputs, tables and figures, are in double precision whatever it computes in.
+    What a run begins with, and its inputs, tables and figures, are in double precision whatever it
+    computes in.
     """
     tables, user_calls = table_functions(program.tables), external_calls(program)
     single_run = CFunctions(program, tables.names, user_calls, MAX_STATEMENTS_PER_PART, DOUBLE)
@@ -56,7 +57,9 @@ def cuda_source(
     for f in program.functions_of("minimal"):
         if f.name in SIDE_BY_SIDE:
             # a GPU hides what a processor waits for, and has no vectors
-            plan = schedule_section(f.section, ScheduleOptions(critical_path=False, side_by_side=False))
+            plan = schedule_section(
+                f.section, ScheduleOptions(critical_path=False, side_by_side=False)
+            )
             steps += plan.steps
             texts.append(printer.function_source(f, plan))
     kernel = lanes_kernel(program, number, method, not shared, events)
@@ -67,7 +70,9 @@ def cuda_source(
     segments = [
         kernel.take("gpu.h"),
         c_data_definitions(size_data(program)),
-        *used_functions(program.functions_of("minimal"), extra_names=events.called if events else ()),
+        *used_functions(
+            program.functions_of("minimal"), extra_names=events.called if events else ()
+        ),
         *routine_texts(program, user_calls.values(), kernel),
         constant_definitions(ELIMINATION, number),
         *table_helpers(program, kernel),
@@ -77,7 +82,11 @@ def cuda_source(
         input_signal_source(program, kernel),
         kernel.take("many_rows.c"),
         "#undef real\n#define real scalar\n",
-        *(fill_runtime_file(SINES[number]) for _ in [0] if any(isinstance(s, SinCosGroup) for s in steps)),
+        *(
+            fill_runtime_file(SINES[number])
+            for _ in [0]
+            if any(isinstance(s, SinCosGroup) for s in steps)
+        ),
         *(kernel.take("solve.c") for _ in [0] if any(isinstance(s, SolveStatement) for s in steps)),
         kernel.take("gpu_numbers.h"),
         *texts,

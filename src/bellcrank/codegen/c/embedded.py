@@ -1,7 +1,9 @@
-"""C source for controllers and test rigs: a state in a structure of the caller's, one function that takes a step.
+"""C source for controllers and test rigs: a state in a structure of the caller's, one function that
+takes a step.
 
 In:  a `SimulationProgram`, its method, and the numbers it begins with. Out: text, from the printer and the run-time
-sources of all programs in C, without memory of its own, files or loops whose number of turns is open.
+sources of all programs in C, without memory of its own, files or loops whose number of turns is
+open.
 """
 
 from __future__ import annotations
@@ -15,7 +17,12 @@ from bellcrank.codegen.c.events import EmittedEvents, event_tables
 from bellcrank.codegen.c.functions import CFunctions
 from bellcrank.codegen.c.outputs_from_rhs import share_rhs_values
 from bellcrank.codegen.c.printer import external_calls
-from bellcrank.codegen.c.runtime_files import constant_definitions, fill_runtime_file, sincos_source, source_head
+from bellcrank.codegen.c.runtime_files import (
+    constant_definitions,
+    fill_runtime_file,
+    sincos_source,
+    source_head,
+)
 from bellcrank.codegen.c.source import routine_texts, table_helpers, used_functions
 from bellcrank.codegen.c.step_methods import CALLED, method_cases
 from bellcrank.codegen.c.tables import table_functions
@@ -34,17 +41,32 @@ from bellcrank.program.statements import NullSpaceSolve, SolveStatement
 from bellcrank.symbolic.expr.function_table import FUNCTIONS as KNOWN
 from bellcrank.symbolic.expr.function_table import function_names_in
 
-FUNCTIONS = ("derivatives", "outputs", "closure", "system", "correct_q", "correct_u", "start", "update", "entry")
+FUNCTIONS = (
+    "derivatives",
+    "outputs",
+    "closure",
+    "system",
+    "correct_q",
+    "correct_u",
+    "start",
+    "update",
+    "entry",
+)
 """Besides the constants; each stands where the program has it."""
-OF_TWO = ("fmod", "copysign", "fmin", "fmax")  # functions of the C library that formulas do not call by these names
+OF_TWO = (
+    "fmod",
+    "copysign",
+    "fmin",
+    "fmax",
+)  # functions of the C library that formulas do not call by these names
 LIBRARY = ("memcpy", "memset", "memcmp", "ldexp", *OF_TWO)
 """Besides mathematical functions of models, what of the C library may be called."""
 
 
 @dataclass(frozen=True)
 class EmbeddedInitialData:
-    """What a model begins with, in equation units: its given parameters, states and inputs; of closed loops the metric
-    of corrections, roots of inverse inertias of coordinates and speeds."""
+    """What a model begins with, in equation units: its given parameters, states and inputs; of
+    closed loops the metric of corrections, roots of inverse inertias of coordinates and speeds."""
 
     parameters: Sequence[float]
     states: Sequence[float]
@@ -54,7 +76,8 @@ class EmbeddedInitialData:
 
 @dataclass(frozen=True)
 class EmbeddedEvents:
-    """Events as `text` over the structure `m`, and values of parameters that stand in them alone, in equation units."""
+    """Events as `text` over the structure `m`, and values of parameters that stand in them alone,
+    in equation units."""
 
     text: EmittedEvents
     values: Sequence[float]
@@ -71,24 +94,38 @@ def embedded_source(
     """The text behind the header `STEM.h`."""
     tables, user_calls = table_functions(program.tables), external_calls(program)
     printer = CFunctions(program, tables.names, user_calls, MAX_STATEMENTS_PER_PART, number)
-    functions, shared_values = share_rhs_values(_embedded_functions(program), MAX_STATEMENTS_PER_PART)
+    functions, shared_values = share_rhs_values(
+        _embedded_functions(program), MAX_STATEMENTS_PER_PART
+    )
     options = ScheduleOptions(
         critical_path=DEFAULT_OPTIONS.critical_path, side_by_side=False
     )  # small processors have no vectors
     in_memory = {"derivatives": program.coordinates}
-    plans = [(f, schedule_section(f.section, options, in_memory.get(f.name, ()))) for f in functions]
+    plans = [
+        (f, schedule_section(f.section, options, in_memory.get(f.name, ()))) for f in functions
+    ]
     steps = [s for _, plan in plans for s in plan.steps]
     texts = printer.function_sources(plans, shared_values).values()
     loops = program.loops
     solved = loops is not None or any(isinstance(s, SolveStatement) for s in steps)
-    kernel = Kernel({"N_START": len(program.start.results), "N_UPDATE": len(program.update.results)})
-    elimination = (
-        [c_data_definitions(row_data(loops)), kernel.take("elimination.c", "reduced.c")] if loops is not None else []
+    kernel = Kernel(
+        {"N_START": len(program.start.results), "N_UPDATE": len(program.update.results)}
     )
-    elimination += [kernel.take("constrained_rates.c")] if any(isinstance(s, NullSpaceSolve) for s in steps) else []
+    elimination = (
+        [c_data_definitions(row_data(loops)), kernel.take("elimination.c", "reduced.c")]
+        if loops is not None
+        else []
+    )
+    elimination += (
+        [kernel.take("constrained_rates.c")]
+        if any(isinstance(s, NullSpaceSolve) for s in steps)
+        else []
+    )
     has_memory = any(c.routine.memory for c in user_calls.values())
     padding_macros = (
-        "#define LANES(n) (n)\n" + "".join(f"#define FILL_{i}(x)\n" for i in (1, 2, 3)) if number is DOUBLE else ""
+        "#define LANES(n) (n)\n" + "".join(f"#define FILL_{i}(x)\n" for i in (1, 2, 3))
+        if number is DOUBLE
+        else ""
     )
     segments = [
         source_head(number, local=True),
@@ -117,21 +154,27 @@ def embedded_source(
 
 
 def _type_generic_math(source: str) -> str:
-    """Mathematical functions that follow the type of their arguments: libraries for small processors (newlib) lack
-    functions that their tgmath.h needs."""
+    """Mathematical functions that follow the type of their arguments: libraries for small
+    processors (newlib) lack functions that their tgmath.h needs."""
     lines = [
         "#ifdef __GNUC__",
         "#include <math.h>",
-        "#define OF_TYPE(type, f, g) __builtin_choose_expr(__builtin_types_compatible_p(type, float), f, g)",
+        "#define OF_TYPE(type, f, g) "
+        "__builtin_choose_expr(__builtin_types_compatible_p(type, float), f, g)",
     ]
     c_names = function_names_in("c")
     function_arguments = {
-        c_names[name]: f.arguments for name, f in KNOWN.items() if name in c_names and not f.translation("c").helper
+        c_names[name]: f.arguments
+        for name, f in KNOWN.items()
+        if name in c_names and not f.translation("c").helper
     }
     for name, arguments in {**function_arguments, **dict.fromkeys(OF_TWO, "x, y")}.items():
         if re.search(rf"\b{name}\(", source):
             kind = " + ".join(f"({x})" for x in arguments.split(", "))
-            lines.append(f"#define {name}({arguments}) OF_TYPE(__typeof__({kind}), {name}f, {name})({arguments})")
+            lines.append(
+                f"#define {name}({arguments}) OF_TYPE(__typeof__({kind}), {name}f, "
+                f"{name})({arguments})"
+            )
     return "\n".join([*lines, "#else", f"#include <{FLOAT.header}>", "#endif", ""])
 
 
@@ -180,7 +223,11 @@ def _step_source(
     root = "sqrtf" if is_compensated else "sqrt"
     part_macros = "".join(f"#define {name} {n}\n" for name, n in kernel.parts.items())
     sampled_code = part_macros + "#define set_inputs(job, t, w) 0\n" + kernel.take("kept_values.c")
-    initial_values = {"PARAMETERS": initial.parameters, "STATES": initial.states, "INPUTS": initial.inputs}
+    initial_values = {
+        "PARAMETERS": initial.parameters,
+        "STATES": initial.states,
+        "INPUTS": initial.inputs,
+    }
     tuning = constant_definitions(LOOPS, number) if loops is not None else ""
     common = {
         "STEM": stem,
@@ -211,14 +258,20 @@ def _step_source(
         UNIT=f"#define ONE_BY_ROOT(x) (1/{root}(x))\n"
         + c_data_definitions(unit_data(program.unit))
         + kernel.take("unit_size.c"),
-        ADVANCE=method_cases(method, "summed({}, {}, &carried[j])" if is_compensated else "{} + {}", past=CALLED),
+        ADVANCE=method_cases(
+            method, "summed({}, {}, &carried[j])" if is_compensated else "{} + {}", past=CALLED
+        ),
         ENTERED="yes" if program.entry.results else "",
         N_GIVEN=str(len(program.given_parameters)),
     )
 
 
 def _event_source(
-    program: SimulationProgram, stem: str, number: NumberType, events: EmbeddedEvents, common: Mapping[str, str]
+    program: SimulationProgram,
+    stem: str,
+    number: NumberType,
+    events: EmbeddedEvents,
+    common: Mapping[str, str],
 ) -> str:
     """Steps in which events may lie."""
     events_text, is_compensated = events.text, number is not DOUBLE
@@ -243,8 +296,13 @@ def _embedded_loop_source(
     """How loops are kept closed."""
     regular, common = "", kernel.take("length.c", "least_norm.c")
     if loops.correction is not None:
-        regular = c_data_definitions(correction_data(loops)) + _FIXED_TURNS + kernel.take("correction.c")
-    initializers = {k: _c_initializer(x, number) for k, x in zip(("ROOT_Q", "ROOT_U"), initial.roots, strict=True)}
+        regular = (
+            c_data_definitions(correction_data(loops)) + _FIXED_TURNS + kernel.take("correction.c")
+        )
+    initializers = {
+        k: _c_initializer(x, number)
+        for k, x in zip(("ROOT_Q", "ROOT_U"), initial.roots, strict=True)
+    }
     return common + fill_runtime_file(
         "embedded_loops.c", initializers, PLACES=kernel.take("system_places.c"), CORRECTION=regular
     )
@@ -252,12 +310,16 @@ def _embedded_loop_source(
 
 def _c_initializer(values: Sequence[float], number: NumberType) -> str:
     """An initializer, never empty."""
-    return ", ".join(f"{float(x)!r}{number.suffix}" for x in (*values, *([] if len(values) else [0.0])))
+    return ", ".join(
+        f"{float(x)!r}{number.suffix}" for x in (*values, *([] if len(values) else [0.0]))
+    )
 
 
 def library_calls(source: str) -> list[str]:
     """Functions of the C library that a source may call."""
     c_names: Mapping[str, str] = function_names_in("c")
     plain = {x for x in c_names.values() if x.isidentifier()} | {*LIBRARY}
-    static_functions = set(re.findall(r"^static (?:inline |SEPARATE )?\w+ \*?(\w+)\(", source, re.MULTILINE))
+    static_functions = set(
+        re.findall(r"^static (?:inline |SEPARATE )?\w+ \*?(\w+)\(", source, re.MULTILINE)
+    )
     return sorted(f for f in plain - static_functions if re.search(rf"\b{f}\(", source))

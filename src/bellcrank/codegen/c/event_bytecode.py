@@ -1,4 +1,5 @@
-"""Formulas of events as data that the kernel evaluates: the operations of a run in the package, in the same order.
+"""Formulas of events as data that the kernel evaluates: the operations of a run in the package, in
+the same order.
 
 In:  formulas step by step. Out: numbers for each step, and the text of C that evaluates one.
 """
@@ -12,7 +13,9 @@ from bellcrank.codegen.c.printer import CPrinter
 from bellcrank.symbolic.expr.formula_steps import ARITHMETIC, COMPARISONS, FormulaStep
 from bellcrank.symbolic.expr.function_table import CALLED, OPERATORS, MathFunction
 
-Encoded = tuple[int, int, int, int, float]  # operation, up to three parts, number: as `FormulaStep` in events.h
+Encoded = tuple[
+    int, int, int, int, float
+]  # operation, up to three parts, number: as `FormulaStep` in events.h
 
 _FUNCTIONS = {f.name: f for f in (OPERATORS["**"], *CALLED.values()) if not f.macro}
 _NAMED = {"**": OPERATORS["**"].name}
@@ -21,8 +24,8 @@ _PARTS = ("x[s->a]", "x[s->b]", "x[s->c]")
 
 
 def encode_formula(steps: Sequence[FormulaStep], values: Mapping[str, int]) -> list[Encoded]:
-    """A formula as the kernel reads it; `values`: the numbers of parameters. Functions of any number of arguments take
-    two at a time."""
+    """A formula as the kernel reads it; `values`: the numbers of parameters. Functions of any
+    number of arguments take two at a time."""
     operations: list[Encoded] = []
     operation_indices: list[int] = []
 
@@ -49,14 +52,21 @@ def encode_formula(steps: Sequence[FormulaStep], values: Mapping[str, int]) -> l
 
 def formula_steps() -> str:
     """The function that evaluates one step of a formula."""
-    helper_names = [f.translation("c").name for f in _FUNCTIONS.values() if f.translation("c").helper]
+    helper_names = [
+        f.translation("c").name for f in _FUNCTIONS.values() if f.translation("c").helper
+    ]
     call_pattern = re.compile(rf"\b({'|'.join(helper_names)})(?=\(|{CPrinter.ANY})")
-    cases = [f"    case {i}: return {_operation_source(op)}; /* {op} */\n" for i, op in enumerate(OPERATIONS)]
+    cases = [
+        f"    case {i}: return {_operation_source(op)}; /* {op} */\n"
+        for i, op in enumerate(OPERATIONS)
+    ]
     text = "".join(
         (
             *(_function_helper(f) for f in _FUNCTIONS.values()),
-            "\n/* A step of a formula at a row, with values of parameters; x: the steps before. */\n",
-            "static double formula_step(const FormulaStep *s, const double *row, const double *values, "
+            "\n/* A step of a formula at a row, with values of parameters; x: the steps "
+            "before. */\n",
+            "static double formula_step(const FormulaStep *s, const double *row, const "
+            "double *values, "
             "const double *x)\n{\n    switch (s->op) {\n",
             *cases,
             "    }\n    return NAN;\n}\n",
@@ -73,7 +83,12 @@ def _function_helper(function: MathFunction) -> str:
 
 def _operation_source(op: str) -> str:
     a, b, c = _PARTS
-    special = {"column": "row[s->a]/s->number", "value": "values[s->a]", "number": "s->number", "neg": f"-{a}"}
+    special = {
+        "column": "row[s->a]/s->number",
+        "value": "values[s->a]",
+        "number": "s->number",
+        "neg": f"-{a}",
+    }
     if op in special:
         return special[op]
     if op in ARITHMETIC:

@@ -1,7 +1,8 @@
 """Events of vectorised many runs, in C: what is watched from step to step, and what it sets.
 
 In:  formulas as text over `row` and the values `v` of parameters, both in double precision. Out: the text that
-`lanes_run.c` calls at the end of every step. Where events act in closed loops, these are closed again by one run's own
+`lanes_run.c` calls at the end of every step. Where events act in closed loops, these are closed
+again by one run's own
 `closure`, in double precision, which the caller prints.
 """
 
@@ -18,8 +19,9 @@ from bellcrank.program.program import SimulationProgram
 
 @dataclass(frozen=True)
 class SettingText:
-    """What an event sets: a state, or else one of the values, and maybe a parameter of the program, by their numbers
-    (-1: none). `text` is the new value in user units, `factor` leads to equation units; must it be `positive`?"""
+    """What an event sets: a state, or else one of the values, and maybe a parameter of the program,
+    by their numbers (-1: none). `text` is the new value in user units, `factor` leads to equation
+    units; must it be `positive`?"""
 
     state: int
     value: int
@@ -31,8 +33,8 @@ class SettingText:
 
 @dataclass(frozen=True)
 class EventText:
-    """An event that stops or acts: to which `sides` of zero its condition comes; `strict`: the one to which zero itself
-    does not belong, or 0."""
+    """An event that stops or acts: to which `sides` of zero its condition comes; `strict`: the one
+    to which zero itself does not belong, or 0."""
 
     sides: tuple[int, ...]
     strict: int
@@ -44,8 +46,9 @@ class EventText:
 
 @dataclass(frozen=True)
 class EmittedEvents:
-    """All events of some runs, with so many values of parameters; functions that are `called`, and the `columns` of
-    rows in conditions. `follows`: the states that closed loops move first where an event has set others."""
+    """All events of some runs, with so many values of parameters; functions that are `called`, and
+    the `columns` of rows in conditions. `follows`: the states that closed loops move first where an
+    event has set others."""
 
     events: tuple[EventText, ...]
     n_values: int
@@ -70,10 +73,15 @@ def event_features(program: SimulationProgram, events: EmittedEvents | None) -> 
     """Parts of the kernel that vectorised runs need for their events."""
     if events is None:
         return {"HAS_EVENTS": 0}
-    states, outputs = 1 + len(program.coordinates) + len(program.speeds), len(program.outputs.results)
+    states, outputs = (
+        1 + len(program.coordinates) + len(program.speeds),
+        len(program.outputs.results),
+    )
     return {
         "HAS_EVENTS": 1,
-        "EVENTS_SEE_OUTPUTS": int(any(states <= column < states + outputs for column in events.columns)),
+        "EVENTS_SEE_OUTPUTS": int(
+            any(states <= column < states + outputs for column in events.columns)
+        ),
         "EVENTS_SET_PARAMETERS": int(events.sets_parameters),
         "EVENTS_CLOSE_LOOPS": int(closes_loops(program, events)),
     }
@@ -93,12 +101,14 @@ def events_text(program: SimulationProgram, events: EmittedEvents, number: Numbe
     """What the kernel needs to know of the events of runs which compute in some number."""
     columns = sorted(events.columns - {0})
     dependent_states = (
-        f"static const int follows[] = {_int_array(events.follows)}; /* states that loops move first */\n"
+        f"static const int follows[] = {_int_array(events.follows)}; /* states that loops move "
+        f"first */\n"
     )
     segments = [
         constant_definitions(EVENTS, number, "EVENT_"),
         f"enum {{ N_SETTINGS = {events.n_settings}, N_COLUMNS = {len(columns)} }};\n",
-        f"static const int watched_columns[] = {_int_array(columns)}; /* of rows, in conditions */\n",
+        f"static const int watched_columns[] = {_int_array(columns)}; /* of rows, in "
+        f"conditions */\n",
         *([dependent_states] if closes_loops(program, events) else []),
         event_tables(events.events, "double", "v"),
     ]
@@ -111,7 +121,9 @@ def _int_array(values: Sequence[int]) -> str:
 
 def event_tables(events: Sequence[EventText], kind: str, name: str) -> str:
     """What is watched and set; formulas have parameters from a pointer of some kind and name."""
-    rows = ((1 in e.sides, -1 in e.sides, e.strict, e.stop, bool(e.settings), e.of_time) for e in events)
+    rows = (
+        (1 in e.sides, -1 in e.sides, e.strict, e.stop, bool(e.settings), e.of_time) for e in events
+    )
     settings = [(i, s) for i, e in enumerate(events) for s in e.settings]
     return fill_runtime_file(
         "event_tables.c",
@@ -125,7 +137,9 @@ def event_tables(events: Sequence[EventText], kind: str, name: str) -> str:
 
 
 def _setting_initializer(event: int, s: SettingText) -> str:
-    return f"    {{{event}, {s.state}, {s.value}, {s.parameter}, {int(s.positive)}, {s.factor!r}}},\n"
+    return (
+        f"    {{{event}, {s.state}, {s.value}, {s.parameter}, {int(s.positive)}, {s.factor!r}}},\n"
+    )
 
 
 def switch_cases(values: Iterable[str]) -> str:

@@ -1,4 +1,5 @@
-"""Slopes of a user function by differences, in C: what stands for them next to the routine itself."""
+"""Slopes of a user function by differences, in C: what stands for them next to the routine
+itself."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from bellcrank.program.routine import CallableRoutine
 
 
 def c_difference(base: CallableRoutine, name: str, argument: int) -> str:
-    """The slopes of all values of `base` by one argument as a routine `name`; `base` must stand before it, in C."""
+    """The slopes of all values of `base` by one argument as a routine `name`; `base` must stand
+    before it, in C."""
     numbers, arrays = argument_names(base)
     shifted_argument = numbers[argument]
 

@@ -26,13 +26,15 @@ def kernel_features(
     looks: bool = False,
     assembles: bool = False,
 ) -> dict[str, int]:
-    """The parts of a model by their names in C. `calls`: rates by one call, and runs step by step; `looks`: rows within
-    a step; `assembles`: loops that are closed at a start."""
+    """The parts of a model by their names in C. `calls`: rates by one call, and runs step by step;
+    `looks`: rows within a step; `assembles`: loops that are closed at a start."""
     loops = None if wheels or dae else program.loops
     multipliers = dae and program.loops is not None and not wheels
     plain = not multipliers and not wheels
     assembled = program.loops if assembles and not wheels else loops
-    acts = loops is not None and {*program.inputs}.intersection(symbols_in_order(section_expressions(program.closure)))
+    acts = loops is not None and {*program.inputs}.intersection(
+        symbols_in_order(section_expressions(program.closure))
+    )
     return {
         "HAS_LOOPS": int(loops is not None),
         "HAS_CORRECTION": int(loops is not None and loops.correction is not None),
@@ -55,7 +57,9 @@ def kernel_features(
     }
 
 
-def feature_tables(program: SimulationProgram, part_flags: Mapping[str, int], wheels: Sequence[RigidWheel] = ()) -> str:
+def feature_tables(
+    program: SimulationProgram, part_flags: Mapping[str, int], wheels: Sequence[RigidWheel] = ()
+) -> str:
     """The parts as C knows them, and their tables."""
     texts = [
         "/* ---- what the kernel knows of the model */\n",

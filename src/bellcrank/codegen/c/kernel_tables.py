@@ -1,7 +1,8 @@
-"""Tables of the kernel that follow from those in Python: methods, tuning constants, kinds of signals and figures.
+"""Tables of the kernel that follow from those in Python: methods, tuning constants, kinds of
+signals and figures.
 
-They are kept as files in kernel/tables. `python -m bellcrank.codegen.c.kernel_tables` writes them again; a test
-compares.
+They are kept as files in kernel/tables. `python -m bellcrank.codegen.c.kernel_tables` writes them
+again; a test compares.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ GROUPS = {  # of tuning constants: the file, and what their names begin with
 
 def kernel_tables() -> dict[str, str]:
     """The files by name."""
-    files = {name: constant_definitions(group, DOUBLE, prefix) for name, (group, prefix) in GROUPS.items()}
+    files = {
+        name: constant_definitions(group, DOUBLE, prefix)
+        for name, (group, prefix) in GROUPS.items()
+    }
     return files | {
         "methods.h": method_names(),
         "advance.c": advance_text(),
@@ -87,7 +91,11 @@ def radau_tables() -> str:
         f"#define STIFF_GROWTH {m.max_growth!r}",
         f"#define REAL_VALUE {m.real_eigenvalue!r}",
     ]
-    vectors = {"NODE[3]": m.nodes, "ERROR_SHARE[3]": m.error_weights, "PAIR_VALUE[2]": m.complex_eigenvalue}
+    vectors = {
+        "NODE[3]": m.nodes,
+        "ERROR_SHARE[3]": m.error_weights,
+        "PAIR_VALUE[2]": m.complex_eigenvalue,
+    }
     for name, row in vectors.items():
         lines.append(f"static const real {name} = {{{', '.join(map(repr, row))}}};")
     for name, rows in {"TO": m.to_eigenbasis, "BACK": m.from_eigenbasis}.items():

@@ -13,7 +13,13 @@ from functools import cache
 from typing import Any, ClassVar
 
 from bellcrank.codegen.c.c_data import c_data_definitions
-from bellcrank.codegen.c.events import EmittedEvents, closes_loops, event_features, event_sizes, events_text
+from bellcrank.codegen.c.events import (
+    EmittedEvents,
+    closes_loops,
+    event_features,
+    event_sizes,
+    events_text,
+)
 from bellcrank.codegen.c.functions import CFunctions
 from bellcrank.codegen.c.outputs_from_rhs import share_rhs_values
 from bellcrank.codegen.c.printer import CPrinter, external_calls
@@ -46,16 +52,26 @@ LANES = {
 }
 """Vectors of a number."""
 SIDE_BY_SIDE = ("derivatives", "outputs", "correct_q", "correct_u")  # functions of a program
-CLOSURE_FUNCTIONS = ("closure", "sides")  # those of one run alone, in which events set what loops depend on
+CLOSURE_FUNCTIONS = (
+    "closure",
+    "sides",
+)  # those of one run alone, in which events set what loops depend on
 MAX_REGISTER_ANGLES = 16  # angles whose sines and cosines are taken in registers
 SIDE = "lanes_"  # begins names of what is done for all lanes at once
-FEW_OPERATIONS, VECTORS = 64, 4  # of a right-hand side; runs of so short a one go in so many vectors at once
+FEW_OPERATIONS, VECTORS = (
+    64,
+    4,
+)  # of a right-hand side; runs of so short a one go in so many vectors at once
 
 
 @cache
 def vector_function_names() -> frozenset[str]:
     """Functions that lanes_functions.c has, in double precision."""
-    return frozenset(re.findall(r"^static inline lanes lanes_(\w+)\(", kernel_file("lanes_functions.c"), re.MULTILINE))
+    return frozenset(
+        re.findall(
+            r"^static inline lanes lanes_(\w+)\(", kernel_file("lanes_functions.c"), re.MULTILINE
+        )
+    )
 
 
 def lanes_obstacle(program: SimulationProgram, number: NumberType = DOUBLE) -> str:
@@ -89,7 +105,9 @@ def _vectorized_statements(program: SimulationProgram) -> list[Statement]:
 class LanesPrinter(CPrinter):
     """Expressions and statements over vectors."""
 
-    FUNCTIONS: ClassVar[Mapping[str, str]] = {name: f"lanes_{name}" for name in function_names_in("c")}
+    FUNCTIONS: ClassVar[Mapping[str, str]] = {
+        name: f"lanes_{name}" for name in function_names_in("c")
+    }
     PI_TEXT = f"SAME({CPrinter.PI_TEXT})"
     SINES, ROOM, FILL, ANY = "sincos_lanes", "{}", "", ""
     double = True  # or single precision
@@ -102,7 +120,11 @@ class LanesPrinter(CPrinter):
 
     def print_conditional(self, args: list[Piece]) -> Piece:
         condition = args[0][0]
-        mask = condition.removeprefix("one_if") if condition.startswith("one_if(") else f"({condition} != SAME(0.0))"
+        mask = (
+            condition.removeprefix("one_if")
+            if condition.startswith("one_if(")
+            else f"({condition} != SAME(0.0))"
+        )
         return f"choose({mask}, {args[1][0]}, {args[2][0]})", ATOM
 
     def reciprocal_root(self, base: Piece) -> str:
@@ -127,11 +149,16 @@ class LanesPrinter(CPrinter):
             return super()._sincos_statement(s, k)
         n = len(s.angles)
         lines = [
-            f"const lanes angle{k}[{n}] = {{{', '.join(self.print_expression(a.value) for a in s.angles)}}};",
-            f"const masks far{k} = far_angles({' + '.join(f'angle{k}[{i}]*angle{k}[{i}]' for i in range(n))});",
+            f"const lanes angle{k}[{n}] = "
+            f"{{{', '.join(self.print_expression(a.value) for a in s.angles)}}};",
+            f"const masks far{k} = "
+            f"far_angles({' + '.join(f'angle{k}[{i}]*angle{k}[{i}]' for i in range(n))});",
             f"Sines both{k}[{n}] = {{{', '.join(f'sines_of(angle{k}[{i}])' for i in range(n))}}};",
             f"if (any(far{k})) {{",
-            *(f"    both{k}[{i}] = far_sines(far{k}, angle{k}[{i}], both{k}[{i}]);" for i in range(n)),
+            *(
+                f"    both{k}[{i}] = far_sines(far{k}, angle{k}[{i}], both{k}[{i}]);"
+                for i in range(n)
+            ),
             "}",
         ]
         for i, a in enumerate(s.angles):
@@ -151,11 +178,14 @@ class LanesPrinter(CPrinter):
             call_text = f"{SIDE}{routine_name(s.routine.name)}({', '.join(arguments)}, values{k});"
             return [f"lanes values{k}[{count}];", call_text, *results]
         lines = [
-            f"const lanes arguments{k}[{max(len(arguments), 1)}] = {{{', '.join(arguments) or self.print_number(0)}}};"
+            f"const lanes arguments{k}[{max(len(arguments), 1)}] = "
+            f"{{{', '.join(arguments) or self.print_number(0)}}};"
         ]
         lane_arguments = [f"LANE(arguments{k}[{i}], j)" for i in range(len(arguments))]
         returned = bool(s.routine.returns)
-        call_text = f"{call.c_name}({', '.join([*lane_arguments, *([f'found{k}'] if returned else [])])});"
+        call_text = (
+            f"{call.c_name}({', '.join([*lane_arguments, *([f'found{k}'] if returned else [])])});"
+        )
         return [
             *lines,
             f"lanes values{k}[{count}];",
@@ -193,7 +223,8 @@ def lanes_source(
 ) -> str:
     """The program as C source that runs several runs in lanes, and looks for some events in them.
 
-    What a run begins with, and its inputs, tables and figures, are in double precision whatever it computes in.
+    What a run begins with, and its inputs, tables and figures, are in double precision whatever it
+    computes in.
     `table_data` as of `c_sources`.
     """
     tables, user_calls = table_functions(program.tables, table_data), external_calls(program)
@@ -202,14 +233,19 @@ def lanes_source(
     functions, shared_values = share_rhs_values(_vectorized_functions(program), longest)
     lane_options = replace(options, side_by_side=False)  # all is in vectors already
     in_memory = {"derivatives": program.coordinates}
-    plans = [(f, schedule_section(f.section, lane_options, in_memory.get(f.name, ()))) for f in functions]
+    plans = [
+        (f, schedule_section(f.section, lane_options, in_memory.get(f.name, ()))) for f in functions
+    ]
     steps = [s for _, plan in plans for s in plan.steps]
     texts = side.function_sources(plans, shared_values).values()
     angles = ([fill_runtime_file("room.c"), sincos_source(DOUBLE)] if number is DOUBLE else []) + [
         sincos_source(LANES[number])
     ]  # the one is made of the other
     vectors = vector_function_names() if number is DOUBLE else frozenset()
-    scalar, used_names = function_names_in("c"), {name for p in side.printers for name in p.used_functions}
+    scalar, used_names = (
+        function_names_in("c"),
+        {name for p in side.printers for name in p.used_functions},
+    )
     lane_versions = [(r, r.given_in("lanes")) for r in user_calls] if number is DOUBLE else []
     lane_texts = texts_in_c([x for x in lane_versions if x[1]], SIDE)
     kernel = lanes_kernel(program, number, events=events)
@@ -219,7 +255,9 @@ def lanes_source(
     segments = [
         *file_header(program, NO_WORDS, single_run, functions, DOUBLE),
         "#include <stdlib.h>\n",
-        *used_functions(program.functions_of("minimal"), extra_names=events.called if events else ()),
+        *used_functions(
+            program.functions_of("minimal"), extra_names=events.called if events else ()
+        ),
         *routine_texts(program, user_calls.values(), kernel),
         f"#define real double\ntypedef {number.c} scalar;\n",
         constant_definitions(ELIMINATION, number),
@@ -234,7 +272,11 @@ def lanes_source(
         "#undef real\n#define real lanes\n",
         kernel.take("lanes.h"),
         *(angles if lane_texts or any(isinstance(s, SinCosGroup) for s in steps) else ()),
-        *(kernel.take("lanes_solve.c") for _ in [0] if any(isinstance(s, SolveStatement) for s in steps)),
+        *(
+            kernel.take("lanes_solve.c")
+            for _ in [0]
+            if any(isinstance(s, SolveStatement) for s in steps)
+        ),
         kernel.take("lanes_roots.c"),
         *lane_texts,
         *(kernel.take("lanes_functions.c") for _ in [0] if not used_names.isdisjoint(vectors)),
@@ -245,7 +287,9 @@ def lanes_source(
         ),
         *(_scalarized_function(name, name, len(t.axes)) for t, name in tables.names.items()),
         *texts,
-        group_run(program, number, kernel, events=events, vectors=vectors_per_step(program, events)),
+        group_run(
+            program, number, kernel, events=events, vectors=vectors_per_step(program, events)
+        ),
         kernel.take("lanes_driver.c"),
     ]
     return "\n".join(p for p in segments if p)
@@ -258,7 +302,8 @@ def lanes_kernel(
     own_values: bool = True,
     events: EmittedEvents | None = None,
 ) -> Kernel:
-    """The kernel for vectorised runs; on a GPU by one method `only`; has each run its `own_values` parameters?"""
+    """The kernel for vectorised runs; on a GPU by one method `only`; has each run its `own_values`
+    parameters?"""
     loops = program.loops
     two_steps = not only or METHODS[only].two_step is not None
     return Kernel(
@@ -298,15 +343,21 @@ def loop_closing_source(
     if program.loops is None or not closes_loops(program, events):
         return [], []
     functions = [f for f in program.functions_of("minimal") if f.name in CLOSURE_FUNCTIONS]
-    plans = [(f, schedule_section(f.section, replace(options, side_by_side=False))) for f in functions]
-    texts = [*(single_run.function_source(*x) for x in plans), kernel.take("length.c", "least_norm.c")]
+    plans = [
+        (f, schedule_section(f.section, replace(options, side_by_side=False))) for f in functions
+    ]
+    texts = [
+        *(single_run.function_source(*x) for x in plans),
+        kernel.take("length.c", "least_norm.c"),
+    ]
     texts += [c_data_definitions(side_data(program.loops)), kernel.take("closing.c")]
     return texts, [s for _, plan in plans for s in plan.steps]
 
 
 def vectors_per_step(program: SimulationProgram, events: EmittedEvents | None = None) -> int:
-    """Vectors of runs that take their steps together. A program of few operations waits for its own results, where
-    others continue meanwhile; a longer one has enough to do, and would store what it cannot keep in registers."""
+    """Vectors of runs that take their steps together. A program of few operations waits for its own
+    results, where others continue meanwhile; a longer one has enough to do, and would store what it
+    cannot keep in registers."""
     is_short = program.count.total <= FEW_OPERATIONS and program.loops is None and events is None
     return VECTORS if is_short else 1
 
@@ -319,8 +370,13 @@ def group_run(
     events: EmittedEvents | None = None,
     vectors: int = 1,
 ) -> str:
-    """A group of runs in some `vectors` from its beginning to its end, by one method `only`, if it is named."""
-    correction_lists = [] if program.loops is None else [c_data_definitions(correction_data(program.loops), "double")]
+    """A group of runs in some `vectors` from its beginning to its end, by one method `only`, if it
+    is named."""
+    correction_lists = (
+        []
+        if program.loops is None
+        else [c_data_definitions(correction_data(program.loops), "double")]
+    )
     segments = [
         f"enum {{ N_VECTORS = {vectors} }};\n",
         *([event_sizes(events)] if events else []),

@@ -1,7 +1,8 @@
-"""Functions of a model that the kernel evaluates, in C: `void name(double x0, ..., double *values)`, for the `c` of an
-user function; and files with many poses.
+"""Functions of a model that the kernel evaluates, in C: `void name(double x0, ..., double
+*values)`, for the `c` of an user function; and files with many poses.
 
-The texts need the head of a program and the files of the kernel in which their structures stand (`kernel_files`).
+The texts need the head of a program and the files of the kernel in which their structures stand
+(`kernel_files`).
 """
 
 from __future__ import annotations
@@ -23,9 +24,8 @@ from bellcrank.program.grid_lookup import GridLookup
 from bellcrank.program.implicit_function import ImplicitFunction
 from bellcrank.symbolic.expr import Expr, Symbol
 
-MAX_INLINE_STATEMENTS = (
-    200  # statements of a function that is not to become a part of others: they would take long to compile
-)
+# statements of a function that is not to become a part of others: they would take long to compile
+MAX_INLINE_STATEMENTS = 200
 _TYPES = {"i": "int32_t", "d": "double", "f": "float"}  # of lists
 
 
@@ -42,7 +42,9 @@ def c_lookup(name: str, f: GridLookup, value_indices: Sequence[int]) -> str:
 def kernel_files(functions: Iterable[ImplicitFunction | GridLookup], kernel: Kernel) -> str:
     """The files of the kernel that functions need."""
     kinds = {type(f) for f in functions}
-    return kernel.take(*(f for k, f in ((GridLookup, "lookup.c"), (ImplicitFunction, "implicit.c")) if k in kinds))
+    return kernel.take(
+        *(f for k, f in ((GridLookup, "lookup.c"), (ImplicitFunction, "implicit.c")) if k in kinds)
+    )
 
 
 def kernel_function(name: str, f: KernelFunction) -> str:
@@ -52,7 +54,9 @@ def kernel_function(name: str, f: KernelFunction) -> str:
 
 def function_data(name: str, f: KernelFunction) -> str:
     """What the kernel knows of a function, as the structure `NAME_of`."""
-    segments = [_formula_function(f"{name}_{field}", formulas) for field, formulas in f.formulas.items()]
+    segments = [
+        _formula_function(f"{name}_{field}", formulas) for field, formulas in f.formulas.items()
+    ]
     entries: list[str] = []
     for field, kind, length in f.fields:
         value: Any = f.numbers.get(field)
@@ -60,7 +64,9 @@ def function_data(name: str, f: KernelFunction) -> str:
             entries.append("NULL")
         elif field in f.lists:
             numbers = f.lists[field]
-            segments.append(number_list(f"{name}_{field}", numbers.tolist(), _TYPES[numbers.dtype.char]))
+            segments.append(
+                number_list(f"{name}_{field}", numbers.tolist(), _TYPES[numbers.dtype.char])
+            )
             entries.append(f"{name}_{field}")
         elif kind == "Formulas":
             entries.append(f"{name}_{field}" if field in f.formulas else "NULL")
@@ -68,7 +74,9 @@ def function_data(name: str, f: KernelFunction) -> str:
             entries.append(f"{{{', '.join(repr(x) for x in value)}}}")
         else:
             entries.append(repr(value))
-    return "\n".join([*segments, f"static const {f.kind} {name}_of = {{{', '.join(entries)}}};", ""])
+    return "\n".join(
+        [*segments, f"static const {f.kind} {name}_of = {{{', '.join(entries)}}};", ""]
+    )
 
 
 def function_call(name: str, data: str, f: KernelFunction) -> str:
@@ -78,26 +86,35 @@ def function_call(name: str, data: str, f: KernelFunction) -> str:
     lines += [f"double room[{f.room}];", f"int32_t pivot[{f.pivots}];"] if f.room else []
     lines.append(f"{f.called}(&{data}_of, x, {'room, pivot, ' if f.room else ''}values);")
     return _static_function(
-        f"inline void {name}({', '.join(f'double {x}' for x in argument_names)}, double *values)", lines
+        f"inline void {name}({', '.join(f'double {x}' for x in argument_names)}, double *values)",
+        lines,
     )
 
 
 def shared_source(name: str, data: str, f: KernelFunction) -> str:
-    """A function over `DATA_of`, with that and the files of the kernel; it may stand in a text more than once."""
+    """A function over `DATA_of`, with that and the files of the kernel; it may stand in a text more
+    than once."""
     definitions = {data: function_data(data, f), f"call_{name}": function_call(name, data, f)}
-    guarded = [f"#ifndef {key}_here\n#define {key}_here\n{text}#endif\n" for key, text in definitions.items()]
+    guarded = [
+        f"#ifndef {key}_here\n#define {key}_here\n{text}#endif\n"
+        for key, text in definitions.items()
+    ]
     return Kernel({}).take(f.kernel_file) + "".join(guarded)
 
 
 def _formula_function(name: str, formulas: Formulas) -> str:
     symbol_groups, values = formulas
     names = {
-        s: f"{letter}[{i}]" for letter, group in zip("abc", symbol_groups, strict=True) for i, s in enumerate(group)
+        s: f"{letter}[{i}]"
+        for letter, group in zip("abc", symbol_groups, strict=True)
+        for i, s in enumerate(group)
     }
     lines = _statements({f"out[{i}]": e for i, e in values.items()}, names)
     parameters_text = "const double *a, const double *b, const double *c, double *out"
     kind = "inline" if len(lines) < MAX_INLINE_STATEMENTS else "SEPARATE"
-    return _static_function(f"{kind} void {name}({parameters_text})", [_void_casts("a", "b", "c", "out"), *lines])
+    return _static_function(
+        f"{kind} void {name}({parameters_text})", [_void_casts("a", "b", "c", "out"), *lines]
+    )
 
 
 def _static_function(head: str, lines: Sequence[str]) -> str:
@@ -110,7 +127,10 @@ def _void_casts(*names: str) -> str:
 
 def _statements(results: Mapping[str, Expr], names: Mapping[Symbol, str]) -> list[str]:
     lines, value_texts = straight_lines(CPrinter(names, {}, {}), list(results.values()))
-    return [*lines, *(f"{target} = {text};" for target, text in zip(results, value_texts, strict=True))]
+    return [
+        *lines,
+        *(f"{target} = {text};" for target, text in zip(results, value_texts, strict=True)),
+    ]
 
 
 def poses_source(
@@ -120,8 +140,9 @@ def poses_source(
     second: bool,
     width: int,
 ) -> str:
-    """A C file with `poses(n, z, r, out)`: many poses, `width` numbers for each. `texts` are texts of the functions and
-    of others, `assignments` statements that fill `v` from `z[i]` (and `r[i]`)."""
+    """A C file with `poses(n, z, r, out)`: many poses, `width` numbers for each. `texts` are texts
+    of the functions and of others, `assignments` statements that fill `v` from `z[i]` (and
+    `r[i]`)."""
     return fill_runtime_file(
         "poses.c",
         HEAD=source_head(DOUBLE) + kernel_files(functions, Kernel({})),
@@ -133,7 +154,10 @@ def poses_source(
 
 
 def values_source(name: str, symbols: Sequence[Symbol], results: Sequence[Expr]) -> str:
-    """C of straight-line results over an array of values: `void name(const double *s, double *out)`."""
+    """C of straight-line results over an array of values: `void name(const double *s, double
+    *out)`."""
     names = {x: f"s[{i}]" for i, x in enumerate(symbols)}
     lines = _statements({f"out[{i}]": e for i, e in enumerate(results)}, names)
-    return _static_function(f"void {name}(const double *s, double *out)", [_void_casts("s"), *lines])
+    return _static_function(
+        f"void {name}(const double *s, double *out)", [_void_casts("s"), *lines]
+    )

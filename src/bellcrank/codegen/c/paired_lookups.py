@@ -1,8 +1,9 @@
-"""Look-ups of the same formulas two at a time, in the lanes of a vector: the left and the right of an axle.
+"""Look-ups of the same formulas two at a time, in the lanes of a vector: the left and the right of
+an axle.
 
 In:  a `SimulationProgram` and how its routines are called. Out: `PairedRoutine` routines, sections that call them, and
-their texts. Where a processor has no vectors of two (`room.c`), and where one of the two lies outside its grid, a pair
-calls its members.
+their texts. Where a processor has no vectors of two (`room.c`), and where one of the two lies
+outside its grid, a pair calls its members.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ PAIR = NumberType("pair", "Pair", DOUBLE.epsilon, "", "math.h", "sincos.c")
 
 @dataclass(frozen=True)
 class PairedRoutine:
-    """Two routines that are called as one: arguments of the first and of the second, values of both in turns."""
+    """Two routines that are called as one: arguments of the first and of the second, values of both
+    in turns."""
 
     name: str
     members: tuple[CallableRoutine, CallableRoutine]
@@ -77,7 +79,12 @@ def pair_lookups(
             continue
         f, value_indices = routine.formulas.function, tuple(requested_values(program, routine))
         partner = next(
-            (w for w in unpaired if w[2] == value_indices and _are_equal_lookups(w[1], f, value_indices)), None
+            (
+                w
+                for w in unpaired
+                if w[2] == value_indices and _are_equal_lookups(w[1], f, value_indices)
+            ),
+            None,
         )
         if partner is None:
             unpaired.append((routine, f, value_indices))
@@ -85,10 +92,13 @@ def pair_lookups(
         unpaired.remove(partner)
         pair = (partner[0], routine)
         twin = PairedRoutine(
-            f"{routine_name(pair[0].name)}_beside_{routine_name(pair[1].name)}", pair, f, value_indices,
+            f"{routine_name(pair[0].name)}_beside_{routine_name(pair[1].name)}",
+            pair,
+            f,
+            value_indices,
             tuple(x for two in zip(pair[0].returns, pair[1].returns, strict=True) for x in two),
             pair[0].argument_count + pair[1].argument_count,
-        )  # fmt: skip
+        )
         twin_calls[twin] = ExternalCall(twin, -1, 0, external_name(twin))
     return twin_calls
 
@@ -97,12 +107,16 @@ def _are_equal_lookups(a: GridLookup, b: GridLookup, value_indices: Sequence[int
     """The same formulas over the same grid, within which they hold?"""
     grid = (a.lows, a.highs, a.steps, a.cell_counts) == (b.lows, b.highs, b.steps, b.cell_counts)
     same_formulas = (
-        a.places == b.places and a.numbers == b.numbers and all(a.values[i] == b.values[i] for i in value_indices)
+        a.places == b.places
+        and a.numbers == b.numbers
+        and all(a.values[i] == b.values[i] for i in value_indices)
     )
     return grid and same_formulas and not a.beyond and not b.beyond
 
 
-def merge_paired_calls(functions: Sequence[ProgramFunction], twins: Sequence[CallableRoutine]) -> list[ProgramFunction]:
+def merge_paired_calls(
+    functions: Sequence[ProgramFunction], twins: Sequence[CallableRoutine]
+) -> list[ProgramFunction]:
     """Functions in which pairs are called where each of their members was called once."""
     return [replace(f, section=_merge_calls_in_section(f.section, twins)) for f in functions]
 
@@ -113,14 +127,21 @@ def _merge_calls_in_section(section: Section, twins: Sequence[CallableRoutine]) 
     for twin in twins:
         assert isinstance(twin, PairedRoutine)
         member_calls = [
-            [s for s in statements if isinstance(s, CallStatement) and s.routine is m] for m in twin.members
+            [s for s in statements if isinstance(s, CallStatement) and s.routine is m]
+            for m in twin.members
         ]
         if [len(p) for p in member_calls] != [1, 1]:
             continue
         (first,), (second,) = member_calls
-        if defined.isdisjoint(symbols_in_order([*first.arguments, *second.arguments])):  # known from the start
-            targets = tuple(t for two in zip(first.targets, second.targets, strict=True) for t in two)
-            twin_call: Statement = CallStatement(targets, twin, (*first.arguments, *second.arguments))
+        if defined.isdisjoint(
+            symbols_in_order([*first.arguments, *second.arguments])
+        ):  # known from the start
+            targets = tuple(
+                t for two in zip(first.targets, second.targets, strict=True) for t in two
+            )
+            twin_call: Statement = CallStatement(
+                targets, twin, (*first.arguments, *second.arguments)
+            )
             unpaired = [s for s in statements if s is not first and s is not second]
             position = min(i for i, s in enumerate(statements) if s is first or s is second)
             statements = [*unpaired[:position], twin_call, *unpaired[position:]]
@@ -132,7 +153,9 @@ def twin_text(twin: CallableRoutine) -> str:
     assert isinstance(twin, PairedRoutine)
     f = twin.lookup
     indices, values = f.restrict(twin.wanted)
-    names = {f.numbers[k]: f"TWO({i})" for i, k in enumerate(indices)} | {s: s.name for s in f.places}
+    names = {f.numbers[k]: f"TWO({i})" for i, k in enumerate(indices)} | {
+        s: s.name for s in f.places
+    }
     lines, value_texts = straight_lines(PairPrinter(names, {}, {}, PAIR), values)
     argument_names = ("z", "r")[: len(f.lows)]
     members = [routine_name(m.name) for m in twin.members]
@@ -141,12 +164,19 @@ def twin_text(twin: CallableRoutine) -> str:
         NAMES=" and ".join(m.name for m in twin.members),
         CALLED=external_name(twin),
         ARGUMENTS=", ".join(f"double {x}{i}" for i in (0, 1) for x in argument_names),
-        GIVEN=", ".join(f"x{i}[] = {{{', '.join(f'{x}{i}' for x in argument_names)}}}" for i in (0, 1)),
+        GIVEN=", ".join(
+            f"x{i}[] = {{{', '.join(f'{x}{i}' for x in argument_names)}}}" for i in (0, 1)
+        ),
         FIRST=f"{members[0]}_of",
         SECOND=f"{members[1]}_of",
-        PLACES="\n".join(f"const Pair {s.name} = {{p0[{i}], p1[{i}]}};" for i, s in enumerate(f.places)),
+        PLACES="\n".join(
+            f"const Pair {s.name} = {{p0[{i}], p1[{i}]}};" for i, s in enumerate(f.places)
+        ),
         UNUSED=" ".join(f"(void){x};" for x in ("a0", "a1", *(s.name for s in f.places))),
         LINES="\n".join(lines),
-        RESULTS="\n".join(f"PAIR_TO(v + {2 * i}, {text});" for i, text in zip(twin.wanted, value_texts, strict=True)),
+        RESULTS="\n".join(
+            f"PAIR_TO(v + {2 * i}, {text});"
+            for i, text in zip(twin.wanted, value_texts, strict=True)
+        ),
         COUNT=str(len(f.values)),
     )

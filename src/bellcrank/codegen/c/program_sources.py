@@ -9,8 +9,8 @@ BETWEEN = "\f\n"
 
 @dataclass(frozen=True)
 class ProgramSources:
-    """A program as C source, but for its end: either the kernel (`unity`), or what attaches the program to one that was
-    compiled before (`linked`)."""
+    """A program as C source, but for its end: either the kernel (`unity`), or what attaches the
+    program to one that was compiled before (`linked`)."""
 
     common: str
     unity: str

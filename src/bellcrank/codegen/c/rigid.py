@@ -18,8 +18,9 @@ from bellcrank.program.statements import Section, prune_section
 class RigidWheel:
     """A rigid wheel as generated code knows it, in equation units.
 
-    `inputs`: places in w of the force along x and z and of the moment of the ground (-1: none). `facts`: places among
-    the outputs of x, z, vx, vz, spin, ax, az, turn. `resistance`: rolling resistance. `ground` as the kernel knows it.
+    `inputs`: places in w of the force along x and z and of the moment of the ground (-1: none).
+    `facts`: places among the outputs of x, z, vx, vz, spin, ax, az, turn. `resistance`: rolling
+    resistance. `ground` as the kernel knows it.
     """
 
     name: str
@@ -54,7 +55,10 @@ def wheel_tables(wheels: Sequence[RigidWheel]) -> str:
     """The ground and what is known of the wheels, in C."""
     grounds = {f"wheel_ground_{kernel_function_digest(w.ground)}": w.ground for w in wheels}
     names = [f"&wheel_ground_{kernel_function_digest(w.ground)}_of" for w in wheels]
-    texts = [Kernel({}).take("ground_parts.c"), *(function_data(name, g) for name, g in grounds.items())]
+    texts = [
+        Kernel({}).take("ground_parts.c"),
+        *(function_data(name, g) for name, g in grounds.items()),
+    ]
     texts += [
         f"static const Ground *const WHEEL_GROUND[] = {{{', '.join(names)}}};",
         c_data_definitions(wheel_data(wheels)),

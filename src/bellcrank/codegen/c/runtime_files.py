@@ -10,13 +10,16 @@ from bellcrank.core.files.template import fill_template, template_text
 from bellcrank.core.numeric.tuning import constants
 
 
-def fill_runtime_file(name: str, common: Mapping[str, str] | None = None, /, **replacements: str) -> str:
+def fill_runtime_file(
+    name: str, common: Mapping[str, str] | None = None, /, **replacements: str
+) -> str:
     """A file of the folder `fill_runtime_file`, filled; pieces of `common` may be left over."""
     return fill_template(template_text("bellcrank.codegen/c/runtime", name), replacements, common)
 
 
 def source_head(number: NumberType, local: bool = False) -> str:
-    """What every file begins with; functions of one that is `local` are for the file that includes it."""
+    """What every file begins with; functions of one that is `local` are for the file that includes
+    it."""
     return fill_runtime_file("head.c", MATH=number.header, LOCAL="yes" if local else "")
 
 
@@ -34,6 +37,8 @@ def constant_definitions(group: Any, number: NumberType, prefix: str = "") -> st
             text = f"enum {{ {name} = {value} }};"
         else:
             value_text = f"{value!r}{number.suffix}"
-            text = f"#define {name} {value_text}" if value >= 0 else f"#define {name} ({value_text})"
+            text = (
+                f"#define {name} {value_text}" if value >= 0 else f"#define {name} ({value_text})"
+            )
         lines.append(f"{text:<31} /* {c.note} */\n")
     return "".join(lines)

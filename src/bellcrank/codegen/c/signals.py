@@ -23,9 +23,14 @@ def signal_cases() -> str:
     for kind in SIGNAL_KINDS.values():
         printer = _c_signal_printer(kind)
         lines.append(f"    case {kind.name.upper()}: {{ /* {', '.join(kind.parameter_names)} */")
-        lines += [f"        const real {name} = {printer.text(x)};" for name, x in kind.local_definitions]
+        lines += [
+            f"        const real {name} = {printer.text(x)};" for name, x in kind.local_definitions
+        ]
         *first, last = [printer.text(x) for x in kind.derivative_formulas]
-        lines += [f"        if (in->rate == {i})\n            return {text};" for i, text in enumerate(first)]
+        lines += [
+            f"        if (in->rate == {i})\n            return {text};"
+            for i, text in enumerate(first)
+        ]
         lines += [f"        return {last};", "    }"]
     return "".join(f"{line}\n" for line in lines)
 
@@ -45,7 +50,8 @@ static real input_value(const Input *in, real t)
 
 
 def kind_rows() -> str:
-    """What written programs know of the kinds: word, number, how many numbers, how often differentiable."""
+    """What written programs know of the kinds: word, number, how many numbers, how often
+    differentiable."""
     return ",\n    ".join(
         f'{{"{k.name}", {k.name.upper()}, {len(k.numbers)}, {len(k.derivative_formulas) - 1}}}'
         for k in SIGNAL_KINDS.values()
@@ -63,6 +69,9 @@ def break_cases() -> str:
     for kind in SIGNAL_KINDS.values():
         if kind.breaks:
             lines.append(f"    case {kind.name.upper()}:")
-            lines += [f"        at[{i}] = {_c_signal_printer(kind).text(x)};" for i, x in enumerate(kind.breaks)]
+            lines += [
+                f"        at[{i}] = {_c_signal_printer(kind).text(x)};"
+                for i, x in enumerate(kind.breaks)
+            ]
             lines.append(f"        return {len(kind.breaks)};")
     return "".join(f"{line}\n" for line in lines)

@@ -1,4 +1,5 @@
-"""C99 source of a program: its functions and the kernel that runs them in one file that needs nothing but a C compiler.
+"""C99 source of a program: its functions and the kernel that runs them in one file that needs
+nothing but a C compiler.
 
 In:  a `SimulationProgram`, and the words for its comments. Out: text. `functions` prints the functions, `run` what the
 kernel is reported of them.
@@ -15,7 +16,12 @@ from bellcrank.codegen.c.functions import C_NAMES, CFunctions, call_signature
 from bellcrank.codegen.c.kernel_features import feature_tables, kernel_features
 from bellcrank.codegen.c.linkage import kernel_files
 from bellcrank.codegen.c.outputs_from_rhs import share_rhs_values
-from bellcrank.codegen.c.paired_lookups import PairedRoutine, merge_paired_calls, pair_lookups, twin_text
+from bellcrank.codegen.c.paired_lookups import (
+    PairedRoutine,
+    merge_paired_calls,
+    pair_lookups,
+    twin_text,
+)
 from bellcrank.codegen.c.printer import ExternalCall, external_calls
 from bellcrank.codegen.c.program_sources import ProgramSources
 from bellcrank.codegen.c.rigid import RigidWheel, wheels_at
@@ -37,7 +43,13 @@ from bellcrank.codegen.split_functions import MAX_STATEMENTS_PER_PART
 from bellcrank.kernel.text import Kernel
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.program_functions import ProgramFunction
-from bellcrank.program.statements import CallStatement, NullSpaceSolve, Section, SolveStatement, section_expressions
+from bellcrank.program.statements import (
+    CallStatement,
+    NullSpaceSolve,
+    Section,
+    SolveStatement,
+    section_expressions,
+)
 from bellcrank.symbolic.expr import Func, postorder
 from bellcrank.symbolic.expr.function_table import helper_sources
 
@@ -70,22 +82,33 @@ def c_sources(
     halves: bool = False,
     table_data: bool = False,
 ) -> ProgramSources:
-    """The program as C source. User functions named in `outside` are called back even if they are given in C.
+    """The program as C source. User functions named in `outside` are called back even if they are
+    given in C.
 
-    `extra` are further functions by name, which store the results of their sections in `out`. With `dae`, runs of a
-    model with closed loops are those of methods for differential-algebraic equations; with `wheels`, rigid wheels
-    touch, bounce and roll; with `stiff`, there are runs by stiff methods, too. With `bound`, rates can be had and steps
-    be taken by one call. With `local`, nothing of it can be seen from outside: for a file that includes this one.
-    Without `adaptive`, runs are those with fixed steps. With `looks`, rows within steps can be had, as events need
-    them; with `assembles`, closed loops can be closed at a start. With `halves`, a long source can be compiled in
-    two of them. With `table_data`, numbers of tables are not in the text: they are set when it is loaded.
+    `extra` are further functions by name, which store the results of their sections in `out`. With
+    `dae`, runs of a model with closed loops are those of methods for differential-algebraic
+    equations; with `wheels`, rigid wheels touch, bounce and roll; with `stiff`, there are runs by
+    stiff methods, too. With `bound`, rates can be had and steps be taken by one call. With `local`,
+    nothing of it can be seen from outside: for a file that includes this one. Without `adaptive`,
+    runs are those with fixed steps. With `looks`, rows within steps can be had, as events need
+    them; with `assembles`, closed loops can be closed at a start. With `halves`, a long source can
+    be compiled in two of them. With `table_data`, numbers of tables are not in the text: they are
+    set when it is loaded.
     """
-    part_flags = kernel_features(program, dae, stiff, bool(wheels), adaptive, bound, looks, assembles)
+    part_flags = kernel_features(
+        program, dae, stiff, bool(wheels), adaptive, bound, looks, assembles
+    )
     kernel, multipliers = Kernel(part_flags), dae and program.loops is not None
-    tables, user_calls = table_functions(program.tables, table_data), external_calls(program, outside)
+    tables, user_calls = (
+        table_functions(program.tables, table_data),
+        external_calls(program, outside),
+    )
     twins = pair_lookups(program, user_calls) if options.side_by_side else {}
     printer = CFunctions(program, tables.names, {**user_calls, **twins}, longest, DOUBLE)
-    extra_sections = {**(extra or {}), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}
+    extra_sections = {
+        **(extra or {}),
+        **({"wheels_at": wheels_at(program, wheels)} if wheels else {}),
+    }
     functions = [*program.functions_of("multipliers" if multipliers else "minimal")]
     functions += [ProgramFunction.extra(*item) for item in extra_sections.items()]
     paired, shared_values = share_rhs_values(merge_paired_calls(functions, [*twins]), longest)
@@ -97,21 +120,33 @@ def c_sources(
         *routine_texts(program, user_calls.values(), kernel),
         "#define real double\n",
         *helper_function_sources(program, steps, multipliers, kernel),
-        *(twin_text(t) for t in twins if any(isinstance(s, CallStatement) and s.routine is t for s in steps)),
+        *(
+            twin_text(t)
+            for t in twins
+            if any(isinstance(s, CallStatement) and s.routine is t for s in steps)
+        ),
         *tables.text,
         *_user_function_source(user_calls.values(), kernel),
     ]
     texts = printer.function_sources(plans, shared_values)
-    long_names = [name for name in texts if halves and name != "derivatives" and is_long(texts[name])]
-    first_half = [printer.constants(), *(text for name, text in texts.items() if name not in long_names)]
+    long_names = [
+        name for name in texts if halves and name != "derivatives" and is_long(texts[name])
+    ]
+    first_half = [
+        printer.constants(),
+        *(text for name, text in texts.items() if name not in long_names),
+    ]
     second_half = [of_second(C_NAMES.get(name, name), texts[name]) for name in long_names]
     attached, tables_text = [kernel.also("attached.c")], feature_tables(program, part_flags, wheels)
     kernel_text = [*_kernel_linear_systems(program, multipliers, kernel), kernel.take("kernel.c")]
     body = [*first_half] if not long_names else [of_first(first_half), *second_half]
     unity, linked = (
-        [tables_text, *end] if not long_names else [of_first([tables_text, *end])] for end in (kernel_text, attached)
+        [tables_text, *end] if not long_names else [of_first([tables_text, *end])]
+        for end in (kernel_text, attached)
     )
-    return ProgramSources(*("".join(f"{p}\n" for p in lines if p) for lines in ((*first, *body), unity, linked)))
+    return ProgramSources(
+        *("".join(f"{p}\n" for p in lines if p) for lines in ((*first, *body), unity, linked))
+    )
 
 
 def _kernel_linear_systems(p: SimulationProgram, multipliers: bool, kernel: Kernel) -> list[str]:
@@ -129,7 +164,9 @@ def file_header(
     number: NumberType,
     local: bool = False,
 ) -> list[str]:
-    groups = dict(zip(("coordinates", "speeds", "parameters", "inputs"), printer.groups.values(), strict=True))
+    groups = dict(
+        zip(("coordinates", "speeds", "parameters", "inputs"), printer.groups.values(), strict=True)
+    )
     lines = [
         *program_summary(p),
         *(f"{call_signature(f.name):45} {f.kind.what}" for f in functions),
@@ -137,17 +174,24 @@ def file_header(
         "",
         *words.array_comments(p, groups, "qupw {}[{}]", 0),
     ]
-    comments = "\n".join([f"/* {comment_text(p.name)}", "", *(f"   {line}".rstrip() for line in lines), "*/", ""])
+    comments = "\n".join(
+        [f"/* {comment_text(p.name)}", "", *(f"   {line}".rstrip() for line in lines), "*/", ""]
+    )
     return [comments, source_head(number, local), c_data_definitions(size_data(p))]
 
 
 def used_functions(
-    functions: Iterable[ProgramFunction], number: NumberType = DOUBLE, extra_names: Iterable[str] = ()
+    functions: Iterable[ProgramFunction],
+    number: NumberType = DOUBLE,
+    extra_names: Iterable[str] = (),
 ) -> list[str]:
     """Mathematical functions that C lacks."""
     nodes = postorder([e for f in functions for e in section_expressions(f.section)])
     names = {n.name for n in nodes if isinstance(n, Func) and n.function is None}
-    return [re.sub(r"\bdouble\b", number.c, text) for text in helper_sources("c", names.union(extra_names))]
+    return [
+        re.sub(r"\bdouble\b", number.c, text)
+        for text in helper_sources("c", names.union(extra_names))
+    ]
 
 
 def helper_function_sources(
@@ -155,7 +199,9 @@ def helper_function_sources(
 ) -> list[str]:
     """What the statements call, and scales of closed loops."""
     solved, segments = any(isinstance(s, SolveStatement | NullSpaceSolve) for s in steps), []
-    vector_functions = sorted({s.function for s in steps if isinstance(s, VectorizedCall) and len(s.values) > 1})
+    vector_functions = sorted(
+        {s.function for s in steps if isinstance(s, VectorizedCall) and len(s.values) > 1}
+    )
     angles = [sincos_source(DOUBLE) for _ in [0] if any(isinstance(s, SinCosGroup) for s in steps)]
     if (
         vector_functions
@@ -171,18 +217,27 @@ def helper_function_sources(
     if p.loops is not None:
         accelerations = any(isinstance(s, NullSpaceSolve) for s in steps)  # asked for by outputs
         segments.append(c_data_definitions(row_data(p.loops, accelerations or not multipliers)))
-        segments += [kernel.take("elimination.c", "reduced.c", "constrained_rates.c")] if accelerations else []
+        segments += (
+            [kernel.take("elimination.c", "reduced.c", "constrained_rates.c")]
+            if accelerations
+            else []
+        )
     return segments + table_helpers(p, kernel)
 
 
 def table_helpers(p: SimulationProgram, kernel: Kernel) -> list[str]:
     """What tables call."""
     segments = [kernel.take("spline.c")] if p.tables else []
-    return segments + ([kernel.take("surface.c")] if any(len(t.axes) == 2 for t in p.tables) else [])
+    return segments + (
+        [kernel.take("surface.c")] if any(len(t.axes) == 2 for t in p.tables) else []
+    )
 
 
-def routine_texts(program: SimulationProgram, user_calls: Iterable[ExternalCall], kernel: Kernel) -> list[str]:
-    """User functions that stand in this file, or next to it in Fortran; users may have a `real` of their own."""
+def routine_texts(
+    program: SimulationProgram, user_calls: Iterable[ExternalCall], kernel: Kernel
+) -> list[str]:
+    """User functions that stand in this file, or next to it in Fortran; users may have a `real` of
+    their own."""
     internal = [c for c in user_calls if c.c_name is not None]
     lines = [fortran_prototype(c.routine) for c in internal if c.foreign]
     lines.append(

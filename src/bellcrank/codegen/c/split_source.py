@@ -1,7 +1,9 @@
-"""A long source that may be compiled as a whole or in two halves, next to each other, with the same functions and bits.
+"""A long source that may be compiled as a whole or in two halves, next to each other, with the same
+functions and bits.
 
-Long functions next to the rates (outputs, slopes) are the second half; what they call stands in both, and holds no
-variables but numbers of tables, which are set in both. A compiler that defines `HALF` as 1 or 2 sees that half alone.
+Long functions next to the rates (outputs, slopes) are the second half; what they call stands in
+both, and holds no variables but numbers of tables, which are set in both. A compiler that defines
+`HALF` as 1 or 2 sees that half alone.
 """
 
 from __future__ import annotations

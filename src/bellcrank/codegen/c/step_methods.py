@@ -19,12 +19,18 @@ def stage_time(node: float) -> str:
 
 
 def method_names() -> str:
-    """Their numbers: those of methods with a fixed step, then explicit ones that choose it, then stiff ones."""
-    fixed, adaptive = (", ".join(name.upper() for name in names) for names in (METHODS, (*EMBEDDED, *STIFF)))
-    two_step = " || ".join(f"(method) == {name.upper()}" for name, m in METHODS.items() if m.two_step)
+    """Their numbers: those of methods with a fixed step, then explicit ones that choose it, then
+    stiff ones."""
+    fixed, adaptive = (
+        ", ".join(name.upper() for name in names) for names in (METHODS, (*EMBEDDED, *STIFF))
+    )
+    two_step = " || ".join(
+        f"(method) == {name.upper()}" for name, m in METHODS.items() if m.two_step
+    )
     return (
         f"enum {{ {fixed}, N_FIXED }};\nenum {{ FIRST_CHOSEN = N_FIXED - 1, {adaptive} }};\n"
-        f"#define TWO_STEP(method) ({two_step}) /* does a step need the rates at the beginning of the one before? */\n"
+        f"#define TWO_STEP(method) ({two_step}) /* does a step need the rates at the "
+        f"beginning of the one before? */\n"
     )
 
 
@@ -53,12 +59,18 @@ def embedded_tables() -> str:
         tables = [("ROWS", m.stage_weights), ("DENSE", m.dense_weights)]
         for table_name, rows in tables:
             lines.append(f"static const real {name}_{table_name}[][MOST_STAGES] = {{")
-            lines += [line for row in rows for line in wrapped_numbers(row or (0.0,), "    {", "},")]
+            lines += [
+                line for row in rows for line in wrapped_numbers(row or (0.0,), "    {", "},")
+            ]
             lines.append("};")
         vectors = {"NODES": m.nodes, "ERROR": m.error_weights, "SECOND": m.second_error_weights}
         for table_name, row in vectors.items():
             if row:
-                lines += [f"static const real {name}_{table_name}[] = {{", *wrapped_numbers(row, "    ", ""), "};"]
+                lines += [
+                    f"static const real {name}_{table_name}[] = {{",
+                    *wrapped_numbers(row, "    ", ""),
+                    "};",
+                ]
         second = f"{name}_SECOND" if m.second_error_weights else "NULL"
         entries.append(
             f"    {{{len(m.stage_weights)}, {m.result_stage}, {len(m.error_weights)}, {m.n_dense_coefficients}, {m.order}, {m.error_exponent}, "
@@ -72,14 +84,20 @@ def embedded_tables() -> str:
 def wrapped_numbers(row: Sequence[float], start: str, end: str) -> list[str]:
     """Numbers of a table, as many to a line as there is room for."""
     return textwrap.wrap(
-        start + ", ".join(map(repr, row)) + end, 112, initial_indent="", subsequent_indent=" " * len(start),
-        break_long_words=False, break_on_hyphens=False, drop_whitespace=True,
-    )  # fmt: skip
+        start + ", ".join(map(repr, row)) + end,
+        112,
+        initial_indent="",
+        subsequent_indent=" " * len(start),
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+    )
 
 
 @dataclass(frozen=True)
 class PreviousStep:
-    """How C knows the step before: whether all of it is `known`, its `old` rates, and how one of two increments is
+    """How C knows the step before: whether all of it is `known`, its `old` rates, and how one of
+    two increments is
     `chosen` where it is known to some of several runs."""
 
     known: str
@@ -89,7 +107,9 @@ class PreviousStep:
 
 ONE_RUN = PreviousStep("fabs(job->behind - h) < GAP*h", "job->old[j]")
 CALLED = PreviousStep("job->behind", "job->old[j]")
-SIDE_BY_SIDE = PreviousStep("past && all(past)", "old[j]", "past ? choose(past[j/N_S], {later}, {first}) : {first}")
+SIDE_BY_SIDE = PreviousStep(
+    "past && all(past)", "old[j]", "past ? choose(past[j/N_S], {later}, {first}) : {first}"
+)
 
 
 def _unit_sized(states: str) -> list[str]:
@@ -106,10 +126,12 @@ def method_cases(
     states: str = "N_S",
     past: PreviousStep = ONE_RUN,
 ) -> str:
-    """The cases of `advance`, which goes from y with rates k to next; those of one method `only`, if it is named.
+    """The cases of `advance`, which goes from y with rates k to next; those of one method `only`,
+    if it is named.
 
-    `summed` is how a state and its increment are added; `prefix` stands before every loop; `states` is their number,
-    that of the model or a multiple of it. Where rates cannot be had, nothing is made of what they left.
+    `summed` is how a state and its increment are added; `prefix` stands before every loop; `states`
+    is their number, that of the model or a multiple of it. Where rates cannot be had, nothing is
+    made of what they left.
     """
     methods = [METHODS[only]] if only else [*METHODS.values()]
     max_stages = max(m.n_rhs_by_stages for m in methods)
@@ -120,14 +142,25 @@ def method_cases(
     lines += [] if only else ["    switch (job->method) {"]
     for m in methods:
         ending = _unit_sized(states)
-        steps = _semi_implicit(summed, states) if m.semi_implicit else _explicit_step(m, summed, states, past, ending)
+        steps = (
+            _semi_implicit(summed, states)
+            if m.semi_implicit
+            else _explicit_step(m, summed, states, past, ending)
+        )
         steps = _insert_before_loops(steps, prefix)
         comment = f"/* {m.description} */" if m.description else ""
         if only:
-            lines += [f"    {comment or f'/* {m.name} */'}", *(line.removeprefix("    ") for line in steps)]
+            lines += [
+                f"    {comment or f'/* {m.name} */'}",
+                *(line.removeprefix("    ") for line in steps),
+            ]
         else:
             lines += [f"    case {m.name.upper()}:{f' {comment}' if comment else ''}"]
-            lines += ["    default: /* there is no other, which compilers cannot know */"] if m is methods[-1] else []
+            lines += (
+                ["    default: /* there is no other, which compilers cannot know */"]
+                if m is methods[-1]
+                else []
+            )
             lines += [*steps, "        break;"]
     ending = _unit_sized(states)
     return "\n".join([*lines, *([] if only else ["    }"]), *ending, "    return failed;", ""])
@@ -146,7 +179,8 @@ static int advance(GIVEN Job *job, real h, real t, real middle, real end, const 
 
 
 def advance_of_group(only: str, single: bool) -> str:
-    """The same for a group of runs, of one method if it is named; in `single` precision sums carry what is rounded."""
+    """The same for a group of runs, of one method if it is named; in `single` precision sums carry
+    what is rounded."""
     summed = "summed({}, {}, &carried[j])" if single else "{} + {}"
     cases = method_cases(only, summed, "" if only else "UNROLLED", "N_Y", SIDE_BY_SIDE)
     return f"""/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller.
@@ -164,7 +198,10 @@ static int advance(Job *job, scalar h, double t, double middle, double end, cons
 
 def _array_declarations(declared: Sequence[str]) -> str:
     """Arrays `name[size]` as the kernel declares them, two to a line."""
-    each = [f"ARRAY(real, {name}, {size.rstrip(']')});" for name, size in (x.split("[") for x in declared)]
+    each = [
+        f"ARRAY(real, {name}, {size.rstrip(']')});"
+        for name, size in (x.split("[") for x in declared)
+    ]
     return "\n".join(f"    {' '.join(each[i : i + 2])}" for i in range(0, len(each), 2))
 
 
@@ -189,10 +226,18 @@ def _explicit_step(
             "            return failed;",
             "        }",
         ]
-        result = f"({past.chosen.format(later=two_step_sum, first=result)})" if past.chosen else result
+        result = (
+            f"({past.chosen.format(later=two_step_sum, first=result)})" if past.chosen else result
+        )
     for i, s in enumerate(m.stages, 2):
-        call = f"failed = rates(job, {int(m.updates_memory_in_stages)}, {stage_time(s.node)}, stage, k{i}, w)"
-        lines += [*_state_loop(states, f"stage[j] = y[j] + {s.increment.c_source(rates)};"), *_check_for_failure(call)]
+        call = (
+            f"failed = rates(job, {int(m.updates_memory_in_stages)}, {stage_time(s.node)}, "
+            f"stage, k{i}, w)"
+        )
+        lines += [
+            *_state_loop(states, f"stage[j] = y[j] + {s.increment.c_source(rates)};"),
+            *_check_for_failure(call),
+        ]
     return [*lines, *_state_loop(states, f"next[j] = {summed.format('y[j]', result)};")]
 
 
@@ -221,7 +266,8 @@ def _semi_implicit(summed: str, states: str) -> list[str]:
 
 
 def half_explicit_tables() -> str:
-    """Places of the stages of half-explicit methods and weights of the result; other methods have none."""
+    """Places of the stages of half-explicit methods and weights of the result; other methods have
+    none."""
     max_stages = max(m.n_rhs_by_stages for m in METHODS.values())
     half_explicit = [m if m.is_chain else None for m in METHODS.values()]
     stage_counts = ", ".join(str(m.n_rhs_per_step if m else 0) for m in half_explicit)

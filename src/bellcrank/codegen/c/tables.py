@@ -1,7 +1,7 @@
 """Tables in C: arrays of numbers, and one small function for each table.
 
-Numbers stand in the text, or they are `data`: the text has room for points, whatever they are, and who loads the
-compiled program sets them (`table_numbers`) before anything else is called.
+Numbers stand in the text, or they are `data`: the text has room for points, whatever they are, and
+who loads the compiled program sets them (`table_numbers`) before anything else is called.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class TableFunctions:
 
 @dataclass(frozen=True)
 class TableNumbers:
-    """Of all tables of a program: how many points each axis has; points and pieces, in the room there is for them."""
+    """Of all tables of a program: how many points each axis has; points and pieces, in the room
+    there is for them."""
 
     sizes: np.ndarray
     numbers: np.ndarray
@@ -44,7 +45,8 @@ class TableNumbers:
 
 @dataclass(frozen=True)
 class _TableArrays:
-    """How C says how many points the axes of a table have, where these are, and where its pieces are."""
+    """How C says how many points the axes of a table have, where these are, and where its pieces
+    are."""
 
     sizes: list[str]
     points: list[str]
@@ -58,7 +60,9 @@ def table_functions(tables: Sequence[Table], data: bool = False) -> TableFunctio
     arrays = dict(
         zip(
             base_tables,
-            _slices_of_common_arrays(base_tables) if data else map(_own_arrays, base_tables, count(1)),
+            _slices_of_common_arrays(base_tables)
+            if data
+            else map(_own_arrays, base_tables, count(1)),
             strict=True,
         )
     )
@@ -79,7 +83,9 @@ def table_numbers(tables: Sequence[Table]) -> TableNumbers:
         for values, capacity in zip((*t.axes, table_coefficients(t)), _capacity(t), strict=True):
             numbers[offset : offset + len(values)] = values
             offset += capacity
-    return TableNumbers(np.array([len(a) for t in base_tables for a in t.axes], dtype=np.int64), numbers)
+    return TableNumbers(
+        np.array([len(a) for t in base_tables for a in t.axes], dtype=np.int64), numbers
+    )
 
 
 # ---- numbers as data
@@ -99,7 +105,9 @@ def _slices_of_common_arrays(base_tables: Sequence[Table]) -> list[_TableArrays]
             pointers.append(f"table_numbers + {offset}")
             offset += capacity
         n = len(t.axes)
-        arrays.append(_TableArrays([f"table_sizes[{size + i}]" for i in range(n)], pointers[:n], pointers[n]))
+        arrays.append(
+            _TableArrays([f"table_sizes[{size + i}]" for i in range(n)], pointers[:n], pointers[n])
+        )
         size += n
     return arrays
 
@@ -132,8 +140,13 @@ def _own_arrays(t: Table, number: int) -> _TableArrays:
 
 
 def _table_definition(t: Table, arrays: _TableArrays) -> list[str]:
-    lines = [f"/* table {comment_text(t.name)}: points and {'cubic' if t.order == 3 else 'straight'} pieces */"]
-    for name, values in zip((*arrays.points, arrays.pieces), (*t.axes, table_coefficients(t)), strict=True):
+    lines = [
+        f"/* table {comment_text(t.name)}: points and "
+        f"{'cubic' if t.order == 3 else 'straight'} pieces */"
+    ]
+    for name, values in zip(
+        (*arrays.points, arrays.pieces), (*t.axes, table_coefficients(t)), strict=True
+    ):
         lines.append(number_list(name, [*map(float, values)], "real"))
     return [*lines, ""]
 
@@ -144,8 +157,12 @@ def _table_function(t: Table, name: str, arrays: _TableArrays) -> list[str]:
     evaluator = "spline_value" if len(t.axes) == 1 else "surface_value"
     call = f"{evaluator}({', '.join([*axes, arrays.pieces, *map(str, t.derivative), *letters])})"
     return [
-        f"static real {name}({', '.join(f'real {letter}' for letter in letters)})", "{", f"    return {call};", "}", "",
-    ]  # fmt: skip
+        f"static real {name}({', '.join(f'real {letter}' for letter in letters)})",
+        "{",
+        f"    return {call};",
+        "}",
+        "",
+    ]
 
 
 def number_list(name: str, values: Sequence[float], kind: str) -> str:

@@ -1,11 +1,17 @@
-"""User functions in C: their texts, how C declares those of Fortran, and a file for programs in Fortran."""
+"""User functions in C: their texts, how C declares those of Fortran, and a file for programs in
+Fortran."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from bellcrank.codegen.c.runtime_files import source_head
-from bellcrank.codegen.calling_conventions import Texts, argument_names, distinct_sources, external_name
+from bellcrank.codegen.calling_conventions import (
+    Texts,
+    argument_names,
+    distinct_sources,
+    external_name,
+)
 from bellcrank.codegen.identifiers import comment_text
 from bellcrank.codegen.number_type import DOUBLE
 from bellcrank.core.name_lookup import routine_name
@@ -35,7 +41,8 @@ def fortran_prototype(routine: CallableRoutine) -> str:
 
 
 def routines_file(routines: Sequence[CallableRoutine], title: str) -> str:
-    """A file in C for a program in Fortran: routines that are given in C alone, and how Fortran calls them."""
+    """A file in C for a program in Fortran: routines that are given in C alone, and how Fortran
+    calls them."""
     lines = [
         f"/* {comment_text(title)}: user functions in C */",
         source_head(DOUBLE),
@@ -45,5 +52,11 @@ def routines_file(routines: Sequence[CallableRoutine], title: str) -> str:
     for r in routines:  # their own may be static
         numbers, arrays = argument_names(r)
         call = f"routine_{routine_name(r.name)}({', '.join(numbers + arrays)});"
-        lines += [_routine_signature(r), "{", f"    {call if r.returns else f'return {call}'}", "}", ""]
+        lines += [
+            _routine_signature(r),
+            "{",
+            f"    {call if r.returns else f'return {call}'}",
+            "}",
+            "",
+        ]
     return "\n".join(lines)

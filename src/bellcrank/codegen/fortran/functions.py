@@ -1,7 +1,9 @@
-"""Functions of a program in Fortran: subroutines that load what they use by name, follow the statements, store results.
+"""Functions of a program in Fortran: subroutines that load what they use by name, follow the
+statements, store results.
 
-All they need are arguments, as in C, which can call them: t, q, u, p, c, w, results, and what user functions
-remember. Functions above some length are cut into several that share what they need in an array z.
+All they need are arguments, as in C, which can call them: t, q, u, p, c, w, results, and what user
+functions remember. Functions above some length are cut into several that share what they need in an
+array z.
 """
 
 from __future__ import annotations
@@ -21,26 +23,83 @@ from bellcrank.symbolic.expr import ZERO, Expr, Symbol
 from bellcrank.symbolic.expr.function_table import function_names_in
 
 TIME = Symbol("t", "time")
-VALUES = ("start", "update", "entry", "echo")  # in Fortran with `_values`: entry is a word of the language
+VALUES = (
+    "start",
+    "update",
+    "entry",
+    "echo",
+)  # in Fortran with `_values`: entry is a word of the language
 GIVEN = ("t", "q", "u", "p", "c", "w")
 ARRAYS = {"q": "n_q", "u": "n_u", "p": "n_p", "c": "n_c", "w": "n_w"}
-OWN_NAMES = frozenset((
-    *GIVEN, "qd", "ud", "x", "z", "out", "dp", "n_q", "n_u", "n_p", "n_c", "n_w", "n_out", "n_i", "n_memory",
-    "entry_values", "start_values", "update_values", "echo_values", "memory", "externals", "constants", "derivatives",
-    "outputs", "closure", "system", "coordinate_rates", "slopes", "inertias", "model", "sides", "solve_symmetric",
-    "constrained_rates", "correct_q", "correct_u", "spline_value", "surface_value", "interval", "cubic", "merge",
-    "real", "iand", "c_f_pointer", *function_names_in("fortran").values(),
-))  # fmt: skip
+OWN_NAMES = frozenset(
+    (
+        *GIVEN,
+        "qd",
+        "ud",
+        "x",
+        "z",
+        "out",
+        "dp",
+        "n_q",
+        "n_u",
+        "n_p",
+        "n_c",
+        "n_w",
+        "n_out",
+        "n_i",
+        "n_memory",
+        "entry_values",
+        "start_values",
+        "update_values",
+        "echo_values",
+        "memory",
+        "externals",
+        "constants",
+        "derivatives",
+        "outputs",
+        "closure",
+        "system",
+        "coordinate_rates",
+        "slopes",
+        "inertias",
+        "model",
+        "sides",
+        "solve_symmetric",
+        "constrained_rates",
+        "correct_q",
+        "correct_u",
+        "spline_value",
+        "surface_value",
+        "interval",
+        "cubic",
+        "merge",
+        "real",
+        "iand",
+        "c_f_pointer",
+        *function_names_in("fortran").values(),
+    )
+)
 
 
 class FortranFunctions:
     """Prints the functions of a program. `calls`: the names of its routines."""
 
-    def __init__(self, program: SimulationProgram, routine_names: Mapping[CallableRoutine, str], longest: int) -> None:
+    def __init__(
+        self, program: SimulationProgram, routine_names: Mapping[CallableRoutine, str], longest: int
+    ) -> None:
         self.program, self.calls, self.longest = program, routine_names, longest
-        self.groups = {"q": program.coordinates, "u": program.speeds, "p": program.parameters, "w": program.inputs}
+        self.groups = {
+            "q": program.coordinates,
+            "u": program.speeds,
+            "p": program.parameters,
+            "w": program.inputs,
+        }
         self.names = fortran_names([s for group in self.groups.values() for s in group], OWN_NAMES)
-        self.place = {s: f"{letter}({i})" for letter, group in self.groups.items() for i, s in enumerate(group, 1)}
+        self.place = {
+            s: f"{letter}({i})"
+            for letter, group in self.groups.items()
+            for i, s in enumerate(group, 1)
+        }
         self.fixed = {s: f"c({i})" for i, s in enumerate(program.constant_symbols, 1)}
         self.whens = {r: program.memory_phase(r) for r in program.externals}
         self.offsets: dict[CallableRoutine, int] = {}
@@ -48,11 +107,14 @@ class FortranFunctions:
             self.offsets[r] = sum(earlier.memory or 0 for earlier in self.offsets)
 
     def make_printer(self) -> FortranPrinter:
-        return FortranPrinter({**self.names, **self.fixed, TIME: "t"}, self.calls, self.offsets, self.whens)
+        return FortranPrinter(
+            {**self.names, **self.fixed, TIME: "t"}, self.calls, self.offsets, self.whens
+        )
 
     def constants(self) -> str:
         statement_groups = split_steps(
-            [s for s in self.program.constants.statements if isinstance(s, AssignStatement)], self.longest
+            [s for s in self.program.constants.statements if isinstance(s, AssignStatement)],
+            self.longest,
         )
         routine_names = (
             [f"constants_{i}" for i in range(1, len(statement_groups) + 1)]
@@ -67,13 +129,25 @@ class FortranFunctions:
             body += [
                 line
                 for s in statements
-                for line in wrap_statement(f"{self.fixed[s.target]} = {printer.print_expression(s.value)}")
+                for line in wrap_statement(
+                    f"{self.fixed[s.target]} = {printer.print_expression(s.value)}"
+                )
             ]
             bound = "constants" if len(routine_names) == 1 else ""
             texts.append(_subroutine(name, heading, (), arguments, printer, body, bound))
         if len(routine_names) > 1:
             call_lines = [f"call {part}(p, c)" for part in routine_names]
-            texts.append(_subroutine("constants", heading, (), arguments, self.make_printer(), call_lines, "constants"))
+            texts.append(
+                _subroutine(
+                    "constants",
+                    heading,
+                    (),
+                    arguments,
+                    self.make_printer(),
+                    call_lines,
+                    "constants",
+                )
+            )
         return "\n".join(texts)
 
     def function_source(self, f: ProgramFunction) -> str:
@@ -86,7 +160,9 @@ class FortranFunctions:
             printer, part = self.make_printer(), f"{name}_{number}"
             body = self._part_body(statements, (), shared, printer)
             arguments = {"z": ("inout", str(max(len(shared), 1)))}
-            texts.append(_subroutine(part, f"part {number} of {name}", GIVEN, arguments, printer, body))
+            texts.append(
+                _subroutine(part, f"part {number} of {name}", GIVEN, arguments, printer, body)
+            )
             call_lines.append(f"call {part}({', '.join(GIVEN)}, z, x)")
         printer = self.make_printer()
         if shared:
@@ -124,7 +200,9 @@ class FortranFunctions:
         roots = [e for s in statements for e in statement_expressions(s)] + list(results)
         lines = self._argument_loads(roots, printer)
         local_targets = {t for s in statements for t in step_targets(s)}
-        for symbol in dict.fromkeys(n for n in symbols_in_order(roots) if n in shared and n not in local_targets):
+        for symbol in dict.fromkeys(
+            n for n in symbols_in_order(roots) if n in shared and n not in local_targets
+        ):
             printer.names[symbol] = symbol.name
             printer.declared.append(symbol.name)
             lines.append(f"{symbol.name} = z({shared[symbol] + 1})")
@@ -143,16 +221,27 @@ def _subroutine(
     body: Sequence[str],
     bound: str = "",
 ) -> str:
-    """A subroutine with its declarations; one with a name `bound` can be called by C. What is `fixed` comes first, with
-    the user functions at the end. Large arrays of what is recursive are no variables that calls share."""
+    """A subroutine with its declarations; one with a name `bound` can be called by C. What is
+    `fixed` comes first, with the user functions at the end. Large arrays of what is recursive are
+    no variables that calls share."""
     lines = ["real(dp), value :: t"] if fixed else []
-    lines += [f"real(dp), intent(in) :: {', '.join(f'{x}({ARRAYS[x]})' for x in fixed[1:])}"] if fixed else []
+    lines += (
+        [f"real(dp), intent(in) :: {', '.join(f'{x}({ARRAYS[x]})' for x in fixed[1:])}"]
+        if fixed
+        else []
+    )
     for intent in dict.fromkeys(intent for intent, _ in arguments.values()):
-        dimensioned = (f"{x}({size})" for x, (argument_intent, size) in arguments.items() if argument_intent == intent)
+        dimensioned = (
+            f"{x}({size})"
+            for x, (argument_intent, size) in arguments.items()
+            if argument_intent == intent
+        )
         lines.append(f"real(dp), intent({intent}) :: {', '.join(dimensioned)}")
     lines += ["type(externals), intent(inout) :: x"] if fixed else []
     lines += printer.declarations()
     argument_list = ", ".join([*fixed, *arguments, *(["x"] if fixed else [])])
-    head = f"recursive subroutine {name}({argument_list})" + (f' bind(C, name="{bound}")' if bound else "")
+    head = f"recursive subroutine {name}({argument_list})" + (
+        f' bind(C, name="{bound}")' if bound else ""
+    )
     inner = [f"    {line}" for line in [*lines, *body]]
     return "\n".join([f"  ! {heading}", f"  {head}", *inner, f"  end subroutine {name}", ""])

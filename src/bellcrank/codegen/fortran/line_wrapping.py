@@ -14,11 +14,14 @@ _INSIDE = "\0"  # in place of what strings hold
 _STRING = re.compile(r""""(?:[^"]|"")*"|'(?:[^']|'')*'""")
 _BREAK = re.compile(r", | (?=[-+] )|(?<=[\w)])(?<!\*)\*(?!\*)|(?<=[\w)])/(?![=/])")
 _ANYWHERE = re.compile(r"[ (,]|//")
-_WITHIN = re.compile(r"(?<![\"'&])(?=[^\"'&\x80-\xbf])")  # not between the bytes of a letter, nor at doubled quotes
+_WITHIN = re.compile(
+    r"(?<![\"'&])(?=[^\"'&\x80-\xbf])"
+)  # not between the bytes of a letter, nor at doubled quotes
 
 
 def wrap_statement(statement: str, width: int = WIDTH) -> list[str]:
-    """A statement on as many lines as it needs: broken between terms, else between words, else within a string."""
+    """A statement on as many lines as it needs: broken between terms, else between words, else
+    within a string."""
     text = statement.encode().decode("latin-1")
     masked = _STRING.sub(lambda m: f'"{_INSIDE * (len(m[0]) - 2)}"', text)
     indent, lines = " " * (len(text) - len(text.lstrip()) + 4), []
@@ -40,7 +43,9 @@ def _break_position(text: str, masked: str, width: int, indent: int) -> int:
     """Where a line ends that is too long; 0 if it cannot be broken."""
     for pattern in (_BREAK, _ANYWHERE):
         # what stands right after the width is seen too: ** is not broken in two
-        break_columns = (m.end() for m in pattern.finditer(masked, max(width // 4, indent + 1), width + 2))
+        break_columns = (
+            m.end() for m in pattern.finditer(masked, max(width // 4, indent + 1), width + 2)
+        )
         break_column = max((p for p in break_columns if p <= width), default=0)
         if break_column and masked[break_column:].strip() not in ("", "&"):
             return break_column
@@ -51,7 +56,11 @@ def _break_position(text: str, masked: str, width: int, indent: int) -> int:
 def fit_source(source: str) -> str:
     """A source without lines that are longer than the standard allows."""
     lines = source.splitlines()
-    return "".join(f"{x}\n" for line in lines for x in (_fit_line(line) if len(line.encode()) > LIMIT else [line]))
+    return "".join(
+        f"{x}\n"
+        for line in lines
+        for x in (_fit_line(line) if len(line.encode()) > LIMIT else [line])
+    )
 
 
 def _fit_line(line: str) -> list[str]:

@@ -38,28 +38,44 @@ def fortran_implicit(name: str, f: ImplicitFunction) -> str:
     names = implicit_names(f, _SAY)
     inputs = {"s": f"({len(f.state)})"} | {s.name: "" for s in f.inputs}
 
-    def routine(kind: str, returned: dict[str, str], results: dict[str, Expr], **extra_inputs: str) -> str:
+    def routine(
+        kind: str, returned: dict[str, str], results: dict[str, Expr], **extra_inputs: str
+    ) -> str:
         printer = FortranPrinter(names)
         lines, value_texts = straight_lines(printer, list(results.values()))
         lines += [
-            x for target, text in zip(results, value_texts, strict=True) for x in wrap_statement(f"{target} = {text}")
+            x
+            for target, text in zip(results, value_texts, strict=True)
+            for x in wrap_statement(f"{target} = {text}")
         ]
         return _linkage_subroutine(
-            f"{base_name}_{kind}", {**inputs, **extra_inputs}, returned, printer.declarations(), lines
+            f"{base_name}_{kind}",
+            {**inputs, **extra_inputs},
+            returned,
+            printer.declarations(),
+            lines,
         )
 
     def column_entries(groups: Sequence[Sequence[Expr]]) -> dict[str, Expr]:
-        return {f"g({i}, {j})": e for j, group in enumerate(groups, 1) for i, e in enumerate(group, 1)}
+        return {
+            f"g({i}, {j})": e for j, group in enumerate(groups, 1) for i, e in enumerate(group, 1)
+        }
 
     equations = {f"g({i})": -e for i, e in enumerate(f.residual, 1)}
-    equations |= {f"a({i}, {j})": e for i, row in enumerate(f.slopes, 1) for j, e in enumerate(row, 1)}
+    equations |= {
+        f"a({i}, {j})": e for i, row in enumerate(f.slopes, 1) for j, e in enumerate(row, 1)
+    }
     rates = f"({f.unknowns}, {len(f.inputs)})"
     return fill_runtime_file(
         "implicit.f90",
         fields,
         EQUATIONS=routine("rows", {"g": f"({rows})", "a": f"({rows}, {rows})"}, equations),
-        BY_INPUT=routine("by_input", {"g": f"({rows}, {len(f.inputs)})"}, column_entries(f.by_input)),
-        BIAS=routine("bias", {"g": f"({rows}, {f.input_pair_count})"}, column_entries(f.bias), y=rates),
+        BY_INPUT=routine(
+            "by_input", {"g": f"({rows}, {len(f.inputs)})"}, column_entries(f.by_input)
+        ),
+        BIAS=routine(
+            "bias", {"g": f"({rows}, {f.input_pair_count})"}, column_entries(f.bias), y=rates
+        ),
         MORE=", more(3*n)" if len(f.inputs) == 2 else "",
         START="\n".join(number_rows("start", f.start)),
     )
@@ -72,7 +88,12 @@ def _linkage_subroutine(
     lines += [f"    real(dp), intent(in) :: {x}{size}" for x, size in inputs.items()]
     lines += [f"    real(dp), intent(out) :: {x}{size}" for x, size in returned.items()]
     lines += [f"    {line}" for line in first]
-    for x, size in inputs.items():  # an argument that is not used is named, so that the compiler need not wonder
+    for (
+        x,
+        size,
+    ) in (
+        inputs.items()
+    ):  # an argument that is not used is named, so that the compiler need not wonder
         if not re.search(rf"\b{x}\b", "\n".join(body)):
             entry = f"{x}({', '.join('1' for _ in size.split(','))})" if size else x
             lines.append(f"    if ({entry} > huge(1.0_dp)) return ! not used")

@@ -20,7 +20,8 @@ _SAY = LookupSyntax(
     beyond="{own} = min(max({x}, {low}), {high})\n"
     "{excess} = {x} - {own}\n"
     "{inside} = merge(0.0_dp, 1.0_dp, {x} < {own} .or. {x} > {own})",
-    cell="{x}_cell = min(max(int(({own} - ({low}))*{per}), 0), {last})\n{place} = {own} - ({low}) - {x}_cell*{step}",
+    cell="{x}_cell = min(max(int(({own} - ({low}))*{per}), 0), {last})\n{place} = {own} - "
+    "({low}) - {x}_cell*{step}",
     printer=FortranPrinter,
 )
 
@@ -29,12 +30,16 @@ def fortran_lookup(name: str, f: GridLookup, value_indices: Sequence[int]) -> st
     """The routine; values that are not wanted are 0."""
     filling = lookup_filling(name, f, value_indices, _SAY)
     argument_names = filling.pieces["GIVEN"].split(", ")
-    results = [line for i, text in filling.shown.items() for line in wrap_statement(f"v({i + 1}) = {text}")]
+    results = [
+        line for i, text in filling.shown.items() for line in wrap_statement(f"v({i + 1}) = {text}")
+    ]
     return fill_runtime_file(
         "lookup.f90",
         filling.pieces,
         WIDTH=str(filling.rows.shape[1]),
-        REALS=", ".join([*filling.marks, *([f"{x}_in" for x in argument_names] if f.beyond else [])]),
+        REALS=", ".join(
+            [*filling.marks, *([f"{x}_in" for x in argument_names] if f.beyond else [])]
+        ),
         INTEGERS=", ".join(f"{x}_cell" for x in argument_names),
         CELLS="\n".join(number_rows("cells", filling.rows)),
         DECLARED="\n".join(filling.printer.declarations()),

@@ -20,7 +20,8 @@ _FLAG = "merge(1.0_dp, 0.0_dp, "
 
 
 class FortranPrinter(CodePrinter):
-    """Text of expressions; `calls` gives the names of tables and user functions, `offsets` where memories begin."""
+    """Text of expressions; `calls` gives the names of tables and user functions, `offsets` where
+    memories begin."""
 
     FUNCTIONS: ClassVar[Mapping[str, str]] = function_names_in("fortran")
     PI_TEXT = "3.141592653589793_dp"
@@ -62,7 +63,9 @@ class FortranPrinter(CodePrinter):
 
     def print_conditional(self, args: list[Piece]) -> Piece:
         flag = args[0][0]
-        condition = flag[len(_FLAG) : -1] if flag.startswith(_FLAG) else f".not. abs({flag}) <= 0.0_dp"
+        condition = (
+            flag[len(_FLAG) : -1] if flag.startswith(_FLAG) else f".not. abs({flag}) <= 0.0_dp"
+        )
         return f"merge({args[1][0]}, {args[2][0]}, {condition})", ATOM
 
     def print_routine_call(self, node: Func, args: list[Piece]) -> Piece:
@@ -78,7 +81,11 @@ class FortranPrinter(CodePrinter):
     def print_statement(self, s: Statement) -> list[str]:
         """The lines of a statement; its targets get their names."""
         lines = self._statement_lines(s)
-        targets = [s.target] if isinstance(s, AssignStatement) else [t for t in s.targets if t is not None]
+        targets = (
+            [s.target]
+            if isinstance(s, AssignStatement)
+            else [t for t in s.targets if t is not None]
+        )
         self.names.update({t: t.name for t in targets})
         self.declared += [t.name for t in targets]
         return lines
@@ -96,25 +103,34 @@ class FortranPrinter(CodePrinter):
         self.arrays += [f"real(dp) :: matrix{k}({n}, {n}), right{k}({n})"]
         lines = []
         for i, row in enumerate(s.matrix):
-            lines += wrap_statement(f"matrix{k}({i + 1}, 1:{i + 1}) = {self._array_literal(row[: i + 1])}")
+            lines += wrap_statement(
+                f"matrix{k}({i + 1}, 1:{i + 1}) = {self._array_literal(row[: i + 1])}"
+            )
         lines += wrap_statement(f"right{k} = {self._array_literal(s.right)}")
         lines.append(f"call solve_symmetric(matrix{k}, right{k})")
         return [*lines, *(f"{t.name} = right{k}({i})" for i, t in enumerate(s.targets, 1))]
 
     def _null_space_solve(self, s: NullSpaceSolve, k: int) -> list[str]:
-        """The kernel solves it: rows one after another, of the mass matrix those of its lower triangle."""
+        """The kernel solves it: rows one after another, of the mass matrix those of its lower
+        triangle."""
         arrays = {
             f"mass{k}": [*chain(*s.mass)],
             f"force{k}": s.force,
             f"rows{k}": [*chain(*s.rows)],
             f"right{k}": s.right,
         }
-        sizes = {name: max(len(values), 1) for name, values in arrays.items()} | {f"rates{k}": len(s.targets)}
+        sizes = {name: max(len(values), 1) for name, values in arrays.items()} | {
+            f"rates{k}": len(s.targets)
+        }
         self.arrays += [f"real(dp) :: {', '.join(f'{name}({n})' for name, n in sizes.items())}"]
         lines = [f"{name} = 0" for name in arrays]
         for name, values in arrays.items():
             entries = ((i, x) for i, x in enumerate(values, 1) if x is not ZERO)
-            lines += [line for i, x in entries for line in wrap_statement(f"{name}({i}) = {self.print_expression(x)}")]
+            lines += [
+                line
+                for i, x in entries
+                for line in wrap_statement(f"{name}({i}) = {self.print_expression(x)}")
+            ]
         lines.append(f"call constrained_rates({', '.join(sizes)})")
         return [*lines, *(f"{t.name} = rates{k}({i})" for i, t in enumerate(s.targets, 1))]
 
@@ -134,19 +150,24 @@ class FortranPrinter(CodePrinter):
             self.arrays.append(f"real(dp) :: kept{k}({routine.memory})")
             lines += ["call c_f_pointer(x%memory, memory, [n_memory])", f"kept{k} = {memory_slice}"]
             arguments.append(f"kept{k}")
-            closing_lines.append(f"if (iand(x%live, {self.whens[routine]}) /= 0) {memory_slice} = kept{k}")
+            closing_lines.append(
+                f"if (iand(x%live, {self.whens[routine]}) /= 0) {memory_slice} = kept{k}"
+            )
             if self._MEMORY not in self.arrays:
                 self.arrays.append(self._MEMORY)
         name = self.calls[routine]
         if routine.returns:
             lines += wrap_statement(f"call {name}({', '.join(arguments)})")
-            closing_lines += [f"{t.name} = values{k}({i})" for i, t in enumerate(s.targets, 1) if t is not None]
+            closing_lines += [
+                f"{t.name} = values{k}({i})" for i, t in enumerate(s.targets, 1) if t is not None
+            ]
         else:
             target = s.targets[0]
             if target is None:
                 self.arrays.append(f"real(dp) :: unused{k}")
             lines += wrap_statement(
-                f"{f'unused{k}' if target is None else target.name} = {name}({', '.join(arguments)})"
+                f"{f'unused{k}' if target is None else target.name} = "
+                f"{name}({', '.join(arguments)})"
             )
         return [*lines, *closing_lines]
 

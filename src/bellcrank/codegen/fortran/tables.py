@@ -28,7 +28,9 @@ def table_function(name: str, t: Table) -> str:
     if len(t.axes) == 1:
         call = f"spline_value(points_x, pieces, {t.derivative[0]}, x)"
     else:
-        call = f"surface_value(points_x, points_y, pieces, {t.derivative[0]}, {t.derivative[1]}, x, y)"
+        call = (
+            f"surface_value(points_x, points_y, pieces, {t.derivative[0]}, {t.derivative[1]}, x, y)"
+        )
     lines += [f"    value = {call}", f"  end function {name}", ""]
     if not any("(i)" in line or "i = 1" in line for line in lines):
         lines.remove("    integer :: i")
@@ -38,12 +40,16 @@ def table_function(name: str, t: Table) -> str:
 def _constant_array(name: str, values: Sequence[float]) -> list[str]:
     """A constant array; one that is longer than a statement may be is filled by DATA statements."""
     if len(values) <= 400:
-        return [f"    real(dp), parameter :: {name}({len(values)}) = [ &", f"    {wrapped_fortran_numbers(values)}]"]
+        return [
+            f"    real(dp), parameter :: {name}({len(values)}) = [ &",
+            f"    {wrapped_fortran_numbers(values)}]",
+        ]
     lines = [f"    real(dp), save :: {name}({len(values)})"]
     for start in range(0, len(values), 400):
         part = values[start : start + 400]
         lines.append(
-            f"    data ({name}(i), i = {start + 1}, {start + len(part)}) / &\n    {wrapped_fortran_numbers(part)}/"
+            f"    data ({name}(i), i = {start + 1}, {start + len(part)}) / &\n    "
+            f"{wrapped_fortran_numbers(part)}/"
         )
     return lines
 
@@ -52,7 +58,9 @@ def number_rows(name: str, rows: Iterable[Sequence[float]]) -> list[str]:
     """An array whose columns are rows of numbers; it uses an integer i."""
     lines = []
     for k, row in enumerate(rows, 1):
-        lines += wrap_statement(f"data ({name}(i, {k}), i = 1, {len(row)}) / {', '.join(map(real_literal, row))}/")
+        lines += wrap_statement(
+            f"data ({name}(i, {k}), i = 1, {len(row)}) / {', '.join(map(real_literal, row))}/"
+        )
     return [f"real(dp), save :: {name}({len(row)}, {k})", *lines]
 
 

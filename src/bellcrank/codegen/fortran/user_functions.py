@@ -1,10 +1,16 @@
-"""User functions in Fortran: their texts, what Fortran says of those of C, and a file for programs in C."""
+"""User functions in Fortran: their texts, what Fortran says of those of C, and a file for programs
+in C."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bellcrank.codegen.calling_conventions import Texts, argument_names, distinct_sources, external_name
+from bellcrank.codegen.calling_conventions import (
+    Texts,
+    argument_names,
+    distinct_sources,
+    external_name,
+)
 from bellcrank.codegen.fortran.runtime_files import fill_runtime_file
 from bellcrank.codegen.identifiers import comment_text
 from bellcrank.core.name_lookup import routine_name
@@ -21,7 +27,8 @@ def routine_sources(routines: Texts) -> list[str]:
 
 
 def routines_file(routines: Sequence[CallableRoutine], title: str) -> str:
-    """A file in Fortran for a program in C: routines that are given in Fortran alone, and how C calls them."""
+    """A file in Fortran for a program in C: routines that are given in Fortran alone, and how C
+    calls them."""
     bound = []
     for r in routines:
         numbers, arrays = argument_names(r)
@@ -39,7 +46,9 @@ def routines_file(routines: Sequence[CallableRoutine], title: str) -> str:
 
 def c_interfaces(routines: Sequence[CallableRoutine]) -> list[str]:
     """What a module in Fortran says of routines that are given in C."""
-    lines = [f"  {line}" for r in routines for line in _bind_c_procedure(r, external_name(r), [])[:-1]]
+    lines = [
+        f"  {line}" for r in routines for line in _bind_c_procedure(r, external_name(r), [])[:-1]
+    ]
     return ["  interface ! user functions in C", *lines, "  end interface", ""] if routines else []
 
 

@@ -36,10 +36,14 @@ def python_implicit(name: str, f: ImplicitFunction) -> str:
     head = f"def {fields['NAME']}_{{}}(s, {fields['GIVEN']}{{}}):\n"
 
     def rows_function(kind: str, rows: Sequence[Sequence[Expr]], extra: str = "") -> str:
-        lines, value_texts = straight_lines(PythonPrinter(implicit_names(f, _SAY)), [e for row in rows for e in row])
+        lines, value_texts = straight_lines(
+            PythonPrinter(implicit_names(f, _SAY)), [e for row in rows for e in row]
+        )
         text_iterator = iter(value_texts)
         lists = [f"    [{', '.join(next(text_iterator) for _ in row)}]," for row in rows]
-        return head.format(kind, extra) + "".join(f"    {line}\n" for line in [*lines, "return (", *lists, ")"])
+        return head.format(kind, extra) + "".join(
+            f"    {line}\n" for line in [*lines, "return (", *lists, ")"]
+        )
 
     return fill_runtime_file(
         "implicit.py.in",

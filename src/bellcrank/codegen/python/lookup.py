@@ -16,8 +16,10 @@ _SAY = LookupSyntax(
     real=repr,
     within="{least} <= {x} <= {most}",
     both=" and ",
-    beyond="{own} = min(max({x}, {low}), {high})\n{excess}, {inside} = {x} - {own}, float({x} == {own})",
-    cell="{x}_cell = min(max(int(({own} - {low}) * {per}), 0), {last})\n{place} = {own} - {low} - {x}_cell * {step}",
+    beyond="{own} = min(max({x}, {low}), {high})\n{excess}, {inside} = {x} - {own}, float({x} == "
+    "{own})",
+    cell="{x}_cell = min(max(int(({own} - {low}) * {per}), 0), {last})\n{place} = {own} - {low} "
+    "- {x}_cell * {step}",
     printer=PythonPrinter,
 )
 

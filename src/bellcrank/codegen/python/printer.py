@@ -7,7 +7,13 @@ from typing import ClassVar
 
 from bellcrank.codegen.printer import ATOM, CodePrinter, Piece
 from bellcrank.program.routine import CallableRoutine
-from bellcrank.program.statements import AssignStatement, CallStatement, NullSpaceSolve, Statement, statement_targets
+from bellcrank.program.statements import (
+    AssignStatement,
+    CallStatement,
+    NullSpaceSolve,
+    Statement,
+    statement_targets,
+)
 from bellcrank.symbolic.expr import Expr, Func, Symbol
 from bellcrank.symbolic.expr.function_table import function_names_in
 
@@ -18,7 +24,9 @@ class PythonPrinter(CodePrinter):
     FUNCTIONS: ClassVar[Mapping[str, str]] = function_names_in("python")
     PI_TEXT = "3.141592653589793"
 
-    def __init__(self, names: Mapping[Symbol, str], routines: Iterable[CallableRoutine] = ()) -> None:
+    def __init__(
+        self, names: Mapping[Symbol, str], routines: Iterable[CallableRoutine] = ()
+    ) -> None:
         super().__init__(names)
         self.place = {routine: i for i, routine in enumerate(routines)}
 
@@ -36,7 +44,9 @@ class PythonPrinter(CodePrinter):
             return [f"{s.target.name} = {value}"]
         if isinstance(s, CallStatement) and len(s.targets) == 1:
             return [f"{s.targets[0].name} = {value}" if s.targets[0] else value]
-        return [f"{', '.join(t.name if t else '_' for t in s.targets)}{',' if len(s.targets) == 1 else ''} = {value}"]
+        return [
+            f"{', '.join(t.name if t else '_' for t in s.targets)}{',' if len(s.targets) == 1 else ''} = {value}"
+        ]
 
     def _right_side(self, s: Statement) -> str:
         if isinstance(s, AssignStatement):
@@ -51,9 +61,14 @@ class PythonPrinter(CodePrinter):
                 self._matrix_literal(s.rows),
                 self._list_literal(s.right),
             ]
-            numbers += [str(x) for x in (k.rank_v, list(k.rows), list(k.columns), k.regular_pivot_ratio)]
+            numbers += [
+                str(x) for x in (k.rank_v, list(k.rows), list(k.columns), k.regular_pivot_ratio)
+            ]
             return f"constrained_rates({', '.join(numbers)})"
-        return f"linear_solve({self._matrix_literal(s.matrix)}, {self._list_literal(s.right)}).tolist()"
+        return (
+            f"linear_solve({self._matrix_literal(s.matrix)}, "
+            f"{self._list_literal(s.right)}).tolist()"
+        )
 
     def _list_literal(self, values: Iterable[Expr]) -> str:
         return f"[{', '.join(self.print_expression(x) for x in values)}]"

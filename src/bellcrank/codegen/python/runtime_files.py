@@ -9,10 +9,14 @@ from bellcrank.core.files.template import fill_template, template_text
 from bellcrank.core.numeric.tuning import constants
 
 
-def fill_runtime_file(name: str, common: Mapping[str, str] | None = None, /, **replacements: str) -> str:
-    """A file of the folder `fill_runtime_file`, filled (.py.in: no Python before); pieces of `common` may be left
-    over."""
-    return fill_template(template_text("bellcrank.codegen/python/runtime", name), replacements, common)
+def fill_runtime_file(
+    name: str, common: Mapping[str, str] | None = None, /, **replacements: str
+) -> str:
+    """A file of the folder `fill_runtime_file`, filled (.py.in: no Python before); pieces of
+    `common` may be left over."""
+    return fill_template(
+        template_text("bellcrank.codegen/python/runtime", name), replacements, common
+    )
 
 
 def constant_definitions(group: Any) -> str:

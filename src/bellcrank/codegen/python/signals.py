@@ -15,7 +15,8 @@ def python_signals() -> str:
     text = "\n\n".join(k.python_source for k in SIGNAL_KINDS.values())
     math_functions = sorted(set(re.findall(r"\w+(?=\()", text)) & vars(math).keys())
     rows = [
-        f"{k.name!r}: ({k.parameter_names!r}, {k.name}, {k.name}_breaks, {len(k.derivative_formulas) - 1}, "
+        f"{k.name!r}: ({k.parameter_names!r}, {k.name}, {k.name}_breaks, "
+        f"{len(k.derivative_formulas) - 1}, "
         f"{[n.name for n in k.numbers if n.positive]!r}),"
         for k in SIGNAL_KINDS.values()
     ]

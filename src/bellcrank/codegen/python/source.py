@@ -24,9 +24,13 @@ def python_source(
     extra: Mapping[str, Section] | None = None,
     equations: Sequence[str] = ("minimal",),
 ) -> str:
-    """The program as a Python module; `extra` are further functions by name, `equations` those of closed loops."""
+    """The program as a Python module; `extra` are further functions by name, `equations` those of
+    closed loops."""
     labels = labels or {}
-    functions = [*program.functions_of(*equations), *(ProgramFunction.extra(*item) for item in (extra or {}).items())]
+    functions = [
+        *program.functions_of(*equations),
+        *(ProgramFunction.extra(*item) for item in (extra or {}).items()),
+    ]
     python_functions = PythonFunctions(program)
     lines = [
         f"# {letter}[{i}]  {_comment_text(s.name)}  {_comment_text(labels.get(s.name, ''))}".rstrip()
@@ -38,7 +42,12 @@ def python_source(
         for i, n in enumerate(program.output_names)
     ]
     lines += ["", *python_functions.constants()]
-    lines += [line for f in functions if f.name != "constants" for line in python_functions.function_lines(f)]
+    lines += [
+        line
+        for f in functions
+        if f.name != "constants"
+        for line in python_functions.function_lines(f)
+    ]
     solved = any(isinstance(s, SolveStatement) for f in functions for s in f.section.statements)
     other_routines = "\n" + fill_runtime_file("linear_solve.py") if solved else ""
     if program.loops is not None:
@@ -50,11 +59,16 @@ def python_source(
 
 
 def _function_imports(used_names: Collection[str], other_routines: str) -> str:
-    """What the program calls: functions of Python's module, other routines, and functions that Python lacks."""
+    """What the program calls: functions of Python's module, other routines, and functions that
+    Python lacks."""
     function_texts = [f.translation("python") for f in FUNCTIONS.values() if f.name in used_names]
     of_module = sorted(c.name for c in function_texts if not c.helper and c.name in vars(math))
     import_line = f"from math import {', '.join(of_module)}\n" if of_module else ""
-    return import_line + other_routines + "".join(f"\n\n{text}" for text in helper_sources("python", used_names))
+    return (
+        import_line
+        + other_routines
+        + "".join(f"\n\n{text}" for text in helper_sources("python", used_names))
+    )
 
 
 def _comment_text(text: str) -> str:
@@ -70,22 +84,51 @@ class PythonFunctions:
 
     def __init__(self, program: SimulationProgram) -> None:
         self.program = program
-        self.groups = {"q": program.coordinates, "u": program.speeds, "p": program.parameters, "w": program.inputs}
+        self.groups = {
+            "q": program.coordinates,
+            "u": program.speeds,
+            "p": program.parameters,
+            "w": program.inputs,
+        }
         array_groups = {**self.groups, "c": program.constant_symbols}
-        names = {s: f"{letter}[{i}]" for letter, group in array_groups.items() for i, s in enumerate(group)}
+        names = {
+            s: f"{letter}[{i}]"
+            for letter, group in array_groups.items()
+            for i, s in enumerate(group)
+        }
         self.printer = PythonPrinter({Symbol("t", "time"): "t", **names}, program.routines)
 
     def constants(self) -> list[str]:
-        statements = [s for s in self.program.constants.statements if isinstance(s, AssignStatement)]
-        lines = [f"    c[{i}] = {self.printer.print_expression(s.value)}" for i, s in enumerate(statements)]
-        return ["", "def constants(p, f):", f"    c = [0.0]*{len(statements)}", *lines, "    return c", ""]
+        statements = [
+            s for s in self.program.constants.statements if isinstance(s, AssignStatement)
+        ]
+        lines = [
+            f"    c[{i}] = {self.printer.print_expression(s.value)}"
+            for i, s in enumerate(statements)
+        ]
+        return [
+            "",
+            "def constants(p, f):",
+            f"    c = [0.0]*{len(statements)}",
+            *lines,
+            "    return c",
+            "",
+        ]
 
     def function_lines(self, f: ProgramFunction) -> list[str]:
         """A function; rates are two lists, those of coordinates and of speeds."""
-        lines = [f"    {line}" for s in f.section.statements for line in self.printer.print_statement(s)]
+        lines = [
+            f"    {line}" for s in f.section.statements for line in self.printer.print_statement(s)
+        ]
         results = [self.printer.print_expression(r) for r in f.section.results]
-        coordinate_count = len(self.program.coordinates) if f.name == "derivatives" else len(results)
-        lists = [results[:coordinate_count], results[coordinate_count:]] if f.name == "derivatives" else [results]
+        coordinate_count = (
+            len(self.program.coordinates) if f.name == "derivatives" else len(results)
+        )
+        lists = (
+            [results[:coordinate_count], results[coordinate_count:]]
+            if f.name == "derivatives"
+            else [results]
+        )
         results_text = ", ".join(f"[{', '.join(values)}]" for values in lists)
         return ["", f"def {f.name}(t, q, u, p, c, w, f):", *lines, f"    return {results_text}", ""]
 

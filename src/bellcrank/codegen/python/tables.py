@@ -9,7 +9,8 @@ from bellcrank.symbolic.expr.table import Table
 
 
 def table_function(t: Table) -> str:
-    """A table as a function with its points and pieces (`runtime/spline.py`, `runtime/surface.py`)."""
+    """A table as a function with its points and pieces (`runtime/spline.py`,
+    `runtime/surface.py`)."""
     axes = ", ".join(repr(list(a)) for a in t.axes)
     kind = "Spline" if len(t.axes) == 1 else "Surface"
     return f"{kind}({axes}, {table_coefficients(t)!r}, {', '.join(map(str, t.derivative))})"

@@ -1,4 +1,5 @@
-"""Source of user functions that were given as Python functions, with what they use from their module."""
+"""Source of user functions that were given as Python functions, with what they use from their
+module."""
 
 from __future__ import annotations
 
@@ -29,11 +30,15 @@ def _collect_source(
     function: FunctionType, routine: str, prefix: str, segments: list[str], names: dict[str, str]
 ) -> str:
     if function.__closure__:
-        raise _unsupported_function_error(routine, f"'{function.__name__}' uses variables of the function around it")
+        raise _unsupported_function_error(
+            routine, f"'{function.__name__}' uses variables of the function around it"
+        )
     try:
         source = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError):
-        raise _unsupported_function_error(routine, f"the source of '{function.__name__}' is not at hand") from None
+        raise _unsupported_function_error(
+            routine, f"the source of '{function.__name__}' is not at hand"
+        ) from None
     if not source.startswith("def "):
         raise _unsupported_function_error(routine, f"'{function.__name__}' is not written with def")
     prefixed_name = f"{prefix}_{function.__name__}"
@@ -48,15 +53,21 @@ def _collect_source(
             segments.append(f"import {value.__name__} as {prefix}_{global_name}")
         elif isinstance(value, FunctionType):
             if value.__module__ != function.__module__:
-                raise _unsupported_function_error(routine, f"it uses '{global_name}' of another module")
+                raise _unsupported_function_error(
+                    routine, f"it uses '{global_name}' of another module"
+                )
             _collect_source(value, routine, prefix, segments, names)
             continue
         elif isinstance(value, PLAIN):
             segments.append(f"{prefix}_{global_name} = {value!r}")
         elif callable(value) and getattr(value, "__module__", "") in ALLOWED:
-            segments.append(f"from {value.__module__} import {global_name} as {prefix}_{global_name}")
+            segments.append(
+                f"from {value.__module__} import {global_name} as {prefix}_{global_name}"
+            )
         else:
-            raise _unsupported_function_error(routine, f"it uses '{global_name}', a {type(value).__name__}")
+            raise _unsupported_function_error(
+                routine, f"it uses '{global_name}', a {type(value).__name__}"
+            )
         names[global_name] = f"{prefix}_{global_name}"
     for old, new in names.items():
         source = re.sub(rf"(?<![\w.'\"]){re.escape(old)}(?=\W)", new, source)
@@ -71,6 +82,7 @@ def _global_names(code: CodeType) -> set[str]:
 
 def _unsupported_function_error(routine: str, reason: str) -> ModelError:
     return ModelError(
-        f"the user function '{routine}' cannot be written into a Python program: {reason}. Use a plain function that"
+        f"the user function '{routine}' cannot be written into a Python program: {reason}. "
+        f"Use a plain function that"
         " needs nothing but numbers, functions next to it, and the modules math and numpy."
     )

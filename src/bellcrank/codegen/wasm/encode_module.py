@@ -12,11 +12,25 @@ ABS, NEG, SQRT = b"\x99", b"\x9a", b"\x9f"
 ADD, SUB, MUL, DIV = b"\xa0", b"\xa1", b"\xa2", b"\xa3"
 NE, LT, GT, LE, GE = b"\x62", b"\x63", b"\x64", b"\x65", b"\x66"
 INSTRUCTIONS = {  # by the names that the table of functions has for them
-    "f64.abs": ABS, "f64.ceil": b"\x9b", "f64.floor": b"\x9c", "f64.sqrt": SQRT, "f64.min": b"\xa4", "f64.max": b"\xa5",
-    "f64.lt": LT, "f64.gt": GT, "f64.le": LE, "f64.ge": GE,
-}  # fmt: skip
+    "f64.abs": ABS,
+    "f64.ceil": b"\x9b",
+    "f64.floor": b"\x9c",
+    "f64.sqrt": SQRT,
+    "f64.min": b"\xa4",
+    "f64.max": b"\xa5",
+    "f64.lt": LT,
+    "f64.gt": GT,
+    "f64.le": LE,
+    "f64.ge": GE,
+}
 AS_FLOAT = b"\xb7"  # of an i32
-NOT, PLUS, MINUS, AND, SHIFTED = b"\x45", b"\x6a", b"\x6b", b"\x71", b"\x74"  # of i32; shifted: to the left
+NOT, PLUS, MINUS, AND, SHIFTED = (
+    b"\x45",
+    b"\x6a",
+    b"\x6b",
+    b"\x71",
+    b"\x74",
+)  # of i32; shifted: to the left
 BITS, LOW = b"\xbd", b"\xa7"  # the bits of a float, and the lower half of these
 XOR_64, LESS_64 = b"\x85", b"\x54"  # of i64, without a sign
 
@@ -135,23 +149,39 @@ class DefinedFunction:
 
 
 def module(
-    imports: Sequence[ImportedFunction], functions: Sequence[DefinedFunction], pages: int, address: int, data: bytes
+    imports: Sequence[ImportedFunction],
+    functions: Sequence[DefinedFunction],
+    pages: int,
+    address: int,
+    data: bytes,
 ) -> bytes:
-    """A module over the memory `e.memory`, in which it puts data at an address; it exports its functions by name."""
+    """A module over the memory `e.memory`, in which it puts data at an address; it exports its
+    functions by name."""
     types = list(dict.fromkeys([*(x.type for x in imports), *(f.type for f in functions)]))
     import_entries = [
-        encode_name(x.module) + encode_name(x.name) + b"\x00" + unsigned_leb128(types.index(x.type)) for x in imports
+        encode_name(x.module) + encode_name(x.name) + b"\x00" + unsigned_leb128(types.index(x.type))
+        for x in imports
     ]
     memory = encode_name("e") + encode_name("memory") + b"\x02\x00" + unsigned_leb128(pages)
-    exported = [encode_name(f.name) + b"\x00" + unsigned_leb128(len(imports) + i) for i, f in enumerate(functions)]
+    exported = [
+        encode_name(f.name) + b"\x00" + unsigned_leb128(len(imports) + i)
+        for i, f in enumerate(functions)
+    ]
     return b"\0asm\1\0\0\0" + b"".join(
         (
             _encode_section(1, encode_vector([t.encode() for t in types])),
             _encode_section(2, encode_vector([*import_entries, memory])),
-            _encode_section(3, encode_vector([unsigned_leb128(types.index(f.type)) for f in functions])),
+            _encode_section(
+                3, encode_vector([unsigned_leb128(types.index(f.type)) for f in functions])
+            ),
             _encode_section(7, encode_vector(exported)),
             _encode_section(10, encode_vector([f.code for f in functions])),
-            _encode_section(11, encode_vector([b"\x00" + i32_const(address) + END + unsigned_leb128(len(data)) + data]))
+            _encode_section(
+                11,
+                encode_vector(
+                    [b"\x00" + i32_const(address) + END + unsigned_leb128(len(data)) + data]
+                ),
+            )
             if data
             else b"",
         )

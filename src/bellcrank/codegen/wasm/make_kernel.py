@@ -1,8 +1,10 @@
-"""Makes kernel.wasm, the kernel without a compiler, and those of pages: `python -m bellcrank.codegen.wasm.make_kernel`.
+"""Makes kernel.wasm, the kernel without a compiler, and those of pages: `python -m
+bellcrank.codegen.wasm.make_kernel`.
 
-Those of pages are small: fixed steps alone, of closed loops, linkages and events what a model needs, and mathematical
-functions of the browser but for sines. It needs clang 14, lld 14 and the C library of WASI (Debian:
-clang-14, lld-14, wasi-libc), and gives the same bytes wherever these are the same.
+Those of pages are small: fixed steps alone, of closed loops, linkages and events what a model
+needs, and mathematical functions of the browser but for sines. It needs clang 14, lld 14 and the C
+library of WASI (Debian: clang-14, lld-14, wasi-libc), and gives the same bytes wherever these are
+the same.
 """
 
 from __future__ import annotations
@@ -25,21 +27,50 @@ MATH = (  # functions that models call
     *(
         f.name
         for f in CALLED.values()
-        if not (f.syntax or f.macro or f.code.get("wasm") or f.translation("javascript").helper or f.name == "sign")
+        if not (
+            f.syntax
+            or f.macro
+            or f.code.get("wasm")
+            or f.translation("javascript").helper
+            or f.name == "sign"
+        )
     ),
 )
 FLAGS = (
-    "--target=wasm32-wasi", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fno-math-errno", "-nostdlib",
-    "-mbulk-memory", "-Wl,--no-entry", "-Wl,--export-table", "-Wl,--growable-table", "-Wl,--strip-all",
-)  # fmt: skip
+    "--target=wasm32-wasi",
+    "-std=c99",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-fno-math-errno",
+    "-nostdlib",
+    "-mbulk-memory",
+    "-Wl,--no-entry",
+    "-Wl,--export-table",
+    "-Wl,--growable-table",
+    "-Wl,--strip-all",
+)
 WHOLE = (
-    "web.c", "-lc", "-O2", "-Wl,--export=__heap_base", "-Wl,--export=kernel_functions", "-Wl,-z,stack-size=131072",
+    "web.c",
+    "-lc",
+    "-O2",
+    "-Wl,--export=__heap_base",
+    "-Wl,--export=kernel_functions",
+    "-Wl,-z,stack-size=131072",
     *(f"-Wl,--export={name}" for name in MATH),
-)  # fmt: skip
+)
 PAGE = (
-    "page.c", "-DPAGE", "-Oz", "-mllvm", "-disable-lsr", "-fno-strict-aliasing", "-Wno-unused-function",
-    "-Wl,--allow-undefined", "-Wl,-z,stack-size=32768", "-Wl,--initial-memory=65536",
-)  # fmt: skip
+    "page.c",
+    "-DPAGE",
+    "-Oz",
+    "-mllvm",
+    "-disable-lsr",
+    "-fno-strict-aliasing",
+    "-Wno-unused-function",
+    "-Wl,--allow-undefined",
+    "-Wl,-z,stack-size=32768",
+    "-Wl,--initial-memory=65536",
+)
 PARTS = ("LOOPS", "BRIDGES", "LINKAGES", "GROUND", "LOOKS", "WHEELS")
 KERNELS = {
     "kernel.wasm": WHOLE,
@@ -53,7 +84,11 @@ KERNELS = {
 def missing_tools() -> list[str]:
     """What is not there that it needs."""
     missing_tools = [name for name in (CLANG, "wasm-ld-14") if shutil.which(name) is None]
-    return missing_tools if Path("/usr/lib/wasm32-wasi/libc.a").exists() else [*missing_tools, "wasi-libc"]
+    return (
+        missing_tools
+        if Path("/usr/lib/wasm32-wasi/libc.a").exists()
+        else [*missing_tools, "wasi-libc"]
+    )
 
 
 def source_digest() -> str:
@@ -66,7 +101,9 @@ def build_module(name: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / name
         digest_flag = f'-DDIGEST="{source_digest()}"'
-        subprocess.run([CLANG, *FLAGS, digest_flag, *KERNELS[name], "-o", str(output)], cwd=FOLDER, check=True)
+        subprocess.run(
+            [CLANG, *FLAGS, digest_flag, *KERNELS[name], "-o", str(output)], cwd=FOLDER, check=True
+        )
         return output.read_bytes()
 
 

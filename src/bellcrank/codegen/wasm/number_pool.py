@@ -19,7 +19,11 @@ class NumberPool:
 
     def load_constant(self, x: float) -> bytes:
         """Instructions that give the number."""
-        return b.f64_const(x) if _fits_one_instruction(x) else b.i32_const(self._place_constant(x)) + b.f64_load(0)
+        return (
+            b.f64_const(x)
+            if _fits_one_instruction(x)
+            else b.i32_const(self._place_constant(x)) + b.f64_load(0)
+        )
 
     def place_values(self, values: Sequence[float]) -> int:
         """The address of several numbers, one behind the other."""
@@ -36,6 +40,7 @@ class NumberPool:
 
 
 def _fits_one_instruction(x: float) -> bool:
-    """Is it made by one instruction? So are 0 and n/16 2^e with n of 16 to 31 and e of -3 to 4, on ARM."""
+    """Is it made by one instruction? So are 0 and n/16 2^e with n of 16 to 31 and e of -3 to 4, on
+    ARM."""
     size, power = math.frexp(abs(x))
     return x == 0.0 or (math.isfinite(x) and (size * 32).is_integer() and -2 <= power <= 5)

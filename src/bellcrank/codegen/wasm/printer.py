@@ -1,7 +1,7 @@
 """Expressions and statements of a program as instructions of WebAssembly.
 
-What has a place in memory is loaded before the first statement that uses it; locals are used again when their last
-user is behind.
+What has a place in memory is loaded before the first statement that uses it; locals are used again
+when their last user is behind.
 """
 
 from __future__ import annotations
@@ -22,20 +22,29 @@ from bellcrank.codegen.wasm import encode_module as b
 from bellcrank.codegen.wasm.number_pool import NumberPool
 from bellcrank.codegen.wasm.sincos import SCRATCH, SinCosCode
 from bellcrank.core.errors import InternalError, ModelError
-from bellcrank.program.statements import AssignStatement, CallStatement, NullSpaceSolve, SolveStatement
+from bellcrank.program.statements import (
+    AssignStatement,
+    CallStatement,
+    NullSpaceSolve,
+    SolveStatement,
+)
 from bellcrank.symbolic.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.symbolic.expr.function_table import COMPARISONS, FUNCTIONS
 from bellcrank.symbolic.expr.node import PI, Rational, abs_rational
 
 NO_ADDRESS = -1  # of what lies at fixed addresses
-Function = Callable[[str, str, int, int], int]  # number of an imported function: module, name, floats and addresses
+Function = Callable[
+    [str, str, int, int], int
+]  # number of an imported function: module, name, floats and addresses
 
 
 class WasmPrinter:
-    """Instructions of one function. `where` gives the local that holds an address (or NO_ADDRESS) and an offset for
-    every symbol that lies in memory, `known` locals of others; locals from `first` on are free: an i32, an i64 and
-    `SCRATCH` floats for sines, then floats. `numbers` keeps those of the text, `routines` are names of tables and
-    user functions, `room` is the address that statements may use, `table` that of sines."""
+    """Instructions of one function. `where` gives the local that holds an address (or NO_ADDRESS)
+    and an offset for every symbol that lies in memory, `known` locals of others; locals from
+    `first` on are free: an i32, an i64 and
+    `SCRATCH` floats for sines, then floats. `numbers` keeps those of the text, `routines` are names
+    of tables and user functions, `room` is the address that statements may use, `table` that of
+    sines."""
 
     def __init__(
         self,
@@ -48,7 +57,12 @@ class WasmPrinter:
         room: int,
         table: int,
     ) -> None:
-        self.where, self.known, self.function, self.numbers = addresses, dict(local_of_symbol), function, numbers
+        self.where, self.known, self.function, self.numbers = (
+            addresses,
+            dict(local_of_symbol),
+            function,
+            numbers,
+        )
         self.routines, self.room, self.table = routines, room, table
         self.code = bytearray()
         self._row, self._bits, self._sines = first, first + 1, range(first + 2, first + 2 + SCRATCH)
@@ -57,7 +71,9 @@ class WasmPrinter:
 
     def body(self) -> bytes:
         """The function, as the module has it."""
-        return b.function_body([(1, b.I32), (1, b.I64), (SCRATCH + self._floats, b.F64)], bytes(self.code))
+        return b.function_body(
+            [(1, b.I32), (1, b.I64), (SCRATCH + self._floats, b.F64)], bytes(self.code)
+        )
 
     # ---- expressions
 
@@ -79,7 +95,9 @@ class WasmPrinter:
             return self._product(node, encoded)
         if isinstance(node, Func):
             return self._function(node, [encoded[a] for a in node.args])
-        raise InternalError(f"{type(node).__name__} reached the printer: the scheduler should have named it")
+        raise InternalError(
+            f"{type(node).__name__} reached the printer: the scheduler should have named it"
+        )
 
     def _symbol(self, s: Symbol) -> bytes:
         if s is PI:
@@ -90,7 +108,8 @@ class WasmPrinter:
         return address + b.f64_load(offset)
 
     def _symbol_address(self, s: Symbol) -> tuple[bytes, int]:
-        """Where a symbol lies in memory: instructions for an address, and how many bytes further."""
+        """Where a symbol lies in memory: instructions for an address, and how many bytes
+        further."""
         local, offset = self.where[s]
         return (b.i32_const(offset), 0) if local == NO_ADDRESS else (b.local_get(local), offset)
 
@@ -98,12 +117,18 @@ class WasmPrinter:
         try:
             return self.numbers.load_constant(float(value))
         except OverflowError:
-            raise ModelError("a number of the model is larger than 1.8e308, which no program can hold") from None
+            raise ModelError(
+                "a number of the model is larger than 1.8e308, which no program can hold"
+            ) from None
 
     def _sum(self, node: Sum, encoded: Mapping[Expr, bytes]) -> bytes:
         code = b""
         for core, c in node.terms:
-            term = encoded[core] if abs(c) == 1 else self._number(abs_rational(c)) + encoded[core] + b.MUL
+            term = (
+                encoded[core]
+                if abs(c) == 1
+                else self._number(abs_rational(c)) + encoded[core] + b.MUL
+            )
             code += term + ((b.SUB if c < 0 else b.ADD) if code else (b.NEG if c < 0 else b""))
         return code
 
@@ -113,7 +138,9 @@ class WasmPrinter:
         if abs_rational(node.coefficient) != 1:
             top.append(self._number(abs_rational(node.coefficient)))
         for base, exponent in node.factors:
-            (top if exponent > 0 else bottom).append(self._power(encoded[base], abs_rational(exponent)))
+            (top if exponent > 0 else bottom).append(
+                self._power(encoded[base], abs_rational(exponent))
+            )
         code = _multiply_all(top) if top else b.f64_const(1.0)
         if bottom:
             code += _multiply_all(bottom) + b.DIV
@@ -148,22 +175,35 @@ class WasmPrinter:
 
     def _routine(self, function: object, args: list[bytes]) -> bytes:
         """A table at its arguments."""
-        return b"".join(args) + b.call_function(self.function("r", self.routines[function], len(args), 0))
+        return b"".join(args) + b.call_function(
+            self.function("r", self.routines[function], len(args), 0)
+        )
 
     def _sine(self, name: str, angle: bytes) -> bytes:
         x, result = self._allocate_local(), self._allocate_local()
         self._free += [x, result]
         targets = (result, None) if name == "sin" else (None, result)
-        return angle + b.local_set(x) + self._sincos([(b.local_get(x), *targets)]) + b.local_get(result)
+        return (
+            angle
+            + b.local_set(x)
+            + self._sincos([(b.local_get(x), *targets)])
+            + b.local_get(result)
+        )
 
     def _sincos(self, angles: Sequence[tuple[bytes, int | None, int | None]]) -> bytes:
-        """Puts sines and cosines of angles into locals; those of angles that are very large come from Math."""
+        """Puts sines and cosines of angles into locals; those of angles that are very large come
+        from Math."""
         sines = SinCosCode(self.table, self.numbers, self._sines, self._row, self._bits)
         code = sines.load_constants()
         for angle, sine, cosine in angles:
-            targets = [(name, local) for name, local in (("sin", sine), ("cos", cosine)) if local is not None]
+            targets = [
+                (name, local)
+                for name, local in (("sin", sine), ("cos", cosine))
+                if local is not None
+            ]
             far_code = [
-                angle + b.call_function(self.function("m", name, 1, 0)) + b.local_set(local) for name, local in targets
+                angle + b.call_function(self.function("m", name, 1, 0)) + b.local_set(local)
+                for name, local in targets
             ]
             code += sines.sincos_block(angle, sine, cosine, b"".join(far_code))
         return code
@@ -200,7 +240,11 @@ class WasmPrinter:
         for i, s in enumerate(steps):
             self._preload_locals(step_expressions(s), i)
             self._print_statement(s)
-            expired = [x for x in symbols_in_order(step_expressions(s)) if self._last.get(x) == i and x in self.known]
+            expired = [
+                x
+                for x in symbols_in_order(step_expressions(s))
+                if self._last.get(x) == i and x in self.known
+            ]
             self._free += [self.known.pop(x) for x in expired if x not in permanent]
             yield s
         self._preload_locals(results, -1)
@@ -224,7 +268,10 @@ class WasmPrinter:
 
     def _angles(self, angles: Sequence[SinCos]) -> None:
         codes = [self.expr(a.value) for a in angles]
-        locals_of = [tuple(None if x is None else self._local_of(x) for x in (a.sine, a.cosine)) for a in angles]
+        locals_of = [
+            tuple(None if x is None else self._local_of(x) for x in (a.sine, a.cosine))
+            for a in angles
+        ]
         self.code += self._sincos([(x, s, c) for x, (s, c) in zip(codes, locals_of, strict=True)])
 
     def _solve(self, s: SolveStatement) -> None:
@@ -248,7 +295,12 @@ class WasmPrinter:
         for count in reduce_sizes(s):
             addresses.append(address)
             address += FLOAT64_BYTES * count
-        blocks = [x for row in s.mass for x in row], s.force, [x for row in s.rows for x in row], s.right
+        blocks = (
+            [x for row in s.mass for x in row],
+            s.force,
+            [x for row in s.rows for x in row],
+            s.right,
+        )
         for start, values in zip(addresses, blocks, strict=False):
             for i, x in enumerate(values):
                 self.store(start + FLOAT64_BYTES * i, x)
@@ -264,7 +316,9 @@ class WasmPrinter:
     def _load_targets(self, address: int, targets: Sequence[Symbol | None]) -> None:
         for i, t in enumerate(targets):
             if t is not None and t in self._last:
-                self.code += b.i32_const(address + FLOAT64_BYTES * i) + b.f64_load(0) + self._set_local(t)
+                self.code += (
+                    b.i32_const(address + FLOAT64_BYTES * i) + b.f64_load(0) + self._set_local(t)
+                )
 
 
 def _multiply_all(factors: Sequence[bytes]) -> bytes:
@@ -272,6 +326,7 @@ def _multiply_all(factors: Sequence[bytes]) -> bytes:
 
 
 def _as_integer_test(node: Expr, code: bytes) -> bytes:
-    """Whether a value is not zero, as an integer, which a comparison is before it becomes a value."""
+    """Whether a value is not zero, as an integer, which a comparison is before it becomes a
+    value."""
     compared = isinstance(node, Func) and node.function is None and node.name in COMPARISONS
     return code[: -len(b.AS_FLOAT)] if compared else code + b.f64_const(0.0) + b.NE

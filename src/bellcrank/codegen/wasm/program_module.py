@@ -1,8 +1,10 @@
-"""A program as a module of WebAssembly that is attached to the kernel: its functions are those that C has.
+"""A program as a module of WebAssembly that is attached to the kernel: its functions are those that
+C has.
 
-`derivatives(t, q, u, p, c, w, qd, ud, x)`, and `name(t, q, u, p, c, w, out, x)` for the others, over the memory of the
-kernel (`e`), from an address on. Mathematical functions, tables, linkages and linear systems are those of the
-kernel (`k`), which calls the formulas of linkages by their numbers in its table of functions.
+`derivatives(t, q, u, p, c, w, qd, ud, x)`, and `name(t, q, u, p, c, w, out, x)` for the others,
+over the memory of the kernel (`e`), from an address on. Mathematical functions, tables, linkages
+and linear systems are those of the kernel (`k`), which calls the formulas of linkages by their
+numbers in its table of functions.
 """
 
 from __future__ import annotations
@@ -36,26 +38,37 @@ from bellcrank.program.statements import AssignStatement, CallStatement, Section
 from bellcrank.symbolic.expr import Symbol
 from bellcrank.symbolic.expr.table import Table
 
-OPTIONS = replace(DEFAULT_OPTIONS, side_by_side=False)  # functions that are known late are called one by one
-_schedule = lru_cache(maxsize=64)(schedule_section)  # a page and its trial have the same functions at other addresses
+OPTIONS = replace(
+    DEFAULT_OPTIONS, side_by_side=False
+)  # functions that are known late are called one by one
+_schedule = lru_cache(maxsize=64)(
+    schedule_section
+)  # a page and its trial have the same functions at other addresses
 EXPORTS = {  # functions of the kernel by their names outside of it
-    "look_up": "lookup", "implicit_values": "implicit", "ground_near_at": "ground_near",
-    "ground_turn_at": "ground_turn", "grid_near_at": "grid_near", "grid_turn_at": "grid_turn",
-}  # fmt: skip
+    "look_up": "lookup",
+    "implicit_values": "implicit",
+    "ground_near_at": "ground_near",
+    "ground_turn_at": "ground_turn",
+    "grid_near_at": "grid_near",
+    "grid_turn_at": "grid_turn",
+}
 TIME = Symbol("t", "time")
 RATES = "derivatives"
 _T, _Q, _U, _P, _C, _W, _OUT, _UD = range(8)
 
-Mirrored = tuple[int, int, int, list[int]]  # to, from, how many numbers, and signs of each row of them
+Mirrored = tuple[
+    int, int, int, list[int]
+]  # to, from, how many numbers, and signs of each row of them
 LONG = 200  # numbers of a list that is worth it
 
 
 @dataclass(frozen=True)
 class ProgramModule:
-    """`module`: bytes; `names` of its functions, as C has them: all that it exports, in the order in which they must
-    stand in the table of the kernel; `sines`: where the kernel is to fill the table of sines; `grounds`: where those of
-    rigid wheels are; `end`: where its memory ends; `imports`: what it calls; `routines`: where those are, by what the
-    kernel knows of each; `mirrored`: lists that are to be copied before it is used (of programs with `behind`)."""
+    """`module`: bytes; `names` of its functions, as C has them: all that it exports, in the order
+    in which they must stand in the table of the kernel; `sines`: where the kernel is to fill the
+    table of sines; `grounds`: where those of rigid wheels are; `end`: where its memory ends;
+    `imports`: what it calls; `routines`: where those are, by what the kernel knows of each;
+    `mirrored`: lists that are to be copied before it is used (of programs with `behind`)."""
 
     module: bytes
     names: tuple[str, ...]
@@ -75,9 +88,11 @@ def attached_program(
     wheels: Sequence[RigidWheel] = (),
     trailer: Callable[[int, Sequence[str], Sequence[int]], bytes] | None = None,
 ) -> ProgramModule:
-    """The functions of runs by some `equations`, with rigid `wheels`; what they keep in memory begins at the address
-    `first`, their places in the table of the kernel at `table`. `trailer` gives what stands behind it, at the address
-    that it is given, with the names of all functions and the grounds of all wheels."""
+    """The functions of runs by some `equations`, with rigid `wheels`; what they keep in memory
+    begins at the address
+    `first`, their places in the table of the kernel at `table`. `trailer` gives what stands behind
+    it, at the address that it is given, with the names of all functions and the grounds of all
+    wheels."""
     functions = [*program.functions_of(equations)]
     if equations == "minimal":
         functions += [ProgramFunction.extra(*item) for item in inertia_functions(program).items()]
@@ -93,11 +108,16 @@ def attached_program(
     for routine, solution in solved.items():
         module_printer.placed[routine] = module_printer.place_kernel_function(solution), solution
     grounds = {kernel_function_digest(w.ground): w.ground for w in wheels}
-    ground_addresses = {key: module_printer.place_kernel_function(ground) for key, ground in grounds.items()}
+    ground_addresses = {
+        key: module_printer.place_kernel_function(ground) for key, ground in grounds.items()
+    }
     for f, plan in schedule_functions(program, functions, OPTIONS, _schedule):
         module_printer.function(f, plan)
     module_printer.constants()
-    end, names = numbers.at + FLOAT64_BYTES * len(numbers.values), tuple(d.name for d in module_printer.defined)
+    end, names = (
+        numbers.at + FLOAT64_BYTES * len(numbers.values),
+        tuple(d.name for d in module_printer.defined),
+    )
     wheel_grounds = tuple(ground_addresses[kernel_function_digest(w.ground)] for w in wheels)
     data = struct.pack(f"<{len(numbers.values)}d", *numbers.values) + (
         trailer(end, names, wheel_grounds) if trailer else b""
@@ -108,32 +128,66 @@ def attached_program(
         {kernel_function_digest(f): address for address, f in module_printer.placed.values()},
     )
     return ProgramModule(
-        module_bytes, names, sines, wheel_grounds, end, tuple(imports), routines, tuple(module_printer.mirrored)
+        module_bytes,
+        names,
+        sines,
+        wheel_grounds,
+        end,
+        tuple(imports),
+        routines,
+        tuple(module_printer.mirrored),
     )
 
 
 class _ModulePrinter:
-    def __init__(self, program: SimulationProgram, numbers: NumberPool, room: int, sines: int, table: int) -> None:
-        self.program, self.numbers, self.room, self.sines, self._table = program, numbers, room, sines, table
+    def __init__(
+        self, program: SimulationProgram, numbers: NumberPool, room: int, sines: int, table: int
+    ) -> None:
+        self.program, self.numbers, self.room, self.sines, self._table = (
+            program,
+            numbers,
+            room,
+            sines,
+            table,
+        )
         self.imports: list[b.ImportedFunction] = []
         self.defined: list[b.DefinedFunction] = []
-        self.placed: dict[Any, tuple[int, KernelFunction]] = {}  # where routines lie that the kernel evaluates
-        groups = (program.coordinates, program.speeds, program.parameters, program.constant_symbols, program.inputs)
-        self.where = {s: (local, FLOAT64_BYTES * i) for local, g in enumerate(groups, _Q) for i, s in enumerate(g)}
+        self.placed: dict[
+            Any, tuple[int, KernelFunction]
+        ] = {}  # where routines lie that the kernel evaluates
+        groups = (
+            program.coordinates,
+            program.speeds,
+            program.parameters,
+            program.constant_symbols,
+            program.inputs,
+        )
+        self.where = {
+            s: (local, FLOAT64_BYTES * i)
+            for local, g in enumerate(groups, _Q)
+            for i, s in enumerate(g)
+        }
         self._arrays: dict[Any, Any] = {}
         self.mirrors, self.mirrored, self._long = False, list[Mirrored](), dict[int, np.ndarray]()
 
-    def import_index(self, _: str, name: str, floats: int, addresses: int, returns_float: bool | None = None) -> int:
+    def import_index(
+        self, _: str, name: str, floats: int, addresses: int, returns_float: bool | None = None
+    ) -> int:
         """The number of a function of the kernel; one without addresses gives a float."""
         returns_float = not addresses if returns_float is None else returns_float
-        kind = b.FunctionType((b.F64,) * floats + (b.I32,) * addresses, (b.F64,) if returns_float else ())
+        kind = b.FunctionType(
+            (b.F64,) * floats + (b.I32,) * addresses, (b.F64,) if returns_float else ()
+        )
         entry = b.ImportedFunction("k", name, kind)
         if entry not in self.imports:
             self.imports.append(entry)
         return self.imports.index(entry)
 
     def _printer(
-        self, addresses: dict[Symbol, tuple[int, int]], local_of_symbol: dict[Symbol, int], first: int
+        self,
+        addresses: dict[Symbol, tuple[int, int]],
+        local_of_symbol: dict[Symbol, int],
+        first: int,
     ) -> WasmPrinter:
         return _ProgramPrinter(self, addresses, local_of_symbol, first)
 
@@ -144,17 +198,24 @@ class _ModulePrinter:
             lengths = [b.i32_const(len(axis)) for axis in t.axes]
             axis_addresses = [b.i32_const(self.numbers.place_values(axis)) for axis in t.axes]
             axes = [x for pair in zip(lengths, axis_addresses, strict=True) for x in pair]
-            self._arrays[key] = (*axes, b.i32_const(self.numbers.place_values(table_coefficients(t))))
+            self._arrays[key] = (
+                *axes,
+                b.i32_const(self.numbers.place_values(table_coefficients(t))),
+            )
         constants = [*self._arrays[key], *(b.i32_const(d) for d in t.derivative)]
         name = ("spline", "surface")[len(t.axes) - 1]
-        table_call = b.call_function(self.import_index("k", name, len(t.axes), len(constants), True))
+        table_call = b.call_function(
+            self.import_index("k", name, len(t.axes), len(constants), True)
+        )
         return b"".join((*arguments, *constants)) + table_call
 
     def place_kernel_function(self, f: KernelFunction) -> int:
         """Brings a function that the kernel evaluates into memory; its address."""
         layout = layout_of(f.structure_file, f.kind)
         values: dict[str, float | Sequence[float]] = {**f.numbers}
-        values |= {name: self._place_numbers(_as_float64(numbers)) for name, numbers in f.lists.items()}
+        values |= {
+            name: self._place_numbers(_as_float64(numbers)) for name, numbers in f.lists.items()
+        }
         name = f"linkage_{len(self.placed)}"
         values |= {
             field: self._formula_function(f"{name}_{field}", field_formulas)
@@ -168,8 +229,14 @@ class _ModulePrinter:
         """The address of numbers, which routines over the same ground share."""
         key = struct.pack(f"<{len(numbers)}d", *numbers)
         if key not in self._arrays:
-            mirror = self._find_mirrored_list(np.array(numbers)) if self.mirrors and len(numbers) > LONG else None
-            self._arrays[key] = address = self.numbers.place_values(numbers if mirror is None else [0.0] * len(numbers))
+            mirror = (
+                self._find_mirrored_list(np.array(numbers))
+                if self.mirrors and len(numbers) > LONG
+                else None
+            )
+            self._arrays[key] = address = self.numbers.place_values(
+                numbers if mirror is None else [0.0] * len(numbers)
+            )
             if mirror is None:
                 self._long[address] = np.array(numbers)
             else:
@@ -177,33 +244,45 @@ class _ModulePrinter:
         return int(self._arrays[key])
 
     def _find_mirrored_list(self, numbers: np.ndarray) -> tuple[int, list[int]] | None:
-        """A list before with the same numbers but for signs that repeat, as of a suspension on the other side: where it
-        is, and the signs."""
+        """A list before with the same numbers but for signs that repeat, as of a suspension on the
+        other side: where it is, and the signs."""
         for address, candidate in self._long.items():
-            if len(candidate) != len(numbers) or not np.array_equal(np.abs(candidate), np.abs(numbers)):
+            if len(candidate) != len(numbers) or not np.array_equal(
+                np.abs(candidate), np.abs(numbers)
+            ):
                 continue
             for width in range(1, 100):
                 if len(numbers) % width == 0:
                     is_negated = ((candidate * numbers).reshape(-1, width) < 0).any(axis=0)
                     signs = np.where(is_negated, -1, 1)
-                    if np.array_equal(numbers.reshape(-1, width), candidate.reshape(-1, width) * signs):
+                    if np.array_equal(
+                        numbers.reshape(-1, width), candidate.reshape(-1, width) * signs
+                    ):
                         return address, signs.tolist()
         return None
 
     def _formula_function(self, name: str, formulas: Formulas) -> int:
         """A function of formulas over lists; its number in the table."""
         groups, values = formulas
-        addresses = {s: (local, FLOAT64_BYTES * i) for local, group in enumerate(groups) for i, s in enumerate(group)}
+        addresses = {
+            s: (local, FLOAT64_BYTES * i)
+            for local, group in enumerate(groups)
+            for i, s in enumerate(group)
+        }
         scheduler = StatementScheduler([*values.values()])
         results = tuple(scheduler.lower(x) for x in values.values())
-        plan = _schedule(Section((*scheduler.constants, *scheduler.statements), results), OPTIONS, ())
+        plan = _schedule(
+            Section((*scheduler.constants, *scheduler.statements), results), OPTIONS, ()
+        )
         out_local = len(groups)
         printer = self._printer(addresses, {}, out_local + 1)
         for _ in printer.statements(plan.steps, plan.results):
             pass
         for i, x in zip(values, plan.results, strict=True):
             printer.store(FLOAT64_BYTES * i, x, b.local_get(out_local))
-        self.defined.append(b.DefinedFunction(name, b.FunctionType((b.I32,) * (out_local + 1)), printer.body()))
+        self.defined.append(
+            b.DefinedFunction(name, b.FunctionType((b.I32,) * (out_local + 1)), printer.body())
+        )
         return self._table + len(self.defined) - 1
 
     def function(self, f: ProgramFunction, plan: StepSchedule) -> None:
@@ -217,7 +296,9 @@ class _ModulePrinter:
             index, local = (i, _OUT) if i < n_q else (i - n_q, _UD)
             printer.store(FLOAT64_BYTES * index, r, b.local_get(local))
         self.defined.append(
-            b.DefinedFunction(C_NAMES.get(f.name, f.name), b.FunctionType(parameter_types), printer.body())
+            b.DefinedFunction(
+                C_NAMES.get(f.name, f.name), b.FunctionType(parameter_types), printer.body()
+            )
         )
 
     def constants(self) -> None:
@@ -227,12 +308,15 @@ class _ModulePrinter:
         addresses = {s: address for s, address in self.where.items() if s not in set(symbols)}
         printer = self._printer(addresses, {}, len(parameter_types))
         for _ in printer.statements(
-            [s for s in self.program.constants.statements if isinstance(s, AssignStatement)], symbols
+            [s for s in self.program.constants.statements if isinstance(s, AssignStatement)],
+            symbols,
         ):
             pass
         for i, s in enumerate(symbols):
             printer.store(FLOAT64_BYTES * i, s, b.local_get(_OUT))
-        self.defined.append(b.DefinedFunction("constants", b.FunctionType(parameter_types), printer.body()))
+        self.defined.append(
+            b.DefinedFunction("constants", b.FunctionType(parameter_types), printer.body())
+        )
 
 
 def _as_float64(numbers: np.ndarray[Any, Any]) -> list[float]:
@@ -243,8 +327,8 @@ def _as_float64(numbers: np.ndarray[Any, Any]) -> list[float]:
 
 
 class _ProgramPrinter(WasmPrinter):
-    """Instructions whose tables are functions of the kernel, as are calls of user functions. The last argument of
-    the function, before its locals, are these routines."""
+    """Instructions whose tables are functions of the kernel, as are calls of user functions. The
+    last argument of the function, before its locals, are these routines."""
 
     def __init__(
         self,
@@ -278,11 +362,19 @@ class _ProgramPrinter(WasmPrinter):
         if s.routine in self._of.placed:
             address, f = self._of.placed[s.routine]
             values = scratch + FLOAT64_BYTES * (f.pivots + f.room)
-            operands = [b.i32_const(n) for n in (address, self.room, *((scratch,) if f.room else ()), values)]
+            operands = [
+                b.i32_const(n)
+                for n in (address, self.room, *((scratch,) if f.room else ()), values)
+            ]
             name = EXPORTS[f.called]
         else:
             values, number = scratch, self._of.program.externals.index(s.routine)
-            operands = [b.local_get(self._externals), *map(b.i32_const, (number, self.room, values, len(s.targets)))]
+            operands = [
+                b.local_get(self._externals),
+                *map(b.i32_const, (number, self.room, values, len(s.targets))),
+            ]
             name = "external"
-        self.code += b"".join(operands) + b.call_function(self._of.import_index("k", name, 0, len(operands)))
+        self.code += b"".join(operands) + b.call_function(
+            self._of.import_index("k", name, 0, len(operands))
+        )
         self._load_targets(values, s.targets)

@@ -1,8 +1,10 @@
-"""A module with its instructions apart from their numbers: the same bytes, but half as long once they are compressed.
+"""A module with its instructions apart from their numbers: the same bytes, but half as long once
+they are compressed.
 
 In:  a module of WebAssembly as this package writes it. Out: bytes, which `join.js` of live pages puts together, and
-the lengths of their parts: what stands before the code, locals of functions, instructions, which local was used how
-many others ago, new locals, addresses, floats, other numbers, and what stands behind the code.
+the lengths of their parts: what stands before the code, locals of functions, instructions, which
+local was used how many others ago, new locals, addresses, floats, other numbers, and what stands
+behind the code.
 """
 
 from __future__ import annotations
@@ -13,7 +15,18 @@ from bellcrank.core.errors import InternalError
 CODE = 10  # the number of that section
 BLOCKS, END, CALL_BY_TABLE, FLOAT = (0x02, 0x03, 0x04), 0x0B, 0x11, 0x44
 LOCALS, MEMORY = range(0x20, 0x23), range(0x28, 0x3F)
-ONE = (*BLOCKS, 0x0C, 0x0D, 0x10, 0x23, 0x24, 0x3F, 0x40, 0x41, 0x42)  # instructions with one number
+ONE = (
+    *BLOCKS,
+    0x0C,
+    0x0D,
+    0x10,
+    0x23,
+    0x24,
+    0x3F,
+    0x40,
+    0x41,
+    0x42,
+)  # instructions with one number
 NONE = {0x00, 0x01, 0x05, END, 0x0F, 0x1A, 0x1B, *range(0x45, 0xC0)}
 
 
@@ -37,7 +50,12 @@ def split_module(module: bytes) -> tuple[bytes, list[int]]:
 class _ModuleStreams:
     def __init__(self, module: bytes) -> None:
         self.module = module
-        self.heads, self.code, self.ago, self.new = bytearray(), bytearray(), bytearray(), bytearray()
+        self.heads, self.code, self.ago, self.new = (
+            bytearray(),
+            bytearray(),
+            bytearray(),
+            bytearray(),
+        )
         self.addresses, self.floats, self.others = bytearray(), bytearray(), bytearray()
         self.address = 0
 

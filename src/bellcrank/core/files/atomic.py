@@ -1,8 +1,9 @@
-"""Files that are written whole or not at all: next to their place, and moved there when all of a result is written.
+"""Files that are written whole or not at all: next to their place, and moved there when all of a
+result is written.
 
-A process that is interrupted or killed, or a disk that is full, leaves what stood there before. What is written is
-hidden (.NAME.part) and locked by who writes it, so that the leavings of a process that was killed are found, and used
-up, by the next that writes the same file.
+A process that is interrupted or killed, or a disk that is full, leaves what stood there before.
+What is written is hidden (.NAME.part) and locked by who writes it, so that the leavings of a
+process that was killed are found, and used up, by the next that writes the same file.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from bellcrank.core.files.locks import LOCKS, try_lock
 
 NAME = 200  # bytes of a name that the hidden one keeps: names end at 255
 DEVICES = ("/dev/", "/proc/")
-_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 
 
 class WriteGuard(Protocol):
@@ -51,10 +54,11 @@ def use_write_guard(guard: WriteGuard) -> Iterator[None]:
 
 
 class AtomicWrite:
-    """The files of one result, none of which takes its place before all are written. Use as a context.
+    """The files of one result, none of which takes its place before all are written. Use as a
+    context.
 
-    `sync=False`: for files that can be made again, which need not be on the disk itself when this ends. `own`: for
-    records of Bellcrank itself, which no guard looks at.
+    `sync=False`: for files that can be made again, which need not be on the disk itself when this
+    ends. `own`: for records of Bellcrank itself, which no guard looks at.
     """
 
     def __init__(self, sync: bool = True, own: bool = False) -> None:
@@ -63,9 +67,12 @@ class AtomicWrite:
         self._stale: list[Path] = []
 
     def path_for(self, path: str | Path) -> Path:
-        """Where to write a file: next to its place, or there where that is a device, a pipe or a folder."""
+        """Where to write a file: next to its place, or there where that is a device, a pipe or a
+        folder."""
         with suppress(FileNotFoundError):
-            if str(Path(path).absolute()).startswith(DEVICES) or not stat.S_ISREG(os.stat(path).st_mode):
+            if str(Path(path).absolute()).startswith(DEVICES) or not stat.S_ISREG(
+                os.stat(path).st_mode
+            ):
                 return Path(path)
         target = Path(os.path.realpath(path))  # of a link: what it names
         if self._guard is not None:
@@ -125,7 +132,8 @@ def write_texts(texts: Mapping[Path, str], sync: bool = True, own: bool = False)
 
 
 def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
-    """Files of text in a folder, by their names in it; a folder that is new appears with all of them."""
+    """Files of text in a folder, by their names in it; a folder that is new appears with all of
+    them."""
     if folder.exists():
         for name in texts:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -155,9 +163,12 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 def _claim_temporary(target: Path, folder: bool = False) -> tuple[Path, int]:
-    """A hidden file or folder next to a place that is ours alone, and what holds its lock (-1: there are no locks)."""
+    """A hidden file or folder next to a place that is ours alone, and what holds its lock (-1:
+    there are no locks)."""
     for number in count(1) if LOCKS else ():
-        part = target.with_name(f".{_truncate_name(target.name)}{number if number > 1 else ''}.part")
+        part = target.with_name(
+            f".{_truncate_name(target.name)}{number if number > 1 else ''}.part"
+        )
         try:
             descriptor = _open_temporary(part, folder)
         except OSError:
@@ -192,7 +203,11 @@ def _is_same_file(descriptor: int, part: Path, folder: bool) -> bool:
         status = os.lstat(part)
     except FileNotFoundError:  # who had it moved it to its place meanwhile
         return False
-    return os.path.samestat(ours, status) and ours.st_uid == os.geteuid() and (folder or ours.st_nlink == 1)
+    return (
+        os.path.samestat(ours, status)
+        and ours.st_uid == os.geteuid()
+        and (folder or ours.st_nlink == 1)
+    )
 
 
 def _truncate_name(name: str) -> str:

@@ -1,4 +1,5 @@
-"""CSV files: a line of names, a line of units, one of labels where they are asked for, then numbers with 17 digits."""
+"""CSV files: a line of names, a line of units, one of labels where they are asked for, then numbers
+with 17 digits."""
 
 from __future__ import annotations
 
@@ -24,21 +25,33 @@ SEPARATORS = ",;\t"
 TIME_LABEL = "time"
 
 
-def _write_csv(partial_files: AtomicWrite, path: Path, record: Record, labels: bool = False) -> None:
+def _write_csv(
+    partial_files: AtomicWrite, path: Path, record: Record, labels: bool = False
+) -> None:
     """The first column is t in s; `labels` stand in a third line."""
     columns = [map(float, values) for values in (record.time, *(c.values for c in record.channels))]
-    names, units = ["t", *(c.name for c in record.channels)], ["s", *(c.unit for c in record.channels)]
+    names, units = (
+        ["t", *(c.name for c in record.channels)],
+        ["s", *(c.unit for c in record.channels)],
+    )
     heads = [names, units, [TIME_LABEL, *(c.label or c.name for c in record.channels)]]
-    _write_lines(partial_files.path_for(path), heads if labels else heads[:2], zip(*columns, strict=True))
+    _write_lines(
+        partial_files.path_for(path), heads if labels else heads[:2], zip(*columns, strict=True)
+    )
 
 
 def _write_csv_table(partial_files: AtomicWrite, path: Path, table: Table) -> None:
     names, units = [c.name for c in table.columns], [c.unit for c in table.columns]
-    _write_lines(partial_files.path_for(path), [names, units], zip(*(c.values for c in table.columns), strict=True))
+    _write_lines(
+        partial_files.path_for(path),
+        [names, units],
+        zip(*(c.values for c in table.columns), strict=True),
+    )
 
 
 def write_lines(path: Path, heads: Iterable[Sequence[str]], rows: Iterable[Iterable[Any]]) -> None:
-    """A file with lines of words, then rows; numbers with all their digits, nothing where there is no value."""
+    """A file with lines of words, then rows; numbers with all their digits, nothing where there is
+    no value."""
     with AtomicWrite() as partial_files:
         _write_lines(partial_files.path_for(path), heads, rows)
 
@@ -50,7 +63,8 @@ def _write_lines(path: Path, heads: Iterable[Sequence[str]], rows: Iterable[Iter
 
 
 def _quoted_cell(text: str) -> str:
-    """A name or a unit; in quotation marks if a reader could take some of it for what separates cells."""
+    """A name or a unit; in quotation marks if a reader could take some of it for what separates
+    cells."""
     return '"' + text.replace('"', '""') + '"' if {*text} & {*SEPARATORS, '"', "\r", "\n"} else text
 
 
@@ -59,13 +73,14 @@ def _cell_text(x: Any) -> str:
 
 
 def read_csv(path: str | Path, is_wanted: Callable[[str], bool] | None = None) -> FileContents:
-    """Columns of a text file with a line of names, perhaps one of units and one of labels, and lines of numbers.
+    """Columns of a text file with a line of names, perhaps one of units and one of labels, and
+    lines of numbers.
 
-    Cells are separated by commas, semicolons or tabs, whichever the line of names has most of; between semicolons or
-    tabs, numbers may have a decimal comma. Units may stand in brackets, in a line of their own or behind the names
-    (`time [s]`). A first line `sep=;` and a separator at the end of every line, as spreadsheets write them, have no
-    meaning. Empty cells are NaN, except in the first column. This one is always read; of the others, those whose names
-    are `is_wanted`.
+    Cells are separated by commas, semicolons or tabs, whichever the line of names has most of;
+    between semicolons or tabs, numbers may have a decimal comma. Units may stand in brackets, in a
+    line of their own or behind the names (`time [s]`). A first line `sep=;` and a separator at the
+    end of every line, as spreadsheets write them, have no meaning. Empty cells are NaN, except in
+    the first column. This one is always read; of the others, those whose names are `is_wanted`.
     """
     path = Path(path)
     text = _SEPARATOR_LINE.sub("\n", read_text(path))  # lines keep their numbers
@@ -80,43 +95,66 @@ def read_csv(path: str | Path, is_wanted: Callable[[str], bool] | None = None) -
     if all(len(row) == len(rows[0][1]) > 1 and not row[-1].strip() for _, row in rows):
         rows = [(line, row[:-1]) for line, row in rows]
     names, units, start = *_names_and_units(rows[0][1]), 1
-    if len(rows) > 1 and _parse_cell(rows[1][1][0], delimiter) is None:  # brackets are then part of the names
-        names, units, start = [c.strip() for c in rows[0][1]], [c.strip().strip("[]()") for c in rows[1][1]], 2
+    if (
+        len(rows) > 1 and _parse_cell(rows[1][1][0], delimiter) is None
+    ):  # brackets are then part of the names
+        names, units, start = (
+            [c.strip() for c in rows[0][1]],
+            [c.strip().strip("[]()") for c in rows[1][1]],
+            2,
+        )
         if len(units) > len(names):  # a line break between units and numbers may be missing
             reason = f"{len(units)} units are given, but line {rows[0][0]} has {len(names)} names"
             raise RunError(f"{path}, line {rows[1][0]}: {reason}")
     labels: Sequence[str] = ()
-    if start == 2 and len(rows) > 2 and len(rows[2][1]) == len(names) and rows[2][1][0].strip() == TIME_LABEL:
+    if (
+        start == 2
+        and len(rows) > 2
+        and len(rows[2][1]) == len(names)
+        and rows[2][1][0].strip() == TIME_LABEL
+    ):
         labels, start = [c.strip() for c in rows[2][1]], 3
     repeated = {n for n in names if names.count(n) > 1}
     if repeated:
-        raise RunError(f"{path}, line {rows[0][0]}: the name {sorted(repeated)[0]!r} stands there twice")
+        raise RunError(
+            f"{path}, line {rows[0][0]}: the name {sorted(repeated)[0]!r} stands there twice"
+        )
     columns = [j for j, name in enumerate(names) if j == 0 or is_wanted is None or is_wanted(name)]
     data = np.empty((len(columns), len(rows) - start))
     for i, (line, row) in enumerate(rows[start:]):
         if len(row) != len(names):
-            raise RunError(f"{path}, line {line}: {len(names)} numbers are expected, {len(row)} found")
+            raise RunError(
+                f"{path}, line {line}: {len(names)} numbers are expected, {len(row)} found"
+            )
         for k, j in enumerate(columns):
             value = _parse_cell(row[j], delimiter) if j == 0 or row[j].strip() else math.nan
             if value is None:
-                raise RunError(f"{path}, line {line}, column '{names[j]}': {row[j]!r} is not a number")
+                raise RunError(
+                    f"{path}, line {line}, column '{names[j]}': {row[j]!r} is not a number"
+                )
             data[k, i] = value
     unit_of = dict(zip(names, units, strict=False))
     words = dict(zip(names, labels, strict=False))
     channels = tuple(
-        FileChannel(n, data[k], unit_of.get(n, ""), words.get(n, "")) for k, n in enumerate(names[j] for j in columns)
+        FileChannel(n, data[k], unit_of.get(n, ""), words.get(n, ""))
+        for k, n in enumerate(names[j] for j in columns)
     )
-    return FileContents(path.stem, channels, omitted=tuple(n for j, n in enumerate(names) if j not in columns))
+    return FileContents(
+        path.stem, channels, omitted=tuple(n for j, n in enumerate(names) if j not in columns)
+    )
 
 
 def _names_and_units(row: Sequence[str]) -> tuple[list[str], list[str]]:
     """Names of columns, and their units where they stand in square brackets behind the names."""
     matches = [_UNIT.fullmatch(cell.strip()) for cell in row]
-    return [m[1] if m else cell.strip() for m, cell in zip(matches, row)], [m[2] if m else "" for m in matches]
+    return [m[1] if m else cell.strip() for m, cell in zip(matches, row)], [
+        m[2] if m else "" for m in matches
+    ]
 
 
 def _parse_cell(text: str, delimiter: str = ",") -> float | None:
-    """The number in a cell; None where there is none. Underscores and digits of other scripts make no number."""
+    """The number in a cell; None where there is none. Underscores and digits of other scripts make
+    no number."""
     text = text.strip()
     if delimiter != "," and text.count(",") == 1 and "." not in text:
         text = text.replace(",", ".")
@@ -126,4 +164,6 @@ def _parse_cell(text: str, delimiter: str = ",") -> float | None:
         return None
 
 
-FORMAT = FileFormat("CSV", ".csv", _write_csv, read_csv, options=("labels",), write_table=_write_csv_table)
+FORMAT = FileFormat(
+    "CSV", ".csv", _write_csv, read_csv, options=("labels",), write_table=_write_csv_table
+)

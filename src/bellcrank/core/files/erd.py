@@ -1,14 +1,17 @@
 """ERD files: a header of text with the names and units of all channels, then the data.
 
-Layout of UMTRI's Engineering Research Division, as Sayers (1990), Appendix B, writes it: a line of sizes, then
-lines that begin with a keyword of eight characters. SHORTNAM and UNITSNAM hold fields of 8 characters, LONGNAME,
-GENNAME and RIGIBODY of 32.
+Layout of UMTRI's Engineering Research Division, as Sayers (1990), Appendix B, writes it: a line of
+sizes, then lines that begin with a keyword of eight characters. SHORTNAM and UNITSNAM hold fields
+of 8 characters, LONGNAME, GENNAME and RIGIBODY of 32.
 
-- Text (default): the samples follow the header, one to a line, with 17 digits. The first channel is time.
+- Text (default): the samples follow the header, one to a line, with 17 digits. The first channel is
+time.
 - Binary: the samples are in FILE.bin, 64 bit, one after another.
-- Classic: the header of 1990; the samples are in FILE.BIN, 32 bit, as records of Fortran; time is left to the step.
+- Classic: the header of 1990; the samples are in FILE.BIN, 32 bit, as records of Fortran; time is
+left to the step.
 
-Names and units longer than their fields stand in full in lines that begin with CHANNEL, which other readers pass over.
+Names and units longer than their fields stand in full in lines that begin with CHANNEL, which other
+readers pass over.
 """
 
 from __future__ import annotations
@@ -24,7 +27,14 @@ import numpy as np
 from bellcrank.core.errors import RunError, issue_warning
 from bellcrank.core.files.atomic import AtomicWrite
 from bellcrank.core.files.file_format import FileFormat
-from bellcrank.core.files.record import FileChannel, FileContents, Record, report_io_errors, short_names, time_factor
+from bellcrank.core.files.record import (
+    FileChannel,
+    FileContents,
+    Record,
+    report_io_errors,
+    short_names,
+    time_factor,
+)
 from bellcrank.core.files.text_files import read_text, to_one_line
 from bellcrank.core.numeric.tuning import PLANS
 
@@ -35,13 +45,22 @@ FIELDS = {"SHORTNAM": 8, "LONGNAME": 32, "UNITSNAM": 8, "GENNAME": 32, "RIGIBODY
 
 
 def _write_erd(
-    partial_files: AtomicWrite, path: Path, record: Record, binary: bool = False, classic: bool = False
+    partial_files: AtomicWrite,
+    path: Path,
+    record: Record,
+    binary: bool = False,
+    classic: bool = False,
 ) -> None:
-    """`binary` puts the samples next to the header with 64 bit, `classic` with 32 bit in the layout of 1990."""
+    """`binary` puts the samples next to the header with 64 bit, `classic` with 32 bit in the layout
+    of 1990."""
     record = _evenly_spaced(record, path) if classic else record
     time = FileChannel("t", record.time, "s", "Time", "Time")
     channels = record.channels if classic else (time, *record.channels)
-    data = np.array([c.values for c in channels], dtype=float).reshape(len(channels), len(record.time)).T
+    data = (
+        np.array([c.values for c in channels], dtype=float)
+        .reshape(len(channels), len(record.time))
+        .T
+    )
     header = "\n".join(_header_lines(record, channels, binary, classic)) + "\n"
     with partial_files.path_for(path).open("w", encoding="utf-8", newline="\n") as stream:
         stream.write(header)
@@ -55,10 +74,14 @@ def _write_erd(
             _fortran_records(data).tobytes()
         )
     elif binary:
-        partial_files.path_for(path.with_name(path.name + BESIDE[FLOAT_64])).write_bytes(data.astype("<f8").tobytes())
+        partial_files.path_for(path.with_name(path.name + BESIDE[FLOAT_64])).write_bytes(
+            data.astype("<f8").tobytes()
+        )
 
 
-def _header_lines(record: Record, channels: Sequence[FileChannel], binary: bool, classic: bool) -> Iterator[str]:
+def _header_lines(
+    record: Record, channels: Sequence[FileChannel], binary: bool, classic: bool
+) -> Iterator[str]:
     n, samples = len(channels), len(record.time)
     step = float(record.time[1] - record.time[0]) if samples > 1 else 0.0
     yield MAGIC
@@ -77,7 +100,9 @@ def _header_lines(record: Record, channels: Sequence[FileChannel], binary: bool,
         ("RIGIBODY", [c.body for c in channels]),
     )
     for keyword, fields in texts:
-        yield keyword + "".join(f"{to_one_line(text):{w}.{w}}" for w in (FIELDS[keyword.strip()],) for text in fields)
+        yield keyword + "".join(
+            f"{to_one_line(text):{w}.{w}}" for w in (FIELDS[keyword.strip()],) for text in fields
+        )
     yield "XLABEL Time"
     yield "XUNITS sec"
     if not classic:
@@ -94,13 +119,17 @@ def quote_fields(fields: Sequence[str]) -> str:
 
 
 def _evenly_spaced(record: Record, path: Path) -> Record:
-    """Evenly spaced samples, as the classic layout has them; a last sample off the raster is omitted."""
+    """Evenly spaced samples, as the classic layout has them; a last sample off the raster is
+    omitted."""
     t = record.time
     if len(t) > 2:
         steps = np.diff(t)
         uneven = np.abs(steps - steps[0]) > PLANS.raster * steps[0]
         if uneven[:-1].any():
-            raise RunError(f"cannot write {path}: a classic ERD file holds evenly spaced samples, this run has others")
+            raise RunError(
+                f"cannot write {path}: a classic ERD file holds evenly spaced samples, this "
+                f"run has others"
+            )
         if uneven[-1]:
             channels = tuple(replace(c, values=c.values[:-1]) for c in record.channels)
             return replace(record, time=t[:-1], channels=channels)
@@ -108,7 +137,8 @@ def _evenly_spaced(record: Record, path: Path) -> Record:
 
 
 def _fortran_records(data: np.ndarray) -> np.ndarray:
-    """Rows as unformatted sequential records of Fortran: the length in bytes before and after each."""
+    """Rows as unformatted sequential records of Fortran: the length in bytes before and after
+    each."""
     rows, n = data.shape
     kind = np.dtype([("before", "<i4"), ("row", "<f4", (n,)), ("after", "<i4")])
     records = np.empty(rows, kind)
@@ -121,7 +151,9 @@ def _fortran_records(data: np.ndarray) -> np.ndarray:
 def format_g13(x: float, width: int = 13, digits: int = 6) -> str:
     """A number as Fortran's G13.6 prints it."""
     if x == 0 or 0.1 <= abs(float(f"{x:.{digits - 1}e}")) < 10**digits:
-        leading_digits = 1 if x == 0 else max(int(f"{abs(x):.{digits - 1}e}".partition("e")[2]) + 1, 0)
+        leading_digits = (
+            1 if x == 0 else max(int(f"{abs(x):.{digits - 1}e}".partition("e")[2]) + 1, 0)
+        )
         text = f"{x:.{max(digits - leading_digits, 0)}f}"
         text = text if "." in text else text + "."
         return f"{text:>{width - 4}}    "
@@ -156,7 +188,8 @@ def _read_erd(path: Path) -> FileContents:
     unit = head.get("XUNITS", ["s"])[0].strip()
     if not time_factor(unit):
         issue_warning(
-            f"{path}: its samples are over a coordinate in {unit}, not over time; the result gives it as time"
+            f"{path}: its samples are over a coordinate in {unit}, not over time; the "
+            f"result gives it as time"
         )
     time = FileChannel("t", step * np.arange(samples), unit if time_factor(unit) else "s")
     return FileContents(title, (time, *channels), history)
@@ -169,7 +202,8 @@ def _read_sizes(line: str, path: Path) -> tuple[int, int, int, float]:
         step = float(fields[5])
     except (ValueError, IndexError):
         raise RunError(
-            f"{path}, line 2: expected channels, samples, records, bytes, kind of data and step, found {line.strip()!r}"
+            f"{path}, line 2: expected channels, samples, records, bytes, kind of data and "
+            f"step, found {line.strip()!r}"
         ) from None
     if n < 1 or samples < 0 or n * samples > 2**40 or not np.isfinite(step):
         raise RunError(f"{path}, line 2: {n} channels of {samples} samples cannot be read")
@@ -180,7 +214,8 @@ def _read_sizes(line: str, path: Path) -> tuple[int, int, int, float]:
 
 
 def _keywords(lines: Sequence[str]) -> dict[str, list[str]]:
-    """What follows each keyword, in order; a line that begins with & continues with the one before."""
+    """What follows each keyword, in order; a line that begins with & continues with the one
+    before."""
     values: dict[str, list[str]] = {}
     last = ""
     for line in lines:
@@ -195,7 +230,9 @@ def _keywords(lines: Sequence[str]) -> dict[str, list[str]]:
     return values
 
 
-def _read_channels(head: dict[str, list[str]], n: int, data: np.ndarray, path: Path) -> tuple[FileChannel, ...]:
+def _read_channels(
+    head: dict[str, list[str]], n: int, data: np.ndarray, path: Path
+) -> tuple[FileChannel, ...]:
     if len(head.get("CHANNEL", ())) == n:
         result = []
         for i, line in enumerate(head["CHANNEL"]):
@@ -204,7 +241,10 @@ def _read_channels(head: dict[str, list[str]], n: int, data: np.ndarray, path: P
             except (csv.Error, StopIteration):
                 fields = []
             if len(fields) != 5:
-                raise RunError(f"{path}: the line CHANNEL of channel {i + 1} must hold five texts in quotation marks")
+                raise RunError(
+                    f"{path}: the line CHANNEL of channel {i + 1} must hold five texts in "
+                    f"quotation marks"
+                )
             name, *words = fields
             result.append(FileChannel(name, data[:, i], *words))
         return tuple(result)
@@ -219,7 +259,9 @@ def _read_channels(head: dict[str, list[str]], n: int, data: np.ndarray, path: P
     return tuple(map(FileChannel, names, data.T, units, labels, generics, bodies))
 
 
-def _read_text_data(lines: Sequence[str], first: int, n: int, samples: int, path: Path) -> np.ndarray:
+def _read_text_data(
+    lines: Sequence[str], first: int, n: int, samples: int, path: Path
+) -> np.ndarray:
     rows = []
     for number, line in enumerate(lines, first):
         if not line.strip():
@@ -243,7 +285,8 @@ def _read_binary_data(path: Path, n: int, samples: int, kind: int) -> np.ndarray
     data_path = next((p for p in candidates if p.is_file()), None)
     if data_path is None:
         raise RunError(
-            f"cannot read {path}: its data should be next to it in {candidates[0].name} or {candidates[1].name}"
+            f"cannot read {path}: its data should be next to it in {candidates[0].name} or "
+            f"{candidates[1].name}"
         )
     raw = report_io_errors("read", data_path, data_path.read_bytes)
     size = 4 if kind == FLOAT_32 else 8
@@ -252,7 +295,8 @@ def _read_binary_data(path: Path, n: int, samples: int, kind: int) -> np.ndarray
         return np.frombuffer(raw, fields)["row"].astype(float).reshape(samples, n)
     if len(raw) != samples * n * size:
         raise RunError(
-            f"{data_path}: {samples} samples of {n} channels with {8 * size} bit do not have {len(raw)} bytes"
+            f"{data_path}: {samples} samples of {n} channels with {8 * size} bit do not "
+            f"have {len(raw)} bytes"
         )
     return np.frombuffer(raw, f"<f{size}").astype(float).reshape(samples, n)
 

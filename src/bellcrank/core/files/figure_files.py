@@ -39,9 +39,13 @@ def plot_text(text: str) -> str:
 
 
 def figure_html(figure: Any, words: str) -> HtmlText:
-    """A figure as an image inside a page, which needs no file; `words` are for those who do not see it."""
+    """A figure as an image inside a page, which needs no file; `words` are for those who do not see
+    it."""
     text = b64encode(png_bytes(figure)).decode("ascii")
-    return HtmlText(f'<img class="picture" alt="{escape(to_one_line(words))}" src="data:image/png;base64,{text}">')
+    return HtmlText(
+        f'<img class="picture" alt="{escape(to_one_line(words))}" '
+        f'src="data:image/png;base64,{text}">'
+    )
 
 
 def check_picture_extension(path: str | Path) -> None:
@@ -59,7 +63,13 @@ def save_figure(figure: Any, path: str | Path | None) -> Any:
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
             with AtomicWrite() as partial_files:
-                figure.savefig(partial_files.path_for(path), dpi=130, format=Path(path).suffix[1:].lower() or "png")
+                figure.savefig(
+                    partial_files.path_for(path),
+                    dpi=130,
+                    format=Path(path).suffix[1:].lower() or "png",
+                )
         except (OSError, ValueError) as error:
-            raise RunError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+            raise RunError(
+                f"cannot write {path}: {getattr(error, 'strerror', None) or error}"
+            ) from None
     return figure

@@ -17,7 +17,8 @@ from bellcrank.core.files.record import FileContents, Table
 class FileFormat:
     """One kind of file, known by its `ending`.
 
-    Writers take the `AtomicWrite` of a result and its path, readers a path; both may fail with OSError, reported by
+    Writers take the `AtomicWrite` of a result and its path, readers a path; both may fail with
+    OSError, reported by
     `choose`.
     """
 

@@ -1,4 +1,5 @@
-"""Names of files made from any text: characters that file systems or shells do not take as they are become "_"."""
+"""Names of files made from any text: characters that file systems or shells do not take as they are
+become "_"."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ LONGEST = 120  # characters; file systems allow 255 bytes
 
 
 def file_names(listed: Iterable[str]) -> list[str]:
-    """A file name for each text, all different on file systems that ignore case; endings such as .csv stay."""
+    """A file name for each text, all different on file systems that ignore case; endings such as
+    .csv stay."""
     unique_names: list[str] = []
     used_names: set[str] = set()
     for text in listed:

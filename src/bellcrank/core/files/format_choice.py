@@ -30,15 +30,21 @@ TABLES = {ending: f for ending, f in FORMATS.items() if f.write_table is not Non
 
 
 def write_record(path: str | Path, record: Record, **layouts: bool) -> Path:
-    """Writes a record in the format of the path's ending; `layouts` are those of the format, true where wanted."""
+    """Writes a record in the format of the path's ending; `layouts` are those of the format, true
+    where wanted."""
     path = Path(path)
     entry = _format_of(path, "save to")
     layouts_wanted = {name: True for name, value in layouts.items() if value}
     if foreign := [name for name in layouts_wanted if name not in entry.options]:
         owner = next(f for f in FORMATS.values() if foreign[0] in f.options)
-        raise RunError(f"{' and '.join(foreign)} is a layout of {owner.name} files, '{path.name}' is another one")
+        raise RunError(
+            f"{' and '.join(foreign)} is a layout of {owner.name} files, '{path.name}' is "
+            f"another one"
+        )
     report_io_errors(
-        "write", path, lambda: _write_atomically(entry.write, path, clean_texts(record, path), **layouts_wanted)
+        "write",
+        path,
+        lambda: _write_atomically(entry.write, path, clean_texts(record, path), **layouts_wanted),
     )
     return path
 
@@ -52,7 +58,9 @@ def write_table(path: str | Path, table: Table) -> Path:
     return path
 
 
-def _write_atomically(write: Callable[..., None], path: Path, *arguments: Any, **layouts: bool) -> None:
+def _write_atomically(
+    write: Callable[..., None], path: Path, *arguments: Any, **layouts: bool
+) -> None:
     with AtomicWrite() as partial_files:
         write(partial_files, path, *arguments, **layouts)
 
@@ -77,7 +85,10 @@ def read_groups(path: str | Path) -> list[FileContents]:
     if groups is None:
         return [read_contents(path)]
     reject_pipe(path)
-    return [check_channel_names(contents, path) for contents in report_io_errors("read", path, lambda: groups(path))]
+    return [
+        check_channel_names(contents, path)
+        for contents in report_io_errors("read", path, lambda: groups(path))
+    ]
 
 
 def _format_of(path: Path, action: str, formats: dict[str, FileFormat] = FORMATS) -> FileFormat:
@@ -85,8 +96,12 @@ def _format_of(path: Path, action: str, formats: dict[str, FileFormat] = FORMATS
     if entry is None:
         *other_endings, last = formats
         raise RunError(
-            f"cannot {action} '{path.name}': known file extensions are {', '.join(other_endings)} and {last}"
+            f"cannot {action} '{path.name}': known file extensions are "
+            f"{', '.join(other_endings)} and {last}"
         )
     if entry.package and find_spec(entry.package) is None:
-        raise RunError(f"{entry.name} files need the package {entry.package}: pip install bellcrank[{entry.extra}]")
+        raise RunError(
+            f"{entry.name} files need the package {entry.package}: pip install "
+            f"bellcrank[{entry.extra}]"
+        )
     return entry

@@ -29,7 +29,9 @@ def cell_html(cell: object) -> str:
     return escape(to_one_line(cell)) if cell is not None else ""
 
 
-def html_table(head: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[int] = ()) -> HtmlText:
+def html_table(
+    head: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[int] = ()
+) -> HtmlText:
     """A table; `right` are the columns of numbers."""
     listed = list(rows)
     if not listed:
@@ -38,16 +40,24 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[object]], right: Seq
     def line(cells: Sequence[object], tag: str) -> str:
         marks = [' class="number"' if i in right else "" for i in range(len(cells))]
         return (
-            "<tr>" + "".join(f"<{tag}{m}>{cell_html(c)}</{tag}>" for m, c in zip(marks, cells, strict=True)) + "</tr>"
+            "<tr>"
+            + "".join(
+                f"<{tag}{m}>{cell_html(c)}</{tag}>" for m, c in zip(marks, cells, strict=True)
+            )
+            + "</tr>"
         )
 
     body = "\n".join(line(r, "td") for r in listed)
-    return HtmlText(f"<table>\n<thead>{line(head, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>")
+    return HtmlText(
+        f"<table>\n<thead>{line(head, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    )
 
 
 def html_section(key: str, title: str, *bodies: str) -> HtmlText:
     """A section with its heading."""
-    return HtmlText(f'<section id="{key}">\n<h2>{escape(title)}</h2>\n' + "\n".join(bodies) + "\n</section>")
+    return HtmlText(
+        f'<section id="{key}">\n<h2>{escape(title)}</h2>\n' + "\n".join(bodies) + "\n</section>"
+    )
 
 
 def paragraph(text: str) -> HtmlText:
@@ -56,7 +66,9 @@ def paragraph(text: str) -> HtmlText:
 
 def details(title: str, content: str, is_open: bool) -> HtmlText:
     """Content that can be folded away."""
-    return HtmlText(f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>\n{content}\n</details>")
+    return HtmlText(
+        f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>\n{content}\n</details>"
+    )
 
 
 def preformatted(text: str) -> HtmlText:

@@ -1,4 +1,5 @@
-"""Locks of open files and folders, where the system has them. A lock ends with the process that holds it."""
+"""Locks of open files and folders, where the system has them. A lock ends with the process that
+holds it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,18 @@ import numpy as np
 
 from bellcrank.core.files.text_files import max_unpacked_size
 
-NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}  # types of data
+NUMBERS = {
+    1: "i1",
+    2: "u1",
+    3: "i2",
+    4: "u2",
+    5: "i4",
+    6: "u4",
+    7: "f4",
+    9: "f8",
+    12: "i8",
+    13: "u8",
+}  # types of data
 MATRIX, COMPRESSED = 14, 15
 STRUCTURE, TEXT, NUMERIC = 2, 4, range(6, 16)  # classes of arrays
 COMPLEX = 0x0800
@@ -23,7 +34,8 @@ DEEPEST = 20  # structures within each other
 
 
 def read_mat5(data: bytes) -> dict[str, Any]:
-    """Variables of a file: arrays, texts, and dictionaries for structures; None for anything else."""
+    """Variables of a file: arrays, texts, and dictionaries for structures; None for anything
+    else."""
     order = {b"IM": "<", b"MI": ">"}.get(data[126:128])
     if len(data) < HEADER or order is None:
         raise ValueError("its header is none")
@@ -60,7 +72,12 @@ class _Mat5Reader:
         while position + 8 <= len(data):
             first, size = struct.unpack_from(f"{self.order}II", data, position)
             if first >> 16:  # a small one, in its own tag
-                kind, size, start, following = first & 0xFFFF, first >> 16, position + 4, position + 8
+                kind, size, start, following = (
+                    first & 0xFFFF,
+                    first >> 16,
+                    position + 4,
+                    position + 8,
+                )
                 if size > 4:
                     raise ValueError("a small element is too long")
             else:
@@ -114,8 +131,14 @@ class _Mat5Reader:
         (width, *_), names = self.read_numbers(elements[0]), elements[1][1]
         if not 0 < width <= len(names) + 1:
             raise ValueError("a structure has no names")
-        listed = [names[i : i + int(width)].split(b"\0")[0].decode("latin-1") for i in range(0, len(names), int(width))]
+        listed = [
+            names[i : i + int(width)].split(b"\0")[0].decode("latin-1")
+            for i in range(0, len(names), int(width))
+        ]
         contents = [content for kind, content in elements[2:] if kind == MATRIX]
         if len(contents) != len(listed):
             raise ValueError(f"a structure should have {len(listed)} fields, not {len(contents)}")
-        return {name: self.read_matrix(content, depth + 1)[1] for name, content in zip(listed, contents, strict=True)}
+        return {
+            name: self.read_matrix(content, depth + 1)[1]
+            for name, content in zip(listed, contents, strict=True)
+        }

@@ -1,5 +1,5 @@
-"""MATLAB files (version 5): a column for every channel under a name that MATLAB takes, and a structure `about` with the
-name, unit and words of each."""
+"""MATLAB files (version 5): a column for every channel under a name that MATLAB takes, and a
+structure `about` with the name, unit and words of each."""
 
 from __future__ import annotations
 
@@ -18,10 +18,30 @@ from bellcrank.core.files.record import TEXT_KEYS, FileChannel, FileContents, Re
 
 LONGEST = 63  # letters of a name
 OWN = ("t", "about", "title", "history")
-KEYWORDS = frozenset((
-    "break", "case", "catch", "classdef", "continue", "else", "elseif", "end", "for", "function", "global", "if",
-    "otherwise", "parfor", "persistent", "return", "spmd", "switch", "try", "while",
-))  # fmt: skip
+KEYWORDS = frozenset(
+    (
+        "break",
+        "case",
+        "catch",
+        "classdef",
+        "continue",
+        "else",
+        "elseif",
+        "end",
+        "for",
+        "function",
+        "global",
+        "if",
+        "otherwise",
+        "parfor",
+        "persistent",
+        "return",
+        "spmd",
+        "switch",
+        "try",
+        "while",
+    )
+)
 
 
 def _write_matlab(partial_files: AtomicWrite, path: Path, record: Record) -> None:
@@ -39,7 +59,8 @@ def _write_matlab(partial_files: AtomicWrite, path: Path, record: Record) -> Non
 
 
 def valid_names(names: Iterable[str]) -> list[str]:
-    """Names of MATLAB: letters, digits and underscores, a letter first; none is met twice, none is ours or a keyword.
+    """Names of MATLAB: letters, digits and underscores, a letter first; none is met twice, none is
+    ours or a keyword.
 
     q(b, 2) becomes q_b_2.
     """
@@ -65,20 +86,30 @@ def _read_matlab(path: Path) -> FileContents:
         variables = read_mat5(data)
     except ValueError as error:
         raise RunError(f"cannot read {path}: it is no MATLAB file ({error})") from None
-    clock = "t" if "t" in variables else next((name for name in variables if name.casefold() == "time"), "t")
+    clock = (
+        "t"
+        if "t" in variables
+        else next((name for name in variables if name.casefold() == "time"), "t")
+    )
     time = variables.get(clock)
     if time is None or not _is_vector(time):
         raise RunError(f"{path} holds no vector t or time")
     about = variables.get("about")
     channels: list[FileChannel] = []
     for name, values in [("t", time), *variables.items()]:
-        if not channels or (name not in (*OWN, clock) and _is_vector(values) and values.size == time.size):
+        if not channels or (
+            name not in (*OWN, clock) and _is_vector(values) and values.size == time.size
+        ):
             words = about.get(name) if isinstance(about, Mapping) else None
             words = words if isinstance(words, Mapping) else {}
             texts = (_text_or_empty(words.get(k)) for k in TEXT_KEYS)
-            channels.append(FileChannel(_text_or_empty(words.get("name")) or name, values.ravel(), *texts))
+            channels.append(
+                FileChannel(_text_or_empty(words.get("name")) or name, values.ravel(), *texts)
+            )
     history = tuple(h for h in _text_or_empty(variables.get("history")).split("\n") if h)
-    return FileContents(_text_or_empty(variables.get("title")) or path.stem, tuple(channels), history)
+    return FileContents(
+        _text_or_empty(variables.get("title")) or path.stem, tuple(channels), history
+    )
 
 
 def _is_vector(x: Any) -> bool:

@@ -1,4 +1,5 @@
-"""MDF 4 files, a format of measurements (needs asammdf): one group of channels with units and labels."""
+"""MDF 4 files, a format of measurements (needs asammdf): one group of channels with units and
+labels."""
 
 from __future__ import annotations
 
@@ -23,11 +24,14 @@ def _write_mdf(partial_files: AtomicWrite, path: Path, record: Record) -> None:
 
     signals = [
         Signal(
-            samples=np.ascontiguousarray(c.values, dtype=float), timestamps=record.time, name=c.name, unit=c.unit,
+            samples=np.ascontiguousarray(c.values, dtype=float),
+            timestamps=record.time,
+            name=c.name,
+            unit=c.unit,
             comment=_comment(c),
         )
         for c in record.channels
-    ]  # fmt: skip
+    ]
     buffer = BytesIO()
     with MDF(version=VERSION) as file:
         file.header.comment = json.dumps({"title": record.title, "history": record.history})
@@ -38,7 +42,9 @@ def _write_mdf(partial_files: AtomicWrite, path: Path, record: Record) -> None:
 
 def _comment(c: FileChannel) -> str:
     """The label, which other programs show; and what else there is."""
-    metadata = {k: text for k, text in channel_texts(c).items() if text and k not in ("unit", "label")}
+    metadata = {
+        k: text for k, text in channel_texts(c).items() if text and k not in ("unit", "label")
+    }
     return f"{c.label} {json.dumps(metadata)}" if metadata else c.label
 
 
@@ -79,7 +85,9 @@ def _group_records(file: Any, path: Path) -> list[FileContents]:
             metadata = words.get("generic", ""), words.get("body", "")
             channels.append(FileChannel(channel.name, values, signal.unit or "", label, *metadata))
         if time is not None:
-            records.append(FileContents(title or path.stem, (FileChannel("t", time, "s"), *channels), history))
+            records.append(
+                FileContents(title or path.stem, (FileChannel("t", time, "s"), *channels), history)
+            )
     if not records:
         raise RunError(f"{path} holds no channels of numbers")
     return records
@@ -104,5 +112,11 @@ def _read_header(comment: str) -> tuple[str, tuple[str, ...]]:
 
 
 FORMAT = FileFormat(
-    "MDF 4", ".mf4", _write_mdf, _read_mdf, package="asammdf", extra="mdf", read_groups=_read_mdf_groups
+    "MDF 4",
+    ".mf4",
+    _write_mdf,
+    _read_mdf,
+    package="asammdf",
+    extra="mdf",
+    read_groups=_read_mdf_groups,
 )

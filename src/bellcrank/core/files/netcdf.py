@@ -1,4 +1,5 @@
-"""NetCDF files (classic format, 64-bit numbers) with units and long names, as other programs expect them."""
+"""NetCDF files (classic format, 64-bit numbers) with units and long names, as other programs expect
+them."""
 
 from __future__ import annotations
 
@@ -19,10 +20,16 @@ def _write_netcdf(partial_files: AtomicWrite, path: Path, record: Record) -> Non
 
     for c in record.channels:
         if "/" in c.name:
-            reason = f"the name of channel '{c.name}' holds '/', which NetCDF does not allow; give it another name"
+            reason = (
+                f"the name of channel '{c.name}' holds '/', which NetCDF does not allow; give "
+                f"it another name"
+            )
             raise RunError(f"cannot write {path}: {reason}")
     with netcdf_file(str(partial_files.path_for(path)), "w") as f:
-        f.title, f.history = _attribute_bytes(record.title), _attribute_bytes("\n".join(record.history))
+        f.title, f.history = (
+            _attribute_bytes(record.title),
+            _attribute_bytes("\n".join(record.history)),
+        )
         f.createDimension("t", len(record.time))
         axis = f.createVariable("t", "f8", ("t",))
         axis[:] = record.time
@@ -43,7 +50,9 @@ def _read_netcdf(path: Path) -> FileContents:
         with path.open("rb"), netcdf_file(str(path), "r", mmap=False) as f:
             return _record_of_file(f, path)
     except (TypeError, ValueError, IndexError, KeyError, MemoryError, OverflowError) as error:
-        raise RunError(f"cannot read {path}: it is no NetCDF file in classic format ({error})") from None
+        raise RunError(
+            f"cannot read {path}: it is no NetCDF file in classic format ({error})"
+        ) from None
 
 
 def _record_of_file(f: Any, path: Path) -> FileContents:
@@ -55,7 +64,9 @@ def _record_of_file(f: Any, path: Path) -> FileContents:
         *((n, v) for n, v in f.variables.items() if n != "t" and v.dimensions == ("t",)),
     ]
     channels = tuple(
-        FileChannel(_decode_name(n), np.array(v[:], dtype=float), *(_attribute_text(v, k) for k in words))
+        FileChannel(
+            _decode_name(n), np.array(v[:], dtype=float), *(_attribute_text(v, k) for k in words)
+        )
         for n, v in variables
     )
     history = tuple(h for h in _attribute_text(f, "history").split("\n") if h)
@@ -63,7 +74,8 @@ def _record_of_file(f: Any, path: Path) -> FileContents:
 
 
 def _encode_name(name: str) -> str:
-    """A name as SciPy, which writes Latin 1, puts it into a file as UTF-8, which the format asks for."""
+    """A name as SciPy, which writes Latin 1, puts it into a file as UTF-8, which the format asks
+    for."""
     return unicodedata.normalize("NFC", name).encode().decode("latin-1")
 
 

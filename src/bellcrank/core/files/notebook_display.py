@@ -12,7 +12,8 @@ from bellcrank.core.files.html import HtmlText, preformatted
 
 
 class NotebookDisplay:
-    """A result that shows itself in a notebook. A kind of results says what is reported and drawn of it."""
+    """A result that shows itself in a notebook. A kind of results says what is reported and drawn
+    of it."""
 
     def _html_parts(self) -> Iterable[str]:
         """Pieces of HTML."""

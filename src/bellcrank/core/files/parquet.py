@@ -1,4 +1,5 @@
-"""Parquet files: columns with 64 bit; units and words are metadata of the columns (needs pyarrow)."""
+"""Parquet files: columns with 64 bit; units and words are metadata of the columns (needs
+pyarrow)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,14 @@ import numpy as np
 from bellcrank.core.errors import RunError
 from bellcrank.core.files.atomic import AtomicWrite
 from bellcrank.core.files.file_format import FileFormat
-from bellcrank.core.files.record import TEXT_KEYS, FileChannel, FileContents, Record, Table, channel_texts
+from bellcrank.core.files.record import (
+    TEXT_KEYS,
+    FileChannel,
+    FileContents,
+    Record,
+    Table,
+    channel_texts,
+)
 
 
 def _write_parquet(partial_files: AtomicWrite, path: Path, record: Record) -> None:
@@ -44,7 +52,9 @@ def _write_arrow_table(
     import pyarrow as arrow
     from pyarrow import parquet
 
-    schema = arrow.schema([arrow.field(name, kind, metadata=m) for name, kind, m in fields], metadata=words)
+    schema = arrow.schema(
+        [arrow.field(name, kind, metadata=m) for name, kind, m in fields], metadata=words
+    )
     parquet.write_table(arrow.table(arrays, schema=schema), str(path))
 
 
@@ -68,13 +78,20 @@ def _read_parquet(path: Path) -> FileContents:
     first = "t" if "t" in columns else next(iter(columns))
     meta = {f.name: _decode_metadata(f.metadata) for f in table.schema}
     names = [first, *(n for n in columns if n != first)]
-    channels = tuple(FileChannel(n, columns[n], *(meta[n].get(k, "") for k in TEXT_KEYS)) for n in names)
+    channels = tuple(
+        FileChannel(n, columns[n], *(meta[n].get(k, "") for k in TEXT_KEYS)) for n in names
+    )
     words = _decode_metadata(table.schema.metadata)
-    return FileContents(words.get("title", path.stem), channels, _decode_history(words.get("history", "")))
+    return FileContents(
+        words.get("title", path.stem), channels, _decode_history(words.get("history", ""))
+    )
 
 
 def _decode_metadata(metadata: dict[bytes, bytes] | None) -> dict[str, str]:
-    return {k.decode("utf-8", "replace"): v.decode("utf-8", "replace") for k, v in (metadata or {}).items()}
+    return {
+        k.decode("utf-8", "replace"): v.decode("utf-8", "replace")
+        for k, v in (metadata or {}).items()
+    }
 
 
 def _decode_history(text: str) -> tuple[str, ...]:
@@ -85,5 +102,10 @@ def _decode_history(text: str) -> tuple[str, ...]:
 
 
 FORMAT = FileFormat(
-    "Parquet", ".parquet", _write_parquet, _read_parquet, write_table=_write_parquet_table, package="pyarrow"
+    "Parquet",
+    ".parquet",
+    _write_parquet,
+    _read_parquet,
+    write_table=_write_parquet_table,
+    package="pyarrow",
 )

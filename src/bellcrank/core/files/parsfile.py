@@ -1,4 +1,5 @@
-"""Parameter files ("parsfiles"): a keyword, a value and a comment to a line. Sayers (1990), Appendix B.
+"""Parameter files ("parsfiles"): a keyword, a value and a comment to a line. Sayers (1990),
+Appendix B.
 
     PARSFILE                       the first line says what this is
     * a comment
@@ -9,7 +10,8 @@
     PARSFILE other.par                      continues with that file, then comes back
     END                                     of this file; may be omitted
 
-Capitals do not matter in keywords. A keyword that comes again replaces the value before. Nothing here is ever executed.
+Capitals do not matter in keywords. A keyword that comes again replaces the value before. Nothing
+here is ever executed.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ SIGNALS = {name: len(kind.numbers) for name, kind in SIGNAL_KINDS.items()} | {"f
 
 @dataclass(frozen=True)
 class ParsEntry:
-    """One line: `keyword` without blanks and in small letters, the words after it, and where it stands."""
+    """One line: `keyword` without blanks and in small letters, the words after it, and where it
+    stands."""
 
     keyword: str
     words: tuple[str, ...]
@@ -47,7 +50,8 @@ class ParsEntry:
 
 @dataclass(frozen=True)
 class ParsFile:
-    """Lines of a parameter file in the order in which they count, those of other files in their places.
+    """Lines of a parameter file in the order in which they count, those of other files in their
+    places.
 
     `bc.settings_of(equations, file)` turns them into arguments of `simulate`.
 
@@ -118,7 +122,9 @@ def _read_entries(path: Path, entries: list[ParsEntry], title: str, depth: int) 
             continue
         if not has_head:
             if content.split()[0].lower() != "parsfile" or len(content.split()) > 1:
-                raise RunError(f"{path}, line {number}: a parameter file begins with the line PARSFILE")
+                raise RunError(
+                    f"{path}, line {number}: a parameter file begins with the line PARSFILE"
+                )
             has_head = True
             continue
         keyword, value_text = split_keyword(content)
@@ -138,7 +144,8 @@ def _read_entries(path: Path, entries: list[ParsEntry], title: str, depth: int) 
 
 
 def split_keyword(content: str) -> tuple[str, str]:
-    """The keyword of a line, in small letters without blanks (q(b, 4) is one), and what follows it."""
+    """The keyword of a line, in small letters without blanks (q(b, 4) is one), and what follows
+    it."""
     first = content.split(None, 1)[0]
     end = len(first)
     if "(" in first and ")" not in first:
@@ -159,7 +166,8 @@ def parse_number(text: str) -> float | None:
 
 
 def keyword_for(name: str, keywords: Iterable[str] = ()) -> str:
-    """The keyword of a quantity: its name without blanks, changed where it would be one of the file's own."""
+    """The keyword of a quantity: its name without blanks, changed where it would be one of the
+    file's own."""
     keyword = "".join(name.split())
     used_keywords = {*RESERVED, *(t.lower() for t in keywords)}
     while keyword.lower() in used_keywords or keyword.startswith("*"):

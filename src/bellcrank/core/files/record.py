@@ -22,7 +22,8 @@ TEXT_KEYS = {"unit": "unit", "label": "label", "generic": "generic_name", "body"
 
 @dataclass(frozen=True)
 class FileChannel:
-    """One time history: values in `unit`, with the words a person reads and the body it belongs to."""
+    """One time history: values in `unit`, with the words a person reads and the body it belongs
+    to."""
 
     name: str
     values: np.ndarray
@@ -44,7 +45,8 @@ class Record:
 
 @dataclass(frozen=True)
 class FileContents:
-    """Channels as a file holds them, in its own units; the first is time if they are a record over time."""
+    """Channels as a file holds them, in its own units; the first is time if they are a record over
+    time."""
 
     title: str
     channels: tuple[FileChannel, ...]
@@ -72,35 +74,49 @@ class Table:
 
 
 def channel_texts(channel: FileChannel | TableColumn) -> dict[str, str]:
-    """Return unit, label, generic name and body of a channel, as far as it has them, by their keys in files."""
-    return {key: getattr(channel, name) for key, name in TEXT_KEYS.items() if hasattr(channel, name)}
+    """Return unit, label, generic name and body of a channel, as far as it has them, by their keys
+    in files."""
+    return {
+        key: getattr(channel, name) for key, name in TEXT_KEYS.items() if hasattr(channel, name)
+    }
 
 
 def check_channel_names(contents: FileContents, path: str | Path) -> FileContents:
-    """What a file holds, if every channel has a name that stands once, without control characters; with single blanks,
-    as names are written."""
+    """What a file holds, if every channel has a name that stands once, without control characters;
+    with single blanks, as names are written."""
     names = [to_one_line(c.name) for c in contents.channels]
     for number, name in enumerate((c.name for c in contents.channels), 1):
         if not names[number - 1]:
             raise RunError(f"{path}: channel {number} has no name")
         if any(unicodedata.category(ch) in ("Cc", "Cs", "Zl", "Zp") for ch in name):
-            raise RunError(f"{path}: the name {name!r} of channel {number} holds control characters")
+            raise RunError(
+                f"{path}: the name {name!r} of channel {number} holds control characters"
+            )
         if names[number - 1] in names[: number - 1]:
             raise RunError(f"{path}: the name {names[number - 1]!r} stands there twice")
     words = (map(to_one_line, channel_texts(c).values()) for c in contents.channels)
-    channels = tuple(FileChannel(n, c.values, *w) for n, c, w in zip(names, contents.channels, words, strict=True))
+    channels = tuple(
+        FileChannel(n, c.values, *w)
+        for n, c, w in zip(names, contents.channels, words, strict=True)
+    )
     history = tuple(map(to_one_line, contents.history))
     return replace(contents, title=to_one_line(contents.title), channels=channels, history=history)
 
 
 def to_time_record(contents: FileContents, path: str | Path) -> Record:
-    """The record of a file whose first channel is time: in seconds, whatever its unit; it may not decrease."""
+    """The record of a file whose first channel is time: in seconds, whatever its unit; it may not
+    decrease."""
     time, *channels = contents.channels
     seconds = time.values * _time_scale(time, path)
     not_finite = np.flatnonzero(~np.isfinite(seconds))
     if not_finite.size:
-        raise RunError(f"{path}: time '{time.name}' is {time.values[not_finite[0]]} in sample {not_finite[0] + 1}")
-    decreasing = np.flatnonzero(np.diff(seconds) < 0)  # samples before and after an event have the same time
+        raise RunError(
+            f"{path}: time '{time.name}' is {time.values[not_finite[0]]} in sample "
+            f"{not_finite[0] + 1}"
+        )
+    decreasing = np.flatnonzero(
+        np.diff(seconds) < 0
+    )  # samples before and after an event have the same time
     if decreasing.size:
         i = decreasing[0]
         raise RunError(
@@ -121,7 +137,10 @@ def _time_scale(time: FileChannel, path: str | Path) -> float:
         raise RunError(f"{path}: the first column must be time, but it is '{time.name}'; {advice}")
     factor = time_factor(text)
     if not factor:
-        raise RunError(f"{path}: the first column must be time, but '{time.name}' is in '{text}', not a unit of time")
+        raise RunError(
+            f"{path}: the first column must be time, but '{time.name}' is in '{text}', not "
+            f"a unit of time"
+        )
     return factor
 
 
@@ -135,7 +154,8 @@ def time_factor(text: str) -> float:
 
 
 def clean_texts(record: Record, path: str | Path) -> Record:
-    """A record whose texts each fit on one line; an error if two names would be read back as one."""
+    """A record whose texts each fit on one line; an error if two names would be read back as
+    one."""
     channels = tuple(
         FileChannel(to_one_line(c.name), c.values, *map(to_one_line, channel_texts(c).values()))
         for c in record.channels
@@ -143,9 +163,12 @@ def clean_texts(record: Record, path: str | Path) -> Record:
     first: dict[str, str] = {TIME_NAME: "time"}
     for c, original in zip(channels, record.channels, strict=True):
         if not c.name or c.name in first:
-            reason = f"would have the same name as {first[c.name]}" if c.name else "would have no name"
+            reason = (
+                f"would have the same name as {first[c.name]}" if c.name else "would have no name"
+            )
             raise RunError(
-                f"cannot write {path}: the channel {original.name!r} {reason} in a file; give it another name"
+                f"cannot write {path}: the channel {original.name!r} {reason} in a file; "
+                f"give it another name"
             )
         first[c.name] = repr(original.name)
     history = tuple(map(to_one_line, record.history))

@@ -1,5 +1,5 @@
-"""Files that come with Bellcrank: examples, vehicles and hard points; where they are, and what a name means that is no
-file."""
+"""Files that come with Bellcrank: examples, vehicles and hard points; where they are, and what a
+name means that is no file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from typing import Any
 from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.core.files.text_files import read_toml
 
-ENDINGS = (".py", ".toml", ".tir", ".lsp", ".al")  # in the order in which a name without ending means one
+ENDINGS = (
+    ".py",
+    ".toml",
+    ".tir",
+    ".lsp",
+    ".al",
+)  # in the order in which a name without ending means one
 PREFIX = "examples"
 OTHERS = {  # packages with a folder `data`
     "car": "bellcrank.vehicles.cars",
@@ -23,10 +29,11 @@ VEHICLES = tuple(OTHERS.values())
 
 @dataclass(frozen=True)
 class ShippedCollection:
-    """TOML files of one kind that come with Bellcrank, each known by its name; `package` holds their folder.
+    """TOML files of one kind that come with Bellcrank, each known by its name; `package` holds
+    their folder.
 
-    `other_kind`: a section that files of another kind have, and what is said of such a file; `own_keys`: keys of which
-    only files of this kind have one, whatever else they have.
+    `other_kind`: a section that files of another kind have, and what is said of such a file;
+    `own_keys`: keys of which only files of this kind have one, whatever else they have.
     """
 
     kind: str
@@ -56,7 +63,10 @@ class ShippedCollection:
     def file(self, name: str, message_start: str = "") -> Path:
         """The file of a name; `message_start` is the begin of a message."""
         if name not in self.names():
-            raise ModelError(f"{message_start}no {self.kind} '{name}' comes with Bellcrank.{self.suggestion(name)}")
+            raise ModelError(
+                f"{message_start}no {self.kind} '{name}' comes with "
+                f"Bellcrank.{self.suggestion(name)}"
+            )
         return self.path / f"{name}.toml"
 
     def read(self, path: str | Path) -> tuple[dict[str, Any], Path]:
@@ -66,13 +76,17 @@ class ShippedCollection:
             if str(path) in self.names():
                 file_path = self.file(str(path))
             elif not file_path.exists():
-                raise ModelError(f"no file or {self.kind} is called '{path}'.{self.suggestion(str(path))}")
+                raise ModelError(
+                    f"no file or {self.kind} is called '{path}'.{self.suggestion(str(path))}"
+                )
         content = read_toml(file_path)
         if "folder" in content:
             raise ModelError(f"{path}: 'folder' is not known; paths start where the file is")
         key, words = self.other_kind
         if self.is_foreign(content):
-            raise ModelError(f"{path} is no file of a {self.kind}: its section [{key}] is that of {words}")
+            raise ModelError(
+                f"{path} is no file of a {self.kind}: its section [{key}] is that of {words}"
+            )
         return content, file_path
 
 
@@ -85,13 +99,17 @@ def example_folder() -> Path:
 def example_files() -> list[Path]:
     """All files of the examples, relative to their folder."""
     folder = example_folder()
-    relative_paths = (p.relative_to(folder) for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
+    relative_paths = (
+        p.relative_to(folder)
+        for p in folder.rglob("*")
+        if p.is_file() and "__pycache__" not in p.parts
+    )
     return sorted(relative_paths)
 
 
 def example_path(name: str | Path) -> Path | None:
-    """The file of an example: `four_bar`, `four_bar.py`, `tyres/handling.py`, all with or without `examples/` in
-    front."""
+    """The file of an example: `four_bar`, `four_bar.py`, `tyres/handling.py`, all with or without
+    `examples/` in front."""
     requested = Path(name)
     if requested.is_absolute() or ".." in requested.parts or not requested.parts:
         return None
@@ -117,7 +135,8 @@ def vehicle_files(*packages: str) -> dict[str, Path]:
 
 
 def resolve_model_path(path: str | Path) -> Path:
-    """A path as it is, if it exists; else the file of the example, car or motorcycle that it means, if there is one."""
+    """A path as it is, if it exists; else the file of the example, car or motorcycle that it means,
+    if there is one."""
     requested = Path(path)
     if requested.exists():
         return requested
@@ -125,5 +144,7 @@ def resolve_model_path(path: str | Path) -> Path:
     candidates = [p for p in (example_path(requested), vehicle_files().get(name)) if p is not None]
     if len(candidates) > 1:
         endings = " or ".join(f"{requested}{p.suffix}" for p in candidates)
-        raise ModelError(f"'{path}' is both an example and a vehicle that come with Bellcrank: give {endings}")
+        raise ModelError(
+            f"'{path}' is both an example and a vehicle that come with Bellcrank: give {endings}"
+        )
     return candidates[0] if candidates else requested

@@ -37,7 +37,9 @@ def read_stl(path: str | Path, error: type[BellcrankError] = ModelError) -> Mesh
     if corners is None or not len(corners):
         raise error(f"cannot read {path}: it is no STL file with triangles")
     if len(corners) > LARGEST:
-        raise error(f"cannot read {path}: it has {len(corners)} triangles; pictures take up to {LARGEST}")
+        raise error(
+            f"cannot read {path}: it has {len(corners)} triangles; pictures take up to {LARGEST}"
+        )
     if not np.isfinite(corners).all():
         raise error(f"cannot read {path}: a corner is no finite number")
     points, corner_indices = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)

@@ -1,4 +1,5 @@
-"""Text as it enters files and comes out of them: what is read is decoded or rejected, what is written is one line."""
+"""Text as it enters files and comes out of them: what is read is decoded or rejected, what is
+written is one line."""
 
 from __future__ import annotations
 
@@ -15,14 +16,25 @@ from typing import Any
 
 from bellcrank.core.errors import BellcrankError, ModelError, RunError
 
-LARGEST, STREAM = 2**31, 10**8  # bytes of text that are read: of a file, of a pipe or a device, which may not end
-_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_UNPACKED, _TIMES = 2**28, 100  # bytes that any file may be unpacked to, and times the size of a larger one
+LARGEST, STREAM = (
+    2**31,
+    10**8,
+)  # bytes of text that are read: of a file, of a pipe or a device, which may not end
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_UNPACKED, _TIMES = (
+    2**28,
+    100,
+)  # bytes that any file may be unpacked to, and times the size of a larger one
 _PLAIN = re.compile(r"[ -~]*(?<! )")
 
 
 def reject_pipe(path: str | Path, error: type[BellcrankError] = RunError) -> None:
-    """Rejects a named pipe: who opens one waits until somebody writes to it. Those of the shell are in /dev."""
+    """Rejects a named pipe: who opens one waits until somebody writes to it. Those of the shell are
+    in /dev."""
     try:
         pipe = stat.S_ISFIFO(os.stat(path).st_mode)
     except (OSError, ValueError):  # reported when it is opened
@@ -31,8 +43,11 @@ def reject_pipe(path: str | Path, error: type[BellcrankError] = RunError) -> Non
         raise error(f"cannot read {path}: it is a pipe, not a file")
 
 
-def read_text(path: str | Path, error: type[BellcrankError] = RunError, otherwise: str | None = None) -> str:
-    """The text of a file: UTF-8, or UTF-16 where its first bytes report it. Line ends are those of Unix.
+def read_text(
+    path: str | Path, error: type[BellcrankError] = RunError, otherwise: str | None = None
+) -> str:
+    """The text of a file: UTF-8, or UTF-16 where its first bytes report it. Line ends are those of
+    Unix.
 
     `otherwise` is the coding of a file that is neither; without one it is rejected.
     """
@@ -53,12 +68,16 @@ def read_text(path: str | Path, error: type[BellcrankError] = RunError, otherwis
 
 
 def max_unpacked_size(size: int) -> int:
-    """Bytes that a compressed file of some size may be unpacked to: a small one made to fill the memory is rejected."""
+    """Bytes that a compressed file of some size may be unpacked to: a small one made to fill the
+    memory is rejected."""
     return max(_UNPACKED, _TIMES * size)
 
 
 def decode_text(
-    data: bytes, path: str | Path, error: type[BellcrankError] = RunError, otherwise: str | None = None
+    data: bytes,
+    path: str | Path,
+    error: type[BellcrankError] = RunError,
+    otherwise: str | None = None,
 ) -> str:
     """Text from the bytes of a file."""
     coding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), "utf-8")
@@ -69,7 +88,10 @@ def decode_text(
             return data.decode(otherwise).replace("\r\n", "\n").replace("\r", "\n")
         line = data.count(b"\n", 0, found.start) + 1
         bad_byte = f"byte 0x{data[found.start]:02X}" if found.start < len(data) else "end"
-        message = f"its line {line} holds the {bad_byte}, which is not {'UTF-16' if coding == 'utf-16' else 'UTF-8'}"
+        message = (
+            f"its line {line} holds the {bad_byte}, which is not "
+            f"{'UTF-16' if coding == 'utf-16' else 'UTF-8'}"
+        )
         raise error(f"cannot read {path}: {message}; save it as UTF-8 text") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -79,7 +101,10 @@ def read_toml(path: str | Path, error: type[BellcrankError] = ModelError) -> dic
     text = read_text(path, error)
     try:
         return tomllib.loads(text)
-    except (ValueError, RecursionError) as found:  # also numbers of thousands of digits, and brackets without end
+    except (
+        ValueError,
+        RecursionError,
+    ) as found:  # also numbers of thousands of digits, and brackets without end
         raise error(f"'{path}' is not a TOML file: {_short_message(found)}") from None
 
 
@@ -100,11 +125,14 @@ def _short_message(error: BaseException) -> str:
 
 
 def to_one_line(text: object) -> str:
-    """Words for one line of a file: no line ends, tabs, control characters or halves of characters; single blanks."""
+    """Words for one line of a file: no line ends, tabs, control characters or halves of characters;
+    single blanks."""
     words = str(text)
     if _PLAIN.fullmatch(words) and "  " not in words:
         return words.strip()
-    characters = (" " if unicodedata.category(ch) in ("Cc", "Cs", "Zl", "Zp", "Zs") else ch for ch in words)
+    characters = (
+        " " if unicodedata.category(ch) in ("Cc", "Cs", "Zl", "Zp", "Zs") else ch for ch in words
+    )
     return " ".join("".join(characters).split())
 
 
@@ -112,7 +140,9 @@ def align_columns(lines: Sequence[Sequence[str]], align: str) -> str:
     """Aligned columns of lines, also of none."""
     widths = [max((len(line[i]) for line in lines), default=0) for i in range(len(align))]
     aligned_lines = (
-        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, align, widths, strict=True))
+        "  ".join(
+            f"{cell:{side}{width}}" for cell, side, width in zip(line, align, widths, strict=True)
+        )
         for line in lines
     )
     return "\n".join(f"  {line}".rstrip() for line in aligned_lines)

@@ -1,7 +1,8 @@
-"""Python files of a user: while one runs, what stands next to it can be imported as by a script; then it is forgotten.
+"""Python files of a user: while one runs, what stands next to it can be imported as by a script;
+then it is forgotten.
 
-Two files in different folders may have neighbours of the same name; neither sees those of the other, nor modules of
-that name which the program that loads them uses.
+Two files in different folders may have neighbours of the same name; neither sees those of the
+other, nor modules of that name which the program that loads them uses.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def import_from_folder(file: Path) -> Iterator[None]:
     folder = file.resolve().parent
     with _importing:
         hidden = {name for name in _modules_in(folder) if _hides_other_module(name, folder)}
-        hidden_modules = {name: m for name, m in sys.modules.items() if name.partition(".")[0] in hidden}
+        hidden_modules = {
+            name: m for name, m in sys.modules.items() if name.partition(".")[0] in hidden
+        }
         for name in hidden_modules:
             del sys.modules[name]
         loaded_before, entry = set(sys.modules), str(folder)
@@ -38,13 +41,16 @@ def import_from_folder(file: Path) -> Iterator[None]:
             if entry in sys.path:
                 sys.path.remove(entry)
             new = [name for name in sys.modules if name not in loaded_before]
-            for name in [n for n in new if _is_in_folder(sys.modules.get(n.partition(".")[0]), folder)]:
+            for name in [
+                n for n in new if _is_in_folder(sys.modules.get(n.partition(".")[0]), folder)
+            ]:
                 del sys.modules[name]
             sys.modules.update(hidden_modules)
 
 
 def imported_files(file: Path) -> list[Path]:
-    """The Python files next to a file that it imports, directly or by others; they are read, not run."""
+    """The Python files next to a file that it imports, directly or by others; they are read, not
+    run."""
     folder = file.parent
     imported: dict[Path, None] = {}
     pending = [file]
@@ -92,7 +98,9 @@ def _modules_in(folder: Path) -> set[str]:
     except OSError:  # reported when the file is read
         return set()
     files = {name[:-3] for name in names if name.endswith(".py") and (folder / name).is_file()}
-    return files | {name for name in names if "." not in name and (folder / name / "__init__.py").is_file()}
+    return files | {
+        name for name in names if "." not in name and (folder / name / "__init__.py").is_file()
+    }
 
 
 def _hides_other_module(name: str, folder: Path) -> bool:

@@ -1,10 +1,11 @@
-"""Frequency weightings of vibration that people feel: W_k (vertical, at the seat) and W_d (horizontal) of Annex A of
-ISO 2631-1:1997.
+"""Frequency weightings of vibration that people feel: W_k (vertical, at the seat) and W_d
+(horizontal) of Annex A of ISO 2631-1:1997.
 
-A weighting is a product of analogue filters: high pass and low pass (band limiting, A.1 and A.2), acceleration-velocity
-transition (A.3) and, of W_k, upward step (A.4). Here it acts on sampled signals without further approximation: the
-signal is taken as straight between samples, and for such a signal the answer of the analogue filter is computed
-exactly, at any sampling rate: a state for every pair of poles, which `many_rows.c` of the kernel keeps as well.
+A weighting is a product of analogue filters: high pass and low pass (band limiting, A.1 and A.2),
+acceleration-velocity transition (A.3) and, of W_k, upward step (A.4). Here it acts on sampled
+signals without further approximation: the signal is taken as straight between samples, and for such
+a signal the answer of the analogue filter is computed exactly, at any sampling rate: a state for
+every pair of poles, which `many_rows.c` of the kernel keeps as well.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ POLES = 4  # pairs of them in a weighting, at most
 
 @dataclass(frozen=True)
 class FrequencyWeighting:
-    """Corners in Hz and resonant factors by the names of the standard's Table A.1; `step` is None without A.4."""
+    """Corners in Hz and resonant factors by the names of the standard's Table A.1; `step` is None
+    without A.4."""
 
     f1: float
     f2: float
@@ -50,7 +52,9 @@ def transfer_function(name: str) -> tuple[np.ndarray, np.ndarray]:
     if w.step is not None:
         f5, q5, f6, q6 = w.step
         w5, w6 = 2 * np.pi * f5, 2 * np.pi * f6
-        above.append([1, w5 / q5, w5**2])  # the step's (w5/w6)^2 times its fraction in s/w5 and s/w6 leaves this
+        above.append(
+            [1, w5 / q5, w5**2]
+        )  # the step's (w5/w6)^2 times its fraction in s/w5 and s/w6 leaves this
         below.append([1, w6 / q6, w6**2])
     numerator, denominator = np.array([1.0]), np.array([1.0])
     for a, b in zip(above, below, strict=True):
@@ -61,15 +65,17 @@ def transfer_function(name: str) -> tuple[np.ndarray, np.ndarray]:
 def apply_weighting(time: np.ndarray, signal: np.ndarray, name: str = "wk") -> np.ndarray:
     """The weighted signal at the times given (s). The filter starts at rest.
 
-    The last step may be another than the others. If more are, they are made equal first, as fine as the finest, by
-    straight lines.
+    The last step may be another than the others. If more are, they are made equal first, as fine as
+    the finest, by straight lines.
     """
     t, x = np.asarray(time, dtype=float), np.asarray(signal, dtype=float)
     if len(t) < 2:
         return np.zeros_like(x)
     steps = np.diff(t)
     if len(t) == 2 or _is_even(steps[:-1]):
-        return _filter_response(x, float(t[-2] - t[0]) / max(len(t) - 2, 1), float(steps[-1]), _is_even(steps), name)
+        return _filter_response(
+            x, float(t[-2] - t[0]) / max(len(t) - 2, 1), float(steps[-1]), _is_even(steps), name
+        )
     count = int(np.ceil((t[-1] - t[0]) / float(steps.min()) - 1e-9))
     even = np.linspace(t[0], t[-1], count + 1)
     h = float(even[1] - even[0])
@@ -81,7 +87,8 @@ def _is_even(steps: np.ndarray) -> bool:
 
 
 def _filter_response(x: np.ndarray, h: float, last: float, even: bool, name: str) -> np.ndarray:
-    """The sum of what every state of the filter adds, samples h apart; the last step may have another length."""
+    """The sum of what every state of the filter adds, samples h apart; the last step may have
+    another length."""
     from scipy.signal import lfilter
 
     y = np.zeros(len(x))
@@ -97,8 +104,9 @@ def _filter_response(x: np.ndarray, h: float, last: float, even: bool, name: str
 
 
 def _filter_states(name: str, h: float) -> list[tuple[complex, complex, complex]]:
-    """For every pair of poles p, r of r/(s - p): what it keeps of itself over a step h, and takes of the later and of
-    the earlier sample. The second of a pair adds the conjugate of the first, so that twice the real part counts."""
+    """For every pair of poles p, r of r/(s - p): what it keeps of itself over a step h, and takes
+    of the later and of the earlier sample. The second of a pair adds the conjugate of the first, so
+    that twice the real part counts."""
     coefficients = []
     for p, r in zip(*_poles(name), strict=True):
         z = p * h
@@ -109,8 +117,8 @@ def _filter_states(name: str, h: float) -> list[tuple[complex, complex, complex]
 
 
 def filter_coefficients(times: np.ndarray) -> np.ndarray:
-    """The same as C reads it, for rows at these times: by weighting, step (all but the last, and that) and pair of
-    poles, real and imaginary parts one after another."""
+    """The same as C reads it, for rows at these times: by weighting, step (all but the last, and
+    that) and pair of poles, real and imaginary parts one after another."""
     coefficients = np.zeros((len(WEIGHTINGS), 2, POLES, 6))
     steps = np.diff(times) if len(times) > 1 else np.zeros(1)
     for i, name in enumerate(WEIGHTINGS):

@@ -1,4 +1,5 @@
-"""Metric: one number of a run, from its channels over time; and MetricKind, which makes them and knows their value."""
+"""Metric: one number of a run, from its channels over time; and MetricKind, which makes them and
+knows their value."""
 
 from __future__ import annotations
 
@@ -19,16 +20,16 @@ NEAR = 1e-9  # s by which a sample may lie outside the times of a metric
 class Metric:
     """One number of a run: a kind of metric of one or several channels.
 
-    Made by the kinds, such as `bc.metrics.rms("az")`. Call it with a run to get its value. `simulate_many(metrics=)`
-    and the metrics of a study take it as well.
+    Made by the kinds, such as `bc.metrics.rms("az")`. Call it with a run to get its value.
+    `simulate_many(metrics=)` and the metrics of a study take it as well.
 
     Parameters
     ----------
     kind : MetricKind
         What is computed.
     channels : tuple of str
-        Names of the channels. The value of several is the largest of theirs (of `min`, the smallest); `airborne` is the
-        time during which none of them is positive.
+        Names of the channels. The value of several is the largest of theirs (of `min`, the
+        smallest); `airborne` is the time during which none of them is positive.
     number : float, optional
         The number of the kind: percent of a percentile, level of a crossing.
     start, end : float, optional
@@ -94,7 +95,9 @@ class Metric:
             inside = (time >= self.start - NEAR) & (time <= self.end + NEAR)
             t, arrays = time[inside], [x[inside] for x in arrays]
         if len(t) < (1 if self.whole else 2):
-            raise RunError(f"{self!r}: the run has {len(t)} samples between its times, which are too few")
+            raise RunError(
+                f"{self!r}: the run has {len(t)} samples between its times, which are too few"
+            )
         return self.kind.value(t, arrays, self.number)
 
     def unit(self, unit: str) -> str:
@@ -134,7 +137,8 @@ class MetricKind:
     together : callable, optional
         The value of several channels from those of each. Default: the largest.
     joint : callable, optional
-        The value from times and the samples of all channels, for kinds that are not made of those of each.
+        The value from times and the samples of all channels, for kinds that are not made of those
+        of each.
 
     Examples
     --------
@@ -163,7 +167,12 @@ class MetricKind:
         return f"bc.metrics.{self.name}"
 
     def __call__(
-        self, channels: str | Sequence[str], number: float | None = None, *, start: float = 0.0, end: float = math.inf
+        self,
+        channels: str | Sequence[str],
+        number: float | None = None,
+        *,
+        start: float = 0.0,
+        end: float = math.inf,
     ) -> Metric:
         """Make a metric of one or several channels.
 
@@ -172,8 +181,8 @@ class MetricKind:
         channels : str or sequence of str
             The channel, or several.
         number : float, optional
-            Percent of a percentile, level of a crossing (unit of the channel). Default: 95 percent, level 0.
-        start, end : float, optional
+            Percent of a percentile, level of a crossing (unit of the channel). Default: 95 percent,
+        level 0. start, end : float, optional
             First and last time in s. Default: the whole run.
 
         Returns
@@ -187,11 +196,20 @@ class MetricKind:
             If a channel is no name, or if the number or the times are wrong.
         """
         names = (channels,) if isinstance(channels, str) else channels
-        if not isinstance(names, Sequence) or not names or not all(isinstance(x, str) for x in names):
-            raise ModelError(f"{self!r}: channels={channels!r:.60} must be the name of a channel or a list of names")
+        if (
+            not isinstance(names, Sequence)
+            or not names
+            or not all(isinstance(x, str) for x in names)
+        ):
+            raise ModelError(
+                f"{self!r}: channels={channels!r:.60} must be the name of a channel or a "
+                f"list of names"
+            )
         first, last = to_float(start), to_float(end)
         if first is None or last is None or not (first < last and math.isfinite(first)):
-            raise ModelError(f"{self!r}: start={display_text(start)} s must lie before end={display_text(end)} s")
+            raise ModelError(
+                f"{self!r}: start={display_text(start)} s must lie before end={display_text(end)} s"
+            )
         return Metric(self, tuple(names), self.check_number(number, repr(self)), first, last)
 
     def check_number(self, number: float | None, label: str) -> float | None:
@@ -226,7 +244,9 @@ class MetricKind:
             return self.name
         return f"{self.name}({self.usual if number is None else number!r})".replace(".0)", ")")
 
-    def value(self, t: np.ndarray, samples: Sequence[np.ndarray], number: float | None = None) -> float:
+    def value(
+        self, t: np.ndarray, samples: Sequence[np.ndarray], number: float | None = None
+    ) -> float:
         """Compute the value of one or several channels.
 
         Parameters

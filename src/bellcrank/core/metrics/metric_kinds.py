@@ -1,6 +1,8 @@
-"""Kinds of metrics: each is defined here once, and its running update for many runs in `kernel/many_rows.c`.
+"""Kinds of metrics: each is defined here once, and its running update for many runs in
+`kernel/many_rows.c`.
 
-A new kind is a record here and a case there; `python -m bellcrank.codegen.c.kernel_tables` numbers them.
+A new kind is a record here and a case there; `python -m bellcrank.codegen.c.kernel_tables` numbers
+them.
 """
 
 from __future__ import annotations
@@ -32,9 +34,15 @@ peak = MetricKind("peak", "largest magnitude", metric_values.peak)
 travel = MetricKind("travel", "largest minus smallest value", lambda t, x: float(np.ptp(x)))
 mean = MetricKind("mean", "mean over time", metric_values.mean)
 rms = MetricKind("rms", "root of the mean over time of the square", metric_values.rms)
-std = MetricKind("std", "standard deviation: rms of what differs from the mean over time", metric_values.std)
+std = MetricKind(
+    "std", "standard deviation: rms of what differs from the mean over time", metric_values.std
+)
 percentile = MetricKind(
-    "percentile", "value below which so many percent of the samples lie", metric_values.percentile, "percent", 95.0
+    "percentile",
+    "value below which so many percent of the samples lie",
+    metric_values.percentile,
+    "percent",
+    95.0,
 )
 crossing = MetricKind(
     "crossing",
@@ -54,7 +62,10 @@ wd = MetricKind(
     lambda t, x: metric_values.weighted_rms(t, x, "wd"),
 )
 sd = MetricKind(
-    "sd", "largest change of a velocity per time, step by step", metric_values.max_slope, unit=_unit_per_second
+    "sd",
+    "largest change of a velocity per time, step by step",
+    metric_values.max_slope,
+    unit=_unit_per_second,
 )
 load_variation = MetricKind(
     "load_variation",
@@ -72,7 +83,23 @@ airborne = MetricKind(
 
 KINDS: dict[str, MetricKind] = {
     k.name: k
-    for k in (final, min, max, peak, travel, mean, rms, std, percentile, crossing, wk, wd, sd, load_variation, airborne)
+    for k in (
+        final,
+        min,
+        max,
+        peak,
+        travel,
+        mean,
+        rms,
+        std,
+        percentile,
+        crossing,
+        wk,
+        wd,
+        sd,
+        load_variation,
+        airborne,
+    )
 }
 """All kinds by name, in the order of their numbers in C."""
 TEXTS = tuple(kind.text() for kind in KINDS.values())
@@ -80,7 +107,8 @@ TEXTS = tuple(kind.text() for kind in KINDS.values())
 
 
 def parse_metric_kind(word: Any, label: str) -> tuple[MetricKind, float | None]:
-    """The kind and the number that text such as "rms" or "percentile(95)" names; an error begins with `label`."""
+    """The kind and the number that text such as "rms" or "percentile(95)" names; an error begins
+    with `label`."""
     text = str(word).strip().lower()
     name, numbers = parse_call_text(text) or (text, ())
     kind = KINDS.get(name)

@@ -1,7 +1,9 @@
-"""Values of metrics over sampled channels: each function takes times (s) and samples, which may be unevenly apart.
+"""Values of metrics over sampled channels: each function takes times (s) and samples, which may be
+unevenly apart.
 
-Means are over time, by the trapezoidal rule. `kernel/many_rows.c` has the same definitions as running updates.
-sd is the comfort metric of van Iwaarden (2003), section 7.2; the variation of a load is the dynamic load coefficient.
+Means are over time, by the trapezoidal rule. `kernel/many_rows.c` has the same definitions as
+running updates. sd is the comfort metric of van Iwaarden (2003), section 7.2; the variation of a
+load is the dynamic load coefficient.
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ def peak(t: np.ndarray, x: np.ndarray) -> float:
 
 
 def max_slope(t: np.ndarray, x: np.ndarray) -> float:
-    """The largest magnitude of (x(t_n+1) - x(t_n))/(t_n+1 - t_n); a jump at one time is infinite."""
+    """The largest magnitude of (x(t_n+1) - x(t_n))/(t_n+1 - t_n); a jump at one time is
+    infinite."""
     if len(x) < 2:
         return math.nan
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -74,5 +77,6 @@ def crossing(t: np.ndarray, x: np.ndarray, level: float) -> float:
 
 
 def time_without_load(t: np.ndarray, loads: np.ndarray) -> float:
-    """How long no load of several is positive (s); a step in which that begins or ends counts half."""
+    """How long no load of several is positive (s); a step in which that begins or ends counts
+    half."""
     return integral(t, np.all(loads <= 0, axis=0).astype(float))

@@ -1,4 +1,5 @@
-"""Stiff integrators with adaptive steps, as data: a record here is all that C and Python know of one.
+"""Stiff integrators with adaptive steps, as data: a record here is all that C and Python know of
+one.
 
 radau5: Hairer & Wanner, Solving Ordinary Differential Equations II (1996), section IV.8.
 """
@@ -14,8 +15,9 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class CollocationMethod:
-    """A method: nodes of the stages, weights of the error, eigenvalues of the inverse of its matrix and the
-    coordinates in which that is diagonal: the first real, the others the parts of a complex one (`to_eigenbasis`,
+    """A method: nodes of the stages, weights of the error, eigenvalues of the inverse of its matrix
+    and the coordinates in which that is diagonal: the first real, the others the parts of a complex
+    one (`to_eigenbasis`,
     `from_eigenbasis`)."""
 
     name: str

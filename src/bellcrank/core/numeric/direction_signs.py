@@ -1,8 +1,9 @@
 """Directions that must point as drawn: rows of loops say of them only that they are parallel.
 
-A row g = a . b, with b normal to the direction d that a is to have, is zero for a = d and for a = -d. The cosine h of
-the angle between a and d is 1 and -1 there. For assembly rows are divided by 1 + h: what is left is the tangent of half
-the angle, which grows all the way to the wrong side and has one zero, so Newton's iteration goes to the right one.
+A row g = a . b, with b normal to the direction d that a is to have, is zero for a = d and for a =
+-d. The cosine h of the angle between a and d is 1 and -1 there. For assembly rows are divided by 1
++ h: what is left is the tangent of half the angle, which grows all the way to the wrong side and
+has one zero, so Newton's iteration goes to the right one.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from bellcrank.core.numeric.tuning import ASSEMBLY
 
 @dataclass(frozen=True)
 class DirectionSigns:
-    """`function` gives the cosines, then their slopes by q; `cosine_of_row` the number of the cosine of a row, or
-    -1."""
+    """`function` gives the cosines, then their slopes by q; `cosine_of_row` the number of the
+    cosine of a row, or -1."""
 
     function: Callable[[float, list[float], list[float]], list[float]]
     cosine_of_row: Sequence[int]
 
-    def cosines_and_gradients(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def cosines_and_gradients(
+        self, t: float, q: np.ndarray, u: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The cosines and their slopes."""
         flat = np.array(self.function(t, q.tolist(), u.tolist()))
         count = max(self.cosine_of_row, default=-1) + 1

@@ -1,9 +1,10 @@
-"""Integrators with adaptive steps, as data: explicit Runge-Kutta methods with an estimate of their error and
-states within a step. A record here is all that C and Python know of one.
+"""Integrators with adaptive steps, as data: explicit Runge-Kutta methods with an estimate of their
+error and states within a step. A record here is all that C and Python know of one.
 
-tsit5: Tsitouras, Comput. Math. Appl. 62 (2011), 770-775. dop853: Hairer, Norsett & Wanner, Solving Ordinary
-Differential Equations I (1993), sections II.5 and II.10. Both write the state within a step in the form of section
-II.6: F0 = y1 - y0, F1 = h k0 - F0, F2 = 2 F0 - h (k_end + k0), then h times `dense` sums of rates; at x of the step
+tsit5: Tsitouras, Comput. Math. Appl. 62 (2011), 770-775. dop853: Hairer, Norsett & Wanner, Solving
+Ordinary Differential Equations I (1993), sections II.5 and II.10. Both write the state within a
+step in the form of section II.6: F0 = y1 - y0, F1 = h k0 - F0, F2 = 2 F0 - h (k_end + k0), then h
+times `dense` sums of rates; at x of the step
 
     y0 + x (F0 + (1 - x) (F1 + x (F2 + (1 - x) (F3 + x (F4 + ...)))))
 """
@@ -18,13 +19,15 @@ Row = tuple[float, ...]
 
 @dataclass(frozen=True)
 class EmbeddedMethod:
-    """A method. `stage_weights` give the state of a stage by the rates of those before, at `nodes` of the step.
+    """A method. `stage_weights` give the state of a stage by the rates of those before, at `nodes`
+    of the step.
 
-    One row is the result; those after it are evaluated only where a state within the step is asked for. `error_weights`
-    weighs rates to what the result may be off by; with a `second_error_weights` estimate, of a lower order, the two are
-    combined. The error is taken to grow with h to the power of `error_exponent`, its trend counts by `pi_beta` (Hairer,
-    Norsett & Wanner II.4, beta), and a step is at most `max_growth` times the one before. A mode whose rate times the
-    step is above `stability_limit` holds it by what is stable, not by its error.
+    One row is the result; those after it are evaluated only where a state within the step is asked
+    for. `error_weights` weighs rates to what the result may be off by; with a
+    `second_error_weights` estimate, of a lower order, the two are combined. The error is taken to
+    grow with h to the power of `error_exponent`, its trend counts by `pi_beta` (Hairer, Norsett &
+    Wanner II.4, beta), and a step is at most `max_growth` times the one before. A mode whose rate
+    times the step is above `stability_limit` holds it by what is stable, not by its error.
     """
 
     name: str

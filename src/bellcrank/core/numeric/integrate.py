@@ -1,8 +1,10 @@
-"""Steps of the fixed-step methods over one state array, or over several that are integrated together.
+"""Steps of the fixed-step methods over one state array, or over several that are integrated
+together.
 
-A step is advance(f, times, y, h, k, old) -> y_new: times are those of the start, the middle and the end of the step,
-k = f(start, y) is known. `old`: rates at the start of the step before, if that was a whole one of the same length and
-nothing was changed since, else None; methods with two steps use them. Compiled models have the same loops in C.
+A step is advance(f, times, y, h, k, old) -> y_new: times are those of the start, the middle and the
+end of the step, k = f(start, y) is known. `old`: rates at the start of the step before, if that was
+a whole one of the same length and nothing was changed since, else None; methods with two steps use
+them. Compiled models have the same loops in C.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ Advance = Callable[[Rates, Times, np.ndarray, float, np.ndarray, np.ndarray | No
 
 
 def normalize_euler_parameters(y: np.ndarray, unit: Sequence[int]) -> np.ndarray:
-    """States with Euler parameters brought to unit size, in place; `unit`: places of the first of each four."""
+    """States with Euler parameters brought to unit size, in place; `unit`: places of the first of
+    each four."""
     for i in unit:
         size = y[i] * y[i]
         for j in (i + 1, i + 2, i + 3):
@@ -29,21 +32,36 @@ def normalize_euler_parameters(y: np.ndarray, unit: Sequence[int]) -> np.ndarray
 
 
 def step_function(name: str, n_q: int, unit: Sequence[int] = ()) -> Advance:
-    """The step of a method; n_q coordinates stand before the speeds, `unit` as of `normalize_euler_parameters`."""
+    """The step of a method; n_q coordinates stand before the speeds, `unit` as of
+    `normalize_euler_parameters`."""
     method = METHODS[name]
 
     def advance(
-        f: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray, old: np.ndarray | None = None
+        f: Rates,
+        times: Times,
+        y: np.ndarray,
+        h: float,
+        k: np.ndarray,
+        old: np.ndarray | None = None,
     ) -> np.ndarray:
         if method.two_step is not None and old is not None:
-            return normalize_euler_parameters(np.asarray(y + method.two_step.evaluate(h, (k, old))), unit)
+            return normalize_euler_parameters(
+                np.asarray(y + method.two_step.evaluate(h, (k, old))), unit
+            )
         rates = [k]
         for stage in method.stages:
-            rates.append(f(stage_time(stage.node, times, h), y + stage.increment.evaluate(h, rates)))
+            rates.append(
+                f(stage_time(stage.node, times, h), y + stage.increment.evaluate(h, rates))
+            )
         return normalize_euler_parameters(np.asarray(y + method.result.evaluate(h, rates)), unit)
 
     def semi_implicit(
-        f: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray, old: np.ndarray | None = None
+        f: Rates,
+        times: Times,
+        y: np.ndarray,
+        h: float,
+        k: np.ndarray,
+        old: np.ndarray | None = None,
     ) -> np.ndarray:
         """Speeds first, then coordinates with the new speeds."""
         new = y.copy()

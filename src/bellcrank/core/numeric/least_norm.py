@@ -1,4 +1,5 @@
-"""The smallest change that satisfies some rows, found without their square; C has the same rules."""
+"""The smallest change that satisfies some rows, found without their square; C has the same
+rules."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from bellcrank.core.numeric.tuning import LOOPS
 def least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> np.ndarray:
     """The x with A x = r that is smallest in the metric of inverse weights; A has a known rank.
 
-    Rows are brought to length 1 and orthogonalised, the one with most left first, so that no square of A is formed.
-    Rows that vanish against the longest, or of which nothing is left because they repeat others, are omitted. What is
-    not finite in A or r makes every x NaN.
+    Rows are brought to length 1 and orthogonalised, the one with most left first, so that no square
+    of A is formed. Rows that vanish against the longest, or of which nothing is left because they
+    repeat others, are omitted. What is not finite in A or r makes every x NaN.
     """
     root = np.sqrt(weights)
     B = A * root

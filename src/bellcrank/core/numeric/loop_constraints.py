@@ -1,8 +1,9 @@
-"""States of closed loops brought onto their constraints: assembly at the start, one small correction after every step.
+"""States of closed loops brought onto their constraints: assembly at the start, one small
+correction after every step.
 
-Position rows g(q, t) = 0 with slopes G, and all rows v = J u + b = 0 at the level of speeds. Corrections are the
-smallest ones in a metric of inertia, so no choice of dependent variables enters, and rows that follow from others do no
-harm.
+Position rows g(q, t) = 0 with slopes G, and all rows v = J u + b = 0 at the level of speeds.
+Corrections are the smallest ones in a metric of inertia, so no choice of dependent variables
+enters, and rows that follow from others do no harm.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ pivots."""
 
 @dataclass(frozen=True)
 class ConstraintScales:
-    """What is usual for the rows of loops: ranks in regular positions, and numbers that bring J to entries of about
-    one.
+    """What is usual for the rows of loops: ranks in regular positions, and numbers that bring J to
+    entries of about one.
 
-    `regular_pivot_ratio` is the ratio of the last pivot of the scaled J to the first in a good position.
+    `regular_pivot_ratio` is the ratio of the last pivot of the scaled J to the first in a good
+    position.
     """
 
     rank_g: int
@@ -37,14 +39,18 @@ class ConstraintScales:
     rows: tuple[float, ...]
     columns: tuple[float, ...]
     regular_pivot_ratio: float = 1.0
-    fixed_pivots: tuple[tuple[int, int], ...] = ()  # row and column of the pivots that the derivatives divide by ...
-    regular_fixed_pivot: float = 1.0  # ... and the ratio of the smallest to the largest entry of J in a good position
+    fixed_pivots: tuple[
+        tuple[int, int], ...
+    ] = ()  # row and column of the pivots that the derivatives divide by ...
+    regular_fixed_pivot: float = (
+        1.0  # ... and the ratio of the smallest to the largest entry of J in a good position
+    )
     blocks: tuple[Block, ...] = ()  # those that a bridge can carry through singular configurations
 
 
 class AssemblyError(Exception):
-    """No position satisfies the constraints: the row with the largest residual, and that residual; `reverse`: it does
-    with a direction that points the wrong way."""
+    """No position satisfies the constraints: the row with the largest residual, and that residual;
+    `reverse`: it does with a direction that points the wrong way."""
 
     def __init__(self, row: str, residual: float, reverse: bool = False) -> None:
         super().__init__(row, residual, reverse)
@@ -53,7 +59,8 @@ class AssemblyError(Exception):
     def __str__(self) -> str:
         if self.reverse:
             return (
-                f"the loop '{self.row}' closes only with its axis the other way round than it was drawn."
+                f"the loop '{self.row}' closes only with its axis the other way round than "
+                f"it was drawn."
                 " Give initial values nearer to the position meant, or turn the axis."
             )
         return (
@@ -64,7 +71,8 @@ class AssemblyError(Exception):
 
 @dataclass(frozen=True)
 class ProjectedState:
-    """A state after correction: how far its coordinates were moved, what residual is left, the ratio of pivots."""
+    """A state after correction: how far its coordinates were moved, what residual is left, the
+    ratio of pivots."""
 
     q: np.ndarray
     u: np.ndarray
@@ -77,7 +85,8 @@ class ProjectedState:
 
 @dataclass(frozen=True)
 class RegularCorrection:
-    """The correction of regular positions as functions: places that are moved, what by, and scales of the pivots."""
+    """The correction of regular positions as functions: places that are moved, what by, and scales
+    of the pivots."""
 
     q: list[int]
     u: list[int]
@@ -86,7 +95,8 @@ class RegularCorrection:
     pivot_scales: np.ndarray
 
     def project(self, t: float, q: np.ndarray, u: np.ndarray) -> ProjectedState | None:
-        """The state moved onto the constraints; None where a pivot is small or the correction does not settle."""
+        """The state moved onto the constraints; None where a pivot is small or the correction does
+        not settle."""
         q, u = q.copy(), u.copy()
         total_correction = 0.0
         for _ in range(LOOPS.corrections):
@@ -115,11 +125,18 @@ class RegularCorrection:
 
 
 class StartAssembler(Protocol):
-    """What a compiled program has of the start of a run: `assemble` as below, `weights`, and a start brought onto its
-    branch, None for one that is singular and at rest; `weights_and_branch`: both."""
+    """What a compiled program has of the start of a run: `assemble` as below, `weights`, and a
+    start brought onto its branch, None for one that is singular and at rest; `weights_and_branch`:
+    both."""
 
     def assemble(
-        self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray, nudges: int | None = None
+        self,
+        t: float,
+        q: np.ndarray,
+        u: np.ndarray,
+        free_q: np.ndarray,
+        free_u: np.ndarray,
+        nudges: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]: ...
 
     def weights(self, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
@@ -135,7 +152,8 @@ class StartAssembler(Protocol):
 
 @dataclass(frozen=True)
 class LoopConstraints:
-    """The constraints of a model as a function of time and state. `weights` of coordinates, speeds: 1/inertia."""
+    """The constraints of a model as a function of time and state. `weights` of coordinates, speeds:
+    1/inertia."""
 
     constraint_names: Sequence[str]  # of the rows of v
     position_names: Sequence[str]  # of the rows of g
@@ -147,9 +165,13 @@ class LoopConstraints:
     correction: RegularCorrection | None = None
     direction_signs: DirectionSigns | None = None  # of directions that must point as drawn
     compiled: StartAssembler | None = None  # what assembles in place of what stands here
-    jacobian_pattern: np.ndarray | None = None  # entries of J that are not zero in every configuration
+    jacobian_pattern: np.ndarray | None = (
+        None  # entries of J that are not zero in every configuration
+    )
 
-    def evaluate(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def evaluate(
+        self, t: float, q: np.ndarray, u: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """g, G, v, J."""
         flat = np.array(self.constraint_function(t, q.tolist(), u.tolist()))
         m, rows = len(self.position_names), len(self.constraint_names)
@@ -158,8 +180,11 @@ class LoopConstraints:
         return g, G, remainder[:rows], remainder[rows:].reshape(rows, self.n_u)
 
     def normalize_euler_parameters(self, t: float, y: np.ndarray) -> np.ndarray:
-        """The state with Euler parameters brought to unit size: position rows without rates, the last of them."""
-        first = sum(a == b for a, b in zip(self.constraint_names, self.position_names, strict=False))
+        """The state with Euler parameters brought to unit size: position rows without rates, the
+        last of them."""
+        first = sum(
+            a == b for a, b in zip(self.constraint_names, self.position_names, strict=False)
+        )
         if first == len(self.position_names):
             return y
         y = y.copy()
@@ -169,17 +194,26 @@ class LoopConstraints:
         return y
 
     def pivot_ratio(self, J: np.ndarray) -> float:
-        """How far a position is from a singular one: the last pivot of J against the first; 1 is usual."""
+        """How far a position is from a singular one: the last pivot of J against the first; 1 is
+        usual."""
         if not J.size:
             return 1.0
         A = J * np.outer(self.scales.rows, self.scales.columns)
         A = np.column_stack([A, np.zeros(len(A))])
         return float(
-            eliminate_pivoted(A, self.scales.rank_v, self.scales.regular_pivot_ratio, pattern=self.jacobian_pattern)[2]
+            eliminate_pivoted(
+                A,
+                self.scales.rank_v,
+                self.scales.regular_pivot_ratio,
+                pattern=self.jacobian_pattern,
+            )[2]
         )
 
-    def project(self, t: float, q: np.ndarray, u: np.ndarray, tight: bool = False) -> ProjectedState:
-        """The nearest state that satisfies the constraints. In a singular configuration nothing is moved."""
+    def project(
+        self, t: float, q: np.ndarray, u: np.ndarray, tight: bool = False
+    ) -> ProjectedState:
+        """The nearest state that satisfies the constraints. In a singular configuration nothing is
+        moved."""
         total_correction, tolerance = 0.0, LOOPS.tight if tight else LOOPS.closed
         w_q, w_u = self.weights or (np.ones(self.n_q), np.ones(self.n_u))
         g, G, v, J = self.evaluate(t, q, u)
@@ -206,9 +240,16 @@ class LoopConstraints:
         )
 
     def assemble(
-        self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray, nudges: int | None = None
+        self,
+        t: float,
+        q: np.ndarray,
+        u: np.ndarray,
+        free_q: np.ndarray,
+        free_u: np.ndarray,
+        nudges: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """A state on the constraints, changing only what is free; raises CannotClose where there is none."""
+        """A state on the constraints, changing only what is free; raises CannotClose where there is
+        none."""
         if self.compiled is not None:
             return self.compiled.assemble(t, q, u, free_q, free_u, nudges)
         q = self.assemble_position(t, q.copy(), u, free_q, nudges)
@@ -225,8 +266,8 @@ class LoopConstraints:
     def assemble_position(
         self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray, nudges: int | None = None
     ) -> np.ndarray:
-        """A position on the constraints with all directions as drawn, changing only what is free; `nudges`: how many
-        starts next to the given one are tried for that."""
+        """A position on the constraints with all directions as drawn, changing only what is free;
+        `nudges`: how many starts next to the given one are tried for that."""
         if self.direction_signs is None:
             return self._damped_newton(t, q, u, free, None)
         position = self._assemble_as_drawn(t, q, u, free, self.direction_signs)
@@ -243,7 +284,9 @@ class LoopConstraints:
                 return position
             failed = AssemblyError(self.position_names[row], 0.0, reverse=True)
         for nudge in range(1, (ASSEMBLY.nudges if nudges is None else nudges) + 1):
-            start = q + np.where(free, ASSEMBLY.nudge * nudge * np.sin(np.arange(len(q)) + nudge), 0.0)
+            start = q + np.where(
+                free, ASSEMBLY.nudge * nudge * np.sin(np.arange(len(q)) + nudge), 0.0
+            )
             position = self._assemble_as_drawn(t, start, u, free, self.direction_signs)
             if position is not None:
                 return position
@@ -252,7 +295,8 @@ class LoopConstraints:
     def _assemble_as_drawn(
         self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray, sides: DirectionSigns
     ) -> np.ndarray | None:
-        """A position with all directions as drawn, found from q by rows that are weighed for it; or None."""
+        """A position with all directions as drawn, found from q by rows that are weighed for it; or
+        None."""
         try:
             position = self._damped_newton(t, q, u, free, sides)
         except AssemblyError:
@@ -271,7 +315,8 @@ class LoopConstraints:
 
         g, G, size = residual_and_jacobian(q)
         old_length = _norm(g)
-        # their usual rank first: near an assembly, redundant rows move it far along the motion that it leaves
+        # their usual rank first: near an assembly, redundant rows move it far along the motion that
+        # it leaves
         ranks = list(dict.fromkeys([self.scales.rank_g, len(g)]))
         for _ in range(ASSEMBLY.tries):
             if size < LOOPS.closed:
@@ -321,5 +366,10 @@ def _least_norm_solution(A: np.ndarray, r: np.ndarray, rank: int) -> np.ndarray:
 
 
 def _least_squares_solution(A: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """The x that brings A x nearest to r, rows as long as they are: one that vanishes as loops close does not count."""
-    return np.asarray(np.linalg.lstsq(A, r, rcond=ASSEMBLY.assembled)[0]) if A.size else np.zeros(A.shape[1])
+    """The x that brings A x nearest to r, rows as long as they are: one that vanishes as loops
+    close does not count."""
+    return (
+        np.asarray(np.linalg.lstsq(A, r, rcond=ASSEMBLY.assembled)[0])
+        if A.size
+        else np.zeros(A.shape[1])
+    )

@@ -1,5 +1,5 @@
-"""Loops that a guess does not close, closed from other starts: angles turned by up to half a turn, slides by up to what
-the guess leaves open, a little at first."""
+"""Loops that a guess does not close, closed from other starts: angles turned by up to half a turn,
+slides by up to what the guess leaves open, a little at first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ State = tuple[np.ndarray, np.ndarray]
 
 
 def start_offsets(n: int) -> np.ndarray:
-    """Numbers from -1 to 1 by which n coordinates are moved: a row for each start, drawn once for all."""
+    """Numbers from -1 to 1 by which n coordinates are moved: a row for each start, drawn once for
+    all."""
     return np.random.default_rng(0).uniform(-1, 1, (STARTS, n))
 
 
@@ -31,8 +32,8 @@ def assemble_multistart(
     ranges: np.ndarray,
     is_rejected: Callable[[np.ndarray], object] = lambda _: False,
 ) -> State | None:
-    """The assembly nearest to the guess q, of those that `assemble` finds from starts of coordinates that may move;
-    None if there is none that is not rejected."""
+    """The assembly nearest to the guess q, of those that `assemble` finds from starts of
+    coordinates that may move; None if there is none that is not rejected."""
     if not free.any():
         return None
     assemblies: list[tuple[float, State]] = []

@@ -1,8 +1,9 @@
 """Accelerations of a constrained system on the null space of its constraints, pivoted numerically.
 
-M u' = f + J' lambda with J u' = gamma: u' = T a + c, where J T = 0 and J c = gamma come from one elimination with
-pivots chosen at every configuration, and (T' M T) a = T' (f - M c). No inverse of M is needed, so links may be
-massless, and rows may repeat others. Generated Python contains the functions as they stand here.
+M u' = f + J' lambda with J u' = gamma: u' = T a + c, where J T = 0 and J c = gamma come from one
+elimination with pivots chosen at every configuration, and (T' M T) a = T' (f - M c). No inverse of
+M is needed, so links may be massless, and rows may repeat others. Generated Python contains the
+functions as they stand here.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -15,12 +16,14 @@ SINGULAR, VANISHING, SPARSER = ELIMINATION.singular, ELIMINATION.vanishing, ELIM
 
 
 def eliminate_pivoted(A, rank, usual, min_ratio=SINGULAR, pattern=None):
-    """Eliminates the rows of A (the last column is a right-hand side) in place, rows with the largest entries first.
+    """Eliminates the rows of A (the last column is a right-hand side) in place, rows with the
+    largest entries first.
 
-    Returns the order of the columns, the number of rows used, and the ratio of the last pivot to the first, against its
-    usual value. Rows whose pivots are not above `min_ratio` of that are omitted. `pattern`: entries that are not zero
-    in every configuration, without which all may be; of the pivots of a row that are not much smaller than the
-    largest, the one in the emptiest column is taken.
+    Returns the order of the columns, the number of rows used, and the ratio of the last pivot to
+    the first, against its usual value. Rows whose pivots are not above `min_ratio` of that are
+    omitted. `pattern`: entries that are not zero in every configuration, without which all may be;
+    of the pivots of a row that are not much smaller than the largest, the one in the emptiest
+    column is taken.
     """
     n = A.shape[1] - 1
     P = np.ones((len(A), n), dtype=bool) if pattern is None else np.array(pattern)
@@ -69,7 +72,8 @@ def fixed_order_pivot_ratio(A, order):
 
 
 def null_space(J, right_side, rank, rows, columns, usual, min_ratio=SINGULAR):
-    """T with J T = 0, c with J c = right, the ratio of pivots; `rank`: of J usually; `rows`, `columns` scale J."""
+    """T with J T = 0, c with J c = right, the ratio of pivots; `rank`: of J usually; `rows`,
+    `columns` scale J."""
     s, r = np.array(columns), np.array(rows)
     A = np.column_stack([np.array(J) * s * r[:, None], np.array(right_side) * r])
     order, n_used, ratio = eliminate_pivoted(A, rank, usual, min_ratio)
@@ -81,7 +85,8 @@ def null_space(J, right_side, rank, rows, columns, usual, min_ratio=SINGULAR):
 
 
 def constrained_rates(M, f, J, gamma, rank, rows, columns, usual):
-    """u', then the ratio of pivots. M: rows of its lower triangle; the others as of `null_space`."""
+    """u', then the ratio of pivots. M: rows of its lower triangle; the others as of
+    `null_space`."""
     n, f = len(f), np.array(f)
     lower = np.array([[*row, *[0.0] * (n - len(row))] for row in M])
     M = lower + np.tril(lower, -1).T

@@ -17,6 +17,7 @@ def rank_of(A: np.ndarray) -> int:
 
 
 def is_regular(A: np.ndarray, rank: int) -> bool:
-    """Has the matrix this rank, clearly? About a singular configuration errors of assembly look like a higher one."""
+    """Has the matrix this rank, clearly? About a singular configuration errors of assembly look
+    like a higher one."""
     values = np.linalg.svd(A, compute_uv=False)
     return len(values) >= rank > 0 and bool(values[rank - 1] > CLEAR * values[0])

@@ -1,4 +1,5 @@
-"""The redundant equations of closed loops in numbers: M u' = f + J' lambda with J u' = gamma, position rows g = 0."""
+"""The redundant equations of closed loops in numbers: M u' = f + J' lambda with J u' = gamma,
+position rows g = 0."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from bellcrank.core.numeric.null_space import SINGULAR, null_space
 
 @dataclass(frozen=True)
 class RedundantSystem:
-    """The redundant equations at a state. `g` has an entry for each row of v: zero for those of speeds alone."""
+    """The redundant equations at a state. `g` has an entry for each row of v: zero for those of
+    speeds alone."""
 
     qd: np.ndarray
     M: np.ndarray
@@ -33,7 +35,13 @@ class RedundantSystem:
         With f = 0 it is the smallest x in the metric of M.
         """
         T, c, ratio = null_space(
-            self.J, right_side, scales.rank_v, scales.rows, scales.columns, scales.regular_pivot_ratio, min_pivot
+            self.J,
+            right_side,
+            scales.rank_v,
+            scales.rows,
+            scales.columns,
+            scales.regular_pivot_ratio,
+            min_pivot,
         )
         try:
             a = np.linalg.solve(T.T @ self.M @ T, T.T @ (f - self.M @ c))
@@ -41,16 +49,19 @@ class RedundantSystem:
             return np.full(len(c), np.nan), ratio
         return T @ a + c, ratio
 
-    def rates(self, scales: ConstraintScales, min_pivot: float = SINGULAR) -> tuple[np.ndarray, float]:
-        """Rates of all coordinates and speeds without a choice of independent ones, and the ratio of pivots."""
+    def rates(
+        self, scales: ConstraintScales, min_pivot: float = SINGULAR
+    ) -> tuple[np.ndarray, float]:
+        """Rates of all coordinates and speeds without a choice of independent ones, and the ratio
+        of pivots."""
         ud, ratio = self.solve(self.f, self.gamma, scales, min_pivot)
         return np.concatenate([self.qd, ud]), ratio
 
 
 @dataclass(frozen=True)
 class RedundantSizes:
-    """How many numbers of each kind a program's `system` gives; `paired_row_count`: rows of g that are the first of
-    v."""
+    """How many numbers of each kind a program's `system` gives; `paired_row_count`: rows of g that
+    are the first of v."""
 
     n_q: int
     n_u: int

@@ -1,8 +1,8 @@
 """Rosenbrock methods, as data: a record here is all that C and Python know of one.
 
-(1/(h gamma) - J) U_i = f(t + c_i h, y + sum A_ij U_j) + sum C_ij U_j/h + h d_i f_t, the state after a step is
-y + sum b_i U_i, its error sum e_i U_i. rodas5p: Steinebach, Construction of Rosenbrock-Wanner method Rodas5P, BIT
-Numerical Mathematics 63 (2023) 27.
+(1/(h gamma) - J) U_i = f(t + c_i h, y + sum A_ij U_j) + sum C_ij U_j/h + h d_i f_t, the state after
+a step is y + sum b_i U_i, its error sum e_i U_i. rodas5p: Steinebach, Construction of
+Rosenbrock-Wanner method Rodas5P, BIT Numerical Mathematics 63 (2023) 27.
 """
 
 from __future__ import annotations

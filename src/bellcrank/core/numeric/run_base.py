@@ -11,7 +11,11 @@ import numpy as np
 from bellcrank.core.numeric.loop_projector import NearSingularError, SingularityPassage
 from bellcrank.core.numeric.run_spec import AT_REST, FINISHED, NOT_FINITE
 
-NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
+NO_VALUE = (
+    OverflowError,
+    ValueError,
+    ZeroDivisionError,
+)  # of Python's arithmetic, where C has inf or nan
 
 
 class RunBase(ABC):

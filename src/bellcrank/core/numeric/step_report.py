@@ -1,4 +1,5 @@
-"""What is reported of steps that a method chose: why it could go no further, and what held it on the way."""
+"""What is reported of steps that a method chose: why it could go no further, and what held it on
+the way."""
 
 from __future__ import annotations
 
@@ -17,7 +18,12 @@ STIFF_ONE, EXPLICIT_ONE = next(iter(STIFF)), next(iter(EMBEDDED))
 
 
 def step_failure_message(
-    status: int, count: StepStatistics, states: Sequence[str], t_end: float, method: str, rtol: float
+    status: int,
+    count: StepStatistics,
+    states: Sequence[str],
+    t_end: float,
+    method: str,
+    rtol: float,
 ) -> str:
     """Why steps became too small or too many, and what to do; "" if they did not."""
     if status not in (STEP_TOO_SMALL, TOO_MANY_STEPS):
@@ -28,10 +34,17 @@ def step_failure_message(
         if rounding:
             return f"{text}. {rounding}"
         if count.fastest_rate and method in EMBEDDED:
-            return f"{text}. A mode of {count.fastest_rate:.2g} 1/s holds them: try method='{STIFF_ONE}'"
+            return (
+                f"{text}. A mode of {count.fastest_rate:.2g} 1/s holds them: try "
+                f"method='{STIFF_ONE}'"
+            )
         return f"{text}. Try a larger rtol"
     name = states[count.worst_state] if states else "nothing"
-    error = f", its error is {count.error_ratio:.2g} times what is allowed" if count.error_ratio > 1 else ""
+    error = (
+        f", its error is {count.error_ratio:.2g} times what is allowed"
+        if count.error_ratio > 1
+        else ""
+    )
     text = f"the step became too small (last {count.shortest:.2g} s): {name} asks for it{error}"
     if rounding:
         return f"{text}. {rounding}"
@@ -45,7 +58,8 @@ def _rounding_message(count: StepStatistics, rtol: float) -> str:
     if not count.n_jacobians or count.n_newton_failures < CONTROL.doubtful * tried:
         return ""
     return (
-        f"Newton's method failed in {count.n_newton_failures} of {tried} steps: rtol={rtol:g} may be below what the "
+        f"Newton's method failed in {count.n_newton_failures} of {tried} steps: "
+        f"rtol={rtol:g} may be below what the "
         f"stiffness "
         f"of the model leaves of double precision: try rtol={min(100 * rtol, 1e-3):g}"
     )
@@ -57,21 +71,30 @@ def stiffness_message(method: str, settings: Mapping[str, Any]) -> list[str]:
     if method not in EMBEDDED or not rate or slowed < CONTROL.doubtful * settings["steps"]:
         return []
     return [
-        f"a mode of {rate:.2g} 1/s limited {slowed} of {settings['steps']} steps of {method} by stability, "
+        f"a mode of {rate:.2g} 1/s limited {slowed} of {settings['steps']} steps of "
+        f"{method} by stability, "
         f"not accuracy; method='{STIFF_ONE}' takes longer steps, '{AUTO}' switches to it"
     ]
 
 
-def stiff_fallback_message(method: str, settings: Mapping[str, Any], visits: Sequence[SingularityPassage]) -> list[str]:
-    """A message if an explicit method took the steps near singular configurations, in place of a stiff one."""
+def stiff_fallback_message(
+    method: str, settings: Mapping[str, Any], visits: Sequence[SingularityPassage]
+) -> list[str]:
+    """A message if an explicit method took the steps near singular configurations, in place of a
+    stiff one."""
     times = [
-        x.time for x in visits if x.ratio != SingularityPassage.DIVIDED and x.time >= settings.get("went_over", x.time)
+        x.time
+        for x in visits
+        if x.ratio != SingularityPassage.DIVIDED and x.time >= settings.get("went_over", x.time)
     ]
     if not times or not (method in STIFF or "went_over" in settings):
         return []
     stiff = STIFF_ONE if method == AUTO else method
     often = f", {len(times)} times, first" if len(times) > 1 else ""
-    return [f"near singular configurations of loops{often} at t = {times[0]:.6g} s, {EXPLICIT_ONE} replaced {stiff}"]
+    return [
+        f"near singular configurations of loops{often} at t = {times[0]:.6g} s, "
+        f"{EXPLICIT_ONE} replaced {stiff}"
+    ]
 
 
 def stiff_switch_message(settings: Mapping[str, Any]) -> list[str]:
@@ -79,11 +102,17 @@ def stiff_switch_message(settings: Mapping[str, Any]) -> list[str]:
     if "went_over" not in settings:
         return []
     rate = settings["fastest_mode"]
-    text = f"went over to {STIFF_ONE} at t = {settings['went_over']:.6g} s: a mode of {rate:.2g} 1/s held the steps"
+    text = (
+        f"went over to {STIFF_ONE} at t = {settings['went_over']:.6g} s: a mode of {rate:.2g} "
+        f"1/s held the steps"
+    )
     if "went_back" in settings:
         times = settings["times_back"]
         often = f", the last of {times} times" if times > 1 else ""
-        text += f"; back to {EXPLICIT_ONE} at t = {settings['went_back']:.6g} s{often}, whose steps came on sooner"
+        text += (
+            f"; back to {EXPLICIT_ONE} at t = {settings['went_back']:.6g} s{often}, whose steps "
+            f"came on sooner"
+        )
     return [text]
 
 

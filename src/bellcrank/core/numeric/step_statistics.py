@@ -20,14 +20,18 @@ class StepStatistics:
     n_rhs: int = 0
     shortest: float = math.inf
     longest: float = 0.0
-    n_jacobians: int = 0  # of stiff methods: how often derivatives of the state derivatives were found ...
+    n_jacobians: int = (
+        0  # of stiff methods: how often derivatives of the state derivatives were found ...
+    )
     n_factorizations: int = 0  # ... and linear systems factored ...
     n_newton_failures: int = 0  # ... and Newton's method did not converge
     fastest_rate: float = 0.0  # rate of a mode that holds the steps, 1/s: the run is stiff ...
     n_limited_steps: int = 0  # ... and how many it held ...
     is_limited: bool = False  # ... and does it now? ...
     time_per_rhs: float = 0.0  # ... time that an evaluation of rates gained in these steps, s ...
-    n_returns_to_explicit: int = 0  # ... and how often explicit steps were better than the stiff ones for it ...
+    n_returns_to_explicit: int = (
+        0  # ... and how often explicit steps were better than the stiff ones for it ...
+    )
     returned_to_explicit_at: float = 0.0  # ... at last when
     worst_state: int = 0  # the state whose error was the largest in the last step tried ...
     error_ratio: float = 0.0  # ... against what is allowed
@@ -41,11 +45,20 @@ class StepStatistics:
     @property
     def reported_settings(self) -> dict[str, float]:
         """Figures of a run, by what they are called in its settings."""
-        lengths = {"smallest_step": self.shortest, "largest_step": self.longest} if self.n_accepted else {}
+        lengths = (
+            {"smallest_step": self.shortest, "largest_step": self.longest}
+            if self.n_accepted
+            else {}
+        )
         stiff = {
             "jacobians": self.n_jacobians,
             "factorisations": self.n_factorizations,
             "newton_failures": self.n_newton_failures,
         }
-        totals = {"steps": self.n_accepted, "rejected": self.n_rejected, "rates": self.n_rhs, **lengths}
+        totals = {
+            "steps": self.n_accepted,
+            "rejected": self.n_rejected,
+            "rates": self.n_rhs,
+            **lengths,
+        }
         return {**totals, **(stiff if self.n_jacobians else {})}

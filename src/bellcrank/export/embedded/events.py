@@ -1,4 +1,5 @@
-"""Events of a model in C for controllers: what is watched and set, over the arrays of its structure.
+"""Events of a model in C for controllers: what is watched and set, over the arrays of its
+structure.
 
 In:  a `ProgramSetup` with events, and the program. Out: `EmbeddedEvents`. What such code cannot do is said when it is
 written.
@@ -28,22 +29,36 @@ def embedded_events(derived: DerivedModel, setup: ProgramSetup) -> EmbeddedEvent
     missing = [x.name for x in setup.own if x.value is None]
     if missing:
         listed = ", ".join(missing)
-        raise ModelError(f"events start with values of all parameters: give {listed} in set_defaults()", derived.name)
+        raise ModelError(
+            f"events start with values of all parameters: give {listed} in set_defaults()",
+            derived.name,
+        )
     _require_settable(derived, setup)
     index_of = {x.name: i for i, x in enumerate(setup.own)}
     arrays = [("p", setup.parameters), ("e", setup.own)]
-    texts = {x.name: _parameter_value(name, i, x.factor) for name, listed in arrays for i, x in enumerate(listed)}
+    texts = {
+        x.name: _parameter_value(name, i, x.factor)
+        for name, listed in arrays
+        for i, x in enumerate(listed)
+    }
     printer = CEventPrinter(texts)
     events = tuple(event_source(e, printer, index_of) for e in setup.events)
     values = [x.factor * (x.value or 0.0) for x in setup.own]
-    return EmbeddedEvents(EmittedEvents(events, len(index_of), frozenset(printer.used), frozenset()), values)
+    return EmbeddedEvents(
+        EmittedEvents(events, len(index_of), frozenset(printer.used), frozenset()), values
+    )
 
 
 def event_list(setup: ProgramSetup, upper: str, conditions: Mapping[str, str]) -> EnumListing:
     """Numbers of events by name."""
     names = entry_names(f"{upper}_EVENT", [e.name for e in setup.events])
-    words = (f"{e.name}: {conditions[e.name]}" if conditions[e.name] != e.name else e.name for e in setup.events)
-    entries = tuple(EnumEntry(name, comment_text(text)) for name, text in zip(names, words, strict=True))
+    words = (
+        f"{e.name}: {conditions[e.name]}" if conditions[e.name] != e.name else e.name
+        for e in setup.events
+    )
+    entries = tuple(
+        EnumEntry(name, comment_text(text)) for name, text in zip(names, words, strict=True)
+    )
     return EnumListing("events: count[...], stopped", entries)
 
 
@@ -60,9 +75,19 @@ def _require_settable(derived: DerivedModel, setup: ProgramSetup) -> None:
     for e in setup.events:
         for x, _ in e.settings:
             if x.symbol in fixed and x.kind == "parameter":
-                reason = "loops are closed by it, or user functions read it at the start; other parameters may be set"
-            elif loops is not None and x.column >= 0 and x.name not in (free := _unprojected_states(setup, loops)):
-                reason = f"closed loops determine it in embedded code; {', '.join(free) or 'parameters'} may be set"
+                reason = (
+                    "loops are closed by it, or user functions read it at the start; other "
+                    "parameters may be set"
+                )
+            elif (
+                loops is not None
+                and x.column >= 0
+                and x.name not in (free := _unprojected_states(setup, loops))
+            ):
+                reason = (
+                    f"closed loops determine it in embedded code; "
+                    f"{', '.join(free) or 'parameters'} may be set"
+                )
             else:
                 continue
             raise ModelError(f"event '{e.name}' sets {x.name}: {reason}", derived.name)

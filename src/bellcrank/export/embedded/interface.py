@@ -1,4 +1,5 @@
-"""Names of a model in C: an enumerator for every parameter, state, input and output, with unit, default and label."""
+"""Names of a model in C: an enumerator for every parameter, state, input and output, with unit,
+default and label."""
 
 from __future__ import annotations
 
@@ -46,9 +47,12 @@ def enum_listing(
     """Quantities with their values in equation units; `marked` are fixed."""
     fixed = {x.name for x in marked}
     words = (
-        comment_text(_entry_comment(x, system, v, x.name in fixed)) for x, v in zip(quantities, values, strict=True)
+        comment_text(_entry_comment(x, system, v, x.name in fixed))
+        for x, v in zip(quantities, values, strict=True)
     )
-    return EnumListing(title, tuple(map(EnumEntry, entry_names(prefix, [x.name for x in quantities]), words)))
+    return EnumListing(
+        title, tuple(map(EnumEntry, entry_names(prefix, [x.name for x in quantities]), words))
+    )
 
 
 def entry_names(prefix: str, names: Iterable[str]) -> list[str]:
@@ -68,5 +72,9 @@ def _entry_comment(x: Quantity, system: str, value: float | None, fixed: bool) -
     unit_text = "unit not known" if x.unit.text == UNKNOWN.text else unit
     if x.unit.factor != 1.0:
         unit_text += f" ({x.unit.text} = {x.unit.factor:.17g})"
-    words = f"{x.name}, {unit_text}" + ("" if value is None else f", {value:.12g}") + (", fixed" if fixed else "")
+    words = (
+        f"{x.name}, {unit_text}"
+        + ("" if value is None else f", {value:.12g}")
+        + (", fixed" if fixed else "")
+    )
     return words + (f": {x.label}" if x.label and x.label != x.name else "")

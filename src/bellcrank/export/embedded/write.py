@@ -51,10 +51,13 @@ PRECISIONS: Mapping[str, NumberType] = {"double": DOUBLE, "single": FLOAT}
 def embedded_files(
     derived: DerivedModel, events: Any = None, stop: Any = (), precision: str = "double"
 ) -> dict[str, str]:
-    """Files for a controller, by name: with a bench and a Makefile; events and stop as of `simulate`."""
+    """Files for a controller, by name: with a bench and a Makefile; events and stop as of
+    `simulate`."""
     embedded = _embedded_files(derived, "C for a controller", precision, events, stop)
     return embedded.files | {
-        f"{embedded.stem}_bench.c": _test_bench(embedded.setup, PRECISIONS[precision], embedded.common),
+        f"{embedded.stem}_bench.c": _test_bench(
+            embedded.setup, PRECISIONS[precision], embedded.common
+        ),
         "Makefile": fill_template(template_text(FOLDER, "Makefile"), {}, embedded.common),
     }
 
@@ -88,11 +91,19 @@ def _embedded_files(
     program, number = derived.program, PRECISIONS[precision]
     usual, interface = program_setup(derived), derived.interface
     setup = with_events(
-        with_stable_step(usual, derived), requested_events, stop_events, derived.analysis.independent_speeds
+        with_stable_step(usual, derived),
+        requested_events,
+        stop_events,
+        derived.analysis.independent_speeds,
     )
     parameters = [x.factor * (x.value or 0.0) for x in setup.parameters]
-    states, inputs = start_state(derived, setup), [input_at_start(interface, x) for x in interface.inputs]
-    initial_data = EmbeddedInitialData(parameters, states, inputs, projection_metric(derived, states, inputs))
+    states, inputs = (
+        start_state(derived, setup),
+        [input_at_start(interface, x) for x in interface.inputs],
+    )
+    initial_data = EmbeddedInitialData(
+        parameters, states, inputs, projection_metric(derived, states, inputs)
+    )
     stem = f"model_{setup.stem}" if MADE.fullmatch(f"{setup.stem}_model") else setup.stem
     events = embedded_events(derived, setup)
     source = embedded_source(program, stem, setup.method, initial_data, number, events)
@@ -104,63 +115,98 @@ def _embedded_files(
         )
         lists += [
             enum_listing(
-                f"{stem.upper()}_E", "parameters of events: e[...]", event_parameters, interface.units, events.values
+                f"{stem.upper()}_E",
+                "parameters of events: e[...]",
+                event_parameters,
+                interface.units,
+                events.values,
             )
         ]
         lists += [event_list(setup, stem.upper(), {x.name: x.expression for x in conditions})]
     common = {"TITLE": comment_text(setup.title), "STEM": stem, "UPPER": stem.upper()}
     files = {
-        f"{stem}.c": f"/* {comment_text(setup.title)}: steps of a fixed length; see {stem}.h. */\n\n{source}",
+        f"{stem}.c": f"/* {comment_text(setup.title)}: steps of a fixed length; see {stem}.h. "
+        f"*/\n\n{source}",
         f"{stem}.h": _header(
-            program, setup, lists, number, _header_notes(program, usual, setup, number, source), common
+            program,
+            setup,
+            lists,
+            number,
+            _header_notes(program, usual, setup, number, source),
+            common,
         ),
     }
     return _EmbeddedFiles(setup, stem, files, common)
 
 
 def _header_notes(
-    program: SimulationProgram, usual: ProgramSetup, setup: ProgramSetup, number: NumberType, source: str
+    program: SimulationProgram,
+    usual: ProgramSetup,
+    setup: ProgramSetup,
+    number: NumberType,
+    source: str,
 ) -> list[str]:
-    """What a reader of the header must know besides; `usual` is the setup before its step was made stable."""
+    """What a reader of the header must know besides; `usual` is the setup before its step was made
+    stable."""
     notes, run_defaults = (
         [f"Of the C library it may call: {', '.join(library_calls(source)) or 'nothing'}."],
         setup.interface.run,
     )
     if run_defaults.method and run_defaults.method.lower() not in METHODS:
         notes.append(
-            f"The model asks for the method {run_defaults.method}; steps of a fixed length are taken by {setup.method}."
+            f"The model asks for the method {run_defaults.method}; steps of a fixed length "
+            f"are taken by {setup.method}."
         )
     notes += setup.notes[len(usual.notes) :]
     if setup.events:
         notes.append(
-            "Events: conditions are computed at every step, in double precision. A step in which one comes about takes"
-            f" longer: for each that does, fewer than {EVENTS.tries + 200} shorter steps find its time, the action"
-            f" and the rest of the step follow. More than {EVENTS.most} actions in one step end it. Inputs, and"
-            " parameters with a call of tune, that were changed between steps may bring events about"
+            "Events: conditions are computed at every step, in double precision. A step in "
+            "which one comes about takes"
+            f" longer: for each that does, fewer than {EVENTS.tries + 200} shorter steps "
+            f"find its time, the action"
+            f" and the rest of the step follow. More than {EVENTS.most} actions in one step "
+            f"end it. Inputs, and"
+            " parameters with a call of tune, that were changed between steps may bring "
+            "events about"
             " at the beginning of the next."
         )
     if METHODS[setup.method].two_step:
         notes.append(
-            f"Steps by {setup.method} know the rates of the step before: an input that changes from step to step is"
-            " taken to change steadily. After begin and tune a step is taken by the midpoint rule, with one evaluation"
-            " more: call tune also after a jump of an input, or a change of the state, to have it so."
+            f"Steps by {setup.method} know the rates of the step before: an input that "
+            f"changes from step to step is"
+            " taken to change steadily. After begin and tune a step is taken by the "
+            "midpoint rule, with one evaluation"
+            " more: call tune also after a jump of an input, or a change of the state, to "
+            "have it so."
         )
     if program.loops is not None:
         notes.append(
-            "Closed loops: where the pivots that were chosen for the start do not hold, others are chosen at every"
-            " evaluation, and a step takes longer; the number of its operations has a bound there, too."
+            "Closed loops: where the pivots that were chosen for the start do not hold, "
+            "others are chosen at every"
+            " evaluation, and a step takes longer; the number of its operations has a bound "
+            "there, too."
         )
     if number is not DOUBLE and external_calls(program):
-        notes.append("User functions, tables of linkages and the ground compute in double precision.")
+        notes.append(
+            "User functions, tables of linkages and the ground compute in double precision."
+        )
     return notes
 
 
-def _enum_listings(derived: DerivedModel, upper: str, initial_data: EmbeddedInitialData) -> list[EnumListing]:
+def _enum_listings(
+    derived: DerivedModel, upper: str, initial_data: EmbeddedInitialData
+) -> list[EnumListing]:
     """Parameters, states, inputs and outputs."""
     x, fixed = derived.interface, fixed_parameters(derived.program)
     marked = [p for p in x.parameters if p.symbol in fixed]
     groups = (
-        ("p", "parameters: name, unit, default, label", x.parameters, initial_data.parameters, marked),
+        (
+            "p",
+            "parameters: name, unit, default, label",
+            x.parameters,
+            initial_data.parameters,
+            marked,
+        ),
         ("y", "states: coordinates, then speeds", x.states, initial_data.states, ()),
         ("w", "inputs, with the values they begin with", x.inputs, initial_data.inputs, ()),
         ("out", "outputs", x.outputs, [None] * len(x.outputs), ()),
@@ -182,7 +228,9 @@ def _header(
     memory = sum(c.routine.memory or 0 for c in external_calls(program).values())
     n_s, held_inputs = len(setup.states), len(program.inputs) - len(program.given_inputs)
     at_zero = (
-        kernel_file("event_at_zero.h").replace("AtZero", f"{common['STEM']}_at_zero") + "\n" if setup.events else ""
+        kernel_file("event_at_zero.h").replace("AtZero", f"{common['STEM']}_at_zero") + "\n"
+        if setup.events
+        else ""
     )
     evaluations = METHODS[setup.method].n_rhs_per_step + bool(memory)
     return fill_template(
@@ -191,7 +239,9 @@ def _header(
             "ABOUT": summary_comment(setup, "   "),
             "EVALUATIONS": str(evaluations),
             "OPERATIONS": str(program.count.total),
-            "NOTES": "".join(f"   {line}\n" for note in notes for line in textwrap.wrap(comment_text(note), 112)),
+            "NOTES": "".join(
+                f"   {line}\n" for note in notes for line in textwrap.wrap(comment_text(note), 112)
+            ),
             "STEP": f"{setup.step!r}{number.suffix}",
             "METHOD": setup.method,
             "LISTS": "\n".join(text for x in lists if (text := x.enum_source())),
@@ -242,15 +292,21 @@ def _sfunction(derived: DerivedModel, embedded: _EmbeddedFiles, block: str) -> s
         {
             "BLOCK": block,
             "INPUTS": _wrapped_comment(comment_text(x.name) for x in interface.inputs),
-            "OUTPUTS": _wrapped_comment(comment_text(x.name) for x in interface.outputs or interface.states),
-            "STATES": _wrapped_comment(comment_text(x.name) for x in interface.states) if interface.outputs else "",
+            "OUTPUTS": _wrapped_comment(
+                comment_text(x.name) for x in interface.outputs or interface.states
+            ),
+            "STATES": _wrapped_comment(comment_text(x.name) for x in interface.states)
+            if interface.outputs
+            else "",
             "PORTS": "2" if interface.outputs else "1",
             "N_GIVEN": str(len(interface.parameters)),
             "N_S": str(len(interface.states)),
             "N_I": str(len(interface.inputs)),
             "N_OUT": str(len(interface.outputs)),
             "EVENTS": "yes" if embedded.setup.events else "",
-            "IS_FIXED": ", ".join([*(str(int(x.symbol in fixed)) for x in interface.parameters), "0"]),
+            "IS_FIXED": ", ".join(
+                [*(str(int(x.symbol in fixed)) for x in interface.parameters), "0"]
+            ),
         },
         embedded.common,
     )

@@ -1,4 +1,5 @@
-"""Libraries of a unit for one or several platforms: by the C compiler of the machine, or by zig for others.
+"""Libraries of a unit for one or several platforms: by the C compiler of the machine, or by zig for
+others.
 
 In:  the sources. Out: bytes by their places in the folder `build_binaries`.
 """
@@ -25,11 +26,16 @@ TARGETS = {  # what zig calls the platforms of FMI 3
     "x86_64-darwin": "x86_64-macos",
     "aarch64-darwin": "aarch64-macos",
 }
-FMI2 = {"x86_64-linux": "linux64", "x86_64-windows": "win64", "x86_64-darwin": "darwin64"}  # the others as in FMI 3
+FMI2 = {
+    "x86_64-linux": "linux64",
+    "x86_64-windows": "win64",
+    "x86_64-darwin": "darwin64",
+}  # the others as in FMI 3
 ENDINGS = {"linux": ".so", "windows": ".dll", "darwin": ".dylib"}
 MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
 SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
-# products and sums are rounded one by one, and sines found in one way: the same digits on every platform
+# products and sums are rounded one by one, and sines found in one way: the same digits on every
+# platform
 FLAGS = (
     "-std=c99",
     "-O2",
@@ -58,21 +64,35 @@ def platforms_of(requested: str | Sequence[str]) -> tuple[str, ...]:
         return ("host",)
     if requested == "sources":
         return ()
-    names = [*TARGETS] if requested == "all" else requested.split(",") if isinstance(requested, str) else [*requested]
+    names = (
+        [*TARGETS]
+        if requested == "all"
+        else requested.split(",")
+        if isinstance(requested, str)
+        else [*requested]
+    )
     listed = tuple(dict.fromkeys(str(x).strip() for x in names))
     for name in listed:
         if name not in ("host", *TARGETS):
             choices = ", ".join(("host", "all", "sources", *TARGETS))
-            raise ModelError(f"platform {name!r} is not known; platforms are {choices}.{did_you_mean(name, TARGETS)}")
+            raise ModelError(
+                f"platform {name!r} is not known; platforms are "
+                f"{choices}.{did_you_mean(name, TARGETS)}"
+            )
     return tuple(x for x in listed if x != host_platform() or "host" not in listed)
 
 
-def build_binaries(files: Mapping[str, str], stem: str, version: int, platforms: Sequence[str]) -> dict[str, bytes]:
-    """The libraries by their places. One that zig cannot make is reported, and the rest continues."""
+def build_binaries(
+    files: Mapping[str, str], stem: str, version: int, platforms: Sequence[str]
+) -> dict[str, bytes]:
+    """The libraries by their places. One that zig cannot make is reported, and the rest
+    continues."""
     libraries: dict[str, bytes] = {}
     for name in platforms:
         try:
-            libraries[host_platform() if name == "host" else name] = _build_library(files, stem, version, name)
+            libraries[host_platform() if name == "host" else name] = _build_library(
+                files, stem, version, name
+            )
         except BuildError as error:
             if name == "host":
                 raise
@@ -82,17 +102,25 @@ def build_binaries(files: Mapping[str, str], stem: str, version: int, platforms:
     return _archive_paths(libraries, stem, version, alone=tuple(platforms) == ("host",))
 
 
-def _archive_paths(libraries: Mapping[str, bytes], stem: str, version: int, alone: bool) -> dict[str, bytes]:
+def _archive_paths(
+    libraries: Mapping[str, bytes], stem: str, version: int, alone: bool
+) -> dict[str, bytes]:
     """Libraries in the folders in which importers look for them."""
     files = {}
     for name, library in libraries.items():
         ending = ENDINGS[name.split("-")[1]]
         files[f"{FMI2.get(name, name) if version == 2 else name}/{stem}{ending}"] = library
-    if version == 2 and alone and "aarch64-linux" in libraries:  # where importers on such machines look
+    if (
+        version == 2 and alone and "aarch64-linux" in libraries
+    ):  # where importers on such machines look
         files[f"linux64/{stem}.so"] = libraries["aarch64-linux"]
-    if version == 2 and any(name in libraries for name in PROCESSORS):  # likewise: one file for both processors
+    if version == 2 and any(
+        name in libraries for name in PROCESSORS
+    ):  # likewise: one file for both processors
         slices = {name: libraries[name] for name in PROCESSORS if name in libraries}
-        files[f"darwin64/{stem}.dylib"] = universal_binary(slices) if len(slices) > 1 else next(iter(slices.values()))
+        files[f"darwin64/{stem}.dylib"] = (
+            universal_binary(slices) if len(slices) > 1 else next(iter(slices.values()))
+        )
     return dict(sorted(files.items()))
 
 
@@ -100,7 +128,9 @@ def universal_binary(libraries: Mapping[str, bytes]) -> bytes:
     """Libraries of a Mac for several processors as one file."""
     head, body = struct.pack(">II", 0xCAFEBABE, len(libraries)), b""
     for name, library in libraries.items():
-        head += struct.pack(">IIIII", *PROCESSORS[name], PAGE + len(body), len(library), PAGE.bit_length() - 1)
+        head += struct.pack(
+            ">IIIII", *PROCESSORS[name], PAGE + len(body), len(library), PAGE.bit_length() - 1
+        )
         body += library + bytes(-len(library) % PAGE)
     return head + bytes(PAGE - len(head)) + body
 
@@ -110,7 +140,9 @@ def _build_library(files: Mapping[str, str], stem: str, version: int, name: str)
     command, target = _compiler_command(name)
     system = target.split("-")[1]
     library = f"{stem}{ENDINGS[system]}"
-    bare = ["-s"] if system == "linux" or name != "host" else []  # the linker of a Mac does not know it any more
+    bare = (
+        ["-s"] if system == "linux" or name != "host" else []
+    )  # the linker of a Mac does not know it any more
     flags = [*FLAGS, *(["-fPIC"] if system != "windows" else []), *bare]
     with tempfile.TemporaryDirectory(prefix="bellcrank-") as work:
         folder = Path(work)
@@ -124,8 +156,14 @@ def _build_library(files: Mapping[str, str], stem: str, version: int, name: str)
         except ProcessTimeout:
             raise BuildError(f"{command[0]} was stopped, as it took too long") from None
         if process.code != 0 or not (folder / library).exists():
-            messages = (process.errors or process.output or f"exit code {process.code}").strip().splitlines()
-            raise BuildError(f"{' '.join(command)} could not compile the unit:\n" + "\n".join(messages[:20]))
+            messages = (
+                (process.errors or process.output or f"exit code {process.code}")
+                .strip()
+                .splitlines()
+            )
+            raise BuildError(
+                f"{' '.join(command)} could not compile the unit:\n" + "\n".join(messages[:20])
+            )
         return (folder / library).read_bytes()
 
 
@@ -136,8 +174,14 @@ def _compiler_command(name: str) -> tuple[tuple[str, ...], str]:
         if compiler is None:
             raise BuildError(NO_COMPILER)
         if not host_platform():
-            raise BuildError(f"FMI has no name for {platform.machine()} with {sys.platform}; write platforms='sources'")
+            raise BuildError(
+                f"FMI has no name for {platform.machine()} with {sys.platform}; write "
+                f"platforms='sources'"
+            )
         return compiler.command, host_platform()
     if find_spec("ziglang") is None:
-        raise BuildError("libraries for other platforms are made by the Python package ziglang: pip install ziglang")
+        raise BuildError(
+            "libraries for other platforms are made by the Python package ziglang: pip "
+            "install ziglang"
+        )
     return (*ZIG, "cc", "-target", TARGETS[name]), name

@@ -14,7 +14,11 @@ from bellcrank.core.version import __version__
 from bellcrank.export.fmu.unit_definitions import UnitDefinitions
 from bellcrank.export.fmu.variables import FmuUnknown, FmuVariable, FmuVariables
 
-LOGGED = {"logStatusWarning": "warnings", "logStatusDiscard": "calls that came to nothing", "logStatusError": "errors"}
+LOGGED = {
+    "logStatusWarning": "warnings",
+    "logStatusDiscard": "calls that came to nothing",
+    "logStatusError": "errors",
+}
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,8 @@ class FmuCredits:
 @dataclass(frozen=True)
 class FmuModelInfo:
     """What the description is about. `completes`: must steps of model exchange be reported?
-    `fixed`: are those of co-simulation of one length? `exchange`: is there model exchange, with derivatives?
+    `fixed`: are those of co-simulation of one length? `exchange`: is there model exchange, with
+    derivatives?
     `parts`: what the model consists of, in lines."""
 
     title: str
@@ -55,7 +60,9 @@ def model_description_xml(about: FmuModelInfo, version: int, token: str) -> str:
     variables = [_variable(x, i, units, version) for i, x in enumerate(about.variables.listed)]
     head = f'fmiVersion="{version}.0" modelName={quoteattr(about.title)} '
     head += f'{"guid" if version == 2 else "instantiationToken"}="{token}"'
-    head += "".join(f" {key}={quoteattr(text)}" for key, text in asdict(about.credits).items() if text)
+    head += "".join(
+        f" {key}={quoteattr(text)}" for key, text in asdict(about.credits).items() if text
+    )
     tool = f'generationTool="Bellcrank {__version__}" variableNamingConvention="structured"'
     events = f' numberOfEventIndicators="{len(about.variables.indicators)}"' if version == 2 else ""
     lines = [
@@ -66,12 +73,17 @@ def model_description_xml(about: FmuModelInfo, version: int, token: str) -> str:
         "  <LogCategories>",
         *(f'    <Category name="{name}" description="{words}"/>' for name, words in LOGGED.items()),
         "  </LogCategories>",
-        f'  <DefaultExperiment startTime="0" stopTime="{about.t_end!r}" stepSize="{about.step * about.every!r}"/>',
+        f'  <DefaultExperiment startTime="0" stopTime="{about.t_end!r}" '
+        f'stepSize="{about.step * about.every!r}"/>',
         "  <ModelVariables>",
         *variables,
         "  </ModelVariables>",
         "  <ModelStructure>",
-        *(_fmi2_model_structure(about.variables) if version == 2 else _fmi3_model_structure(about.variables)),
+        *(
+            _fmi2_model_structure(about.variables)
+            if version == 2
+            else _fmi3_model_structure(about.variables)
+        ),
         "  </ModelStructure>",
         "</fmiModelDescription>",
         "",
@@ -81,14 +93,21 @@ def model_description_xml(about: FmuModelInfo, version: int, token: str) -> str:
 
 def _fmi2_interface_elements(about: FmuModelInfo) -> list[str]:
     capabilities = (
-        'canNotUseMemoryManagementFunctions="true" canGetAndSetFMUstate="true" canSerializeFMUstate="true" '
+        'canNotUseMemoryManagementFunctions="true" canGetAndSetFMUstate="true" '
+        'canSerializeFMUstate="true" '
         f'providesDirectionalDerivative="{_xml_boolean(about.exchange)}"'
     )
     sources = '<SourceFiles><File name="fmi2.c"/></SourceFiles>'
     quiet = "" if about.completes else ' completedIntegratorStepNotNeeded="true"'
     steps = 'canHandleVariableCommunicationStepSize="true" canInterpolateInputs="true"'
-    exchange = f'  <ModelExchange modelIdentifier="{about.stem}"{quiet} {capabilities}>{sources}</ModelExchange>'
-    cosimulation = f'  <CoSimulation modelIdentifier="{about.stem}" {steps} {capabilities}>{sources}</CoSimulation>'
+    exchange = (
+        f'  <ModelExchange modelIdentifier="{about.stem}"{quiet} '
+        f"{capabilities}>{sources}</ModelExchange>"
+    )
+    cosimulation = (
+        f'  <CoSimulation modelIdentifier="{about.stem}" {steps} '
+        f"{capabilities}>{sources}</CoSimulation>"
+    )
     return [exchange, cosimulation] if about.exchange else [cosimulation]
 
 
@@ -127,7 +146,11 @@ def _variable(x: FmuVariable, reference: int, units: UnitDefinitions, version: i
 
 def _dependencies_attribute(dependencies: Iterable[int] | None, first: int) -> str:
     """Of an unknown; without them it depends on everything."""
-    return "" if dependencies is None else f' dependencies="{" ".join(str(x + first) for x in dependencies)}"'
+    return (
+        ""
+        if dependencies is None
+        else f' dependencies="{" ".join(str(x + first) for x in dependencies)}"'
+    )
 
 
 def _initial_unknowns(variables: FmuVariables) -> list[tuple[int, tuple[int, ...] | None]]:
@@ -137,7 +160,9 @@ def _initial_unknowns(variables: FmuVariables) -> list[tuple[int, tuple[int, ...
         for x in (*variables.rates, *variables.outputs)
         if variables.listed[x.reference].initial == "calculated"  # not of states that are outputs
     ]
-    return sorted([*rows, *((reference, None) for reference in variables.found)], key=lambda row: row[0])
+    return sorted(
+        [*rows, *((reference, None) for reference in variables.found)], key=lambda row: row[0]
+    )
 
 
 def _fmi2_model_structure(variables: FmuVariables) -> list[str]:

@@ -1,4 +1,5 @@
-"""documentation/index.html of an FMU: every variable under its name in the FMU, with unit, start value and label.
+"""documentation/index.html of an FMU: every variable under its name in the FMU, with unit, start
+value and label.
 
 In:  the `FmuModelInfo` of the description. Out: a page that needs nothing besides itself.
 """
@@ -32,8 +33,10 @@ def documentation_html(about: FmuModelInfo, version: int) -> str:
         "version": about.credits.version,
         "license": about.credits.license,
         "copyright": about.credits.copyright,
-        "standard": f"FMI {version}.0, " + ("model exchange and co-simulation" if about.exchange else "co-simulation"),
-        "method of co-simulation": about.method + (f", steps of at most {about.step:g} s" if about.fixed else ""),
+        "standard": f"FMI {version}.0, "
+        + ("model exchange and co-simulation" if about.exchange else "co-simulation"),
+        "method of co-simulation": about.method
+        + (f", steps of at most {about.step:g} s" if about.fixed else ""),
         "stop time": f"{about.t_end:g} s",
     }
     return fill_template(
@@ -43,7 +46,9 @@ def documentation_html(about: FmuModelInfo, version: int) -> str:
             "DESCRIPTION": escape(about.credits.description),
             "FACTS": _table_rows([(name, text) for name, text in facts.items() if text], head="th"),
             "PARTS": escape("\n".join(about.parts)),
-            "TABLES": "\n".join(_variable_table(title, rows, units) for title, rows in groups if rows),
+            "TABLES": "\n".join(
+                _variable_table(title, rows, units) for title, rows in groups if rows
+            ),
         },
     )
 
@@ -62,5 +67,8 @@ def _variable_table(title: str, variables: Sequence[FmuVariable], units: UnitDef
 
 
 def _table_rows(rows: Sequence[tuple[str, ...]], head: str = "td") -> str:
-    cells = (f"<{head}>{escape(row[0])}</{head}>" + "".join(f"<td>{escape(x)}</td>" for x in row[1:]) for row in rows)
+    cells = (
+        f"<{head}>{escape(row[0])}</{head}>" + "".join(f"<td>{escape(x)}</td>" for x in row[1:])
+        for row in rows
+    )
     return "\n".join(f"<tr>{x}</tr>" for x in cells)

@@ -1,4 +1,5 @@
-"""The C files of a unit: model.c as programs have it, core.c over it, and the functions of one version of FMI."""
+"""The C files of a unit: model.c as programs have it, core.c over it, and the functions of one
+version of FMI."""
 
 from __future__ import annotations
 
@@ -60,7 +61,9 @@ def model_source(
     """The equations of motion, with their slopes and event indicators."""
     stiff = method in (*STIFF, AUTO)
     program = with_c_jacobian(program) if stiff else program
-    full_program = replace(program, routines=tuple(dict.fromkeys((*program.routines, *slopes.routines))))
+    full_program = replace(
+        program, routines=tuple(dict.fromkeys((*program.routines, *slopes.routines)))
+    )
     extra = inertia_functions(program)
     if slopes.places:
         extra["tangents"] = slopes.section
@@ -135,7 +138,9 @@ def core_source(
         **_start_speed_coefficients(setup, loops is not None),
         "START_INPUT": _initializer(x.start or 0.0 for x in by_kind["input"]),
         "NOMINAL": _initializer(x.nominal or 1.0 for x in states),
-        "IS_FIXED": ", ".join([*(str(int(x.quantity.symbol in fixed)) for x in setup.settable_parameters), "0"]),
+        "IS_FIXED": ", ".join(
+            [*(str(int(x.quantity.symbol in fixed)) for x in setup.settable_parameters), "0"]
+        ),
         "RATE_OF": ", ".join(map(str, [*rate_of, -1])),
         "ENTRIES": ", ".join(f"{{{i}, {j}}}" for i, j in (*variables.entries, (0, 0))),
         "TANGENTS": "yes" if variables.exact else "",
@@ -164,7 +169,8 @@ def core_source(
 
 
 def _start_speed_coefficients(setup: ProgramSetup, loops: bool) -> dict[str, str]:
-    """Coefficients of the powers of a speed at the start, by state; zero where a state does not depend on it."""
+    """Coefficients of the powers of a speed at the start, by state; zero where a state does not
+    depend on it."""
     rolls, empty = (
         setup.interface.run.start_speed,
         dict.fromkeys(("START_SPEED", "POWERS", "BY_SPEED", "PUT_START"), ""),
@@ -174,14 +180,19 @@ def _start_speed_coefficients(setup: ProgramSetup, loops: bool) -> dict[str, str
     coefficients = [rolls.states.get(x.name, ()) for x in setup.states]
     degree = max(map(len, coefficients))
     rows = [
-        [float(c) * x.factor for c in row] + [0.0] * (degree - len(row)) for row, x in zip(coefficients, setup.states)
+        [float(c) * x.factor for c in row] + [0.0] * (degree - len(row))
+        for row, x in zip(coefficients, setup.states)
     ]
     table = ", ".join("{" + ", ".join(map(repr, row)) + "}" for row in rows)
     assignment = "put(m, &m->s.y[j], sum, 0)"
     return {
-        "ROLLS": "yes", "N_ROLLS": "1", "START_SPEED": repr(rolls.value), "POWERS": str(degree), "BY_SPEED": table,
+        "ROLLS": "yes",
+        "N_ROLLS": "1",
+        "START_SPEED": repr(rolls.value),
+        "POWERS": str(degree),
+        "BY_SPEED": table,
         "PUT_START": f"{assignment}, m->s.given[j] = 1;" if loops else f"{assignment};",
-    }  # fmt: skip
+    }
 
 
 def completes_steps(program: SimulationProgram) -> bool:

@@ -1,4 +1,5 @@
-"""Units of variables in a description: values are in equation units, the user's unit is the display unit."""
+"""Units of variables in a description: values are in equation units, the user's unit is the display
+unit."""
 
 from __future__ import annotations
 
@@ -17,11 +18,14 @@ class UnitDefinitions:
         self.known: dict[str, tuple[Dimension, dict[str, float]]] = {}
 
     def unit_and_display_unit(self, unit: Unit | None, rated: bool = False) -> tuple[str, str]:
-        """Unit and display unit of a variable, or with `rated` of its rate, in Modelica's syntax. The first is "" where
-        the dimension is not known or has no name there, the second where values are shown as they are."""
+        """Unit and display unit of a variable, or with `rated` of its rate, in Modelica's syntax.
+        The first is "" where the dimension is not known or has no name there, the second where
+        values are shown as they are."""
         if unit is None or unit.text == UNKNOWN.text:
             return "", ""
-        dimension, display_text = (unit.dimension / TIME, f"{unit.text}/s") if rated else (unit.dimension, unit.text)
+        dimension, display_text = (
+            (unit.dimension / TIME, f"{unit.text}/s") if rated else (unit.dimension, unit.text)
+        )
         if dimension == ONE and unit.factor == 1.0:
             return "", ""
         name = modelica_unit(self.system.equation_unit(dimension).text)
@@ -46,12 +50,21 @@ class UnitDefinitions:
         lines = ["  <UnitDefinitions>"]
         for name, (dimension, displays) in self.known.items():
             lines.append(f"    <Unit name={quoteattr(name)}>")
-            if all(e.denominator == 1 for e in dimension.exponents):  # those of BaseUnit are whole numbers
+            if all(
+                e.denominator == 1 for e in dimension.exponents
+            ):  # those of BaseUnit are whole numbers
                 length, mass, time, angle = dimension.exponents
                 exponents = {"kg": mass, "m": length, "s": time, "rad": angle}
                 attributes = [f'{k}="{v}"' for k, v in exponents.items() if v]
-                attributes += [f'factor="{factor!r}"'] if (factor := self.system.si_factor(dimension)) != 1.0 else []
+                attributes += (
+                    [f'factor="{factor!r}"']
+                    if (factor := self.system.si_factor(dimension)) != 1.0
+                    else []
+                )
                 lines.append(f"      <{' '.join(['BaseUnit', *attributes])}/>")
-            lines += [f'      <DisplayUnit name={quoteattr(x)} factor="{f!r}"/>' for x, f in displays.items()]
+            lines += [
+                f'      <DisplayUnit name={quoteattr(x)} factor="{f!r}"/>'
+                for x, f in displays.items()
+            ]
             lines.append("    </Unit>")
         return [*lines, "  </UnitDefinitions>"]

@@ -1,8 +1,8 @@
 """The variables of a unit, and what depends on what.
 
 In:  a `SimulationProgram` with its slopes, and the `ProgramSetup` of the model. Out: `FmuVariables`; their places are
-value references: time | states | rates of states | parameters | inputs | outputs | event indicators | the speed at the
-start, in the order of the C source.
+value references: time | states | rates of states | parameters | inputs | outputs | event indicators
+| the speed at the start, in the order of the C source.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 @dataclass(frozen=True)
 class FmuVariable:
-    """A variable as a description has it; `start` in equation units. `rate_of`: the reference of a state."""
+    """A variable as a description has it; `start` in equation units. `rate_of`: the reference of a
+    state."""
 
     name: str
     causality: str
@@ -45,7 +46,8 @@ class FmuVariable:
 
 @dataclass(frozen=True)
 class FmuUnknown:
-    """A rate or an output: references of what it depends on at a state, and at the start (None: on all)."""
+    """A rate or an output: references of what it depends on at a state, and at the start (None: on
+    all)."""
 
     reference: int
     needs: tuple[int, ...] | None
@@ -54,7 +56,8 @@ class FmuUnknown:
 
 @dataclass(frozen=True)
 class FmuVariables:
-    """All of them. `entries`: row and column of the slopes, the exact ones first, of which there are `exact`."""
+    """All of them. `entries`: row and column of the slopes, the exact ones first, of which there
+    are `exact`."""
 
     listed: tuple[FmuVariable, ...]
     rates: tuple[FmuUnknown, ...]
@@ -69,20 +72,31 @@ class FmuVariables:
 
 
 def variables_of(
-    program: SimulationProgram, setup: ProgramSetup, state: Sequence[float], slopes: SlopeTable, jumps: int = 0
+    program: SimulationProgram,
+    setup: ProgramSetup,
+    state: Sequence[float],
+    slopes: SlopeTable,
+    jumps: int = 0,
 ) -> FmuVariables:
-    """The variables of a unit that starts from a state; the last of them are event indicators, so many where rates may
+    """The variables of a unit that starts from a state; the last of them are event indicators, so
+    many where rates may
     `jump` and one for each event. States of a model without outputs are its outputs."""
     interface, fixed = setup.interface, fixed_parameters(program)
     loops = program.loops is not None
     causality = "local" if interface.outputs else "output"  # a block without outputs is of no use
     states = [
         FmuVariable(
-            structured_name(x.name), causality, "continuous", "approx" if loops else "exact", value, x.quantity.unit,
-            x.quantity.label, nominal=float(size),
+            structured_name(x.name),
+            causality,
+            "continuous",
+            "approx" if loops else "exact",
+            value,
+            x.quantity.unit,
+            x.quantity.label,
+            nominal=float(size),
         )
         for x, value, size in zip(setup.states, state, interface.si_unit_factors, strict=True)
-    ]  # fmt: skip
+    ]
     n = len(states)
     calculated = "local", "continuous", "calculated", None
     rates = [
@@ -94,16 +108,36 @@ def variables_of(
         kind = "fixed" if x.quantity.symbol in fixed else "tunable"
         value = None if x.value is None else x.value * x.factor
         parameters.append(
-            FmuVariable(structured_name(x.name), "parameter", kind, "exact", value, x.quantity.unit, x.quantity.label)
+            FmuVariable(
+                structured_name(x.name),
+                "parameter",
+                kind,
+                "exact",
+                value,
+                x.quantity.unit,
+                x.quantity.label,
+            )
         )
     inputs = [
-        FmuVariable(structured_name(x.name), "input", "continuous", "", input_at_start(interface, x), x.unit, x.label)
+        FmuVariable(
+            structured_name(x.name),
+            "input",
+            "continuous",
+            "",
+            input_at_start(interface, x),
+            x.unit,
+            x.label,
+        )
         for x in interface.inputs
     ]
     doubled = _duplicate_outputs(program, [x.name for x in interface.outputs])
     outputs = [
         FmuVariable(
-            structured_name(x.name), "local" if x.name in doubled else "output", *calculated[1:], x.unit, x.label
+            structured_name(x.name),
+            "local" if x.name in doubled else "output",
+            *calculated[1:],
+            x.unit,
+            x.label,
         )
         for x in interface.outputs
     ]
@@ -111,12 +145,21 @@ def variables_of(
     switches = [
         FmuVariable(f"indicators[{i + 1}]", *calculated, label=label)
         for i, label in enumerate(
-            [*jumps * ["changes its sign where rates may jump"], *(f"event '{e.name}'" for e in setup.events)]
+            [
+                *jumps * ["changes its sign where rates may jump"],
+                *(f"event '{e.name}'" for e in setup.events),
+            ]
         )
     ]
     rolls = interface.run.start_speed
-    pace = [] if rolls is None else [_start_speed(rolls.value, unit_system(interface.units).equation_unit(SPEED))]
-    listed = make_names_distinct([time, *states, *rates, *parameters, *inputs, *outputs, *switches, *pace])
+    pace = (
+        []
+        if rolls is None
+        else [_start_speed(rolls.value, unit_system(interface.units).equation_unit(SPEED))]
+    )
+    listed = make_names_distinct(
+        [time, *states, *rates, *parameters, *inputs, *outputs, *switches, *pace]
+    )
     end = len(listed) - len(switches) - len(pace)
     pace_references = tuple(range(len(listed) - len(pace), len(listed)))
     offsets = 1 + 2 * n, 1 + 2 * n + len(parameters), 1 + 2 * n + len(parameters) + len(inputs)
@@ -125,25 +168,42 @@ def variables_of(
     through_routines = program.entry.results or program.start.results or program.update.results
     unknowns = [
         FmuUnknown(
-            ref, tuple(a) if plain else None, None if loops or through_routines or not plain else (*b, *pace_references)
+            ref,
+            tuple(a) if plain else None,
+            None if loops or through_routines or not plain else (*b, *pace_references),
         )
         for ref, a, b in zip(
-            (*range(1 + n, 1 + 2 * n), *range(offsets[2], end)), dependences, start_dependences, strict=True
+            (*range(1 + n, 1 + 2 * n), *range(offsets[2], end)),
+            dependences,
+            start_dependences,
+            strict=True,
         )
         if ref < offsets[2] or listed[ref].causality == "output"
     ]
     start_states = tuple(range(1, 1 + n)) if loops else ()
-    state_outputs = () if interface.outputs else tuple(FmuUnknown(ref, (ref,), None) for ref in range(1, 1 + n))
+    state_outputs = (
+        () if interface.outputs else tuple(FmuUnknown(ref, (ref,), None) for ref in range(1, 1 + n))
+    )
     return FmuVariables(
-        tuple(listed), tuple(unknowns[:n]), (*state_outputs, *unknowns[n:]), start_states, entries, len(slopes.places),
+        tuple(listed),
+        tuple(unknowns[:n]),
+        (*state_outputs, *unknowns[n:]),
+        start_states,
+        entries,
+        len(slopes.places),
         tuple(range(end, end + len(switches))),
-    )  # fmt: skip
+    )
 
 
 def _duplicate_outputs(program: SimulationProgram, names: Sequence[str]) -> set[str]:
-    """Outputs of contacts that are those of their tyres under another name: blocks have one port for a wheel load."""
+    """Outputs of contacts that are those of their tyres under another name: blocks have one port
+    for a wheel load."""
     result_of = dict(zip(names, program.outputs.results, strict=True))
-    return {x for x in names if x.endswith("_load") and result_of.get(f"{x.removesuffix('_load')}.fz") is result_of[x]}
+    return {
+        x
+        for x in names
+        if x.endswith("_load") and result_of.get(f"{x.removesuffix('_load')}.fz") is result_of[x]
+    }
 
 
 def _start_speed(value: float, unit: Unit) -> FmuVariable:
@@ -155,11 +215,20 @@ def _start_speed(value: float, unit: Unit) -> FmuVariable:
 def _dependency_lists(
     program: SimulationProgram, slopes: SlopeTable, offsets: tuple[int, int, int]
 ) -> tuple[tuple[tuple[int, int], ...], list[list[int]], list[list[int]]]:
-    """Entries of the matrix of slopes; for each of its rows what it depends on at a state, and at the start."""
-    states, n = (*program.coordinates, *program.speeds), len(program.coordinates) + len(program.speeds)
+    """Entries of the matrix of slopes; for each of its rows what it depends on at a state, and at
+    the start."""
+    states, n = (
+        (*program.coordinates, *program.speeds),
+        len(program.coordinates) + len(program.speeds),
+    )
     arguments = [TIME, *states, *program.given_parameters, *program.given_inputs]
     first, parameters = 1 + n, len(program.given_parameters)
-    references = [0, *range(1, first), *range(offsets[0], offsets[0] + parameters), *range(offsets[1], offsets[2])]
+    references = [
+        0,
+        *range(1, first),
+        *range(offsets[0], offsets[0] + parameters),
+        *range(offsets[1], offsets[2]),
+    ]
     column = {
         j: j - 1 if j <= n else j - 1 - parameters
         for j in range(1, len(arguments))
@@ -167,7 +236,9 @@ def _dependency_lists(
     }
     sections = program.constants, program.derivatives, program.outputs
     statements = [s for section in sections for s in section.statements]
-    rows = reachable_states(statements, (*program.derivatives.results, *program.outputs.results), arguments)
+    rows = reachable_states(
+        statements, (*program.derivatives.results, *program.outputs.results), arguments
+    )
     exact, exact_lines = {*slopes.places}, ({*slopes.rows}, {*slopes.columns})
     differenced, dependences = [], []
     for i, row in enumerate(rows):
@@ -180,11 +251,16 @@ def _dependency_lists(
             if not is_exact or entry in exact:
                 row_references.append(references[j])
         dependences.append(row_references)
-    return (*slopes.places, *differenced), dependences, [sorted(references[j] for j in row) for row in rows]
+    return (
+        (*slopes.places, *differenced),
+        dependences,
+        [sorted(references[j] for j in row) for row in rows],
+    )
 
 
 def structured_name(name: str) -> str:
-    """A name by the convention "structured": q(b, 2) is b.q[2], dxdt(z) is der(z); what is no identifier is quoted."""
+    """A name by the convention "structured": q(b, 2) is b.q[2], dxdt(z) is der(z); what is no
+    identifier is quoted."""
     if state := _STATE.fullmatch(name):
         letter, body, index = state.groups()
         return f"{structured_name(body.strip())}.{letter}" + (f"[{index}]" if index else "")
@@ -201,7 +277,8 @@ def _quoted_name(text: str) -> str:
 
 
 def make_names_distinct(variables: Iterable[FmuVariable]) -> list[FmuVariable]:
-    """The same with names that are met once: an output named like something else stands below `outputs`."""
+    """The same with names that are met once: an output named like something else stands below
+    `outputs`."""
     used_names: set[str] = set()
     renamed = []
     for x in variables:
@@ -210,7 +287,8 @@ def make_names_distinct(variables: Iterable[FmuVariable]) -> list[FmuVariable]:
             name = f"{x.causality}s.{name}"
         if name != x.name:
             issue_warning(
-                f"the {x.causality} {x.name} of the model is called {name} in the unit: something else has its name"
+                f"the {x.causality} {x.name} of the model is called {name} in the unit: "
+                f"something else has its name"
             )
         used_names.add(name)
         renamed.append(replace(x, name=name))

@@ -19,7 +19,12 @@ from bellcrank.core.errors import BellcrankError, BuildError, ModelError, issue_
 from bellcrank.core.files.atomic import AtomicWrite
 from bellcrank.core.numeric.fixed_step_methods import AUTO, DEFAULT, METHODS, OWN
 from bellcrank.export.fmu.binaries import build_binaries, platforms_of
-from bellcrank.export.fmu.description import FmuCredits, FmuModelInfo, build_description, model_description_xml
+from bellcrank.export.fmu.description import (
+    FmuCredits,
+    FmuModelInfo,
+    build_description,
+    model_description_xml,
+)
 from bellcrank.export.fmu.documentation import documentation_html
 from bellcrank.export.fmu.sources import completes_steps, model_source
 from bellcrank.export.fmu.sources import source_files as sources
@@ -32,7 +37,12 @@ from bellcrank.export.standalone.setup import PLAIN, KernelFeatures
 from bellcrank.mechanics.derive.derived import DerivedModel
 from bellcrank.program.derivatives import SlopeTable
 from bellcrank.program.program import SimulationProgram
-from bellcrank.program.statements import EMPTY_SECTION, Section, prune_section, statement_expressions
+from bellcrank.program.statements import (
+    EMPTY_SECTION,
+    Section,
+    prune_section,
+    statement_expressions,
+)
 from bellcrank.scene.render import render_frame
 from bellcrank.simulation.run.body_poses import initial_pose, load_for_picture
 from bellcrank.simulation.run.dae_methods import Dae
@@ -53,13 +63,17 @@ def write_fmu(
     dae: str | Dae | None = None,
     **texts: str,
 ) -> Path:
-    """Writes the unit; its path. What cannot be exported is reported, and nothing is written. `texts`: as `FmuCredits`
-    has it."""
+    """Writes the unit; its path. What cannot be exported is reported, and nothing is written.
+    `texts`: as `FmuCredits` has it."""
     if fmi not in VERSIONS:
-        raise ModelError(f"fmi={fmi!r} is not a version of FMI that is written; it is 2 or 3", derived.name)
+        raise ModelError(
+            f"fmi={fmi!r} is not a version of FMI that is written; it is 2 or 3", derived.name
+        )
     platform_names = platforms_of(platforms)
     require_complete(derived, "a unit")
-    files = unit_files(derived, fmi, platform_names, kernel_features(derived, dae), FmuCredits(**texts))
+    files = unit_files(
+        derived, fmi, platform_names, kernel_features(derived, dae), FmuCredits(**texts)
+    )
     fmu_path = Path(path)
     try:
         fmu_path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,10 +83,16 @@ def write_fmu(
         ):
             for name, content in files.items():
                 about = zipfile.ZipInfo(name, WHEN)
-                about.compress_type, about.external_attr, about.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
+                about.compress_type, about.external_attr, about.create_system = (
+                    zipfile.ZIP_DEFLATED,
+                    0o644 << 16,
+                    3,
+                )
                 archive.writestr(about, content)
     except (OSError, ValueError) as error:
-        raise BuildError(f"cannot write {fmu_path}: {getattr(error, 'strerror', None) or error}") from None
+        raise BuildError(
+            f"cannot write {fmu_path}: {getattr(error, 'strerror', None) or error}"
+        ) from None
     return fmu_path
 
 
@@ -85,19 +105,36 @@ def unit_files(
 ) -> dict[str, bytes]:
     """All files of a unit by name; `special`: what its kernel does besides plain steps."""
     program = derived.program
-    setup = with_events(program_setup(derived, special=special), None, None, derived.analysis.independent_speeds)
+    setup = with_events(
+        program_setup(derived, special=special), None, None, derived.analysis.independent_speeds
+    )
     method = _cosimulation_method(derived) if special.allows_adaptive_steps else setup.method
     has_events = bool(setup.events)
     slopes = _exportable_derivatives(derived) if special.allows_adaptive_steps else NO_SLOPES
     indicators = event_indicators(program)
-    variables = variables_of(program, setup, start_state(derived, setup), slopes, len(indicators.results))
+    variables = variables_of(
+        program, setup, start_state(derived, setup), slopes, len(indicators.results)
+    )
     subject = FmuModelInfo(
-        setup.title, setup.stem, derived.interface.units, variables, setup.t_end, setup.step, setup.every,
-        completes_steps(program) or program.loops is not None or has_events, method in METHODS,
-        special.allows_adaptive_steps, method, setup.about,
-        credits if credits.description else replace(credits, description=f"{setup.title}: {setup.about[0]}"),
-    )  # fmt: skip
-    model = model_source(program, slopes, indicators, name_comments(derived.interface), method, has_events, special)
+        setup.title,
+        setup.stem,
+        derived.interface.units,
+        variables,
+        setup.t_end,
+        setup.step,
+        setup.every,
+        completes_steps(program) or program.loops is not None or has_events,
+        method in METHODS,
+        special.allows_adaptive_steps,
+        method,
+        setup.about,
+        credits
+        if credits.description
+        else replace(credits, description=f"{setup.title}: {setup.about[0]}"),
+    )
+    model = model_source(
+        program, slopes, indicators, name_comments(derived.interface), method, has_events, special
+    )
 
     def build_files(token: str) -> dict[str, str]:
         texts = {"modelDescription.xml": model_description_xml(subject, version, token)}
@@ -105,7 +142,9 @@ def unit_files(
         return texts | {f"sources/{name}": text for name, text in source_files.items()}
 
     texts = build_files(_guid(build_files("")))
-    compiled = {name.partition("/")[2]: text for name, text in texts.items() if name.startswith("sources/")}
+    compiled = {
+        name.partition("/")[2]: text for name, text in texts.items() if name.startswith("sources/")
+    }
     libraries = build_binaries(compiled, setup.stem, version, platform_names)
     texts["documentation/index.html"] = documentation_html(subject, version)
     if version == 3:
@@ -124,7 +163,8 @@ def _cosimulation_method(derived: DerivedModel) -> str:
     if model_method.lower() in (*METHODS, *OWN):
         return model_method.lower()
     issue_warning(
-        f"the model asks for the method {model_method}, which is SciPy's: the unit takes {AUTO} for co-simulation"
+        f"the model asks for the method {model_method}, which is SciPy's: the unit takes "
+        f"{AUTO} for co-simulation"
     )
     return AUTO
 
@@ -153,22 +193,28 @@ def icon_png(derived: DerivedModel) -> bytes:
     """The image; a model without bodies, or without a configuration to start from, has none."""
     from PIL import Image
 
-    if not derived.analysis.mechanism.bodies or derived.program.entry.results:  # values that user functions give
+    if (
+        not derived.analysis.mechanism.bodies or derived.program.entry.results
+    ):  # values that user functions give
         return b""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of values that the picture alone needs
-            start = initial_pose(load_for_picture(derived.analysis, derived.interface, derived.program))
+            start = initial_pose(
+                load_for_picture(derived.analysis, derived.interface, derived.program)
+            )
     except BellcrankError:
         return b""
     data = BytesIO()
-    Image.fromarray(render_frame(start.scene, start.poses[0], SIZE, SIZE)).quantize(64).save(data, "PNG", optimize=True)
+    Image.fromarray(render_frame(start.scene, start.poses[0], SIZE, SIZE)).quantize(64).save(
+        data, "PNG", optimize=True
+    )
     return data.getvalue()
 
 
 # ---- event indicators of a unit: numbers that change their sign where the rates may jump
-# They are the differences of what is compared in the rates, and arguments of sign(). What only bends there, min(),
-# max() and abs(), has none.
+# They are the differences of what is compared in the rates, and arguments of sign(). What only
+# bends there, min(), max() and abs(), has none.
 
 
 def event_indicators(program: SimulationProgram) -> Section:
@@ -177,16 +223,21 @@ def event_indicators(program: SimulationProgram) -> Section:
     roots = [e for s in statements for e in statement_expressions(s)]
     indicators: dict[Expr, None] = {}
     for node in postorder([*roots, *program.derivatives.results]):
-        if isinstance(node, Func) and node.function is None and (node.name in COMPARISONS or node.name == "sign"):
+        if (
+            isinstance(node, Func)
+            and node.function is None
+            and (node.name in COMPARISONS or node.name == "sign")
+        ):
             x = node.args[0] if node.name == "sign" else node.args[0] - node.args[1]
             if not isinstance(x, Number) and x not in indicators and -x not in indicators:
                 indicators[x] = None
     return prune_section(Section((), tuple(indicators)), statements)
 
 
-# ---- terminals of FMI 3: inputs and outputs of one part of a model as one connector, if a part has an input
-# A part is what dotted names have before the last dot:
-# `fl.torque` (input) and `fl.speed` (output) are members of the terminal `fl`, and a tool connects them in one stroke.
+# ---- terminals of FMI 3: inputs and outputs of one part of a model as one connector, if a part has
+# an input A part is what dotted names have before the last dot:
+# `fl.torque` (input) and `fl.speed` (output) are members of the terminal `fl`, and a tool connects
+# them in one stroke.
 
 
 TERMINALS = "terminalsAndIcons/terminalsAndIcons.xml"
@@ -212,7 +263,8 @@ def terminals_xml(variables: FmuVariables) -> str:
     for part in (p for p in members if p in with_inputs):
         lines.append(f'    <Terminal name={quoteattr(part)} matchingRule="bus">')
         lines += [
-            f"      <TerminalMemberVariable variableName={quoteattr(name)} memberName={quoteattr(member)} "
+            f"      <TerminalMemberVariable variableName={quoteattr(name)} "
+            f"memberName={quoteattr(member)} "
             'variableKind="signal"/>'
             for name, member in members[part]
         ]

@@ -1,4 +1,5 @@
-"""Dragging a body in a live page: inertia of bodies next to their poses, and facts of the script that pulls them.
+"""Dragging a body in a live page: inertia of bodies next to their poses, and facts of the script
+that pulls them.
 
 In:  a derivation. Out: expressions, and facts. The script finds partial velocities from the poses of the page and the
 mass matrix from these numbers, so that the equations which the page runs stay those of the model.
@@ -18,14 +19,17 @@ WEIGHT = 9.81  # m/s2
 
 
 def inertia_expressions(derived: DerivedModel) -> list[Expr]:
-    """Ten for each body: mass, first moments of mass and second ones (11, 12, 13, 22, 23, 33), about its origin along
-    its axes; then armatures. What the equations of motion do not hold counts as zero."""
+    """Ten for each body: mass, first moments of mass and second ones (11, 12, 13, 22, 23, 33),
+    about its origin along its axes; then armatures. What the equations of motion do not hold counts
+    as zero."""
     bodies = derived.analysis.mechanism.bodies
     inertias = [x for b in bodies for x in _mass_moments(b)]
     inertias += [b.armature for b, _ in _geared_bodies(derived)]
     program_parameters = {*derived.program.parameters}
     zeroed: dict[Expr, Expr] = {
-        s: ZERO for s in free_symbols(*inertias) if s.kind == "parameter" and s not in program_parameters
+        s: ZERO
+        for s in free_symbols(*inertias)
+        if s.kind == "parameter" and s not in program_parameters
     }
     return [substitute(x, zeroed) for x in inertias] if zeroed else inertias
 
@@ -49,8 +53,9 @@ def _geared_bodies(derived: DerivedModel) -> list[tuple[Body, int]]:
 
 
 def drag_facts(derived: DerivedModel, size: float) -> dict[str, Any]:
-    """The frequency of the spring at least, in rad/s, with which weight does not take a body far from the pointer; how
-    many constraint equations of speeds there are; the speeds that armatures resist."""
+    """The frequency of the spring at least, in rad/s, with which weight does not take a body far
+    from the pointer; how many constraint equations of speeds there are; the speeds that armatures
+    resist."""
     loops, gravity = derived.program.loops, WEIGHT * derived.interface.metre_factor
     return {
         "omega": round(math.sqrt(gravity / (SAG * size)), 1) if size > 0 else 0,

@@ -1,4 +1,5 @@
-"""The live page of a model: one file with its program, that asks for nothing else, to be opened from a disk.
+"""The live page of a model: one file with its program, that asks for nothing else, to be opened
+from a disk.
 
 In:  a derivation. Out: `LivePage`, which is written to a file, or shows itself in a notebook.
 """
@@ -28,7 +29,12 @@ from bellcrank.scene.camera import fit_camera
 from bellcrank.scene.draft_scene import draft_scene
 from bellcrank.scene.page_scene import browser_scene, round_digits, scene_scripts
 from bellcrank.scene.recorded import PAGES, recorded_page_text
-from bellcrank.simulation.run.body_poses import RecordedMotion, add_pose_functions, initial_pose, load_for_picture
+from bellcrank.simulation.run.body_poses import (
+    RecordedMotion,
+    add_pose_functions,
+    initial_pose,
+    load_for_picture,
+)
 
 HEIGHT = 720  # pixels of a page in a notebook
 JOIN = 570  # bytes that the script which joins parts takes, compressed
@@ -80,14 +86,15 @@ class LivePage:
         Returns
         -------
         anywidget.AnyWidget
-            The widget. Its `values` are those that are set in the page, in user units by name: of all parameters, and
-            of inputs that do not follow the model. Assign to `values` to move sliders; `observe` calls you at changes.
+            The widget. Its `values` are those that are set in the page, in user units by name: of
+            all parameters, and of inputs that do not follow the model. Assign to `values` to move
+            sliders; `observe` calls you at changes.
 
         Raises
         ------
         RunError
-            If the package anywidget is not installed (``pip install bellcrank[widget]``). Without it, the page itself
-            displays in notebooks.
+            If the package anywidget is not installed (``pip install bellcrank[widget]``). Without
+            it, the page itself displays in notebooks.
         """
         from bellcrank.export.page.widget import page_widget
 
@@ -125,14 +132,18 @@ class LivePage:
         """The page in a frame of its own, which can reach nothing around it."""
         inside = self.text.replace("&", "&amp;").replace('"', "&quot;")
         attributes = (
-            f'sandbox="allow-scripts" style="width:100%;height:{HEIGHT}px;border:0" title="{escape(self.title)}"'
+            f'sandbox="allow-scripts" style="width:100%;height:{HEIGHT}px;border:0" '
+            f'title="{escape(self.title)}"'
         )
         return f'<iframe {attributes} srcdoc="{inside}"></iframe>'
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """For notebooks: the page, and a line where pages are not shown."""
         action = f"open {self.path}" if self.path else "run this cell"
-        return {"text/plain": f"live page of {self.title}: {action} to see it", "text/html": self._repr_html_()}
+        return {
+            "text/plain": f"live page of {self.title}: {action} to see it",
+            "text/html": self._repr_html_(),
+        }
 
 
 def live_page(
@@ -147,15 +158,26 @@ def live_page(
     """The page of a model; what else is given as of `Equations.export`."""
     refuse_foreign(derived.program)
     page_options = read_page_options(derived.interface, sliders, plots, title)
-    has_bodies = bool(derived.analysis.mechanism.bodies)  # equations that were derived by hand have none
+    has_bodies = bool(
+        derived.analysis.mechanism.bodies
+    )  # equations that were derived by hand have none
     if modes is not None and not has_bodies:
-        raise ModelError("modes cannot be shown of equations that were derived by hand, without bodies", derived.name)
+        raise ModelError(
+            "modes cannot be shown of equations that were derived by hand, without bodies",
+            derived.name,
+        )
     record, numbers = (None, b"") if run is None else record_facts(derived.interface, run)
     linear = None if modes is None else mode_facts(derived.interface, modes)
     drag = drag and has_bodies and not kernel_features(derived).wheels
     program = page_program(derived, drag) if has_bodies else derived.program
-    start = initial_pose(load_for_picture(derived.analysis, derived.interface, derived.program)) if has_bodies else None
-    facts, browser = page_data(derived, program, page_options, None if start is None else start.scene.reach)
+    start = (
+        initial_pose(load_for_picture(derived.analysis, derived.interface, derived.program))
+        if has_bodies
+        else None
+    )
+    facts, browser = page_data(
+        derived, program, page_options, None if start is None else start.scene.reach
+    )
     facts["title"] = plain(facts["title"])
     module, facts["apart"] = split_module(browser.module)
     if len(compress_part(module)) + JOIN > len(compress_part(browser.module)):
@@ -167,13 +189,27 @@ def live_page(
     facts |= {name: x for name, x in (("record", record), ("linear", linear)) if x is not None}
     scripts = [name for name, fact in ASKED.items() if facts.get(fact)]
     scripts += scene_scripts(facts["scene"]) if start is not None else []
-    files = ("engine.js", "plots.js", "controls.js", *scripts, "player.js", "page.js")  # no text of a user
-    script = minify_script("\n".join(['"use strict";', *(template_text(PAGES, name) for name in files)]))
-    text = recorded_page_text(facts, (browser.kernel, module), numbers, script.encode(), has_bodies, live=True)
-    return LivePage(facts["title"], text, values={q["name"]: q["value"] for q in facts["parameters"]})
+    files = (
+        "engine.js",
+        "plots.js",
+        "controls.js",
+        *scripts,
+        "player.js",
+        "page.js",
+    )  # no text of a user
+    script = minify_script(
+        "\n".join(['"use strict";', *(template_text(PAGES, name) for name in files)])
+    )
+    text = recorded_page_text(
+        facts, (browser.kernel, module), numbers, script.encode(), has_bodies, live=True
+    )
+    return LivePage(
+        facts["title"], text, values={q["name"]: q["value"] for q in facts["parameters"]}
+    )
 
 
-# ---- what a live page draws: the scene of the model at its start, with the view of its pictures, as short as it can be
+# ---- what a live page draws: the scene of the model at its start, with the view of its pictures,
+# as short as it can be
 
 
 AHEAD = 60.0  # reaches of the mechanism that ground which is not flat is shown in front and behind
@@ -181,16 +217,19 @@ WIDE = 20.0  # the same of ground over x and y, to all sides
 
 
 def page_program(derived: DerivedModel, drag: bool = False) -> SimulationProgram:
-    """The program of the model with its poses and marks; sizes of shapes stay those of the start. With `drag` the
-    inertia of bodies follows the marks."""
+    """The program of the model with its poses and marks; sizes of shapes stay those of the start.
+    With `drag` the inertia of bodies follows the marks."""
     draft = draft_scene(derived.analysis)
     numbers = [*draft.mark_coordinates(), *(inertia_expressions(derived) if drag else ())]
     return add_pose_functions(derived.analysis, derived.program, draft.parts, numbers)
 
 
-def scene_facts(derived: DerivedModel, browser: BrowserProgram, start: RecordedMotion) -> dict[str, Any]:
-    """The `scene`; where marks are follows from the parameters, in the page, or they and the bodies stand `still`.
-    Heights of ground that is not flat are those at the address of the `road`, wherever one looks."""
+def scene_facts(
+    derived: DerivedModel, browser: BrowserProgram, start: RecordedMotion
+) -> dict[str, Any]:
+    """The `scene`; where marks are follows from the parameters, in the page, or they and the bodies
+    stand `still`. Heights of ground that is not flat are those at the address of the `road`,
+    wherever one looks."""
     scene = start.scene
     scene_data = browser_scene(scene, fit_camera(scene, start.poses))
     static_data = {
@@ -204,6 +243,10 @@ def scene_facts(derived: DerivedModel, browser: BrowserProgram, start: RecordedM
     road = browser.place_of(wheels[0].terrain.near_function)
     if road is None:  # nothing depends on where the ground is
         return facts
-    scene_data["ground"] |= {"wide": (WIDE if ground.across else AHEAD) * scene.reach, "way": (), "height": ()}
+    scene_data["ground"] |= {
+        "wide": (WIDE if ground.across else AHEAD) * scene.reach,
+        "way": (),
+        "height": (),
+    }
     scene_data["ground"] |= {"across": ()} if ground.across else {}
     return facts | {"road": road}

@@ -26,7 +26,13 @@ from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import kernel_features, program_setup
 from bellcrank.export.page.groups import parameter_heading
 from bellcrank.export.page.page_run import PageRun, make_page_run, products_of_inertia
-from bellcrank.export.page.slider_ranges import ModelScales, SliderRange, input_range, model_scales, parameter_range
+from bellcrank.export.page.slider_ranges import (
+    ModelScales,
+    SliderRange,
+    input_range,
+    model_scales,
+    parameter_range,
+)
 from bellcrank.export.standalone.setup import KeyedQuantity, ProgramSetup
 from bellcrank.kernel.layout import layout_of
 from bellcrank.mechanics.derive.derived import DerivedModel
@@ -50,14 +56,25 @@ from bellcrank.simulation.run.plot_selection import (
 from bellcrank.simulation.run.point_evaluation import assemble
 from bellcrank.simulation.run.result import Run
 
-EVENT_FIELDS = ("h", "span", "until", "use_values", "n_happenings", "stopped", "problem", "culprit", "when")
+EVENT_FIELDS = (
+    "h",
+    "span",
+    "until",
+    "use_values",
+    "n_happenings",
+    "stopped",
+    "problem",
+    "culprit",
+    "when",
+)
 FUNCTION_SAMPLES = 400  # of an input, to find the range of its slider
 WINDOW = 10.0  # s that plots show at most, in real time
 
 
 @dataclass(frozen=True)
 class PageOptions:
-    """What a user chose: sliders that stand first, by key, with ends or None; channels of plots; the title."""
+    """What a user chose: sliders that stand first, by key, with ends or None; channels of plots;
+    the title."""
 
     sliders: Mapping[str, tuple[float, float] | None]
     plots: Sequence[str] | None = None
@@ -67,22 +84,33 @@ class PageOptions:
 def read_page_options(interface: Interface, sliders: Any, plots: Any, title: Any) -> PageOptions:
     """What was given, checked: sliders are names, or ends by name; plots are names of channels."""
     ranges: dict[str, tuple[float, float] | None] = {}
-    requested = dict(sliders) if isinstance(sliders, Mapping) else dict.fromkeys(_require_names(sliders, "sliders"))
+    requested = (
+        dict(sliders)
+        if isinstance(sliders, Mapping)
+        else dict.fromkeys(_require_names(sliders, "sliders"))
+    )
     event_keys = make_event_specs(interface, None, None, None).parameter_keys
     for name, limits in requested.items():
         quantity = interface.find_or_none(name, DECLARED)
-        kinds = DECLARED if quantity is not None and quantity.key in event_keys else ("parameter", "input")
+        kinds = (
+            DECLARED
+            if quantity is not None and quantity.key in event_keys
+            else ("parameter", "input")
+        )
         x = interface.find_or_raise(name, kinds, "parameter or input")
         ranges[x.key] = None if limits is None else _slider_ends(name, limits)
     listed = None
     if plots is not None:
         channels = [c.name for c in interface.channels]
-        listed = [find_name(name, channels, "channel") or "" for name in _require_names(plots, "plots")]
+        listed = [
+            find_name(name, channels, "channel") or "" for name in _require_names(plots, "plots")
+        ]
         for name, channel in zip(_require_names(plots, "plots"), listed, strict=True):
             if not channel:
                 channel_list = ", ".join(channels)
                 raise ModelError(
-                    f"plots: the model has no channel '{name}'. Channels: {channel_list}.", interface.model
+                    f"plots: the model has no channel '{name}'. Channels: {channel_list}.",
+                    interface.model,
                 )
     return PageOptions(ranges, listed, None if title is None else str(title))
 
@@ -98,38 +126,56 @@ def _require_names(names: Any, label: str) -> list[str]:
 def _slider_ends(name: str, limits_given: Any) -> tuple[float, float]:
     limits = to_interval(limits_given)
     if limits is None:
-        raise ModelError(f"sliders={{'{name}': {limits_given!r}}}: give the two ends of the slider, the lower first")
+        raise ModelError(
+            f"sliders={{'{name}': {limits_given!r}}}: give the two ends of the slider, the "
+            f"lower first"
+        )
     return limits
 
 
 def page_data(
-    derived: DerivedModel, program: SimulationProgram, page_options: PageOptions, size: float | None = None
+    derived: DerivedModel,
+    program: SimulationProgram,
+    page_options: PageOptions,
+    size: float | None = None,
 ) -> tuple[dict[str, Any], BrowserProgram]:
-    """All facts but the scene, and what runs; `program`: that with poses; `size`: of the machine, if it has bodies."""
+    """All facts but the scene, and what runs; `program`: that with poses; `size`: of the machine,
+    if it has bodies."""
     interface = derived.interface.with_all_inputs()
-    setup = with_stable_step(program_setup(derived, interface, special=kernel_features(derived)), derived)
+    setup = with_stable_step(
+        program_setup(derived, interface, special=kernel_features(derived)), derived
+    )
     loaded = load_model(derived.analysis, interface, derived.program, "python", {})
     q, u = assemble(loaded)
     names = ", ".join(derived.interface.inputs_without_signal)
-    notes = [f"The model has no course over time for {names}: zero, until a slider is moved."] if names else []
+    notes = (
+        [f"The model has no course over time for {names}: zero, until a slider is moved."]
+        if names
+        else []
+    )
     machine = None if size is None else model_scales(derived, loaded, size)
     wheels = setup.special.wheels
     of_ground = {f"{w.name}.{input_name}" for w, _ in wheels for input_name in INPUTS}
     order = [*range(len(setup.signals))]
-    order.sort(key=lambda i: setup.signals[i].quantity.name in of_ground)  # those without a slider at last
+    order.sort(
+        key=lambda i: setup.signals[i].quantity.name in of_ground
+    )  # those without a slider at last
     listed = [_input_data(setup.signals[i], setup, page_options, notes, machine) for i in order]
     events = make_event_specs(interface, None, None, None)
     values = event_parameter_names(events.formulas)
     parameter_names = [s.name for s in program.parameters]
     parameter_names += [name for name in values if name not in parameter_names]
     scaled = [
-        (order.index(i), rate, x.unit.factor) for (i, rate), x in zip(setup.inputs, interface.inputs, strict=True)
+        (order.index(i), rate, x.unit.factor)
+        for (i, rate), x in zip(setup.inputs, interface.inputs, strict=True)
     ]
     course = PageRunSettings([signal for _, signal in listed], scaled, setup.method, setup.step)
     if events.formulas or wheels:
         follower_flags = moves_first_mask(interface, derived.analysis.independent_speeds)
         added_count = len(parameter_names) - len(program.parameters)
-        tables = EventTables(*encode_events(events.formulas, values), follower_flags, len(values), added_count)
+        tables = EventTables(
+            *encode_events(events.formulas, values), follower_flags, len(values), added_count
+        )
         course = replace(course, events=tables, wheels=[w for w, _ in wheels])
     browser = browser_program(program, course)
     trial, mixed = make_page_run(derived, setup, len(browser.module)), products_of_inertia(derived)
@@ -147,7 +193,8 @@ def page_data(
         "n_g": 0 if program.loops is None else len(program.loops.g),
         "y": [*q.tolist(), *u.tolist()],
         "parameters": [
-            _parameter_data(interface, name, page_options, machine, trial, name in mixed) for name in parameter_names
+            _parameter_data(interface, name, page_options, machine, trial, name in mixed)
+            for name in parameter_names
         ],
         "signals": [facts for facts, _ in listed if facts["name"] not in of_ground],
         "inputs": scaled,
@@ -169,14 +216,17 @@ def page_data(
     }
     if events.formulas or wheels:
         names_of = [page_text(e.name) for e in events.formulas]
-        facts["events"] = _event_facts(names_of, [parameter_names.index(name) for name in values], wheels)
+        facts["events"] = _event_facts(
+            names_of, [parameter_names.index(name) for name in values], wheels
+        )
     return facts, browser
 
 
 def _event_facts(
     names: Sequence[str], values: Sequence[int], wheels: Sequence[tuple[RigidWheel, bool]]
 ) -> dict[str, Any]:
-    """Events by name, the parameters that they read or set, and rigid wheels: must they not start below the ground?"""
+    """Events by name, the parameters that they read or set, and rigid wheels: must they not start
+    below the ground?"""
     fields = layout_of("events.h", "Events").fields
     return {
         "names": names,
@@ -189,12 +239,21 @@ def _event_facts(
 
 
 def _parameter_data(
-    interface: Interface, name: str, page_options: PageOptions, machine: ModelScales | None, trial: PageRun, mixed: bool
+    interface: Interface,
+    name: str,
+    page_options: PageOptions,
+    machine: ModelScales | None,
+    trial: PageRun,
+    mixed: bool,
 ) -> dict[str, Any]:
     x = interface.find_or_raise(name, DECLARED, "parameter")
     value = 0.0 if x.default is None else float(x.default)
     slider = page_options.sliders.get(x.key)
-    limits = trial.feasible_range(x, parameter_range(x, machine, mixed)) if slider is None else SliderRange(*slider)
+    limits = (
+        trial.feasible_range(x, parameter_range(x, machine, mixed))
+        if slider is None
+        else SliderRange(*slider)
+    )
     flags = {
         "log": limits.log,
         "shown": x.key in page_options.sliders,
@@ -202,7 +261,12 @@ def _parameter_data(
         "group": parameter_heading(x),
     }
     listed = {k: v for k, v in flags.items() if v}
-    return {**_quantity_labels(x), "value": value, "range": round_digits((limits.low, limits.high)), **listed}
+    return {
+        **_quantity_labels(x),
+        "value": value,
+        "range": round_digits((limits.low, limits.high)),
+        **listed,
+    }
 
 
 def _quantity_labels(x: Quantity) -> dict[str, Any]:
@@ -211,9 +275,14 @@ def _quantity_labels(x: Quantity) -> dict[str, Any]:
 
 
 def _input_data(
-    s: KeyedQuantity, setup: ProgramSetup, page_options: PageOptions, notes: list[str], machine: ModelScales | None
+    s: KeyedQuantity,
+    setup: ProgramSetup,
+    page_options: PageOptions,
+    notes: list[str],
+    machine: ModelScales | None,
 ) -> tuple[dict[str, Any], Signal]:
-    """An input: its signal in the model, or the value that it is held at where it has none that a page can compute."""
+    """An input: its signal in the model, or the value that it is held at where it has none that a
+    page can compute."""
     x, signal = s.quantity, s.signal
     facts: dict[str, Any] = {**_quantity_labels(x), "held": None}
     values = [0.0]
@@ -236,14 +305,19 @@ def _input_data(
     return facts, signal
 
 
-def _plot_columns(interface: Interface, page_options: PageOptions, run: Run | None) -> list[list[int]]:
-    """Numbers of the channels to plot, by panel: those that are chosen, else those of a plot of the run."""
+def _plot_columns(
+    interface: Interface, page_options: PageOptions, run: Run | None
+) -> list[list[int]]:
+    """Numbers of the channels to plot, by panel: those that are chosen, else those of a plot of the
+    run."""
     names = [c.name for c in interface.channels]
     default_shown = [
         name for name in interface.run.shown_channels if name in names
     ]  # a car may be driven otherwise than in the run
     requested = page_options.plots if page_options.plots is not None else default_shown or None
-    listed = requested if requested is not None else names[:3] if run is None else default_channels(run)
+    listed = (
+        requested if requested is not None else names[:3] if run is None else default_channels(run)
+    )
     units = {c.name: c.unit.text for c in interface.channels}
     plot_panels = channels_by_unit((name, units[name]) for name in listed)
     if requested is None and run is not None:
@@ -261,12 +335,19 @@ def _minimum_axis_ranges(interface: Interface, run: Run | None) -> list[float]:
 
 
 def _assembly_attempts(loaded: LoadedModel) -> list[list[int]]:
-    """States that may move when loops are closed, in attempts of which each frees more; nothing without loops."""
+    """States that may move when loops are closed, in attempts of which each frees more; nothing
+    without loops."""
     if loaded.program.loops is None:
         return []
     interface = loaded.interface
-    fixed_names = [k for k, value in interface.run.initial.items() if not isinstance(value, StateGuess)]
-    fixed_keys = {x.key for k in fixed_names if (x := interface.find_or_none(k, ("coordinate", "speed"))) is not None}
+    fixed_names = [
+        k for k, value in interface.run.initial.items() if not isinstance(value, StateGuess)
+    ]
+    fixed_keys = {
+        x.key
+        for k in fixed_names
+        if (x := interface.find_or_none(k, ("coordinate", "speed"))) is not None
+    }
     free = [i for i, x in enumerate(interface.states) if x.key not in fixed_keys]
     independent = {normalized_name(s) for s in loaded.analysis.independent_speeds}
     guessed = [i for i, x in enumerate(interface.coordinates) if "u" + x.key[1:] not in independent]

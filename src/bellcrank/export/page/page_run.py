@@ -1,4 +1,5 @@
-"""A run of the model while its page is made: what plots show, how far the view goes, and with which values it runs.
+"""A run of the model while its page is made: what plots show, how far the view goes, and with which
+values it runs.
 
 In:  a derivation and the method and step of the page. Out: `PageRun`. It depends on the model alone, not on how fast a
 computer is; without a compiler or wasmtime it is taken in Python, as far as a few steps go.
@@ -35,7 +36,9 @@ FEWEST, IN_PYTHON = 200, 200  # steps
 ROWS = 600  # that are looked at
 EVENLY = 5  # poses over the run
 FOLLOWED = 6  # coordinates whose extremes are in the view
-TURNED = 0.6  # rad that a body may start from its usual angle when loops are closed with another value
+TURNED = (
+    0.6  # rad that a body may start from its usual angle when loops are closed with another value
+)
 HALVINGS = 8  # of the distance from a value to an end of its slider
 
 
@@ -50,17 +53,22 @@ class PageRun:
     run: Run | None
 
     def sampled_coordinates(self) -> list[list[float]]:
-        """Coordinates in equation units, at a few times and where the first of them are extreme, in order of time."""
+        """Coordinates in equation units, at a few times and where the first of them are extreme, in
+        order of time."""
         if self.run is None or not len(self.run):
             return []
         names = [x.name for x in self.loaded.interface.coordinates]
-        values = np.array([self.run[n] * x.unit.factor for n, x in zip(names, self.loaded.interface.coordinates)])
+        values = np.array(
+            [self.run[n] * x.unit.factor for n, x in zip(names, self.loaded.interface.coordinates)]
+        )
         values = values[:, np.isfinite(values).all(axis=0)]
         if not values.size:
             return []
         leading = values[:FOLLOWED]
         even = np.linspace(0, values.shape[1] - 1, EVENLY).round().astype(int)
-        rows = sorted({*even.tolist(), *leading.argmin(axis=1).tolist(), *leading.argmax(axis=1).tolist()})
+        rows = sorted(
+            {*even.tolist(), *leading.argmin(axis=1).tolist(), *leading.argmax(axis=1).tolist()}
+        )
         return values[:, rows].T.tolist()
 
     def runs_with(self, x: Quantity, value: float, steps: int) -> bool:
@@ -74,18 +82,26 @@ class PageRun:
                 initial = initial_conditions(loaded, None, None, None, {x.name: value}, None)
                 spec = initial.make_spec(loaded, steps * s.step, s.step, s.method, steps)
                 events = make_event_specs(loaded.interface, None, (), initial.parameters)
-                tolerances = resolve_tolerances(loaded.interface, spec.method, None, None, initial.tolerances)
+                tolerances = resolve_tolerances(
+                    loaded.interface, spec.method, None, None, initial.tolerances
+                )
                 session = RunSession(loaded, initial, spec, events, initial.dae, tolerances)
                 rows = session.run_to_end(None)
             except BellcrankError:
                 return False
-        is_complete = session.event_log.stop_event is not None or OF_CODE[session.run.status] is RunStatus.FINISHED
+        is_complete = (
+            session.event_log.stop_event is not None
+            or OF_CODE[session.run.status] is RunStatus.FINISHED
+        )
         if not len(rows):  # interrupted before the first step
             return False
-        return is_complete and bool(np.isfinite(rows).all()) and not self._is_other_assembly(rows[0])
+        return (
+            is_complete and bool(np.isfinite(rows).all()) and not self._is_other_assembly(rows[0])
+        )
 
     def _is_other_assembly(self, row: np.ndarray) -> bool:
-        """Are loops closed in another configuration? A page, which follows a slider, does not find it."""
+        """Are loops closed in another configuration? A page, which follows a slider, does not find
+        it."""
         if self.loaded.program.loops is None or self.run is None:
             return False
         angles = [x for x in self.loaded.interface.coordinates if x.unit.dimension == ANGLE]
@@ -104,7 +120,8 @@ class PageRun:
                 for end, beyond in zip(limits.limits, limits.widened_limits, strict=True)
             ]
             failing = [
-                value not in each and not all(self.runs_with(x, v, steps) for v in each) for each in tried_values
+                value not in each and not all(self.runs_with(x, v, steps) for v in each)
+                for each in tried_values
             ]
             if not any(failing):
                 break
@@ -123,7 +140,9 @@ def make_page_run(derived: DerivedModel, setup: ProgramSetup, size: int) -> Page
     total = max(1, round(setup.t_end / setup.step))
     step_limit = min(total, MOST if quick else IN_PYTHON)
     steps = min(step_limit, max(FEWEST, int(WORK / max(size, 1))))
-    return PageRun(loaded, setup, steps, min(step_limit, 20 * steps), _short_run(loaded, setup, step_limit))
+    return PageRun(
+        loaded, setup, steps, min(step_limit, 20 * steps), _short_run(loaded, setup, step_limit)
+    )
 
 
 def _short_run(loaded: LoadedModel, setup: ProgramSetup, steps: int) -> Run | None:
@@ -144,5 +163,7 @@ def products_of_inertia(derived: DerivedModel) -> set[str]:
     for body in derived.analysis.mechanism.bodies:
         for i in range(3):
             for j in range(3):
-                (plain if i == j else mixed).update(s.name for s in free_symbols(body.inertia[i][j]))
+                (plain if i == j else mixed).update(
+                    s.name for s in free_symbols(body.inertia[i][j])
+                )
     return mixed - plain

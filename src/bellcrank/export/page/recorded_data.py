@@ -23,30 +23,43 @@ STILL = 1e-9  # an eigenvalue below this fraction of the largest moves nothing t
 
 
 def record_facts(interface: Interface, run: Any) -> tuple[dict[str, Any], bytes]:
-    """A run to be played: title and times, and all channels of the page, row after row, as 32-bit numbers."""
+    """A run to be played: title and times, and all channels of the page, row after row, as 32-bit
+    numbers."""
     if not isinstance(run, Run):
-        raise ModelError(f"run={type(run).__name__} must be a run, of `simulate` or `bc.Run.read`", interface.model)
+        raise ModelError(
+            f"run={type(run).__name__} must be a run, of `simulate` or `bc.Run.read`",
+            interface.model,
+        )
     channel_of = {x.name: find_name(x.name, run, "channel") for x in interface.channels}
     missing = [x.name for x in interface.states if channel_of[x.name] is None]
     if missing or not len(run):
         reason = f"it has no channel {', '.join(missing[:5])}" if missing else "it has no row"
-        raise ModelError(f"the run '{page_text(run.name)}' cannot be shown in this page: {reason}", interface.model)
+        raise ModelError(
+            f"the run '{page_text(run.name)}' cannot be shown in this page: {reason}",
+            interface.model,
+        )
     rows = playback_rows(len(run))
     nothing = np.zeros(len(rows))
     values = [nothing if name is None else run[name][rows] for name in channel_of.values()]
     words = f"recorded: {page_text(run.name)}"
-    return {"title": words, "time": round_digits(run.time[rows], 9)}, small_numbers(np.concatenate(values))
+    return {"title": words, "time": round_digits(run.time[rows], 9)}, small_numbers(
+        np.concatenate(values)
+    )
 
 
 def mode_facts(interface: Interface, model: Any) -> dict[str, Any]:
-    """The modes of a linear model: the point, and movements of all states about it, in equation units."""
+    """The modes of a linear model: the point, and movements of all states about it, in equation
+    units."""
     if not isinstance(model, LinearModel):
-        raise ModelError(f"modes={type(model).__name__} must be a linear model, of `linearize`", interface.model)
+        raise ModelError(
+            f"modes={type(model).__name__} must be a linear model, of `linearize`", interface.model
+        )
     names = [x.name for x in interface.states]
     if {*model.state_names, *model.dependent} != {*names}:
         reason = "its states are not those of the page; give that of `linearize`, not `essential()`"
         raise ModelError(
-            f"the linear model of '{page_text(model.name)}' cannot be shown in this page: {reason}", interface.model
+            f"the linear model of '{page_text(model.name)}' cannot be shown in this page: {reason}",
+            interface.model,
         )
     factors = np.array([x.unit.factor for x in interface.states])
     dependence = np.zeros((len(names), len(model.states)))
@@ -58,12 +71,19 @@ def mode_facts(interface: Interface, model: Any) -> dict[str, Any]:
     for i, m in enumerate(model.modes):
         if abs(m.eigenvalue) > STILL * largest:
             shape = factors * (dependence @ m.shape)
-            modes.append({
-                "label": _mode_label(i, m), "re": round_digits(shape.real), "im": round_digits(shape.imag),
-                "omega": m.eigenvalue.imag, "sigma": m.eigenvalue.real,
-            })  # fmt: skip
+            modes.append(
+                {
+                    "label": _mode_label(i, m),
+                    "re": round_digits(shape.real),
+                    "im": round_digits(shape.imag),
+                    "omega": m.eigenvalue.imag,
+                    "sigma": m.eigenvalue.real,
+                }
+            )
     point = model.point
-    values = {x.name: float(x.unit.from_equation_units(point.value_of(x))) for x in interface.parameters}
+    values = {
+        x.name: float(x.unit.from_equation_units(point.value_of(x))) for x in interface.parameters
+    }
     return {"y": point.x.tolist(), "values": values, "modes": modes}
 
 

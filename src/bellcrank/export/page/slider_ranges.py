@@ -1,4 +1,5 @@
-"""Ends of sliders where nobody gave any: from values, and for inputs that are zero from the size of the machine."""
+"""Ends of sliders where nobody gave any: from values, and for inputs that are zero from the size of
+the machine."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from bellcrank.simulation.run.loaded import LoadedModel
 from bellcrank.symbolic.expr import evaluate
 
 WEIGHT = 9.81  # m/s2
-SHARE = 0.1  # of what the machine as a whole would take: of its weight as a force, of its reach as a length
+# of what the machine as a whole would take: of its weight as a force, of its reach as a length
+SHARE = 0.1
 TURN = 0.5  # rad
 MARGIN = 1.2
 TIMES = 4.0  # of masses, inertias, lengths and stiffnesses, and one over it
@@ -22,14 +24,16 @@ TIMES = 4.0  # of masses, inertias, lengths and stiffnesses, and one over it
 
 @dataclass(frozen=True)
 class ModelScales:
-    """How large a machine is, in equation units: reach, mass, and about the time in which it falls by its reach."""
+    """How large a machine is, in equation units: reach, mass, and about the time in which it falls
+    by its reach."""
 
     reach: float
     mass: float
     time: float
 
     def typical_value(self, x: Quantity) -> float:
-        """A value that moves the machine and does not throw it away, in user units: 1, 2 or 5 times a power of ten."""
+        """A value that moves the machine and does not throw it away, in user units: 1, 2 or 5 times
+        a power of ten."""
         dimension = x.unit.dimension
         if dimension == ANGLE:
             size = TURN
@@ -50,7 +54,9 @@ def model_scales(derived: DerivedModel, loaded: LoadedModel, size: float) -> Mod
             mass += max(0.0, evaluate([body.mass], values_by_name)[0])
         except (ModelError, KeyError):  # a mass that the equations do not hold
             continue
-    return ModelScales(size, mass or 1.0, math.sqrt(size / (WEIGHT * derived.interface.metre_factor)))
+    return ModelScales(
+        size, mass or 1.0, math.sqrt(size / (WEIGHT * derived.interface.metre_factor))
+    )
 
 
 def _round_down_125(value: float) -> float:
@@ -87,13 +93,17 @@ class SliderRange:
         def halfway(end: float) -> float:
             return math.copysign(math.sqrt(end * value), value) if self.log else (end + value) / 2
 
-        return SliderRange(halfway(self.low) if low else self.low, halfway(self.high) if high else self.high, self.log)
+        return SliderRange(
+            halfway(self.low) if low else self.low,
+            halfway(self.high) if high else self.high,
+            self.log,
+        )
 
 
 def parameter_range(x: Quantity, machine: ModelScales | None, mixed: bool = False) -> SliderRange:
-    """Those that the model gives; else by the kind of quantity: masses, inertias, lengths and stiffnesses keep their
-    sign and are multiplied, as is what must be positive; all else goes from zero. `mixed`: a product of inertia, which
-    the moments of inertia bound."""
+    """Those that the model gives; else by the kind of quantity: masses, inertias, lengths and
+    stiffnesses keep their sign and are multiplied, as is what must be positive; all else goes from
+    zero. `mixed`: a product of inertia, which the moments of inertia bound."""
     if x.range is not None:
         return SliderRange(*x.range)
     value = 0.0 if x.default is None else float(x.default)
@@ -109,7 +119,11 @@ def parameter_range(x: Quantity, machine: ModelScales | None, mixed: bool = Fals
             else SliderRange(-limit, limit)
         )
     if not mixed and (
-        unknown or stiff or x.positive or (mass == 1 and time == 0) or (length == 1 and time == mass == 0)
+        unknown
+        or stiff
+        or x.positive
+        or (mass == 1 and time == 0)
+        or (length == 1 and time == mass == 0)
     ):
         return _ordered_range(value / TIMES, value * TIMES, log=True)
     return _ordered_range(0.0, (TIMES if is_rate and time == -1 else 2) * value)
@@ -120,10 +134,13 @@ def _ordered_range(first: float, second: float, log: bool = False) -> SliderRang
 
 
 def input_range(x: Quantity, values: Sequence[float], machine: ModelScales | None) -> SliderRange:
-    """Those that the model gives; else twice its values in the run, from zero for a force that is never negative."""
+    """Those that the model gives; else twice its values in the run, from zero for a force that is
+    never negative."""
     if x.range is not None:
         return SliderRange(*x.range)
     finite = [v for v in values if math.isfinite(v)]
-    limit = 2 * max(map(abs, finite), default=0.0) or (1.0 if machine is None else machine.typical_value(x))
+    limit = 2 * max(map(abs, finite), default=0.0) or (
+        1.0 if machine is None else machine.typical_value(x)
+    )
     one_way = x.unit.dimension.mass > 0 and min(finite, default=0.0) >= 0 < max(finite, default=0.0)
     return SliderRange(0.0 if one_way else -limit, limit)

@@ -17,7 +17,14 @@ def page_widget(title: str, text: str, values: Mapping[str, float], height: int)
     """A widget of a page that starts with these values."""
     base = optional_package("anywidget", "widget").AnyWidget
     kinds = optional_package("traitlets", "widget")
-    synced = {"title": kinds.Unicode(), "page": kinds.Unicode(), "height": kinds.Int(), "values": kinds.Dict()}
+    synced = {
+        "title": kinds.Unicode(),
+        "page": kinds.Unicode(),
+        "height": kinds.Int(),
+        "values": kinds.Dict(),
+    }
     fields = {name: kind.tag(sync=True) for name, kind in synced.items()}
-    widget_class: Any = type("LivePage", (base,), {"_esm": template_text(PAGES, "widget.js"), **fields})
+    widget_class: Any = type(
+        "LivePage", (base,), {"_esm": template_text(PAGES, "widget.js"), **fields}
+    )
     return widget_class(title=title, page=text, height=height, values=dict(values))

@@ -22,7 +22,12 @@ from bellcrank.core.numeric.tuning import BRIDGES, INPUTS, PLANS
 from bellcrank.core.signals import MOST_NUMBERS, SIGNAL_KINDS
 from bellcrank.export.standalone.loops import row_names
 from bellcrank.export.standalone.setup import KeyedQuantity, ProgramSetup, input_files
-from bellcrank.export.standalone.templates import fill_program_template, indent_lines, require_language, summary_comment
+from bellcrank.export.standalone.templates import (
+    fill_program_template,
+    indent_lines,
+    require_language,
+    summary_comment,
+)
 from bellcrank.program.derivatives import with_rhs_jacobian_in
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import SimulationProgram
@@ -30,10 +35,17 @@ from bellcrank.simulation.run.event_data import encode_events
 
 GROWTHS = {"": "NO_GROWTH", "turn": "GROWS_BY_TURNS", "way": "GROWS_ALONG"}
 REPORT_WHEELS = "        report_wheels(job);\n"
-KNOWN_METHODS = (*METHODS, *EMBEDDED, *STIFF, AUTO)  # as they are numbered; the last is no method of its own
+KNOWN_METHODS = (
+    *METHODS,
+    *EMBEDDED,
+    *STIFF,
+    AUTO,
+)  # as they are numbered; the last is no method of its own
 
 
-def c_program(program: SimulationProgram, setup: ProgramSetup, words: NameComments) -> dict[str, str]:
+def c_program(
+    program: SimulationProgram, setup: ProgramSetup, words: NameComments
+) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "C", "c", "fortran")
     program = with_c_jacobian(program) if setup.special.allows_adaptive_steps else program
@@ -51,15 +63,23 @@ def c_program(program: SimulationProgram, setup: ProgramSetup, words: NameCommen
             assembles=True,
         ),
         "program.c": program_text(program, setup, common),
-        "Makefile": fill_program_template("c/Makefile_with_fortran" if foreign else "c/Makefile", common=common),
+        "Makefile": fill_program_template(
+            "c/Makefile_with_fortran" if foreign else "c/Makefile", common=common
+        ),
         **({"routines.f90": routines_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),
     }
 
 
 def common_template_values(setup: ProgramSetup, equations: str, included: str) -> dict[str, str]:
-    """What several files say; `equations`: the file that holds them; `included`: the one that the program includes."""
-    names = {"TITLE": comment_text(setup.title), "STEM": setup.stem, "EQUATIONS": equations, "INCLUDED": included}
+    """What several files say; `equations`: the file that holds them; `included`: the one that the
+    program includes."""
+    names = {
+        "TITLE": comment_text(setup.title),
+        "STEM": setup.stem,
+        "EQUATIONS": equations,
+        "INCLUDED": included,
+    }
     return {**names, "ABOUT": summary_comment(setup, "   ")}
 
 
@@ -79,11 +99,16 @@ def _template_values(program: SimulationProgram, setup: ProgramSetup) -> dict[st
         "TUNING": constant_definitions(PLANS, DOUBLE),
         "TITLE_STRING": c_string(setup.title),
         "STEM_STRING": c_string(setup.stem),
-        "PARAMETERS": indent_lines([*map(_quantity_initializer, setup.settable_parameters), _NO_QUANTITY]),
+        "PARAMETERS": indent_lines(
+            [*map(_quantity_initializer, setup.settable_parameters), _NO_QUANTITY]
+        ),
         "STATES": indent_lines([*map(_quantity_initializer, setup.states), _NO_QUANTITY]),
         "REMOVED": "".join(f"{c_string(r)}, " for r in setup.removed),
         "CHANNELS": indent_lines(
-            [*map(_channel_initializer, setup.channels), "{NULL, NULL, NULL, NULL, NULL, NULL, 1.0, 0}"]
+            [
+                *map(_channel_initializer, setup.channels),
+                "{NULL, NULL, NULL, NULL, NULL, NULL, 1.0, 0}",
+            ]
         ),
         "N_GIVEN": str(len(setup.parameters)),
         "N_OWN": str(len(setup.own)),
@@ -107,7 +132,9 @@ def _template_values(program: SimulationProgram, setup: ProgramSetup) -> dict[st
         "ASSEMBLY": _loop_source(program, setup) if program.loops is not None else "",
         "BRIDGE_ROOM": bridge_workspace_size(program),
         "ROOM": "yes" if setup.special.allows_adaptive_steps or not setup.events else "",
-        "PROJECTED": "yes" if program.loops is not None and not setup.special.uses_multipliers else "",
+        "PROJECTED": "yes"
+        if program.loops is not None and not setup.special.uses_multipliers
+        else "",
         "STAGED": str(int(setup.special.dae is not None and setup.special.dae.staged)),
         "DAE": dae_settings(setup) if setup.special.uses_multipliers else "",
         "WHEELS": wheels_text(setup) if setup.special.wheels else "",
@@ -117,17 +144,24 @@ def _template_values(program: SimulationProgram, setup: ProgramSetup) -> dict[st
 
 
 def _run_template(program: SimulationProgram, setup: ProgramSetup) -> str:
-    loops = "    job->n_past = job->wary = job->near = job->curves = job->portions = 0;\n" if program.loops else ""
+    loops = (
+        "    job->n_past = job->wary = job->near = job->curves = job->portions = 0;\n"
+        if program.loops
+        else ""
+    )
     wheels = REPORT_WHEELS if setup.special.wheels else ""
     adaptive = "yes" if setup.special.allows_adaptive_steps else ""
-    return fill_program_template("c/whole_run.c", {"ADAPTIVE": adaptive, "LOOPS": loops, "WHEELS": wheels})
+    return fill_program_template(
+        "c/whole_run.c", {"ADAPTIVE": adaptive, "LOOPS": loops, "WHEELS": wheels}
+    )
 
 
 def wheels_text(setup: ProgramSetup) -> str:
     """What a program reports of rigid wheels."""
     names = ", ".join(c_string(w.name) for w, _ in setup.special.wheels)
     return fill_program_template(
-        "c/wheels.c", {"NAMES": names, "STRICT": ", ".join(str(int(s)) for _, s in setup.special.wheels)}
+        "c/wheels.c",
+        {"NAMES": names, "STRICT": ", ".join(str(int(s)) for _, s in setup.special.wheels)},
     )
 
 
@@ -136,7 +170,9 @@ def dae_settings(setup: ProgramSetup, job: str = "job.") -> str:
     dae = setup.special.dae
     assert dae is not None
     numbers = {"dae": DAE_METHODS.index(dae.method), "free_fall": int(dae.base == "free fall")}
-    settings = numbers | {name: repr(float(getattr(dae, name))) for name in ("alpha", "beta", "gamma")}
+    settings = numbers | {
+        name: repr(float(getattr(dae, name))) for name in ("alpha", "beta", "gamma")
+    }
     return "".join(f"{job}{name} = {value};\n" for name, value in settings.items())
 
 
@@ -155,7 +191,11 @@ def events_text(program: SimulationProgram, setup: ProgramSetup, unit: bool = Fa
     conditions, settings, steps = encode_events(setup.events, names)
     targets = [x for e in setup.events for x, _ in e.settings]
     keywords = [
-        (setup.states[x.column - 1] if x.column >= 0 else setup.settable_parameters[names.index(x.name)])
+        (
+            setup.states[x.column - 1]
+            if x.column >= 0
+            else setup.settable_parameters[names.index(x.name)]
+        )
         for x in targets
     ]
     lengths = [last - first for first, last, *_ in conditions] + [s[4] - s[3] for s in settings]
@@ -183,7 +223,9 @@ def events_text(program: SimulationProgram, setup: ProgramSetup, unit: bool = Fa
 
 def _struct_rows(rows: Sequence[Sequence[float]]) -> str:
     """Structures of C, one on each line."""
-    row_texts = (", ".join(repr(x) if isinstance(x, float) else str(int(x)) for x in row) for row in rows)
+    row_texts = (
+        ", ".join(repr(x) if isinstance(x, float) else str(int(x)) for x in row) for row in rows
+    )
     return "".join(f"    {{{row}}},\n" for row in row_texts)
 
 
@@ -203,7 +245,9 @@ def tolerance_caps(setup: ProgramSetup) -> str:
         "c/caps.c",
         {
             "GROWTHS": ", ".join([*(GROWTHS[x] for x in interface.growth_kinds), GROWTHS[""]]),
-            "IS_LENGTH": ", ".join([*(str(int(i in lengths)) for i in range(parameter_count)), "0"]),
+            "IS_LENGTH": ", ".join(
+                [*(str(int(i in lengths)) for i in range(parameter_count)), "0"]
+            ),
             "METRE": repr(interface.metre_factor),
         },
     )
@@ -229,7 +273,8 @@ def _input_source(setup: ProgramSetup) -> str:
 
 def _loop_source(program: SimulationProgram, setup: ProgramSetup) -> str:
     return fill_program_template(
-        "c/loops.c", {"ASSEMBLY": assembly_source(program, setup), "OFF_BRANCH": repr(BRIDGES.off_branch)}
+        "c/loops.c",
+        {"ASSEMBLY": assembly_source(program, setup), "OFF_BRANCH": repr(BRIDGES.off_branch)},
     )
 
 
@@ -242,7 +287,9 @@ def assembly_source(program: SimulationProgram, setup: ProgramSetup) -> str:
             "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
             "SLIDES": ", ".join(str(int(s)) for s in setup.slides),
             "STARTS": str(STARTS),
-            "DRAWN": indent_lines(f"    {{{', '.join(map(repr, row))}}}," for row in start_offsets(setup.n_q).tolist()),
+            "DRAWN": indent_lines(
+                f"    {{{', '.join(map(repr, row))}}}," for row in start_offsets(setup.n_q).tolist()
+            ),
             "ROWS": ", ".join(map(c_string, row_names(program))),
         },
     )
@@ -260,8 +307,12 @@ def _echo_routines(program: SimulationProgram, setup: ProgramSetup) -> str:
         offset = "N_I"
         for name, section in (("start", program.start), ("update", program.update)):
             if section.results:
-                lines.append(f"    {name}(0.0, y, y + N_Q, job->p, job->c, w, job->kept, job->externals);")
-                lines.append(f"    memcpy(w + {offset}, job->kept, {len(section.results)}*sizeof *w);")
+                lines.append(
+                    f"    {name}(0.0, y, y + N_Q, job->p, job->c, w, job->kept, job->externals);"
+                )
+                lines.append(
+                    f"    memcpy(w + {offset}, job->kept, {len(section.results)}*sizeof *w);"
+                )
                 offset = f"N_I + {len(section.results)}"
         lines.append("    echo(0.0, y, y + N_Q, job->p, job->c, w, from_routines, job->externals);")
         lines += [_echo_line(q, f"from_routines[{i}]") for i, q in enumerate(setup.echoed)]
@@ -270,7 +321,10 @@ def _echo_routines(program: SimulationProgram, setup: ProgramSetup) -> str:
 
 def _echo_line(q: KeyedQuantity, value: str) -> str:
     texts = [c_string(x) for x in (q.keyword, q.unit, q.label)]
-    return f'    fputs("* ", file);\n    echo_line(file, {texts[0]}, {value}/{q.factor!r}, {texts[1]}, {texts[2]});'
+    return (
+        f'    fputs("* ", file);\n    echo_line(file, {texts[0]}, {value}/{q.factor!r}, '
+        f"{texts[1]}, {texts[2]});"
+    )
 
 
 _NO_QUANTITY = "{NULL, NULL, NULL, 1.0, 0.0, 0}"
@@ -283,7 +337,11 @@ def _quantity_initializer(q: KeyedQuantity) -> str:
 
 
 def _channel_initializer(c: KeyedQuantity) -> str:
-    texts = ", ".join(map(c_string, (c.name, c.keyword, c.unit, c.label, c.quantity.generic_name, c.quantity.body)))
+    texts = ", ".join(
+        map(
+            c_string, (c.name, c.keyword, c.unit, c.label, c.quantity.generic_name, c.quantity.body)
+        )
+    )
     return f"{{{texts}, {c.factor!r}, {c.quantity.column}}},"
 
 

@@ -1,6 +1,8 @@
-"""A stand-alone program in Fortran 2008: model.f90 holds the equations; kernel and program are those in C.
+"""A stand-alone program in Fortran 2008: model.f90 holds the equations; kernel and program are
+those in C.
 
-Next to them stands a plain program in Fortran alone, main.f90, with fixed steps, for models that it can run.
+Next to them stands a plain program in Fortran alone, main.f90, with fixed steps, for models that it
+can run.
 """
 
 from __future__ import annotations
@@ -25,20 +27,34 @@ from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import SimulationProgram
 
 
-def fortran_program(program: SimulationProgram, setup: ProgramSetup, words: NameComments) -> dict[str, str]:
+def fortran_program(
+    program: SimulationProgram, setup: ProgramSetup, words: NameComments
+) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "Fortran", "fortran", "c")
     special = setup.special
-    program = with_rhs_jacobian_in(program, "fortran", "c") if special.allows_adaptive_steps else program
+    program = (
+        with_rhs_jacobian_in(program, "fortran", "c") if special.allows_adaptive_steps else program
+    )
     foreign = [r for r in program.externals if not r.known_in("fortran")]
     wheels = [w for w, _ in special.wheels]
-    extra_functions = {**inertia_functions(program), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}
-    common, why_not = common_template_values(setup, "model.f90", "kernel.c"), plain_fortran_obstacle(program, setup)
+    extra_functions = {
+        **inertia_functions(program),
+        **({"wheels_at": wheels_at(program, wheels)} if wheels else {}),
+    }
+    common, why_not = (
+        common_template_values(setup, "model.f90", "kernel.c"),
+        plain_fortran_obstacle(program, setup),
+    )
     build = {"FOREIGN": "yes" if foreign else "", "WHY_NOT": why_not}
     return {
-        "model.f90": fortran_source(program, words, extra=extra_functions, equations=special.equation_kind),
+        "model.f90": fortran_source(
+            program, words, extra=extra_functions, equations=special.equation_kind
+        ),
         **({} if why_not else {"main.f90": _plain_program(program, setup, common)}),
-        "kernel.c": kernel_source(program, extra_functions, bool(setup.events), special.uses_multipliers, wheels),
+        "kernel.c": kernel_source(
+            program, extra_functions, bool(setup.events), special.uses_multipliers, wheels
+        ),
         "program.c": program_text(program, setup, common),
         "Makefile": fill_program_template("fortran/Makefile", build, common),
         **({"routines.c": routines_file(foreign, setup.title)} if foreign else {}),
@@ -55,10 +71,17 @@ def plain_fortran_obstacle(program: SimulationProgram, setup: ProgramSetup) -> s
         "events are found by the kernel, which is in C": bool(setup.events),
         "the user functions are in C, or the kernel in C keeps what they give or remember": has_memory
         or bool(program.start.results or program.update.results or setup.entered or setup.echoed),
-        "inputs from files are read by the program in C alone": any(s.sample_file_name for s in setup.signals),
+        "inputs from files are read by the program in C alone": any(
+            s.sample_file_name for s in setup.signals
+        ),
     }
     return next(
-        (f"there is no plain program in Fortran: {reason}" for reason, applies in reasons.items() if applies), ""
+        (
+            f"there is no plain program in Fortran: {reason}"
+            for reason, applies in reasons.items()
+            if applies
+        ),
+        "",
     )
 
 
@@ -66,7 +89,10 @@ def _plain_program(program: SimulationProgram, setup: ProgramSetup, common: dict
     """A program in Fortran alone."""
     states = [replace(q, value=q.value or 0.0) for q in setup.states]
     keyed: list[KeyedQuantity] = [*setup.parameters, *states, *setup.signals]
-    names, units = [_quoted_text(c.name) for c in setup.channels], [_quoted_text(c.unit) for c in setup.channels]
+    names, units = (
+        [_quoted_text(c.name) for c in setup.channels],
+        [_quoted_text(c.unit) for c in setup.channels],
+    )
     signals = {
         "INPUT_SIGNAL": _comma_list(i + 1 for i, _ in setup.inputs),
         "INPUT_RATE": _comma_list(rate for _, rate in setup.inputs),
@@ -95,7 +121,9 @@ def _plain_program(program: SimulationProgram, setup: ProgramSetup, common: dict
         "GAP": real_literal(STEPS.gap),
         "AT_END": real_literal(PLANS.at_end),
         "DESCRIBE": "".join(f"  {_describe_quantity(i, q)}\n" for i, q in enumerate(keyed, 1)),
-        "UNIT_SIZES": "\n".join(f"{e} = {e}/norm2({e})" for e in (f"y({i + 1}:{i + 4})" for i in program.unit)),
+        "UNIT_SIZES": "\n".join(
+            f"{e} = {e}/norm2({e})" for e in (f"y({i + 1}:{i + 4})" for i in program.unit)
+        ),
         "SIGNALS": "yes" if setup.signals else "",
     }
     return fit_source(fill_program_template("fortran/main.f90", fields, {**common, **signals}))
@@ -108,7 +136,10 @@ def _describe_quantity(i: int, q: KeyedQuantity) -> str:
     if q.closed_form_signal is not None:
         kind, numbers = q.closed_form_signal.name, q.closed_form_signal.numbers
     number_list = ", ".join(real_literal(max(min(x, 1e300), -1e300)) for x in numbers)
-    return f'call describe({i}, {fortran_string(q.keyword)}, {real_literal(q.factor)}, "{kind}", [real(dp) :: {number_list}])'
+    return (
+        f'call describe({i}, {fortran_string(q.keyword)}, {real_literal(q.factor)}, "{kind}", '
+        f"[real(dp) :: {number_list}])"
+    )
 
 
 def _quoted_text(text: str) -> str:

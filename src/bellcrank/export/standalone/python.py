@@ -1,4 +1,5 @@
-"""A stand-alone program in Python: model.py holds the model, and a plain driver runs it with fixed steps."""
+"""A stand-alone program in Python: model.py holds the model, and a plain driver runs it with fixed
+steps."""
 
 from __future__ import annotations
 
@@ -28,22 +29,33 @@ from bellcrank.symbolic.expr.table import Table
 METHODS = ("rk4", "rk2")  # of the driver
 
 
-def python_program(program: SimulationProgram, setup: ProgramSetup, words: NameComments) -> dict[str, str]:
-    """All files of the program, by name; model.py alone where the driver cannot run the model, which is
-    reported."""
+def python_program(
+    program: SimulationProgram, setup: ProgramSetup, words: NameComments
+) -> dict[str, str]:
+    """All files of the program, by name; model.py alone where the driver cannot run the model,
+    which is reported."""
     require_language(program, "Python", "python")
     if setup.method not in METHODS:
-        note = f"The model asks for the method {setup.method}; {DEFAULT} is used, as programs in Python have no others."
+        note = (
+            f"The model asks for the method {setup.method}; {DEFAULT} is used, as programs in "
+            f"Python have no others."
+        )
         setup = replace(setup, method=DEFAULT, notes=(*setup.notes, note))
     missing = _driver_obstacle(program, setup)
-    alone = f"{missing}: model.py is written without a program around it; write one in C or Fortran" if missing else ""
+    alone = (
+        f"{missing}: model.py is written without a program around it; write one in C or Fortran"
+        if missing
+        else ""
+    )
     model = {"model.py": _model_module(program, setup, words, alone)}
     if alone:
         issue_warning(f"model '{setup.title}': {alone}.")
         return model
     return {
         **model,
-        f"{setup.stem}.py": template_text("bellcrank.export.standalone/templates/python", "program.py"),
+        f"{setup.stem}.py": template_text(
+            "bellcrank.export.standalone/templates/python", "program.py"
+        ),
         **({"signals.py": python_signals()} if setup.signals else {}),
         **input_files(setup, METHODS),
     }
@@ -62,7 +74,9 @@ def _driver_obstacle(program: SimulationProgram, setup: ProgramSetup) -> str:
     return ""
 
 
-def _model_module(program: SimulationProgram, setup: ProgramSetup, words: NameComments, alone: str) -> str:
+def _model_module(
+    program: SimulationProgram, setup: ProgramSetup, words: NameComments, alone: str
+) -> str:
     """The equations, what they call, and what a run begins with."""
     quantity = "keyword, unit, label, one unit in equation units, value"
     first = 1 + len(setup.states) + len(program.output_names)  # column of the first input
@@ -78,20 +92,37 @@ def _model_module(program: SimulationProgram, setup: ProgramSetup, words: NameCo
         ("RUN", run, quantity),
         ("PARAMETERS", map(_quantity_row, setup.settable_parameters), f"p: {quantity}"),
         ("STATES", map(_quantity_row, setup.states), f"q, then u: {quantity}"),
-        ("SIGNALS", map(_signal_row, setup.signals), "inputs over time: keyword, unit, label, factor, words of a file"),
+        (
+            "SIGNALS",
+            map(_signal_row, setup.signals),
+            "inputs over time: keyword, unit, label, factor, words of a file",
+        ),
         ("CHANNELS", ((c.name, c.unit, c.factor) for c in setup.channels), "name, unit, factor"),
     ):
         lines += _list_literal(name, rows, note)
     lines += [
-        f"NEAR = {STEPS.gap!r}  # fraction of a step: a jump of an input nearer to its end is at the end",
-        f"AT_END = {PLANS.at_end!r}  # fraction of the end of a run by which whole steps may miss it",
+        f"NEAR = {STEPS.gap!r}  # fraction of a step: a jump of an input nearer to its end "
+        f"is at the end",
+        f"AT_END = {PLANS.at_end!r}  # fraction of the end of a run by which whole steps "
+        f"may miss it",
         f"N_Q, N_OUT = {setup.n_q}, {len(program.output_names)}",
         f"UNIT = {list(program.unit)!r}  # first of four Euler parameters, in the states",
-        f"INPUTS = {list(setup.inputs)!r}  # w: number of the signal, and how often it is differentiated",
-        f"SHOWN = {[i for c in setup.channels if (i := c.quantity.column - first) >= 0]!r}  # inputs that are channels",
-        f"REMOVED = {[r.lower() for r in setup.removed]!r}  # speeds that constraints determine: they cannot be given",
+        f"INPUTS = {list(setup.inputs)!r}  # w: number of the signal, and how often it is "
+        f"differentiated",
+        f"SHOWN = {[i for c in setup.channels if (i := c.quantity.column - first) >= 0]!r}  "
+        f"# inputs that are channels",
+        f"REMOVED = {[r.lower() for r in setup.removed]!r}  # speeds that constraints "
+        f"determine: they cannot be given",
     ]
-    return "\n".join([python_source(program, _labels_with_units(words)), *_routine_sources(program), "", *lines, ""])
+    return "\n".join(
+        [
+            python_source(program, _labels_with_units(words)),
+            *_routine_sources(program),
+            "",
+            *lines,
+            "",
+        ]
+    )
 
 
 def _list_literal(name: str, rows: Iterable[Any], note: str) -> list[str]:
@@ -111,9 +142,17 @@ def _quantity_row(q: KeyedQuantity) -> tuple[Any, ...]:
 
 def _signal_row(s: KeyedQuantity) -> tuple[Any, ...]:
     numbers = (
-        [repr(max(min(float(x), 1e300), -1e300)) for x in s.closed_form_signal.numbers] if s.closed_form_signal else []
+        [repr(max(min(float(x), 1e300), -1e300)) for x in s.closed_form_signal.numbers]
+        if s.closed_form_signal
+        else []
     )
-    return s.keyword, s.unit, s.label, s.factor, [s.closed_form_signal.name, *numbers] if s.closed_form_signal else []
+    return (
+        s.keyword,
+        s.unit,
+        s.label,
+        s.factor,
+        [s.closed_form_signal.name, *numbers] if s.closed_form_signal else [],
+    )
 
 
 def _routine_sources(program: SimulationProgram) -> list[str]:

@@ -1,4 +1,5 @@
-"""What a program must know of its model besides the equations, and the parameter file that reports it.
+"""What a program must know of its model besides the equations, and the parameter file that reports
+it.
 
 In:  quantities of an `Interface` under the keywords that files know them by, with values to begin with. Out: the
 default input of a program and the files of its sampled inputs.
@@ -15,7 +16,12 @@ import numpy as np
 
 from bellcrank.codegen.c.rigid import RigidWheel
 from bellcrank.core.files.parsfile import parsfile_line
-from bellcrank.core.numeric.fixed_step_methods import EXPLICIT, METHODS, join_alternatives, method_listing
+from bellcrank.core.numeric.fixed_step_methods import (
+    EXPLICIT,
+    METHODS,
+    join_alternatives,
+    method_listing,
+)
 from bellcrank.core.signals import SIGNAL_KINDS, Signal
 from bellcrank.mechanics.interface.interface import Interface, Quantity
 from bellcrank.simulation.run.dae_methods import Dae
@@ -57,7 +63,9 @@ class KeyedQuantity:
     @property
     def sample_file_name(self) -> str:
         """The file that holds a sampled signal."""
-        plain = "".join(ch if ch.isalnum() and ch.isascii() else "_" for ch in Path(self.keyword).name)
+        plain = "".join(
+            ch if ch.isalnum() and ch.isascii() else "_" for ch in Path(self.keyword).name
+        )
         return f"{plain}.txt" if self.signal is not self.closed_form_signal else ""
 
 
@@ -65,7 +73,9 @@ class KeyedQuantity:
 class KernelFeatures:
     """What the kernel does for a model besides plain steps."""
 
-    wheels: tuple[tuple[RigidWheel, bool], ...] = ()  # rigid ones; must each start above the ground?
+    wheels: tuple[
+        tuple[RigidWheel, bool], ...
+    ] = ()  # rigid ones; must each start above the ground?
     dae: Dae | None = None  # a method that keeps constraints, if it is not the usual one
 
     @property
@@ -96,7 +106,8 @@ PLAIN = KernelFeatures()
 
 @dataclass(frozen=True)
 class ProgramSetup:
-    """All of it. States are the coordinates, then the speeds; channels follow the states, then outputs and inputs."""
+    """All of it. States are the coordinates, then the speeds; channels follow the states, then
+    outputs and inputs."""
 
     interface: Interface
     title: str
@@ -106,7 +117,9 @@ class ProgramSetup:
     removed: tuple[str, ...]  # keywords of speeds that constraints determine
     guessed: tuple[bool, ...]  # coordinates that loops may move although they are given
     signals: tuple[KeyedQuantity, ...]
-    inputs: tuple[tuple[int, int], ...]  # each input of the program: its signal, and how often it is differentiated
+    inputs: tuple[
+        tuple[int, int], ...
+    ]  # each input of the program: its signal, and how often it is differentiated
     channels: tuple[KeyedQuantity, ...]
     entered: tuple[KeyedQuantity, ...]  # parameters that user functions give
     echoed: tuple[KeyedQuantity, ...]  # what user functions give to the echo
@@ -141,12 +154,19 @@ def shortest_number(x: float) -> str:
 
 
 def default_input(setup: ProgramSetup, methods: Iterable[str] | None = None) -> str:
-    """The parameter file that a program comes with: every keyword it knows, with its default; `methods`: if not all."""
-    methods = methods if setup.special.allows_adaptive_steps else setup.special.available_methods([*METHODS])
+    """The parameter file that a program comes with: every keyword it knows, with its default;
+    `methods`: if not all."""
+    methods = (
+        methods
+        if setup.special.allows_adaptive_steps
+        else setup.special.available_methods([*METHODS])
+    )
     lines = [
         "PARSFILE",
-        f"* Input of {setup.title}: keyword, value, then words for the reader. Values are in the units named.",
-        "* Lines that begin with * are comments; PARSFILE name continues with another file. Times in s.",
+        f"* Input of {setup.title}: keyword, value, then words for the reader. Values are "
+        f"in the units named.",
+        "* Lines that begin with * are comments; PARSFILE name continues with another file. "
+        "Times in s.",
         *(f"* {note}" for note in setup.notes),
         f"TITLE {setup.title}",
         "",
@@ -154,21 +174,30 @@ def default_input(setup: ProgramSetup, methods: Iterable[str] | None = None) -> 
         parsfile_line("STOPT", shortest_number(setup.t_end), "s", "end of the run"),
         parsfile_line("STEP", shortest_number(setup.step), "s", "time step"),
         parsfile_line("IPRINT", str(setup.every), "", "steps from one output to the next"),
-        parsfile_line("METHOD", setup.method, "", join_alternatives(methods) if methods else method_listing()),
-        *(parsfile_line(keyword, shortest_number(x), "", "tolerance") for keyword, x in setup.tolerances),
+        parsfile_line(
+            "METHOD", setup.method, "", join_alternatives(methods) if methods else method_listing()
+        ),
+        *(
+            parsfile_line(keyword, shortest_number(x), "", "tolerance")
+            for keyword, x in setup.tolerances
+        ),
         "",
         "* parameters",
     ]
     for p in setup.settable_parameters:
         if p.value is None:
-            lines.append(f"* {parsfile_line(p.keyword, '...', p.unit, p.label)}: a value must be given")
+            lines.append(
+                f"* {parsfile_line(p.keyword, '...', p.unit, p.label)}: a value must be given"
+            )
         else:
             lines.append(parsfile_line(p.keyword, shortest_number(p.value), p.unit, p.label))
     if setup.signals:
         lines += ["", *_signal_kinds_help()]
     for s in setup.signals:
         if s.signal is None:
-            lines.append(f"* {parsfile_line(s.keyword, '...', s.unit, s.label)}: an input must be given")
+            lines.append(
+                f"* {parsfile_line(s.keyword, '...', s.unit, s.label)}: an input must be given"
+            )
         else:
             signal_text = (
                 f"file {s.sample_file_name}"
@@ -182,7 +211,10 @@ def default_input(setup: ProgramSetup, methods: Iterable[str] | None = None) -> 
         lines.append(line if q.given else f"* {line} (found by the program)")
     routines = [q for q in (*setup.entered, *setup.echoed) if q.value is not None]
     lines += ["", "* from user functions"] if routines else []
-    lines += [f"* {parsfile_line(q.keyword, shortest_number(q.value or 0.0), q.unit, q.label)}" for q in routines]
+    lines += [
+        f"* {parsfile_line(q.keyword, shortest_number(q.value or 0.0), q.unit, q.label)}"
+        for q in routines
+    ]
     return "\n".join([*lines, "END", ""])
 
 
@@ -193,17 +225,27 @@ def _signal_kinds_help() -> list[str]:
         units = (f"/{n.unit}" if n.unit not in ("", "s") else "" for n in kind.numbers)
         kind_lines.append(
             " ".join(
-                [kind.name, *map("".join, zip((name.upper() for name in kind.parameter_names), units, strict=True))]
+                [
+                    kind.name,
+                    *map(
+                        "".join,
+                        zip((name.upper() for name in kind.parameter_names), units, strict=True),
+                    ),
+                ]
             )
         )
     lead = "* inputs: "
     return textwrap.wrap(
-        " | ".join([*kind_lines, "file NAME"]), 110, initial_indent=lead, subsequent_indent="*         "
+        " | ".join([*kind_lines, "file NAME"]),
+        110,
+        initial_indent=lead,
+        subsequent_indent="*         ",
     )
 
 
 def signal_file(sampled: KeyedQuantity) -> str:
-    """Points of a sampled input: time and value, or time and the four coefficients of the cubic piece from there."""
+    """Points of a sampled input: time and value, or time and the four coefficients of the cubic
+    piece from there."""
     signal, head = sampled.signal, f"* {sampled.keyword} ({sampled.unit})"
     assert signal is not None and signal.points is not None and signal.pieces is not None
     points, coefficients = signal.points.tolist(), signal.pieces.tolist()
@@ -216,7 +258,10 @@ def signal_file(sampled: KeyedQuantity) -> str:
             *([a0] for a0, *_ in coefficients),
             [coefficients[-1][0] + coefficients[-1][1] * (points[-1] - points[-2])],
         ]
-    lines += [" ".join([shortest_number(t), *map(shortest_number, row)]) for t, row in zip(points, rows, strict=True)]
+    lines += [
+        " ".join([shortest_number(t), *map(shortest_number, row)])
+        for t, row in zip(points, rows, strict=True)
+    ]
     return "\n".join([*lines, ""])
 
 

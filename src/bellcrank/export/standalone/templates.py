@@ -15,20 +15,29 @@ def fill_program_template(
     name: str, fields: Mapping[str, str] | None = None, common: Mapping[str, str] | None = None
 ) -> str:
     """A template with its places filled; pieces of `common` may be left over."""
-    return fill_template(template_text("bellcrank.export.standalone/templates", name), fields or {}, common)
+    return fill_template(
+        template_text("bellcrank.export.standalone/templates", name), fields or {}, common
+    )
 
 
 FILES = {"c": "DECK.c", "fortran": "DECK.f90", "python": "DECK.py"}
 
 
 def require_language(program: SimulationProgram, language: str, *options: str) -> None:
-    """Every user function must be given in the language of the program, or in one that it can call."""
-    missing = [r.name for r in program.externals if not any(r.known_in(option) for option in options)]
+    """Every user function must be given in the language of the program, or in one that it can
+    call."""
+    missing = [
+        r.name for r in program.externals if not any(r.known_in(option) for option in options)
+    ]
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
-        argument_list, neighbours = " or ".join(f"{x}=" for x in options), " or ".join(FILES[x] for x in options)
+        argument_list, neighbours = (
+            " or ".join(f"{x}=" for x in options),
+            " or ".join(FILES[x] for x in options),
+        )
         raise ModelError(
-            f"a program in {language} needs the user function {listed} in {language}: give {argument_list} in"
+            f"a program in {language} needs the user function {listed} in {language}: give "
+            f"{argument_list} in"
             f" add_external(); of a deck, {neighbours} next to it holds its routines",
             program.name,
         )

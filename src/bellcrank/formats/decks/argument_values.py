@@ -42,7 +42,9 @@ class ArgumentReader:
         if isinstance(datum, SymbolDatum):
             name = self.names.symbol_name(datum, label)
             return name if name in dummies else self.names.scalar_name(name, datum, datum.error)
-        raise datum.error(f"{label} must be a number, a symbol or a formula, not {datum.message_text}")
+        raise datum.error(
+            f"{label} must be a number, a symbol or a formula, not {datum.message_text}"
+        )
 
     def read_components(self, datum: Datum, label: str) -> Vector:
         """#(x y z)"""
@@ -50,7 +52,9 @@ class ArgumentReader:
         items = datum.items if isinstance(datum, ArrayDatum | ListDatum) else ()
         if len(items) != 3:
             supplied = f"{len(items)} are given" if items else datum.message_text
-            raise datum.error(f"{label} must be an array of 3 components, such as #(1 0 0), not {supplied}")
+            raise datum.error(
+                f"{label} must be an array of 3 components, such as #(1 0 0), not {supplied}"
+            )
         x, y, z = (self.read_scalar(d, f"component {i} of {label}") for i, d in enumerate(items, 1))
         return x, y, z
 
@@ -62,10 +66,15 @@ class ArgumentReader:
         if isinstance(datum, MatrixDatum):
             if len(datum.items) != 3:
                 raise datum.error(f"{label} must have 3 rows, not {len(datum.items)}")
-            return tuple(self.read_components(row, f"row {i} of {label}") for i, row in enumerate(datum.items, 1))
+            return tuple(
+                self.read_components(row, f"row {i} of {label}")
+                for i, row in enumerate(datum.items, 1)
+            )
         if isinstance(datum, ArrayDatum):
             return self.read_components(datum, label)
-        raise datum.error(f"{label} must be 0, #(a b c) or #2a((..) (..) (..)), not {datum.message_text}")
+        raise datum.error(
+            f"{label} must be 0, #(a b c) or #2a((..) (..) (..)), not {datum.message_text}"
+        )
 
     def read_direction(self, datum: Datum, label: str) -> str:
         """A unit vector or a formula that gives a vector."""
@@ -76,7 +85,9 @@ class ArgumentReader:
             return f"[{self.names.known_body(datum.body, datum.error)}{datum.axis}]"
         if isinstance(datum, FormulaStringDatum):
             return self.read_formula(datum)
-        raise datum.error(f'{label} must be a vector, such as [n1] or !"-[n2]", not {datum.message_text}')
+        raise datum.error(
+            f'{label} must be a vector, such as [n1] or !"-[n2]", not {datum.message_text}'
+        )
 
     def read_axis(self, datum: Datum, label: str) -> int | Vector:
         """1, 2, 3 or three components."""
@@ -85,7 +96,9 @@ class ArgumentReader:
             return self.read_components(datum, label)
         if isinstance(datum, NumberDatum) and datum.value in (1, 2, 3):
             return int(datum.value)
-        raise datum.error(f"{label}: an axis is 1, 2, 3 or an array #(x y z), not {datum.message_text}")
+        raise datum.error(
+            f"{label}: an axis is 1, 2, 3 or an array #(x y z), not {datum.message_text}"
+        )
 
     def read_axes(self, datum: Datum, label: str) -> tuple[int | Vector, ...]:
         """An axis or a list of axes."""
@@ -104,7 +117,9 @@ class ArgumentReader:
             if not (is_nil(d) or (isinstance(d, SymbolDatum) and d.name == "t")):
                 raise d.error(f"{label} holds T and NIL, not {d.message_text}")
         if len(items) != count:
-            raise datum.error(f"{label} has {pluralize(len(items), 'value')}, but the joint has {count} of these")
+            raise datum.error(
+                f"{label} has {pluralize(len(items), 'value')}, but the joint has {count} of these"
+            )
         flags = tuple(not is_nil(d) for d in items)
         return flags[0] if len(set(flags)) == 1 else flags
 
@@ -128,4 +143,6 @@ class ArgumentReader:
                 return "".join(datum.text.split()).upper()
             case StringDatum():  # real units, such as "N/mm"
                 return "".join(datum.text.split())
-        raise datum.error(f'{label} must be made of L, F, M, T, A, such as !"f/l", or 1, not {datum.message_text}')
+        raise datum.error(
+            f'{label} must be made of L, F, M, T, A, such as !"f/l", or 1, not {datum.message_text}'
+        )

@@ -41,30 +41,40 @@ def add_body(deck: DeckState, arguments: MacroArguments) -> None:
 
 
 def _lowercase_initial(label: str) -> str:
-    """Names of bodies are read in the middle of messages: "Bus" is printed as "the bus" (Sayers 1990, section 9.4)."""
+    """Names of bodies are read in the middle of messages: "Bus" is printed as "the bus" (Sayers
+    1990, section 9.4)."""
     return label[:1].lower() + label[1:] if label[1:2].islower() else label
 
 
 def _read_joint(
     deck: DeckState, arguments: MacroArguments, parent: str
 ) -> tuple[tuple[Axis, ...], tuple[int, ...], Axis | None]:
-    """Directions of translation and the first axis in the parent, the axes of rotation in the body."""
+    """Directions of translation and the first axis in the parent, the axes of rotation in the
+    body."""
     values = deck.values
     slides = arguments.keyword_value("translate", values.read_axes, ())
     if len(slides) > 3:
-        raise arguments.keywords["translate"].error(f":translate has {len(slides)} directions; at most 3 are allowed")
+        raise arguments.keywords["translate"].error(
+            f":translate has {len(slides)} directions; at most 3 are allowed"
+        )
     body_axes = arguments.keyword_value("body-rotation-axes", values.read_axes, ())
     axes = tuple(a for a in body_axes if isinstance(a, int))
     if len(axes) != len(body_axes):
-        raise arguments.keywords["body-rotation-axes"].error(":body-rotation-axes holds axis numbers 1, 2 or 3")
+        raise arguments.keywords["body-rotation-axes"].error(
+            ":body-rotation-axes holds axis numbers 1, 2 or 3"
+        )
     if len(axes) not in (0, 1, 3):
         hint = "use a massless body between two"
-        raise arguments.keywords["body-rotation-axes"].error(f"{len(axes)} rotations: a joint has 0, 1 or 3; {hint}")
+        raise arguments.keywords["body-rotation-axes"].error(
+            f"{len(axes)} rotations: a joint has 0, 1 or 3; {hint}"
+        )
     parent_axis = arguments.keyword_value("parent-rotation-axis", values.read_axis)
     system = arguments.keyword_value("coordinate-system", deck.names.body_name, parent)
     if system != parent:
         slides = tuple(_axis_in_frame(deck, system, parent, a) for a in slides)
-        parent_axis = None if parent_axis is None else _axis_in_frame(deck, system, parent, parent_axis)
+        parent_axis = (
+            None if parent_axis is None else _axis_in_frame(deck, system, parent, parent_axis)
+        )
     if isinstance(parent_axis, int) and axes in ((), (parent_axis,)):
         return slides, (parent_axis,), None  # the same axis in parent and body
     return slides, axes, parent_axis
@@ -79,15 +89,20 @@ def _axis_in_frame(deck: DeckState, source: str, target: str, axis: Axis) -> Axi
 
 
 def _read_positions(deck: DeckState, arguments: MacroArguments, parent: str) -> dict[str, Any]:
-    """joint_at, cm and the body whose coordinates these are; by default the origins of parent and body."""
+    """joint_at, cm and the body whose coordinates these are; by default the origins of parent and
+    body."""
     components = deck.values.read_components
-    options = arguments.system_options(joint_at=("joint-coordinates", components), cm=("cm-coordinates", components))
+    options = arguments.system_options(
+        joint_at=("joint-coordinates", components), cm=("cm-coordinates", components)
+    )
     reference = arguments.keyword_value("coordinate-system", deck.names.body_name)
     if reference is None or not options or (reference == parent and "cm" not in options):
         return options
     options.setdefault(
         "joint_at",
-        ORIGIN if reference == parent else ReferenceConfiguration(deck.system).origin_in_body(parent, reference),
+        ORIGIN
+        if reference == parent
+        else ReferenceConfiguration(deck.system).origin_in_body(parent, reference),
     )
     options.setdefault("cm", options["joint_at"])
     return {**options, "coordinates_of": reference}
@@ -96,7 +111,10 @@ def _read_positions(deck: DeckState, arguments: MacroArguments, parent: str) -> 
 def _read_mass(deck: DeckState, arguments: MacroArguments, name: str) -> dict[str, Any]:
     """Mass and inertia; what is not given gets symbols named after the body."""
     symbol = arguments.required[0]
-    for keyword, endings in (("mass", ("m",)), ("inertia-matrix", ("i11", "i12", "i22", "i13", "i23", "i33"))):
+    for keyword, endings in (
+        ("mass", ("m",)),
+        ("inertia-matrix", ("i11", "i12", "i22", "i13", "i23", "i33")),
+    ):
         for ending in () if keyword in arguments.keywords else endings:
             deck.names.scalar_name(f"{name}{ending}", symbol, symbol.error)
     return arguments.system_options(

@@ -16,14 +16,22 @@ UNSET = 1.0
 """The value AUTOSIM gives to every parameter that is never set (Sayers 1990, Appendix A.3, set-defaults)."""
 
 KINDS = {
-    "add_body": "body", "add_point": "point", "add_force": "force", "add_strut": "strut", "add_moment": "moment",
-    "add_constraint": "constraint", "add_output": "output", "define": "definition", "add_external": "external",
-}  # fmt: skip
+    "add_body": "body",
+    "add_point": "point",
+    "add_force": "force",
+    "add_strut": "strut",
+    "add_moment": "moment",
+    "add_constraint": "constraint",
+    "add_output": "output",
+    "define": "definition",
+    "add_external": "external",
+}
 
 
 @dataclass(frozen=True)
 class DeckFunction:
-    """A user function of a deck: a Python function, and its texts in C and Fortran, if there are any."""
+    """A user function of a deck: a Python function, and its texts in C and Fortran, if there are
+    any."""
 
     python: Callable[..., Any] | None = None
     c: str | None = None
@@ -36,7 +44,8 @@ Routines = Mapping[str, DeckFunction | Callable[..., Any]]
 
 @dataclass(frozen=True)
 class SystemCall:
-    """One call of a method of System; `comment` is for readers of the Python model, `place` is that in the deck."""
+    """One call of a method of System; `comment` is for readers of the Python model, `place` is that
+    in the deck."""
 
     method: str
     args: tuple[Any, ...] = ()
@@ -66,7 +75,11 @@ class Deck:
         system = DeckSystem(self.title, units=self.units)
         for call in self.calls:
             apply_call(call, system)
-        system.places = {call.message_subject: call.place for call in self.calls if call.message_subject and call.place}
+        system.places = {
+            call.message_subject: call.place
+            for call in self.calls
+            if call.message_subject and call.place
+        }
         return system
 
 
@@ -88,24 +101,36 @@ class DeckSystem(System):
     def equations(self, *args: Any, **options: Any) -> Equations:
         """Derives the equations of motion; see `System.equations`."""
         for record in self.description.parameters.values():
-            record.declared = True  # names that nothing uses have been reported with their place in the deck
+            record.declared = (
+                True  # names that nothing uses have been reported with their place in the deck
+            )
         try:
             result = super().equations(*args, **options)
         except ModelError as error:
-            raise ModelError([self._with_deck_line(p) for p in error.problems], error.model) from None
+            raise ModelError(
+                [self._with_deck_line(p) for p in error.problems], error.model
+            ) from None
         for name in parameters_without_value(self, result):
             self.set_defaults({name: UNSET})
-            warnings.warn(f"parameter '{name}' has no value: {UNSET:g} is used", ModelWarning, stacklevel=2)
-        result.analysis.mechanism.description.parameters.update(self.description.snapshot().parameters)
+            warnings.warn(
+                f"parameter '{name}' has no value: {UNSET:g} is used", ModelWarning, stacklevel=2
+            )
+        result.analysis.mechanism.description.parameters.update(
+            self.description.snapshot().parameters
+        )
         return result
 
     def _with_deck_line(self, problem: str) -> str:
         head = problem.split("\n")[0]
-        location = next((location for subject, location in self.places.items() if subject in head), None)
+        location = next(
+            (location for subject, location in self.places.items() if subject in head), None
+        )
         return problem if location is None else f"{location}: {problem}"
 
 
 def parameters_without_value(system: System, equations: Equations) -> list[str]:
     """Parameters that the equations use and that have no value."""
-    valued = {key for key, record in system.description.parameters.items() if record.value is not None}
+    valued = {
+        key for key, record in system.description.parameters.items() if record.value is not None
+    }
     return [name for name in equations.parameters if name.lower() not in valued]

@@ -1,9 +1,10 @@
 """Decks and their user functions from files.
 
-The routines stand in DECK.py next to DECK.lsp, or in the file named as `external`: Python functions with the names of
-the subroutines and functions that the deck calls, capitals or not. The same routines in C and Fortran stand in DECK.c
-and DECK.f90, or next to the Python file that defines the function. These files are run, so they are trusted code, like
-a model in Python; the deck is data. They are looked at only if the deck calls routines.
+The routines stand in DECK.py next to DECK.lsp, or in the file named as `external`: Python functions
+with the names of the subroutines and functions that the deck calls, capitals or not. The same
+routines in C and Fortran stand in DECK.c and DECK.f90, or next to the Python file that defines the
+function. These files are run, so they are trusted code, like a model in Python; the deck is data.
+They are looked at only if the deck calls routines.
 """
 
 from __future__ import annotations
@@ -23,7 +24,13 @@ from bellcrank.core.files.user_modules import import_from_folder
 from bellcrank.formats.decks.deck import Deck, DeckFunction
 from bellcrank.formats.decks.formula_strings import FUNC
 from bellcrank.formats.decks.interpreter import interpret_deck
-from bellcrank.formats.decks.reader import FormulaStringDatum, ListDatum, SymbolDatum, read_deck, walk_data
+from bellcrank.formats.decks.reader import (
+    FormulaStringDatum,
+    ListDatum,
+    SymbolDatum,
+    read_deck,
+    walk_data,
+)
 from bellcrank.formats.decks.routines import procedure_arities
 
 SUFFIXES = (".py", ".c", ".f90")  # of files with user functions
@@ -42,7 +49,11 @@ def read_deck_file(path: str | Path, external: str | Path | None = None) -> tupl
     path = Path(path)
     forms = read_deck(read_text(path, ModelError), path.name)
     file = (
-        Path(external) if external is not None else path.with_suffix(".py") if uses_external_routines(forms) else None
+        Path(external)
+        if external is not None
+        else path.with_suffix(".py")
+        if uses_external_routines(forms)
+        else None
     )
     routines = {} if file is None else read_routines(file, required=external is not None)
     return interpret_deck(forms, routines, path.name), python_files(routines)
@@ -58,9 +69,14 @@ def uses_external_routines(forms: list[ListDatum]) -> bool:
 
 
 def read_routines(file: Path, required: bool = True) -> dict[str, DeckFunction]:
-    """The routines of a file and its namesakes in other languages, by lower-case name; a `required` file must exist."""
+    """The routines of a file and its namesakes in other languages, by lower-case name; a `required`
+    file must exist."""
     if required and not file.exists():
-        candidates = [p.name for p in file.parent.glob("*") if p.suffix in SUFFIXES] if file.parent.exists() else []
+        candidates = (
+            [p.name for p in file.parent.glob("*") if p.suffix in SUFFIXES]
+            if file.parent.exists()
+            else []
+        )
         raise ModelError(f"no file {file}.{did_you_mean(file.name, candidates)}")
     if file.suffix not in SUFFIXES:
         expected = f"a file of Python, C or Fortran ({', '.join(SUFFIXES)})"
@@ -71,8 +87,12 @@ def read_routines(file: Path, required: bool = True) -> dict[str, DeckFunction]:
         language: _source_by_procedure(homes, suffix, language)
         for language, suffix in (("c", ".c"), ("fortran", ".f90"))
     }
-    names = dict.fromkeys([*functions, *(name for routine_texts in texts.values() for name in routine_texts)])
-    return {n: DeckFunction(functions.get(n), texts["c"].get(n), texts["fortran"].get(n)) for n in names}
+    names = dict.fromkeys(
+        [*functions, *(name for routine_texts in texts.values() for name in routine_texts)]
+    )
+    return {
+        n: DeckFunction(functions.get(n), texts["c"].get(n), texts["fortran"].get(n)) for n in names
+    }
 
 
 def _source_by_procedure(homes: list[Path], suffix: str, language: str) -> dict[str, str]:
@@ -81,19 +101,24 @@ def _source_by_procedure(homes: list[Path], suffix: str, language: str) -> dict[
     for path in dict.fromkeys(home.with_suffix(suffix) for home in homes):
         if path.is_file():
             text = read_text(path)
-            text_of |= {name: text for name in procedure_arities(text, language) if name not in text_of}
+            text_of |= {
+                name: text for name in procedure_arities(text, language) if name not in text_of
+            }
     return text_of
 
 
 def _own_functions(file: Path) -> dict[str, Any]:
-    """The functions that files of one folder define, as far as a Python file has them; not others that it imports."""
+    """The functions that files of one folder define, as far as a Python file has them; not others
+    that it imports."""
     try:
         with import_from_folder(file):
             namespace = runpy.run_path(str(file))
     except BellcrankError:
         raise
     except Exception as error:
-        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
+        lines = [
+            f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)
+        ]
         location = f"{file}, line {lines[-1]}" if lines else str(file)
         raise ModelError(f"{location}: {type(error).__name__}: {error}") from error
     functions = {
@@ -110,4 +135,6 @@ def _defining_file(function: Any) -> Path:
 
 def python_files(routines: Mapping[str, DeckFunction]) -> list[Path]:
     """The Python files that define routines."""
-    return list(dict.fromkeys(_defining_file(r.python) for r in routines.values() if r.python is not None))
+    return list(
+        dict.fromkeys(_defining_file(r.python) for r in routines.values() if r.python is not None)
+    )

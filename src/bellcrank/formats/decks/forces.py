@@ -12,7 +12,8 @@ DUMMIES = ("x", "x0", "v")
 
 
 def add_force(deck: DeckState, arguments: MacroArguments) -> None:
-    """A force along a direction or between two points; see `System.add_force` and `System.add_strut`."""
+    """A force along a direction or between two points; see `System.add_force` and
+    `System.add_strut`."""
     names, values = deck.names, deck.values
     name = names.new_name(arguments.required[0], "force", names.forces)
     p, r = (arguments.keyword_value(key, names.point_name, "o") for key in ("point1", "point2"))
@@ -21,7 +22,10 @@ def add_force(deck: DeckState, arguments: MacroArguments) -> None:
     if arguments.macro.name == "add-strut":
         options["between"] = (p, r)
     else:
-        options |= {"direction": arguments.keyword_value("direction", values.read_direction, DOWN), "at": p}
+        options |= {
+            "direction": arguments.keyword_value("direction", values.read_direction, DOWN),
+            "at": p,
+        }
         options |= {} if r == "o" else {"against": r}
     options |= {} if dummies == DUMMIES else {"dummies": dummies}
     names.forces.add(name)
@@ -33,15 +37,24 @@ def add_moment(deck: DeckState, arguments: MacroArguments) -> None:
     """A moment between two bodies; see `System.add_moment`."""
     names, values = deck.names, deck.values
     name = names.new_name(arguments.required[0], "moment", names.forces)
-    acting_on, against = (arguments.keyword_value(key, names.body_name, "n") for key in ("body1", "body2"))
+    acting_on, against = (
+        arguments.keyword_value(key, names.body_name, "n") for key in ("body1", "body2")
+    )
     options = {"magnitude": _read_magnitude(deck, arguments, name, ())}
-    options |= {"direction": arguments.keyword_value("direction", values.read_direction, DOWN), "on": acting_on}
+    options |= {
+        "direction": arguments.keyword_value("direction", values.read_direction, DOWN),
+        "on": acting_on,
+    }
     options |= {} if against == "n" else {"against": against}
     names.forces.add(name)
-    deck.add_call("add_moment", name, **options, **arguments.system_options(label=("name", values.read_text)))
+    deck.add_call(
+        "add_moment", name, **options, **arguments.system_options(label=("name", values.read_text))
+    )
 
 
-def _read_magnitude(deck: DeckState, arguments: MacroArguments, name: str, dummies: tuple[str, ...]) -> Any:
+def _read_magnitude(
+    deck: DeckState, arguments: MacroArguments, name: str, dummies: tuple[str, ...]
+) -> Any:
     """The magnitude; by default a constant that is called like the force."""
     if "magnitude" in arguments.keywords:
         return deck.values.read_scalar(arguments.keywords["magnitude"], ":magnitude", dummies)
@@ -66,11 +79,18 @@ def add_output(deck: DeckState, arguments: MacroArguments) -> None:
     """An output channel; see `System.add_output`."""
     expression, short = arguments.required
     values = deck.values
-    value, name = values.read_scalar(expression, "expression"), values.read_text(short, "short-name")
+    value, name = (
+        values.read_scalar(expression, "expression"),
+        values.read_text(short, "short-name"),
+    )
     if not name:
         raise short.error("short-name is empty")
-    words = arguments.system_options(label=("long-name", values.read_text), generic=("gen-name", values.read_text))
-    options = arguments.system_options(body=("body", deck.names.body_name), units=("units", values.read_units))
+    words = arguments.system_options(
+        label=("long-name", values.read_text), generic=("gen-name", values.read_text)
+    )
+    options = arguments.system_options(
+        body=("body", deck.names.body_name), units=("units", values.read_units)
+    )
     deck.add_call("add_output", name, value, **words, **options)
 
 

@@ -1,8 +1,8 @@
 """F-strings: formulas of a deck to formulas of Bellcrank (Sayers 1990, Table A.2.1).
 
 In:  an `FormulaStringDatum` and the `DeckNames` so far. Out: the same formula as text, in lower case, in which #symbol,
-func(name, ...), Q(i), U(i) and the points have become what Bellcrank calls them. Names that do not exist, unknown
-functions and wrong numbers of arguments are errors at their place in the deck.
+func(name, ...), Q(i), U(i) and the points have become what Bellcrank calls them. Names that do not
+exist, unknown functions and wrong numbers of arguments are errors at their place in the deck.
 """
 
 from __future__ import annotations
@@ -12,7 +12,12 @@ from collections.abc import Callable, Mapping
 
 from bellcrank.core.errors import ExpressionError, did_you_mean
 from bellcrank.formats.decks.names import DeckNames
-from bellcrank.formats.decks.reader import FormulaStringDatum, NumberDatum, SymbolDatum, UnitVectorDatum
+from bellcrank.formats.decks.reader import (
+    FormulaStringDatum,
+    NumberDatum,
+    SymbolDatum,
+    UnitVectorDatum,
+)
 from bellcrank.symbolic.expr.formula_parser import SyntaxNode, parse_formula, postorder_syntax
 from bellcrank.symbolic.expr.function_table import CALLED
 
@@ -31,13 +36,17 @@ SPACE = re.compile(r"\s+")
 Edit = tuple[int, int, str]
 
 
-def translate_formula(datum: FormulaStringDatum, names: DeckNames, dummies: tuple[str, ...] = ()) -> str:
+def translate_formula(
+    datum: FormulaStringDatum, names: DeckNames, dummies: tuple[str, ...] = ()
+) -> str:
     """The formula of an F-string; `dummies` are names that have a meaning in it alone."""
     return _FormulaTranslator(datum, names, dummies).translate()
 
 
 class _FormulaTranslator:
-    def __init__(self, datum: FormulaStringDatum, names: DeckNames, dummies: tuple[str, ...]) -> None:
+    def __init__(
+        self, datum: FormulaStringDatum, names: DeckNames, dummies: tuple[str, ...]
+    ) -> None:
         self.datum, self.names, self.dummies = datum, names, dummies
         self.text = datum.text.lower() if datum.text.lower().isascii() else datum.text
         self.edits: list[Edit] = []
@@ -61,7 +70,11 @@ class _FormulaTranslator:
                 self._translate_call(node)
             elif node.op == "unit":
                 self.names.known_body(node.args[0], self.error_at(node.position))
-            elif node.op == "name" and node.position not in self.hashed and node.args[0] not in self.dummies:
+            elif (
+                node.op == "name"
+                and node.position not in self.hashed
+                and node.args[0] not in self.dummies
+            ):
                 self._translate_scalar(node)
         return self._apply_edits()
 
@@ -84,10 +97,15 @@ class _FormulaTranslator:
             case UnitVectorDatum(body=body, axis=axis):
                 return f"[{self.names.known_body(body, fail)}{axis}]"
             case SymbolDatum() as symbol:
-                return self.names.scalar_name(self.names.symbol_name(symbol, "symbol"), symbol, fail)
+                return self.names.scalar_name(
+                    self.names.symbol_name(symbol, "symbol"), symbol, fail
+                )
             case None:
                 candidates = [*self.names.defined, *self.names.values]
-                raise fail(f"#{name}: nothing has been given to '{name}' with setf.{did_you_mean(name, candidates)}")
+                raise fail(
+                    f"#{name}: nothing has been given to '{name}' with "
+                    f"setf.{did_you_mean(name, candidates)}"
+                )
         raise fail(f"#{name}: the value of '{name}' cannot stand in a formula")
 
     def _non_scalar_names(self, root: SyntaxNode) -> set[int]:
@@ -118,22 +136,29 @@ class _FormulaTranslator:
         if name in ARITY and len(node.children) not in ARITY[name]:
             expected = " or ".join(map(str, ARITY[name]))
             raise fail(
-                f"{name}() takes {expected} argument{'' if expected == '1' else 's'}, {len(node.children)} given"
+                f"{name}() takes {expected} argument{'' if expected == '1' else 's'}, "
+                f"{len(node.children)} given"
             )
         if name in STATES:
             self._translate_state(node, name, fail)
         elif name in ("pos", "vel"):
             for child in node.children:
-                point = self.names.known_point(self._require_name(child, "a point"), self.error_at(child.position))
+                point = self.names.known_point(
+                    self._require_name(child, "a point"), self.error_at(child.position)
+                )
                 self._add_edit(child, point)
         elif name == "rot":
             self.names.known_body(
-                self._require_name(node.children[0], "a body"), self.error_at(node.children[0].position)
+                self._require_name(node.children[0], "a body"),
+                self.error_at(node.children[0].position),
             )
         elif name == "fm":
             force = self._require_name(node.children[0], "a force or moment")
             if force not in self.names.forces:
-                raise fail(f"no force or moment has the name '{force}'.{did_you_mean(force, self.names.forces)}")
+                raise fail(
+                    f"no force or moment has the name "
+                    f"'{force}'.{did_you_mean(force, self.names.forces)}"
+                )
         elif name in RENAMED:
             self.edits.append((node.position, node.position + len(name), RENAMED[name]))
 
@@ -146,8 +171,12 @@ class _FormulaTranslator:
         if text != node.args[0]:
             self.edits.append((node.position, node.position + len(node.args[0]), text))
 
-    def _translate_state(self, node: SyntaxNode, name: str, fail: Callable[[str], ExpressionError]) -> None:
-        match = re.compile(rf"{name}\s*\(\s*(\d{{1,9}})\s*\)", re.ASCII).match(self.text, node.position)
+    def _translate_state(
+        self, node: SyntaxNode, name: str, fail: Callable[[str], ExpressionError]
+    ) -> None:
+        match = re.compile(rf"{name}\s*\(\s*(\d{{1,9}})\s*\)", re.ASCII).match(
+            self.text, node.position
+        )
         if match is None:
             raise fail(f"{name}(i) takes a whole number, as in {name}(1)")
         self.edits.append((*match.span(), self.names.state_name(name, int(match[1]), fail)))
@@ -164,7 +193,10 @@ class _FormulaTranslator:
             if earlier_count != count:
                 raise fail(f"func({name}, ...) has {count} arguments here, {earlier_count} before")
             if name in ARITY or name in CALLED:
-                raise fail(f"'{name}' has a meaning of its own and cannot be an external function; rename it")
+                raise fail(
+                    f"'{name}' has a meaning of its own and cannot be an external function; "
+                    f"rename it"
+                )
         self.edits.append((*match.span(), f"{name}("))
 
     def _apply_edits(self) -> str:

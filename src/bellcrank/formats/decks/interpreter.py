@@ -13,10 +13,22 @@ from bellcrank.core.errors import ModelError
 from bellcrank.core.units import UNIT_SYSTEMS
 from bellcrank.formats.decks.bodies import add_body, add_point
 from bellcrank.formats.decks.deck import Deck, Routines
-from bellcrank.formats.decks.forces import add_accelerations, add_force, add_gravity, add_moment, add_output
+from bellcrank.formats.decks.forces import (
+    add_accelerations,
+    add_force,
+    add_gravity,
+    add_moment,
+    add_output,
+)
 from bellcrank.formats.decks.macros import MacroArguments, parse_arguments
 from bellcrank.formats.decks.partial_mechanism import composite_centres
-from bellcrank.formats.decks.reader import Datum, FormulaStringDatum, ListDatum, StringDatum, SymbolDatum
+from bellcrank.formats.decks.reader import (
+    Datum,
+    FormulaStringDatum,
+    ListDatum,
+    StringDatum,
+    SymbolDatum,
+)
 from bellcrank.formats.decks.routines import add_subroutine, check_variables, declare_functions
 from bellcrank.formats.decks.settings import MACROS
 from bellcrank.formats.decks.state import TITLE, DeckState
@@ -25,7 +37,9 @@ from bellcrank.model.scope import RESERVED
 MOST_FORMS, MOST_PROBLEMS = 5000, 20
 
 
-def interpret_deck(forms: Sequence[ListDatum], routines: Routines | None = None, name: str = "deck") -> Deck:
+def interpret_deck(
+    forms: Sequence[ListDatum], routines: Routines | None = None, name: str = "deck"
+) -> Deck:
     """The deck that forms stand for."""
     if len(forms) > MOST_FORMS:
         raise ModelError(f"{name}: a deck may have {MOST_FORMS} forms, this one has {len(forms)}")
@@ -61,7 +75,8 @@ class DeckInterpreter(DeckState):
         super().add_call(method, *args, **options)
 
     def _enter_anyway(self, form: ListDatum) -> None:
-        """What a broken form was to enter is known from now on, so that it is not reported again and again."""
+        """What a broken form was to enter is known from now on, so that it is not reported again
+        and again."""
         head, symbol = (*form.items, None, None)[:2]
         if isinstance(head, SymbolDatum) and isinstance(symbol, SymbolDatum):
             if head.name == "add-body" and symbol.name not in self.names.bodies:
@@ -85,13 +100,16 @@ class DeckInterpreter(DeckState):
 
     def _declare_order(self, arguments_given: MacroArguments) -> None:
         self.add_call(
-            arguments_given.macro.name, *(self._small_quantity(arguments_given, d) for (d,) in arguments_given.rest)
+            arguments_given.macro.name,
+            *(self._small_quantity(arguments_given, d) for (d,) in arguments_given.rest),
         )
 
     def _small_quantity(self, arguments_given: MacroArguments, datum: Any) -> str:
         value = self.values.read_scalar(datum, f"an argument of {arguments_given.macro.name}")
         if not isinstance(value, str):
-            raise datum.error(f"{arguments_given.macro.name} takes symbols, not {datum.message_text}")
+            raise datum.error(
+                f"{arguments_given.macro.name} takes symbols, not {datum.message_text}"
+            )
         return value
 
     def _set_values(self, arguments_given: MacroArguments) -> None:
@@ -124,7 +142,9 @@ class DeckInterpreter(DeckState):
     def _new_definition_name(self, name: str) -> str:
         """A name for a formula that no scalar of the deck and no earlier formula has."""
         used_names = {d.lower() for d in self.system.description.definitions}
-        used_names |= self.bare | RESERVED | {"x", "x0", "v"} | set(self.declared) | set(self.names.scalars)
+        used_names |= (
+            self.bare | RESERVED | {"x", "x0", "v"} | set(self.declared) | set(self.names.scalars)
+        )
         candidates = (name if i == 0 else f"{name}_{i + 1}" for i in range(len(used_names) + 1))
         return next(c for c in candidates if c not in used_names)
 
@@ -132,14 +152,19 @@ class DeckInterpreter(DeckState):
         (expression,) = arguments_given.required
         text = self.values.read_scalar(expression, "zero-exp")
         self.add_call(
-            "add_constraint", text, **arguments_given.system_options(eliminate=("variable", self._eliminated_speed))
+            "add_constraint",
+            text,
+            **arguments_given.system_options(eliminate=("variable", self._eliminated_speed)),
         )
         self.names.constrained = True
 
     def _eliminated_speed(self, datum: Datum, label: str) -> str:
         state = str(self.values.read_scalar(datum, label))
         if not state.startswith(("q(", "u(")):
-            raise datum.error(f'{label} must be a coordinate or a speed, such as !"u(1)", not {datum.message_text}')
+            raise datum.error(
+                f'{label} must be a coordinate or a speed, such as !"u(1)", not '
+                f"{datum.message_text}"
+            )
         return f"u{state[1:]}"  # a coordinate goes together with its speed
 
     def _no_movement(self, arguments_given: MacroArguments) -> None:
@@ -163,8 +188,14 @@ class DeckInterpreter(DeckState):
         externals = {e.name for e in self.system.description.externals}
         missing = sorted(n for n in self.called & externals if n not in self.routines)
         if missing:
-            problem = f"there is no routine for {', '.join(missing)}, so the model can be derived but not run"
-            remedy = "a file next to the deck holds it as a Python function (.py), or in C (.c) or Fortran (.f90)"
+            problem = (
+                f"there is no routine for {', '.join(missing)}, so the model can be derived but "
+                f"not run"
+            )
+            remedy = (
+                "a file next to the deck holds it as a Python function (.py), or in C (.c) or "
+                "Fortran (.f90)"
+            )
             self.deck.remarks.append(f"{self.name}: {problem}; {remedy}")
 
 
@@ -185,4 +216,9 @@ HANDLERS: dict[str, Callable[[DeckInterpreter, MacroArguments], None]] = {
     "small": DeckInterpreter._declare_order,
     "large": DeckInterpreter._declare_order,
 }
-NOTHING = {"reset", "dynamics", "write-sim", *UNIT_SYSTEMS}  # done when asked for, or looked up before
+NOTHING = {
+    "reset",
+    "dynamics",
+    "write-sim",
+    *UNIT_SYSTEMS,
+}  # done when asked for, or looked up before

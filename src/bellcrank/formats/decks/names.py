@@ -1,8 +1,10 @@
-"""Names of a deck: bodies, points, forces, variables, routines, Lisp symbols with a value, and scalars met so far.
+"""Names of a deck: bodies, points, forces, variables, routines, Lisp symbols with a value, and
+scalars met so far.
 
-AUTOSIM evaluates each form as it is read, so a name must have been entered before it is used, and Q(i) and U(i) count
-what is there at that moment: speeds that a constraint has removed are no longer counted (Sayers 1990, section 8.1.6).
-Here these become the stable names of Bellcrank, q(b, i) and u(b, i).
+AUTOSIM evaluates each form as it is read, so a name must have been entered before it is used, and
+Q(i) and U(i) count what is there at that moment: speeds that a constraint has removed are no longer
+counted (Sayers 1990, section 8.1.6). Here these become the stable names of Bellcrank, q(b, i) and
+u(b, i).
 """
 
 from __future__ import annotations
@@ -17,7 +19,12 @@ from bellcrank.formats.decks.reader import Datum, SymbolDatum
 from bellcrank.model.scope import RESERVED
 
 NAME = re.compile(r"[a-z_]\w*", re.ASCII)
-POINTS = (("cmb", "cm"), ("cm", "cm"), ("0", "origin"), ("j", "joint"))  # endings of the points of a body
+POINTS = (
+    ("cmb", "cm"),
+    ("cm", "cm"),
+    ("0", "origin"),
+    ("j", "joint"),
+)  # endings of the points of a body
 FREE = {"fm", "mag", "dir", "norm"}  # functions whose names may be parameters too
 
 
@@ -40,16 +47,22 @@ class DeckNames:
     points: dict[str, str] = field(default_factory=dict)  # name, body
     forces: set[str] = field(default_factory=set)
     variables: dict[str, Datum] = field(default_factory=dict)
-    functions: dict[str, int] = field(default_factory=dict)  # external functions and their number of arguments
+    functions: dict[str, int] = field(
+        default_factory=dict
+    )  # external functions and their number of arguments
     values: dict[str, Datum] = field(default_factory=dict)  # Lisp symbols with a value
-    defined: dict[str, str] = field(default_factory=dict)  # Lisp symbols whose value is a formula: name in the model
+    defined: dict[str, str] = field(
+        default_factory=dict
+    )  # Lisp symbols whose value is a formula: name in the model
     scalars: dict[str, Datum] = field(default_factory=dict)  # parameters met, with the first place
     constrained: bool = False
     gees: str = "g"
     """What the acceleration of gravity GEES is called in the model."""
     composite: set[str] = field(default_factory=set)
     """Bodies whose point CM is used: the mass centre with all that is fixed to the body."""
-    centres: dict[str, str] = field(default_factory=dict)  # these points, where they are not the body's own mass centre
+    centres: dict[str, str] = field(
+        default_factory=dict
+    )  # these points, where they are not the body's own mass centre
 
     # ---- what a symbol stands for
 
@@ -58,7 +71,10 @@ class DeckNames:
         if not isinstance(datum, SymbolDatum):
             raise datum.error(f"{label} must be a symbol, not {datum.message_text}")
         if not NAME.fullmatch(datum.name):
-            raise datum.error(f"{label} '{datum.name}': a name starts with a letter and holds letters, digits and _")
+            raise datum.error(
+                f"{label} '{datum.name}': a name starts with a letter and holds letters, "
+                f"digits and _"
+            )
         return datum.name
 
     def new_name(self, datum: Datum, label: str, existing: Iterable[str]) -> str:
@@ -73,7 +89,10 @@ class DeckNames:
     def known_body(self, name: str, fail: Callable[[str], Exception], label: str = "body") -> str:
         if name not in self.bodies:
             listed = ", ".join(self.bodies)
-            raise fail(f"{label} '{name}' does not exist.{did_you_mean(name, self.bodies)} Bodies so far: {listed}.")
+            raise fail(
+                f"{label} '{name}' does not exist.{did_you_mean(name, self.bodies)} Bodies "
+                f"so far: {listed}."
+            )
         return name
 
     def point_name(self, datum: Datum, label: str) -> str:
@@ -92,7 +111,10 @@ class DeckNames:
                         return self.centres[body]
                 return "o" if body == "n" else f"{body}.{tail}"
         points = ["o", *self.points, *(f"{b}0" for b in self.bodies if b != "n")]
-        raise fail(f"{label} '{name}' does not exist.{did_you_mean(name, points)} Points so far: {', '.join(points)}.")
+        raise fail(
+            f"{label} '{name}' does not exist.{did_you_mean(name, points)} Points so far: "
+            f"{', '.join(points)}."
+        )
 
     def scalar_name(self, name: str, datum: Datum, fail: Callable[[str], Exception]) -> str:
         """A parameter or variable; new ones are parameters."""
@@ -101,7 +123,9 @@ class DeckNames:
             return name
         if name in RESERVED - FREE or name in ("x", "x0", "v"):
             hint = " outside of a magnitude" if name in ("x", "x0", "v") else ""
-            raise fail(f"'{name}' has a meaning of its own and cannot be a parameter{hint}; rename it")
+            raise fail(
+                f"'{name}' has a meaning of its own and cannot be a parameter{hint}; rename it"
+            )
         if name in self.defined.values():
             clash = "is the name of a formula (setf) and cannot be a parameter as well"
             raise fail(f"'{name}' {clash}; rename one of them")
@@ -119,7 +143,8 @@ class DeckNames:
         return self.speeds_now() if self.constrained else self._states("u")
 
     def _states(self, letter: str) -> list[str]:
-        """Stable names of Q(1), Q(2) ... or all U(i): bodies depth first, children in order of entry."""
+        """Stable names of Q(1), Q(2) ... or all U(i): bodies depth first, children in order of
+        entry."""
         states: list[str] = []
         stack = ["n"]
         while stack:
@@ -149,4 +174,6 @@ class DeckNames:
 
 def is_nil(datum: Any) -> bool:
     """NIL and () are false; everything else is true."""
-    return (isinstance(datum, SymbolDatum) and datum.name == "nil") or getattr(datum, "items", None) == ()
+    return (isinstance(datum, SymbolDatum) and datum.name == "nil") or getattr(
+        datum, "items", None
+    ) == ()

@@ -1,4 +1,5 @@
-"""The machine as far as a deck has described it: what can be asked of it before the last form is read."""
+"""The machine as far as a deck has described it: what can be asked of it before the last form is
+read."""
 
 from __future__ import annotations
 
@@ -10,7 +11,16 @@ from bellcrank.core.errors import ModelError
 from bellcrank.mechanics.kinematics.analysis import analyse
 from bellcrank.model.build_mechanism import build_mechanism
 from bellcrank.symbolic.expr import Expr
-from bellcrank.symbolic.vector.basis import IDENTITY, NULL, Mat3, Vec3, add3, matvec, neg3, transpose
+from bellcrank.symbolic.vector.basis import (
+    IDENTITY,
+    NULL,
+    Mat3,
+    Vec3,
+    add3,
+    matvec,
+    neg3,
+    transpose,
+)
 
 
 def independent_speeds(system: System) -> list[str]:
@@ -19,7 +29,8 @@ def independent_speeds(system: System) -> list[str]:
 
 
 def composite_centres(system: System, bodies: set[str]) -> dict[str, tuple[str, ...]]:
-    """Mass centres of bodies with all that is fixed to them, where these differ from the bodies' own (eq. 8.1.15)."""
+    """Mass centres of bodies with all that is fixed to them, where these differ from the bodies'
+    own (eq. 8.1.15)."""
     try:
         mechanism, checker = build_mechanism(system.description)
     except ModelError:
@@ -27,7 +38,9 @@ def composite_centres(system: System, bodies: set[str]) -> dict[str, tuple[str, 
     if checker.problems:
         return {}
     mechanism_bodies = [b for b in mechanism.bodies if b.name in bodies]
-    return {b.name: tuple(map(str, b.composite_cm)) for b in mechanism_bodies if b.composite_cm != b.cm}
+    return {
+        b.name: tuple(map(str, b.composite_cm)) for b in mechanism_bodies if b.composite_cm != b.cm
+    }
 
 
 class ReferenceConfiguration:
@@ -42,7 +55,9 @@ class ReferenceConfiguration:
             return IDENTITY, NULL
         return self.checker.nominal_pose(self.checker.index[body])
 
-    def direction_in_body(self, source: str, target: str, components: Sequence[Any]) -> tuple[Any, ...]:
+    def direction_in_body(
+        self, source: str, target: str, components: Sequence[Any]
+    ) -> tuple[Any, ...]:
         """A direction along the axes of one body, along those of another."""
         v = tuple(self.checker.scope.to_scalar(x) for x in components)
         (R_G, _), (R_W, _) = self._nominal_pose(source), self._nominal_pose(target)

@@ -1,8 +1,9 @@
 """Reader: the text of a deck to data, each piece with its place. Nothing is executed.
 
 In:  the text of a file. Out: its top-level forms as `ListDatum`s of symbols, keywords, numbers, strings, F-strings,
-unit vectors, lists and arrays (Sayers 1990, Appendix A.1 and A.2). What the forms mean is left to `interpret`. Work is
-bounded: long decks, deep nesting and long numbers are errors, and the reader never calls itself.
+unit vectors, lists and arrays (Sayers 1990, Appendix A.1 and A.2). What the forms mean is left to
+`interpret`. Work is bounded: long decks, deep nesting and long numbers are errors, and the reader
+never calls itself.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ class DeckSource:
     def error_at(self, offset: int, message: str) -> ExpressionError:
         """The error for something wrong at this place."""
         line, column = self.line_and_column(offset)
-        return ExpressionError(f"{self.name}, line {line}, column {column}: {message}", self.text, offset)
+        return ExpressionError(
+            f"{self.name}, line {line}, column {column}: {message}", self.text, offset
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,9 @@ def walk_data(forms: Iterable[Datum]) -> Iterator[Datum]:
 def read_deck(text: str, name: str = "deck") -> list[ListDatum]:
     """The top-level forms of a deck."""
     if len(text) > LONGEST_DECK:
-        raise ModelError(f"{name}: a deck may have {LONGEST_DECK} characters, this one has {len(text)}")
+        raise ModelError(
+            f"{name}: a deck may have {LONGEST_DECK} characters, this one has {len(text)}"
+        )
     return _DeckReader(DeckSource(text, name)).read()
 
 
@@ -178,14 +183,22 @@ class _DeckReader:
         if self.stack:
             first = self.stack[0]
             hint = "; the form at line {} starts inside it"
-            remark = "" if first.inside is None else hint.format(self.source.line_and_column(first.inside)[0])
+            remark = (
+                ""
+                if first.inside is None
+                else hint.format(self.source.line_and_column(first.inside)[0])
+            )
             raise self.source.error_at(first.offset, f"'(' is never closed{remark}")
         return self.forms
 
     def _push_parenthesis(self, kind: str, offset: int) -> None:
         if len(self.stack) >= DEEPEST:
             raise self.source.error_at(offset, f"parentheses may be {DEEPEST} deep")
-        if self.stack and self.stack[0].inside is None and self.source.line_and_column(offset)[1] == 1:
+        if (
+            self.stack
+            and self.stack[0].inside is None
+            and self.source.line_and_column(offset)[1] == 1
+        ):
             self.stack[0].inside = offset
         self.stack.append(_OpenParenthesis(kind, offset, []))
 
@@ -201,7 +214,10 @@ class _DeckReader:
         elif isinstance(datum, ListDatum):
             self.forms.append(datum)
         else:
-            raise datum.error(f"{datum.message_text} stands outside of all forms; a form is a list such as (reset)")
+            raise datum.error(
+                f"{datum.message_text} stands outside of all forms; a form is a list such "
+                f"as (reset)"
+            )
 
     def _read_tokens(self) -> Iterator[tuple[str, int]]:
         """Parentheses with what opens them; everything else is read on the way."""
@@ -221,15 +237,21 @@ class _DeckReader:
             elif c in '"!':
                 position = self._read_string(position)
             elif c == "#":
-                opened = next((w for w in OPENED if text[position : position + len(w)].lower() == w), None)
+                opened = next(
+                    (w for w in OPENED if text[position : position + len(w)].lower() == w), None
+                )
                 if opened is None:
-                    raise self.source.error_at(position, "after '#' comes ( or 2a(; nothing else is read")
+                    raise self.source.error_at(
+                        position, "after '#' comes ( or 2a(; nothing else is read"
+                    )
                 yield opened, position
                 position += len(opened)
             elif c == "[":
                 position = self._unit_vector(position)
             elif c in ",`":
-                raise self.source.error_at(position, f"{c!r} has no meaning in a deck: nothing is evaluated")
+                raise self.source.error_at(
+                    position, f"{c!r} has no meaning in a deck: nothing is evaluated"
+                )
             else:
                 position = self._read_word(position)
 
@@ -260,13 +282,17 @@ class _DeckReader:
         if formula:
             self._append_datum(FormulaStringDatum(self.source, start + 1, inside))
         else:
-            self._append_datum(StringDatum(self.source, start, re.sub(r"\\(.)", r"\1", inside, flags=re.DOTALL)))
+            self._append_datum(
+                StringDatum(self.source, start, re.sub(r"\\(.)", r"\1", inside, flags=re.DOTALL))
+            )
         return match.end()
 
     def _unit_vector(self, position: int) -> int:
         match = UNIT_VECTOR.match(self.text, position)
         if match is None:
-            raise self.source.error_at(position, "a unit vector is written [b1]: a body and an axis 1, 2 or 3")
+            raise self.source.error_at(
+                position, "a unit vector is written [b1]: a body and an axis 1, 2 or 3"
+            )
         self._append_datum(UnitVectorDatum(self.source, position, match[1].lower(), int(match[2])))
         return match.end()
 
@@ -276,9 +302,13 @@ class _DeckReader:
         word = self.text[position:end]
         bad_index = next((i for i, c in enumerate(word) if not "!" <= c <= "~"), None)
         if bad_index is not None:
-            raise self.source.error_at(position + bad_index, f"unexpected character {word[bad_index]!r}")
+            raise self.source.error_at(
+                position + bad_index, f"unexpected character {word[bad_index]!r}"
+            )
         if len(word) > LONGEST_WORD:
-            raise self.source.error_at(position, f"a word may have {LONGEST_WORD} characters, this one has {len(word)}")
+            raise self.source.error_at(
+                position, f"a word may have {LONGEST_WORD} characters, this one has {len(word)}"
+            )
         if word.startswith(":"):
             self._append_datum(KeywordDatum(self.source, position, word.lower()))
         else:

@@ -19,26 +19,44 @@ MEMORY = 16
 COMMENT = {"c": re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL), "fortran": re.compile(r"![^\n]*")}
 HEAD = {
     "c": re.compile(r"^(?:double|void)\s+(\w+)\s*\(([^()]*)\)\s*\{", re.MULTILINE),
-    "fortran": re.compile(r"^[ \t]*(?:pure[ \t]+)?(?:function|subroutine)[ \t]+(\w+)[ \t]*\(([^()]*)\)", re.M | re.I),
+    "fortran": re.compile(
+        r"^[ \t]*(?:pure[ \t]+)?(?:function|subroutine)[ \t]+(\w+)[ \t]*\(([^()]*)\)", re.M | re.I
+    ),
 }
 
 
 def procedure_arities(text: str, language: str) -> dict[str, int]:
-    """Procedures in a text of "c" or "fortran" (where capitals do not matter), and the numbers of their arguments."""
+    """Procedures in a text of "c" or "fortran" (where capitals do not matter), and the numbers of
+    their arguments."""
     matches = HEAD[language].findall(COMMENT[language].sub(" " * (language == "c"), text))
-    argument_counts = [0 if listed.strip() in ("", "void") else listed.count(",") + 1 for _, listed in matches]
-    return {name if language == "c" else name.lower(): n for (name, _), n in zip(matches, argument_counts, strict=True)}
+    argument_counts = [
+        0 if listed.strip() in ("", "void") else listed.count(",") + 1 for _, listed in matches
+    ]
+    return {
+        name if language == "c" else name.lower(): n
+        for (name, _), n in zip(matches, argument_counts, strict=True)
+    }
 
 
 def add_subroutine(deck: DeckState, arguments: MacroArguments) -> None:
-    """A routine that sets declared variables; see `System.add_external`. Its other arguments are what it gets."""
-    section, name = _call_phase(deck, arguments), deck.names.new_name(arguments.required[1], "subroutine", deck.called)
+    """A routine that sets declared variables; see `System.add_external`. Its other arguments are
+    what it gets."""
+    section, name = (
+        _call_phase(deck, arguments),
+        deck.names.new_name(arguments.required[1], "subroutine", deck.called),
+    )
     deck.called.add(name)
     listed = [datum for (datum,) in arguments.rest]
     set_here = [d for d in listed if isinstance(d, SymbolDatum) and d.name in deck.declared]
     returns = [d.name for d in set_here]
-    inputs = [deck.values.read_scalar(d, f"argument {i}") for i, d in enumerate(listed, 1) if d not in set_here]
-    repeated = next((d for d in listed if isinstance(d, SymbolDatum) and d.name in deck.returned), None)
+    inputs = [
+        deck.values.read_scalar(d, f"argument {i}")
+        for i, d in enumerate(listed, 1)
+        if d not in set_here
+    ]
+    repeated = next(
+        (d for d in listed if isinstance(d, SymbolDatum) and d.name in deck.returned), None
+    )
     if repeated is not None:
         raise repeated.error(f"'{repeated.name}' is set by another subroutine already")
     if not returns:
@@ -48,7 +66,9 @@ def add_subroutine(deck: DeckState, arguments: MacroArguments) -> None:
     deck.returned.update(returns)
     options: dict[str, Any] = {"arguments": tuple(inputs), "returns": tuple(returns)}
     options |= {} if section == "difeqn" else {"when": PLACES[section]}
-    deck.add_call("add_external", name, **options, **_find_routine(deck, name, len(inputs), bool(returns)))
+    deck.add_call(
+        "add_external", name, **options, **_find_routine(deck, name, len(inputs), bool(returns))
+    )
 
 
 def check_variables(deck: DeckState, arguments: MacroArguments) -> None:
@@ -57,7 +77,9 @@ def check_variables(deck: DeckState, arguments: MacroArguments) -> None:
     for (datum,) in arguments.rest:
         name = deck.names.symbol_name(datum, "variable")
         if name in RESERVED:
-            raise datum.error(f"'{name}' has a meaning of its own and cannot be a variable; rename it")
+            raise datum.error(
+                f"'{name}' has a meaning of its own and cannot be a variable; rename it"
+            )
 
 
 def declare_functions(deck: DeckState) -> None:
@@ -67,8 +89,16 @@ def declare_functions(deck: DeckState) -> None:
             continue
         deck.called.add(name)
         routine = _find_routine(deck, name, count)
-        parameters = list(inspect.signature(routine["python"]).parameters)[:count] if "python" in routine else []
-        names = tuple(parameters) if len(parameters) == count else tuple(f"a{i + 1}" for i in range(count))
+        parameters = (
+            list(inspect.signature(routine["python"]).parameters)[:count]
+            if "python" in routine
+            else []
+        )
+        names = (
+            tuple(parameters)
+            if len(parameters) == count
+            else tuple(f"a{i + 1}" for i in range(count))
+        )
         deck.add_call("add_external", name, arguments=names, **routine)
 
 
@@ -81,7 +111,8 @@ def _call_phase(deck: DeckState, arguments: MacroArguments) -> str:
 
 
 def _find_routine(deck: DeckState, name: str, count: int, returns: bool = False) -> dict[str, Any]:
-    """The routine behind a name in all languages; its memory, c and fortran stand on the Python function."""
+    """The routine behind a name in all languages; its memory, c and fortran stand on the Python
+    function."""
     entry = deck.routines.get(name)
     if entry is None:
         return {}
@@ -93,23 +124,31 @@ def _find_routine(deck: DeckState, name: str, count: int, returns: bool = False)
         "fortran": getattr(function, "fortran", None) or routine.fortran,
     }
     for language, parameter_count in _argument_counts(options, name).items():
-        plain_count = parameter_count - (returns if language != "Python" else 0)  # an array for what it returns
+        plain_count = parameter_count - (
+            returns if language != "Python" else 0
+        )  # an array for what it returns
         if options["memory"] is None and plain_count == count + 1:
             options["memory"] = MEMORY
         if plain_count != count + bool(options["memory"]):
             expected = f"{count}{' and what it returns' * (returns and language != 'Python')}"
             expected += " and a memory" if options["memory"] else ""
             location = f"{deck.name}: routine '{name}' in {language}"
-            raise ModelError(f"{location} takes {parameter_count} arguments, but {expected} are given")
+            raise ModelError(
+                f"{location} takes {parameter_count} arguments, but {expected} are given"
+            )
     return {key: value for key, value in options.items() if value is not None}
 
 
 def _argument_counts(options: dict[str, Any], name: str) -> dict[str, int]:
     """How many arguments a routine takes in each language in which it can be reported."""
     counts_by_language = (
-        {} if options["python"] is None else {"Python": len(inspect.signature(options["python"]).parameters)}
+        {}
+        if options["python"] is None
+        else {"Python": len(inspect.signature(options["python"]).parameters)}
     )
     for language, key in (("C", "c"), ("Fortran", "fortran")):
-        if options[key] is not None and name in (argument_counts := procedure_arities(options[key], key)):
+        if options[key] is not None and name in (
+            argument_counts := procedure_arities(options[key], key)
+        ):
             counts_by_language[language] = argument_counts[name]
     return counts_by_language

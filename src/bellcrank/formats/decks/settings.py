@@ -1,7 +1,8 @@
-"""set-defaults, set-units and set-name: collected while the deck is read, given to the System at the end.
+"""set-defaults, set-units and set-name: collected while the deck is read, given to the System at
+the end.
 
-STEP, STOPT and IPRINT are settings of the run. What is set for a symbol that the model does not have is reported, not
-used.
+STEP, STOPT and IPRINT are settings of the run. What is set for a symbol that the model does not
+have is reported, not used.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class DeckSettings:
 
     def __init__(self, names: DeckNames, deck: Deck, file: str) -> None:
         self.names, self.deck, self.file, self.values = names, deck, file, ArgumentReader(names)
-        self.given: dict[str, dict[str, tuple[Any, Datum]]] = {method: {} for method in MACROS.values()}
+        self.given: dict[str, dict[str, tuple[Any, Datum]]] = {
+            method: {} for method in MACROS.values()
+        }
 
     def read_form(self, arguments: MacroArguments) -> None:
         """One form."""
@@ -47,7 +50,9 @@ class DeckSettings:
         value = self.names.symbol_value(datum)
         if not isinstance(value, NumberDatum):
             raise datum.error(f"the value of {name} must be a number, not {datum.message_text}")
-        if name in RUN and (value.value <= 0 or (name == "iprint" and value.value != int(value.value))):
+        if name in RUN and (
+            value.value <= 0 or (name == "iprint" and value.value != int(value.value))
+        ):
             kind = "whole number" if name == "iprint" else "number"
             raise datum.error(f"{name} must be a positive {kind}, not {datum.message_text}")
         return value.value
@@ -57,7 +62,9 @@ class DeckSettings:
         self._set_default_gravity(system)
         method_calls: list[SystemCall] = []
         externals = [e for e in system.description.externals if e.when in ("input", "echo")]
-        returned = {name for e in externals for name in e.returns}  # have units and words as parameters have
+        returned = {
+            name for e in externals for name in e.returns
+        }  # have units and words as parameters have
         for method in ("set_units", "set_defaults", "set_labels"):
             names = {*self.names.scalars, *(returned if method != "set_defaults" else ())}
             values = {n: v for n, (v, _) in self.given[method].items() if n in names}
@@ -69,7 +76,11 @@ class DeckSettings:
     def variable_options(self, name: str) -> dict[str, str]:
         """Units and label of a variable."""
         sources = (("units", "set_units"), ("label", "set_labels"))
-        return {option: self.given[method][name][0] for option, method in sources if name in self.given[method]}
+        return {
+            option: self.given[method][name][0]
+            for option, method in sources
+            if name in self.given[method]
+        }
 
     def _set_default_gravity(self, system: System) -> None:
         """GEES has the standard value of the unit system, with or without gravity."""
@@ -89,7 +100,9 @@ class DeckSettings:
                 line, column = symbol.source.line_and_column(symbol.offset)
                 location = f"{symbol.source.name}, line {line}, column {column}"
                 suggestion = did_you_mean(name, self.names.scalars)
-                self.deck.remarks.append(f"{location}: '{name}' is set, but the model has no such symbol.{suggestion}")
+                self.deck.remarks.append(
+                    f"{location}: '{name}' is set, but the model has no such symbol.{suggestion}"
+                )
 
     def _check_steps(self, values: dict[str, Any]) -> None:
         steps = values.get("stopt", 1.0) / values["step"]
@@ -98,7 +111,8 @@ class DeckSettings:
             symbol = self.given["set_defaults"]["step"][1]
             limit = f"a deck may ask for {MOST_STEPS} steps of which {MOST_KEPT} are kept"
             raise symbol.error(
-                f"STOPT, STEP and IPRINT give {steps:.3g} steps, {stored_count:.3g} of them kept; {limit}"
+                f"STOPT, STEP and IPRINT give {steps:.3g} steps, {stored_count:.3g} of them "
+                f"kept; {limit}"
             )
 
     def _run_settings_call(self) -> SystemCall:
@@ -112,5 +126,7 @@ class DeckSettings:
             options["output_every"] = int(values["iprint"])
         for name, default in (("stopt", "1 s"), ("step", f"error control ({WITHOUT_STEP})")):
             if name not in values:
-                self.deck.remarks.append(f"{self.file}: {name.upper()} ({RUN[name][2]}) is not set: {default} is used")
+                self.deck.remarks.append(
+                    f"{self.file}: {name.upper()} ({RUN[name][2]}) is not set: {default} is used"
+                )
         return SystemCall("set_run", (), options)

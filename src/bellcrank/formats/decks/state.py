@@ -1,6 +1,8 @@
-"""What the macros of a deck act on: its names and settings so far, the calls they became, and the System these make.
+"""What the macros of a deck act on: its names and settings so far, the calls they became, and the
+System these make.
 
-Unit system, title and declared variables hold for the whole deck wherever they stand, so they are looked for first.
+Unit system, title and declared variables hold for the whole deck wherever they stand, so they are
+looked for first.
 """
 
 from __future__ import annotations
@@ -18,18 +20,28 @@ from bellcrank.formats.decks.formula_strings import HASH
 from bellcrank.formats.decks.macros import parse_arguments
 from bellcrank.formats.decks.names import DeckNames
 from bellcrank.formats.decks.partial_mechanism import independent_speeds
-from bellcrank.formats.decks.reader import FormulaStringDatum, ListDatum, StringDatum, SymbolDatum, walk_data
+from bellcrank.formats.decks.reader import (
+    FormulaStringDatum,
+    ListDatum,
+    StringDatum,
+    SymbolDatum,
+    walk_data,
+)
 from bellcrank.formats.decks.settings import DeckSettings
 
 BARE = re.compile(r"[a-z_]\w*", re.ASCII)
 TITLE = "*multibody-system-name*"
-Centres = dict[str, tuple[str, ...]]  # bodies, and where the mass centre with all that is fixed to them stands
+Centres = dict[
+    str, tuple[str, ...]
+]  # bodies, and where the mass centre with all that is fixed to them stands
 
 
 class DeckState:
     """A deck being read; `add_call` notes what a form becomes and does it at once on the System."""
 
-    def __init__(self, forms: Sequence[ListDatum], routines: Routines, name: str, centres: Centres) -> None:
+    def __init__(
+        self, forms: Sequence[ListDatum], routines: Routines, name: str, centres: Centres
+    ) -> None:
         self.name, self.routines, self.centres = name, routines, centres
         self.problems: list[str] = []
         self.forms = self._since_reset(forms)
@@ -66,11 +78,16 @@ class DeckState:
     def _since_reset(self, forms: Sequence[ListDatum]) -> list[ListDatum]:
         """The forms after the last (reset), which forgets all that came before."""
         heads = [form.items[0] if form.items else None for form in forms]
-        resets = [i for i, head in enumerate(heads) if isinstance(head, SymbolDatum) and head.name == "reset"]
+        resets = [
+            i
+            for i, head in enumerate(heads)
+            if isinstance(head, SymbolDatum) and head.name == "reset"
+        ]
         return list(forms[resets[-1] if resets else 0 :])
 
     def _scan_forms(self) -> None:
-        """What holds for the whole deck: unit system, title, declared variables, names used as they are in formulas."""
+        """What holds for the whole deck: unit system, title, declared variables, names used as they
+        are in formulas."""
         self.declared: dict[str, Any] = {}
         self.bare: set[str] = set()
         self.symbols: set[str] = set()
@@ -87,14 +104,23 @@ class DeckState:
                     self.deck.units = cast(Units, units)
                 case "setf":
                     for symbol, value in form_arguments.rest:
-                        if isinstance(symbol, SymbolDatum) and symbol.name == TITLE and isinstance(value, StringDatum):
+                        if (
+                            isinstance(symbol, SymbolDatum)
+                            and symbol.name == TITLE
+                            and isinstance(value, StringDatum)
+                        ):
                             self.deck.title = " ".join(value.text.split()) or self.deck.title
                 case "add-variables":
-                    self.declared.update({d.name: d for (d,) in form_arguments.rest if isinstance(d, SymbolDatum)})
+                    self.declared.update(
+                        {d.name: d for (d,) in form_arguments.rest if isinstance(d, SymbolDatum)}
+                    )
 
 
 def formula_names_and_symbols(form: ListDatum) -> tuple[set[str], set[str]]:
-    """Names in the formulas of a form that do not stand after '#', and the symbols outside of formulas."""
+    """Names in the formulas of a form that do not stand after '#', and the symbols outside of
+    formulas."""
     data = list(walk_data([form]))
     texts = [HASH.sub(" ", d.text.lower()) for d in data if isinstance(d, FormulaStringDatum)]
-    return {w for text in texts for w in BARE.findall(text)}, {d.name for d in data if isinstance(d, SymbolDatum)}
+    return {w for text in texts for w in BARE.findall(text)}, {
+        d.name for d in data if isinstance(d, SymbolDatum)
+    }

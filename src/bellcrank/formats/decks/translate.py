@@ -18,7 +18,8 @@ WIDTH = 120
 
 
 def translate_to_python(deck: Deck, name: str, routines: Iterable[Path] = ()) -> str:
-    """The text of a Python model; `name` is that of the deck's file, `routines` are files of user functions."""
+    """The text of a Python model; `name` is that of the deck's file, `routines` are files of user
+    functions."""
     merged_calls = _merge_output_groups([*deck.calls, *_default_value_calls(deck)])
     texts = _source_constants(merged_calls)
     body = [f"s = bc.System({_literal(deck.title)}, units={_literal(deck.units)})"]
@@ -29,11 +30,19 @@ def translate_to_python(deck: Deck, name: str, routines: Iterable[Path] = ()) ->
             body.append("")
         last_group = group
         body.extend(_call_source(call, texts))
-    head = [f'"""{_docstring_text(deck.title)}.', "", f"Translated from the AUTOSIM deck {_docstring_text(name)}."]
+    head = [
+        f'"""{_docstring_text(deck.title)}.',
+        "",
+        f"Translated from the AUTOSIM deck {_docstring_text(name)}.",
+    ]
     head += (
-        ["", *textwrap.wrap("Remarks: " + "; ".join(map(_docstring_text, deck.remarks)), WIDTH)] if deck.remarks else []
+        ["", *textwrap.wrap("Remarks: " + "; ".join(map(_docstring_text, deck.remarks)), WIDTH)]
+        if deck.remarks
+        else []
     )
-    routine_code = "\n\n\n".join(_without_docstring(file.read_text(encoding="utf-8")) for file in routines)
+    routine_code = "\n\n\n".join(
+        _without_docstring(file.read_text(encoding="utf-8")) for file in routines
+    )
     header = "\n".join([*head, '"""', "", "import bellcrank as bc"])
     constants = [f"{name} = {_multiline_literal(text)}" for text, name in texts.items()]
     blocks = [
@@ -53,10 +62,17 @@ def translate_to_python(deck: Deck, name: str, routines: Iterable[Path] = ()) ->
 
 
 _GROUPS = {
-    "add_point": "add_body", "add_loop_joint": "add_constraint", "add_strut": "add_force", "add_moment": "add_force",
-    "add_gravity": "add_force", "add_outputs": "add_output", "set_units": "set", "set_defaults": "set",
-    "set_labels": "set", "set_run": "set",
-}  # fmt: skip
+    "add_point": "add_body",
+    "add_loop_joint": "add_constraint",
+    "add_strut": "add_force",
+    "add_moment": "add_force",
+    "add_gravity": "add_force",
+    "add_outputs": "add_output",
+    "set_units": "set",
+    "set_defaults": "set",
+    "set_labels": "set",
+    "set_run": "set",
+}
 
 
 def _merge_output_groups(deck_calls: list[SystemCall]) -> list[SystemCall]:
@@ -77,7 +93,13 @@ def _default_value_calls(deck: Deck) -> list[SystemCall]:
         warnings.simplefilter("ignore", ModelWarning)
         missing = parameters_without_value(system, System.equations(system, optimise="none"))
     return (
-        [SystemCall("set_defaults", (dict.fromkeys(missing, UNSET),), comment="not set in the deck")] if missing else []
+        [
+            SystemCall(
+                "set_defaults", (dict.fromkeys(missing, UNSET),), comment="not set in the deck"
+            )
+        ]
+        if missing
+        else []
     )
 
 
@@ -88,7 +110,10 @@ def _source_constants(deck_calls: list[SystemCall]) -> dict[str, str]:
         texts = [t for call in deck_calls if (t := call.options.get(language)) is not None]
         distinct = list(dict.fromkeys(texts))
         numbers = [""] if len(distinct) == 1 else [f"_{i}" for i in range(1, len(distinct) + 1)]
-        name_of_text |= {text: f"{language.upper()}_ROUTINES{n}" for text, n in zip(distinct, numbers, strict=False)}
+        name_of_text |= {
+            text: f"{language.upper()}_ROUTINES{n}"
+            for text, n in zip(distinct, numbers, strict=False)
+        }
     return name_of_text
 
 
@@ -113,7 +138,9 @@ def _call_source(call: SystemCall, texts: Mapping[str, str]) -> list[str]:
     if len(flat) <= WIDTH - 4:
         return [*comment, flat]
     if call.method in ("set_defaults", "set_units"):
-        rows = textwrap.wrap(", ".join(args), WIDTH - 12, break_on_hyphens=False, break_long_words=False)
+        rows = textwrap.wrap(
+            ", ".join(args), WIDTH - 12, break_on_hyphens=False, break_long_words=False
+        )
         rows[-1] += ","
         return [*comment, f"s.{call.method}(", *(f"    {row}" for row in rows), ")  # fmt: skip"]
     return [*comment, f"s.{call.method}(", *(f"    {a}," for a in args), ")"]
@@ -147,6 +174,10 @@ def _without_docstring(text: str) -> str:
     tree = ast.parse(text)
     first = tree.body[0] if tree.body else None
     lines = text.splitlines()
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+    if (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    ):
         lines = lines[first.end_lineno :]
     return "\n".join(lines).strip()

@@ -4,4 +4,10 @@ from bellcrank.kane.autolev.run_program import output_texts, simulate_autolev_pr
 from bellcrank.kane.autolev.script_files import ScriptFiles
 from bellcrank.kane.autolev.session import AutolevSession, run_script
 
-__all__ = ["ScriptFiles", "AutolevSession", "output_texts", "run_script", "simulate_autolev_program"]
+__all__ = [
+    "ScriptFiles",
+    "AutolevSession",
+    "output_texts",
+    "run_script",
+    "simulate_autolev_program",
+]

@@ -1,4 +1,5 @@
-"""Assignments of the dialect: kinematical equations, vectors by form, forces, torques, definitions."""
+"""Assignments of the dialect: kinematical equations, vectors by form, forces, torques,
+definitions."""
 
 from __future__ import annotations
 
@@ -39,12 +40,16 @@ def _assign_rate(w: AutolevWorkspace, line: AutolevLine) -> list[str]:
     symbol = w.symbols.get(name)
     if symbol is not None and symbol.kind != "coordinate":
         meaning = w.taken.get(name, "another quantity")
-        raise ModelError(f"{line.name}= defines the derivative of a coordinate, but {name} is {meaning}")
+        raise ModelError(
+            f"{line.name}= defines the derivative of a coordinate, but {name} is {meaning}"
+        )
     if symbol is None:
         w.reserve_names([name])
     value = w.language.scalar(line.right)
     if any(s.kind == "acceleration" for s in free_symbols(value)):
-        raise ModelError(f"{line.name} is given in terms of generalized speeds, not of their derivatives")
+        raise ModelError(
+            f"{line.name} is given in terms of generalized speeds, not of their derivatives"
+        )
     w.d.scalars.require_linear(value, line.name)
     q = w.variable(name, "coordinate")
     w.d.scalars.set_rate(q, value)
@@ -55,12 +60,16 @@ def _assign_rate(w: AutolevWorkspace, line: AutolevLine) -> list[str]:
     return _changed_value_answer(line, line.name, value)
 
 
-def _assign_vector(w: AutolevWorkspace, line: AutolevLine, form: tuple[str, object, object]) -> list[str]:
+def _assign_vector(
+    w: AutolevWorkspace, line: AutolevLine, form: tuple[str, object, object]
+) -> list[str]:
     kind, first, second = form
     w.reserve_names([line.name])
     if (second, first) in w.motion_table(kind):
         opposite = f"{dict((k, p) for p, k in FORMS)[kind]}{second}{first}"
-        raise ModelError(f"{line.name} is already defined by its opposite: {w.taken.get(opposite, opposite)}")
+        raise ModelError(
+            f"{line.name} is already defined by its opposite: {w.taken.get(opposite, opposite)}"
+        )
     value = w.language.vector(line.right)
     w.motion_table(kind)[first, second] = value  # type: ignore[index]
     w.register_name(line.name, f"{line.name}={autolev_text(value)}")
@@ -70,13 +79,20 @@ def _assign_vector(w: AutolevWorkspace, line: AutolevLine, form: tuple[str, obje
     return _changed_value_answer(line, line.name, value)
 
 
-def _report_contradictions(w: AutolevWorkspace, name: str, kind: str, first: object, second: object) -> None:
-    """Reports where what was just given contradicts the orientation and its rates, or a velocity."""
+def _report_contradictions(
+    w: AutolevWorkspace, name: str, kind: str, first: object, second: object
+) -> None:
+    """Reports where what was just given contradicts the orientation and its rates, or a
+    velocity."""
     for x in find_contradictions(w.d.motion, w.d.euler):
         if (x.kind, x.of, x.frame) == (kind, first, second):
-            linear_text = f"is not the derivative of {'V' if kind == 'a' else 'W'}{first}{second}, which is"
+            linear_text = (
+                f"is not the derivative of {'V' if kind == 'a' else 'W'}{first}{second}, which is"
+            )
             angular_text = f"contradicts the orientation of {first} in {second}, whose rates give"
-            w.notes.append(f"{name} {angular_text if kind == 'w' else linear_text} {autolev_text(x.derived)}")
+            w.notes.append(
+                f"{name} {angular_text if kind == 'w' else linear_text} {autolev_text(x.derived)}"
+            )
 
 
 def _warn_of_unspeeded_motion(w: AutolevWorkspace, name: str, value: Vector) -> None:
@@ -101,9 +117,12 @@ def _assign_scalar(w: AutolevWorkspace, line: AutolevLine) -> list[str]:
     if isinstance(value, Vector):
         suggestion = did_you_mean(name, _possible_forms(w))
         raise ModelError(
-            f"{name} cannot name a vector: vectors have the forms W, ALF, V, A, P (see FORMS).{suggestion}"
+            f"{name} cannot name a vector: vectors have the forms W, ALF, V, A, P (see "
+            f"FORMS).{suggestion}"
         )
-    if symbol is not None and symbol in w.d.scalars.definition_order((value,)) + free_symbols(value):
+    if symbol is not None and symbol in w.d.scalars.definition_order((value,)) + free_symbols(
+        value
+    ):
         raise ModelError(f"{name} is defined by itself")
     if name == "PE":
         w.d.potential_energy = value
@@ -119,8 +138,13 @@ def _assign_scalar(w: AutolevWorkspace, line: AutolevLine) -> list[str]:
 
 
 def _possible_forms(w: AutolevWorkspace) -> list[str]:
-    kinds = (("W", w.frames, w.frames), ("ALF", w.frames, w.frames), ("V", w.points, w.frames),
-             ("A", w.points, w.frames), ("P", w.points, w.points))  # fmt: skip
+    kinds = (
+        ("W", w.frames, w.frames),
+        ("ALF", w.frames, w.frames),
+        ("V", w.points, w.frames),
+        ("A", w.points, w.frames),
+        ("P", w.points, w.points),
+    )
     return [f"{p}{a}{b}" for p, first, second in kinds for a in first for b in second if a != b]
 
 
@@ -138,7 +162,10 @@ def _assign_load(w: AutolevWorkspace, line: AutolevLine) -> list[str]:
         raise ModelError(f"{label} comes too late: FR was formed already")
     value = w.scalar_with_new_names(line.right, "control", label)
     if not isinstance(value, Vector):
-        raise ModelError(f"'{line.right}' is a scalar; {label} needs a vector (unit vectors are written A1, A2, A3)")
+        raise ModelError(
+            f"'{line.right}' is a scalar; {label} needs a vector (unit vectors are written "
+            f"A1, A2, A3)"
+        )
     target, reaction_on = (listed[1], listed[0]) if len(listed) == 2 else (listed[0], None)
     if target is reaction_on:
         raise ModelError(f"{label}: {target} exerts nothing on itself")

@@ -27,7 +27,9 @@ def simprot(w: AutolevWorkspace, args: tuple[str, ...]) -> list[str]:
     f, g = w.frame(args[0]), w.frame(args[1])
     axis = parse_integer(args[2], "the axis", 1, 3)
     w.d._require_apart(f, g)
-    angle = w.scalar_with_new_names(args[3], "coordinate", origin_text("SIMPROT", args).removeprefix("by "))
+    angle = w.scalar_with_new_names(
+        args[3], "coordinate", origin_text("SIMPROT", args).removeprefix("by ")
+    )
     if isinstance(angle, Vector):
         raise ModelError(f"the angle {args[3]} is a vector")
     return [_dircos_text(f, g, w.d.rotate(f, g, axis, angle).R)]
@@ -42,7 +44,9 @@ def dircos(w: AutolevWorkspace, args: tuple[str, ...]) -> list[str]:
     w.d._require_apart(f, g)
     if len(args) == 3:
         if args[2].upper() != "EULERP":
-            raise ModelError(f"'{args[2]}' is not known here; the form is {command_forms('DIRCOS')}")
+            raise ModelError(
+                f"'{args[2]}' is not known here; the form is {command_forms('DIRCOS')}"
+            )
         return _by_euler_parameters(w, f, g)
     form_text = f"DIRCOS({f},{g},..)"
     elements = [w.scalar_with_new_names(a, "coordinate", form_text) for a in args[2:]]
@@ -59,7 +63,10 @@ def _by_euler_parameters(w: AutolevWorkspace, f: Frame, g: Frame) -> list[str]:
     for n in names:
         w.register_name(n, f"an Euler parameter, by DIRCOS({f},{g},EULERP)")
     four = euler.scalar_first(e)
-    R = tuple(tuple(map(w.d.scalars.name_intermediate_terms, row)) for row in euler.euler_rotation_matrix(four))
+    R = tuple(
+        tuple(map(w.d.scalars.name_intermediate_terms, row))
+        for row in euler.euler_rotation_matrix(four)
+    )
     w.d._set_orientation(f, g, R, None)  # type: ignore[arg-type]
     w.d.euler[g] = four
     return [_dircos_text(f, g, R)]
@@ -85,7 +92,9 @@ def express(w: AutolevWorkspace, args: tuple[str, ...]) -> list[str]:
     name, frame = args[0].strip().upper(), w.frame(args[1])
     form = w.parse_vector_name(name)
     if form is None and not isinstance(w.results.get(name), Vector):
-        raise ModelError(f"there is no vector {name}.{did_you_mean(name, [*w.form_names(), *w.results])}")
+        raise ModelError(
+            f"there is no vector {name}.{did_you_mean(name, [*w.form_names(), *w.results])}"
+        )
     new = w.d.express(w.stored_vector(*form) if form else w.results[name], frame)  # type: ignore[arg-type]
     if form is None:
         w.results[name] = new
@@ -95,7 +104,9 @@ def express(w: AutolevWorkspace, args: tuple[str, ...]) -> list[str]:
     return [_record_answer(w, name, new)]
 
 
-def _two_point_velocity(w: AutolevWorkspace, args: tuple[str, ...], compute: Callable[..., Vector]) -> list[str]:
+def _two_point_velocity(
+    w: AutolevWorkspace, args: tuple[str, ...], compute: Callable[..., Vector]
+) -> list[str]:
     g, h, x, y = w.frame(args[0]), w.frame(args[1]), w.point(args[2]), w.point(args[3])
     name = f"V{y}{g}"
     w.reserve_names([name])
@@ -103,12 +114,20 @@ def _two_point_velocity(w: AutolevWorkspace, args: tuple[str, ...], compute: Cal
 
 
 def _partial_velocities(
-    w: AutolevWorkspace, stem: str, subject: T, index_args: tuple[str, ...], partial_of: Callable[[T, Symbol], Vector]
+    w: AutolevWorkspace,
+    stem: str,
+    subject: T,
+    index_args: tuple[str, ...],
+    partial_of: Callable[[T, Symbol], Vector],
 ) -> list[str]:
     """PANGVEL and PVEL: the partial velocities of a frame or point."""
     _require_dof(w)
     speeds = w.d.scalars.speeds_with_equations
-    number = parse_integer(index_args[0], "the number of the speed", 1, len(speeds)) if index_args else None
+    number = (
+        parse_integer(index_args[0], "the number of the speed", 1, len(speeds))
+        if index_args
+        else None
+    )
     numbered = [(i, u) for i, u in enumerate(speeds, 1) if number in (None, i)]
     return [_store_result(w, f"{stem}{subject}N{i}", partial_of(subject, u)) for i, u in numbered]
 
@@ -130,7 +149,9 @@ def frstar(w: AutolevWorkspace, args: tuple[str, ...]) -> list[str]:
         raise MissingError(missing, "FRSTAR")
     torques = {b: m.inertia_torque(b) for b in m.turning_bodies()}
     answers = [_store_result(w, f"TSTAR{b}", t) for b, t in torques.items()]
-    return answers + [_store_result(w, f"F{i}STAR", m.inertia_force(u, torques)) for i, u in _numbered_speeds(w)]
+    return answers + [
+        _store_result(w, f"F{i}STAR", m.inertia_force(u, torques)) for i, u in _numbered_speeds(w)
+    ]
 
 
 def fr(w: AutolevWorkspace, args: tuple[str, ...]) -> list[str]:
@@ -153,7 +174,11 @@ def kane(w: AutolevWorkspace, args: tuple[str, ...]) -> list[str]:
     lacking = [c for c in ("FR", "FRSTAR") if c not in w.done]
     if lacking:
         raise ModelError(f"KANE needs {' and '.join(lacking)} first")
-    missing = [MissingQuantity("rate", q.name) for q in w.d.scalars.coordinates if q not in w.d.scalars.rates]
+    missing = [
+        MissingQuantity("rate", q.name)
+        for q in w.d.scalars.coordinates
+        if q not in w.d.scalars.rates
+    ]
     if missing:
         raise MissingError(missing, "KANE")
     sums = [(i, add(w.results[f"F{i}STAR"], w.results[f"F{i}"])) for i, _ in _numbered_speeds(w)]  # type: ignore[arg-type]
@@ -223,7 +248,8 @@ def _without_units(w: AutolevWorkspace) -> list[str]:
 
 @dataclass(frozen=True)
 class AutolevCommand:
-    """What carries out a command, how many arguments it takes, and whether it may be given once only."""
+    """What carries out a command, how many arguments it takes, and whether it may be given once
+    only."""
 
     carry_out: Handler
     least: int = 0
@@ -250,8 +276,12 @@ TABLE = {
     "MASSLESS": AutolevCommand(declare.massless, 1, ANY),
     "VAR": AutolevCommand(declare.var, 1, ANY),
     "CONST": AutolevCommand(declare.const, 1, ANY),
-    "CONTROLS": AutolevCommand(lambda w, args: declare_undefined(w, args, w.controls, "CONTROLS"), 1, ANY),
-    "SPECIFIED": AutolevCommand(lambda w, args: declare_undefined(w, args, w.specified, "SPECIFIED"), 1, ANY),
+    "CONTROLS": AutolevCommand(
+        lambda w, args: declare_undefined(w, args, w.controls, "CONTROLS"), 1, ANY
+    ),
+    "SPECIFIED": AutolevCommand(
+        lambda w, args: declare_undefined(w, args, w.specified, "SPECIFIED"), 1, ANY
+    ),
     "AUXILIARY": AutolevCommand(declare.auxiliary, 2, 2),
     "UNITS": AutolevCommand(units, 0, ANY),
     "SIMPROT": AutolevCommand(simprot, 4, 4),
@@ -261,12 +291,18 @@ TABLE = {
     "V2PTS": AutolevCommand(lambda w, args: _two_point_velocity(w, args, w.d.v2pts), 4, 4),
     "V1PT": AutolevCommand(lambda w, args: _two_point_velocity(w, args, w.d.v1pt), 4, 4),
     "PANGVEL": AutolevCommand(
-        lambda w, args: _partial_velocities(w, "W", w.frame(args[0]), args[1:], w.d.machine.partial_angular_velocity),
+        lambda w, args: _partial_velocities(
+            w, "W", w.frame(args[0]), args[1:], w.d.machine.partial_angular_velocity
+        ),
         1,
         2,
     ),
     "PVEL": AutolevCommand(
-        lambda w, args: _partial_velocities(w, "V", w.point(args[0]), args[1:], w.d.machine.partial_velocity), 1, 2
+        lambda w, args: _partial_velocities(
+            w, "V", w.point(args[0]), args[1:], w.d.machine.partial_velocity
+        ),
+        1,
+        2,
     ),
     "FRSTAR": AutolevCommand(frstar, once=True),
     "FR": AutolevCommand(fr, once=True),

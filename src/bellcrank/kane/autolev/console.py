@@ -1,5 +1,5 @@
-"""The interactive session at a terminal: prompt, history, completion, answers. A mistake is reported and nothing
-ends."""
+"""The interactive session at a terminal: prompt, history, completion, answers. A mistake is
+reported and nothing ends."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ from bellcrank.kane.autolev.session import AutolevSession
 HISTORY = 1000  # lines
 
 
-def run_dialogue(session: AutolevSession, read: Callable[[str], str], write: Callable[[str], None]) -> None:
-    """Reads lines until QUIT or the end of the input; Ctrl-C gives up a line, or a long answer, and no more."""
+def run_dialogue(
+    session: AutolevSession, read: Callable[[str], str], write: Callable[[str], None]
+) -> None:
+    """Reads lines until QUIT or the end of the input; Ctrl-C gives up a line, or a long answer, and
+    no more."""
     while not session.over:
         try:
             answer_line(session, read(f"({session.number}) "), write)
@@ -37,7 +40,12 @@ def answer_line(session: AutolevSession, line: str, write: Callable[[str], None]
     try:
         answers = session.run_line(line)
     except BellcrankError as error:
-        write("\n".join(f"?? {text}" if i == 0 else f"   {text}" for i, text in enumerate(str(error).splitlines())))
+        write(
+            "\n".join(
+                f"?? {text}" if i == 0 else f"   {text}"
+                for i, text in enumerate(str(error).splitlines())
+            )
+        )
         return
     except KeyboardInterrupt:
         write("interrupted; the workspace is as it was")
@@ -53,11 +61,14 @@ def answer_line(session: AutolevSession, line: str, write: Callable[[str], None]
 
 
 def run_console(folder: str | Path = ".", greeting: bool = True) -> AutolevSession:
-    """A session on standard input and output, with history and completion where the terminal has them."""
+    """A session on standard input and output, with history and completion where the terminal has
+    them."""
     session = AutolevSession(ScriptFiles(folder))
     library = _setup_readline(session) if sys.stdin.isatty() else None
     if greeting and sys.stdin.isatty():
-        print("Bellcrank: Kane's method by hand. HELP explains, WHAT lists the commands, QUIT leaves.")
+        print(
+            "Bellcrank: Kane's method by hand. HELP explains, WHAT lists the commands, QUIT leaves."
+        )
     try:
         run_dialogue(session, input if sys.stdin.isatty() else _read_and_echo, print)
     finally:
@@ -74,11 +85,14 @@ def _read_and_echo(prompt: str) -> str:
 
 
 def history_path() -> Path | None:
-    """Where lines are kept from one session to the next; BELLCRANK_HISTORY names another place, empty for none."""
+    """Where lines are kept from one session to the next; BELLCRANK_HISTORY names another place,
+    empty for none."""
     variable = os.environ.get("BELLCRANK_HISTORY")
     if variable is not None:
         return Path(variable) if variable else None
-    state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    state = os.environ.get("XDG_STATE_HOME") or os.path.join(
+        os.path.expanduser("~"), ".local", "state"
+    )
     if not os.path.isabs(state):  # a user without home
         return None
     return Path(state) / "bellcrank" / "kane_history"

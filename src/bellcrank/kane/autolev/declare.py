@@ -47,7 +47,9 @@ def dof(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
 
 def frames(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
     names = w.reserve_names(args, FRAME)
-    w.reserve_names([x for n in names for x in (f"{n}STAR", f"MASS{n}", *(f"{n}{i}" for i in (1, 2, 3)))])
+    w.reserve_names(
+        [x for n in names for x in (f"{n}STAR", f"MASS{n}", *(f"{n}{i}" for i in (1, 2, 3)))]
+    )
     for n in names:
         cm, mass = _heavy_point(w, f"{n}STAR", n, f"the mass centre of {n}")
         body = Body(n, cm, mass, MASSLESS)
@@ -58,7 +60,9 @@ def frames(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
         w.d.machine.bodies.append(body)
 
 
-def _heavy_point(w: AutolevWorkspace, name: str, owner: str, description: str) -> tuple[Point, Symbol]:
+def _heavy_point(
+    w: AutolevWorkspace, name: str, owner: str, description: str
+) -> tuple[Point, Symbol]:
     """A point, and the constant that is the mass of a body or point."""
     w.points[name] = Point(name)
     w.register_name(name, description)
@@ -76,7 +80,9 @@ def _set_inertia(w: AutolevWorkspace, body: Body, names: list[str]) -> None:
     if len(s) == 3:
         body.inertia = ((s[0], ZERO, ZERO), (ZERO, s[1], ZERO), (ZERO, ZERO, s[2]))
     else:
-        body.inertia = ((s[0], s[3], s[5]), (s[3], s[1], s[4]), (s[5], s[4], s[2])) if s else MASSLESS
+        body.inertia = (
+            ((s[0], s[3], s[5]), (s[3], s[1], s[4]), (s[5], s[4], s[2])) if s else MASSLESS
+        )
 
 
 def principal(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
@@ -87,7 +93,9 @@ def principal(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
         if len(w.inertias[b]) == 3:
             raise ModelError(f"PRINCIPAL({b}) is already given")
     if w.done & {"FRSTAR", "KE"}:
-        raise ModelError("PRINCIPAL comes too late: inertia scalars were used by FRSTAR or KE already")
+        raise ModelError(
+            "PRINCIPAL comes too late: inertia scalars were used by FRSTAR or KE already"
+        )
     for b in bodies:
         assert isinstance(b, Body)
         _set_inertia(w, b, [f"I{b}({i})" for i in (1, 2, 3)])
@@ -138,7 +146,9 @@ def const(w: AutolevWorkspace, args: tuple[str, ...]) -> None:
         w.constants.append(w.constant(name, f"a constant, {origin_text('CONST', args)}"))
 
 
-def declare_undefined(w: AutolevWorkspace, args: tuple[str, ...], into: list[Symbol], command: str) -> None:
+def declare_undefined(
+    w: AutolevWorkspace, args: tuple[str, ...], into: list[Symbol], command: str
+) -> None:
     """CONTROLS and SPECIFIED."""
     for name in w.reserve_names(args):
         symbol = w.variable(name, "control")

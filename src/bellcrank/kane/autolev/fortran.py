@@ -1,4 +1,5 @@
-"""The FORTRAN program that CODE writes: reads name.IN, asks for TMAX, PSTEP and STEP, writes name.OU1 and others.
+"""The FORTRAN program that CODE writes: reads name.IN, asks for TMAX, PSTEP and STEP, writes
+name.OU1 and others.
 
 In:  a `ProgramLayout`. Out: FORTRAN 77 in fixed form. The statements are those of the `Program` that runs everywhere
 else.
@@ -14,17 +15,64 @@ from bellcrank.codegen.printer import ATOM, UNARY, CodePrinter, Piece
 from bellcrank.core.errors import InternalError, ModelError
 from bellcrank.core.files.template import fill_template, template_text
 from bellcrank.kane.autolev.program_layout import OutputFile, ProgramLayout
-from bellcrank.program.statements import AssignStatement, SolveStatement, Statement, statement_targets
+from bellcrank.program.statements import (
+    AssignStatement,
+    SolveStatement,
+    Statement,
+    statement_targets,
+)
 from bellcrank.symbolic.expr import Func, Symbol
 from bellcrank.symbolic.expr.function_table import FUNCTIONS, function_names_in
 from bellcrank.symbolic.expr.node import Rational
 
 RESERVED = {
-    "T", "U", "UDOT", "Z", "C", "OUT", "X", "A", "B", "PI", "TMAX", "PSTEP", "STEP", "STEP0", "NCUTS", "HC", "IERR",
-    "NPSTEP", "NSTEPS", "COUNT", "I", "J", "K", "MSG", "EQNS", "OUTPS", "CONSTS", "DEQS", "SOLVE", "SETTLE", "R",
-    "SIGN", "IF", *(name.upper() for name in function_names_in("fortran").values()),
-    "DO", "END", "READ", "WRITE", "STOP", "CALL", "DABS", "RETURN", "INT", "COEF", "RHS", "SOL",
-}  # fmt: skip
+    "T",
+    "U",
+    "UDOT",
+    "Z",
+    "C",
+    "OUT",
+    "X",
+    "A",
+    "B",
+    "PI",
+    "TMAX",
+    "PSTEP",
+    "STEP",
+    "STEP0",
+    "NCUTS",
+    "HC",
+    "IERR",
+    "NPSTEP",
+    "NSTEPS",
+    "COUNT",
+    "I",
+    "J",
+    "K",
+    "MSG",
+    "EQNS",
+    "OUTPS",
+    "CONSTS",
+    "DEQS",
+    "SOLVE",
+    "SETTLE",
+    "R",
+    "SIGN",
+    "IF",
+    *(name.upper() for name in function_names_in("fortran").values()),
+    "DO",
+    "END",
+    "READ",
+    "WRITE",
+    "STOP",
+    "CALL",
+    "DABS",
+    "RETURN",
+    "INT",
+    "COEF",
+    "RHS",
+    "SOL",
+}
 _FOLDER = "bellcrank.kane.autolev/templates"
 WIDTH = 66  # characters of a statement on one line: columns 7 to 72
 
@@ -33,7 +81,9 @@ class AutolevFortranPrinter(CodePrinter):
     """Double-precision expressions."""
 
     FUNCTIONS: ClassVar[Mapping[str, str]] = {
-        f.name: f.code["fortran77"].name if "fortran77" in f.code else f.translation("fortran").name.upper()
+        f.name: f.code["fortran77"].name
+        if "fortran77" in f.code
+        else f.translation("fortran").name.upper()
         for f in FUNCTIONS.values()
         if "fortran77" in f.code or not f.translation("fortran").helper
     }
@@ -56,7 +106,9 @@ class AutolevFortranPrinter(CodePrinter):
         if node.function is None and node.name == "pow":
             return f"{self.parenthesize(args[0], ATOM)}**({args[1][0]})", UNARY
         if node.function is None and node.name not in self.FUNCTIONS:
-            raise ModelError(f"CODE writes no programs with {node.name}(), which FORTRAN does not have")
+            raise ModelError(
+                f"CODE writes no programs with {node.name}(), which FORTRAN does not have"
+            )
         return super().print_function(node, args)
 
 
@@ -64,7 +116,11 @@ class ProgramWriter:
     """Writes the text of name.FOR."""
 
     def __init__(self, plan: ProgramLayout) -> None:
-        self.plan, self.program, self.derivation = plan, plan.equations.program, plan.equations.derivation
+        self.plan, self.program, self.derivation = (
+            plan,
+            plan.equations.program,
+            plan.equations.derivation,
+        )
         self.states = (*self.program.speeds, *self.program.coordinates)
         self.files = list(enumerate(plan.files, 12))  # with the numbers of their units
         if self.program.inputs or self.program.routines:
@@ -96,7 +152,9 @@ class ProgramWriter:
         ]
         solves = any(isinstance(s, SolveStatement) for s in self.program.derivatives.statements)
         if with_subroutines:
-            units.append(fill_template(template_text(_FOLDER, "deqs.f"), {"N": str(len(self.states))}))
+            units.append(
+                fill_template(template_text(_FOLDER, "deqs.f"), {"N": str(len(self.states))})
+            )
             units += [template_text(_FOLDER, "solve.f")] if solves else []
         return "\n".join(part.rstrip("\n") for part in units) + "\n"
 
@@ -104,7 +162,9 @@ class ProgramWriter:
 
     def _common_block(self) -> list[str]:
         sections = (self.program.derivatives, self.program.outputs)
-        targets = {t for section in sections for s in section.statements for t in statement_targets(s)}
+        targets = {
+            t for section in sections for s in section.statements for t in statement_targets(s)
+        }
         lines = [
             f"COMMON/CZEES/Z({max(len(targets), 1)})",
             f"COMMON/CCON/C({max(len(self.program.constant_symbols), 1)})",
@@ -112,10 +172,19 @@ class ProgramWriter:
         parameters = [self.names[s] for s in self.derivation.scalars.constants]
         return lines + ([f"COMMON/CPAR/{','.join(parameters)}"] if parameters else [])
 
-    def _subroutine(self, title: str, sizes: str, body: list[str], comment: Iterable[str] = ()) -> str:
+    def _subroutine(
+        self, title: str, sizes: str, body: list[str], comment: Iterable[str] = ()
+    ) -> str:
         head = ["!", *comment, f"SUBROUTINE {title}", "IMPLICIT DOUBLE PRECISION (A-Z)"]
         return _fixed_form(
-            [*head, *([f"DIMENSION {sizes}"] if sizes else []), *self._common_block(), *body, "RETURN", "END"]
+            [
+                *head,
+                *([f"DIMENSION {sizes}"] if sizes else []),
+                *self._common_block(),
+                *body,
+                "RETURN",
+                "END",
+            ]
         )
 
     def _statements(self, statements: Iterable[Statement]) -> list[str]:
@@ -127,7 +196,10 @@ class ProgramWriter:
             elif isinstance(s, SolveStatement):
                 n = len(s.targets)
                 for i, row in enumerate(s.matrix, 1):
-                    lines += [f"COEF({i},{j}) = {self.printer.print_expression(x)}" for j, x in enumerate(row, 1)]
+                    lines += [
+                        f"COEF({i},{j}) = {self.printer.print_expression(x)}"
+                        for j, x in enumerate(row, 1)
+                    ]
                     lines.append(f"RHS({i}) = {self.printer.print_expression(s.right[i - 1])}")
                 lines.append(f"CALL SOLVE({n},COEF,RHS,SOL)")
                 lines += [f"{self._target_name(t)} = SOL({i})" for i, t in enumerate(s.targets, 1)]
@@ -142,8 +214,13 @@ class ProgramWriter:
         return self.printer.names[s]
 
     def _constants_subroutine(self) -> str:
-        assignments = [s for s in self.program.constants.statements if isinstance(s, AssignStatement)]
-        body = [f"{self.names[s.target]} = {self.printer.print_expression(s.value)}" for s in assignments]
+        assignments = [
+            s for s in self.program.constants.statements if isinstance(s, AssignStatement)
+        ]
+        body = [
+            f"{self.names[s.target]} = {self.printer.print_expression(s.value)}"
+            for s in assignments
+        ]
         return self._subroutine("CONSTS", "", body)
 
     def _equations_subroutine(self) -> str:
@@ -160,13 +237,21 @@ class ProgramWriter:
         """Channels; intermediate results are those of the last call of EQNS."""
         section = self.program.outputs
         body = self._statements(section.statements)
-        body += [f"OUT({i}) = {self.printer.print_expression(r)}" for i, r in enumerate(section.results, 1)]
+        body += [
+            f"OUT({i}) = {self.printer.print_expression(r)}"
+            for i, r in enumerate(section.results, 1)
+        ]
         sizes = f"U({len(self.states)}),OUT({max(len(self.program.output_names), 1)})"
         return self._subroutine("OUTPS(T,U,OUT)", sizes, body)
 
     def _normalize_subroutine(self) -> str:
         """Euler parameters are kept at unit size."""
-        lines = ["!", "SUBROUTINE SETTLE(U)", "IMPLICIT DOUBLE PRECISION (A-Z)", f"DIMENSION U({len(self.states)})"]
+        lines = [
+            "!",
+            "SUBROUTINE SETTLE(U)",
+            "IMPLICIT DOUBLE PRECISION (A-Z)",
+            f"DIMENSION U({len(self.states)})",
+        ]
         for four in self.derivation.euler.values():
             e = [self.names[x] for x in four]
             lines.append(f"R = SQRT({'+'.join(f'{x}**2' for x in e)})")
@@ -176,7 +261,9 @@ class ProgramWriter:
     def _main_program(self) -> str:
         """The program: what it reads, the heads of its files, and its steps."""
         heads = [line for unit, f in self.files for line in self._file_head(unit, f)]
-        return _fixed_form([*self._main_declarations(), *self._read_statements(), *heads, *self._step_loop()])
+        return _fixed_form(
+            [*self._main_declarations(), *self._read_statements(), *heads, *self._step_loop()]
+        )
 
     def _main_declarations(self) -> list[str]:
         plan, name = self.plan, self.plan.name
@@ -202,7 +289,10 @@ class ProgramWriter:
     def _read_statements(self) -> list[str]:
         plan, name = self.plan, self.plan.name
         return [
-            *(f"OPEN(UNIT={unit},FILE='{name}.{f.suffix}',STATUS='UNKNOWN')" for unit, f in self.files),
+            *(
+                f"OPEN(UNIT={unit},FILE='{name}.{f.suffix}',STATUS='UNKNOWN')"
+                for unit, f in self.files
+            ),
             *(f"READ(11,*) {','.join(self.names[s] for s in group)}" for group in plan.groups),
             "WRITE(*,'(A)') ' INPUT A DESCRIPTION OF THIS RUN'",
             "READ(*,'(A75)') MSG",
@@ -228,7 +318,10 @@ class ProgramWriter:
             "IF (COUNT.EQ.NPSTEP.OR.COUNT.EQ.0) THEN",
             "CALL EQNS(T,U,UDOT)",
             "CALL OUTPS(T,U,OUT)",
-            *(f"WRITE({unit},6005) T,{','.join(variable_of[c.channel] for c in f.columns)}" for unit, f in self.files),
+            *(
+                f"WRITE({unit},6005) T,{','.join(variable_of[c.channel] for c in f.columns)}"
+                for unit, f in self.files
+            ),
             "COUNT = 0",
             "ENDIF",
             "COUNT = COUNT+1",
@@ -259,14 +352,20 @@ class ProgramWriter:
                 lines += [f"WRITE({unit},'(//A)') ' INITIAL CONDITIONS'"] if head else []
                 lines.append(f"WRITE({unit},'(A)') ' '")
                 for label, s, unit_text in rows:
-                    lines.append(f"WRITE({unit},6006) '{label:>15}',{self.names[s]},'{_without_quotes(unit_text)}'")
+                    lines.append(
+                        f"WRITE({unit},6006) "
+                        f"'{label:>15}',{self.names[s]},'{_without_quotes(unit_text)}'"
+                    )
             lines.append(f"WRITE({unit},'(A)') ' '")
             time = _without_quotes(plan.units.get("T", ""))
-            lines += [f"WRITE({unit},6006) '{x:>15}',{x},'{time}'" for x in ("TMAX", "PSTEP", "STEP")]
+            lines += [
+                f"WRITE({unit},6006) '{x:>15}',{x},'{time}'" for x in ("TMAX", "PSTEP", "STEP")
+            ]
         lines.append(f"WRITE({unit},'(//A/)') ' SIMULATION RESULTS'")
         for row in plan.column_heads(f):
             lines.append(
-                f"WRITE({unit},'({len(row)}(1X,A12))') {','.join(repr(_without_quotes(x).center(12)) for x in row)}"
+                f"WRITE({unit},'({len(row)}(1X,A12))') "
+                f"{','.join(repr(_without_quotes(x).center(12)) for x in row)}"
             )
         lines.append(f"WRITE({unit},'(A)') ' '")
         return lines
@@ -277,7 +376,8 @@ def _without_quotes(text: str) -> str:
 
 
 def _fixed_form(lines: Iterable[str]) -> str:
-    """Statements in fixed form: labels in columns 1 to 5, continuation in column 6, nothing after column 72."""
+    """Statements in fixed form: labels in columns 1 to 5, continuation in column 6, nothing after
+    column 72."""
     output: list[str] = []
     for line in lines:
         if line.startswith("!"):
@@ -287,13 +387,18 @@ def _fixed_form(lines: Iterable[str]) -> str:
         if line[0].isdigit():
             label, _, statement = line.partition(" ")
         first, *continuations = _break_statement(statement)
-        output += [f"{label:>5} {first}", *(f"     &{continuation}" for continuation in continuations)]
+        output += [
+            f"{label:>5} {first}",
+            *(f"     &{continuation}" for continuation in continuations),
+        ]
     return "\n".join(output)
 
 
 def _break_statement(statement: str) -> list[str]:
     """Pieces of up to 66 characters, broken between tokens and never inside quoted text."""
-    tokens = re.findall(r"'(?:[^']|'')*'|[A-Z][A-Z0-9]*|[0-9.]+(?:D[+-]?[0-9]+)?|\*\*|\s+|.", statement)
+    tokens = re.findall(
+        r"'(?:[^']|'')*'|[A-Z][A-Z0-9]*|[0-9.]+(?:D[+-]?[0-9]+)?|\*\*|\s+|.", statement
+    )
     lines, line = [], ""
     for token in tokens:
         if len(line) + len(token) > WIDTH and line:

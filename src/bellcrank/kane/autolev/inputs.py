@@ -1,7 +1,8 @@
-"""The input file of a program of the dialect: numbers in the order of its READ statements (list-directed).
+"""The input file of a program of the dialect: numbers in the order of its READ statements
+(list-directed).
 
-Every READ begins on a new line and continues to further lines until it has its values; what is left on its last line is
-ignored. Separators are commas and blanks; 3*0 stands for 0,0,0; 1.5D0 is 1.5.
+Every READ begins on a new line and continues to further lines until it has its values; what is left
+on its last line is ignored. Separators are commas and blanks; 3*0 stands for 0,0,0; 1.5D0 is 1.5.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ REPEAT = re.compile(r"(\d+)\*(.+)")
 MOST = 10_000  # repetitions
 
 
-def read_values(text: str, groups: Sequence[Sequence[str]], source: str) -> tuple[dict[str, float], list[str]]:
+def read_values(
+    text: str, groups: Sequence[Sequence[str]], source: str
+) -> tuple[dict[str, float], list[str]]:
     """Values by name, and notes about numbers that nothing reads."""
     lines = text.splitlines()
     values: dict[str, float] = {}
@@ -28,7 +31,10 @@ def read_values(text: str, groups: Sequence[Sequence[str]], source: str) -> tupl
             if line_index >= len(lines):
                 message = f"READ {', '.join(group)} finds {len(row)} of {len(group)} values"
                 order = "; ".join(", ".join(g) for g in groups)
-                raise ModelError(f"{source} ends before {group[len(row)]}: {message}. The whole order is {order}.")
+                raise ModelError(
+                    f"{source} ends before {group[len(row)]}: {message}. The whole order is "
+                    f"{order}."
+                )
             row += _parse_number_line(lines[line_index], f"{source}, line {line_index + 1}")
             line_index += 1
         if len(row) > len(group):
@@ -37,7 +43,9 @@ def read_values(text: str, groups: Sequence[Sequence[str]], source: str) -> tupl
         values.update(zip(group, row, strict=False))
     unread = [i for i in range(line_index, len(lines)) if lines[i].strip()]
     if unread:
-        notes.append(f"{source}, line {unread[0] + 1}: nothing reads what stands here; it is ignored")
+        notes.append(
+            f"{source}, line {unread[0] + 1}: nothing reads what stands here; it is ignored"
+        )
     return values, notes
 
 

@@ -1,8 +1,9 @@
 """Kutta-Merson integration with a variable step, as AUTOLEV's programs do it.
 
-Stages at 0, 1/3, 1/3, 1/2, 1; the error estimate is a fifth of the difference of two results. A step is halved where
-the error is above both tolerances, doubled where 64 times the error would still pass and twice the step is not above
-STEP. The last piece before an output time is taken without error control.
+Stages at 0, 1/3, 1/3, 1/2, 1; the error estimate is a fifth of the difference of two results. A
+step is halved where the error is above both tolerances, doubled where 64 times the error would
+still pass and twice the step is not above STEP. The last piece before an output time is taken
+without error control.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ CUTS = 20
 
 
 class KuttaMersonIntegrator:
-    """The integrator with what it remembers from one output time to the next: the present step and the cuts left."""
+    """The integrator with what it remembers from one output time to the next: the present step and
+    the cuts left."""
 
-    def __init__(self, rates: Rates, step: float, settle: Callable[[np.ndarray], np.ndarray] | None = None) -> None:
+    def __init__(
+        self, rates: Rates, step: float, settle: Callable[[np.ndarray], np.ndarray] | None = None
+    ) -> None:
         self.rates, self.step = rates, step
         self.settle = settle or (lambda y: y)
         self.h = step
@@ -42,7 +46,9 @@ class KuttaMersonIntegrator:
                 return self.settle(y)
             y, t = self._error_controlled_step(t, y, final)
 
-    def _error_controlled_step(self, t: float, y: np.ndarray, final: float) -> tuple[np.ndarray, float]:
+    def _error_controlled_step(
+        self, t: float, y: np.ndarray, final: float
+    ) -> tuple[np.ndarray, float]:
         """One step whose error passes; the next step may be twice as long."""
         while True:
             h = self.h
@@ -55,9 +61,13 @@ class KuttaMersonIntegrator:
             self.h = h / 2
             self.cuts -= 1
             if self.cuts < 0 or t + self.h == t:
-                raise RunError(f"the step has been halved too many times: {self.h:.3g} at t = {t:g}")
+                raise RunError(
+                    f"the step has been halved too many times: {self.h:.3g} at t = {t:g}"
+                )
         t = t + h
-        grows = np.all((64 * error <= test) | (64 * error <= ABSERR)) and abs(2 * h) <= abs(self.step)
+        grows = np.all((64 * error <= test) | (64 * error <= ABSERR)) and abs(2 * h) <= abs(
+            self.step
+        )
         beyond = abs(t + 2 * h) > abs(final) and abs(t - final) > abs(final) * 1e-7
         if grows and not beyond:
             self.h = 2 * h

@@ -1,4 +1,5 @@
-"""Lines of the 1992 AUTOLEV dialect: comment, command with arguments, or assignment. Nothing is executed."""
+"""Lines of the 1992 AUTOLEV dialect: comment, command with arguments, or assignment. Nothing is
+executed."""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ HEAD = re.compile(r"\s*([A-Za-z_]\w*)\s*", re.ASCII)
 
 @dataclass(frozen=True)
 class AutolevLine:
-    """One entry. `kind`: nothing, command, assign. A command has `name` and `args` (None: no parentheses); an
-    assignment has `name` (with a prime for a derivative), `args` of a form such as FORCE(N/A), and `right`."""
+    """One entry. `kind`: nothing, command, assign. A command has `name` and `args` (None: no
+    parentheses); an assignment has `name` (with a prime for a derivative), `args` of a form such as
+    FORCE(N/A), and `right`."""
 
     kind: str
     text: str
@@ -26,7 +28,9 @@ class AutolevLine:
 def read_line(text: str) -> AutolevLine:
     """The meaning of a line, by its form alone."""
     if len(text) > LONGEST_LINE:
-        raise ExpressionError(f"the line has more than {LONGEST_LINE} characters", text=text, position=LONGEST_LINE)
+        raise ExpressionError(
+            f"the line has more than {LONGEST_LINE} characters", text=text, position=LONGEST_LINE
+        )
     body = text.partition("!")[0].rstrip()
     if not body.strip():
         return AutolevLine("nothing", text)
@@ -49,10 +53,14 @@ def read_line(text: str) -> AutolevLine:
     remainder = body[position:]
     if not remainder:
         if primed:
-            raise ExpressionError("after a derivative '=' and its value are needed", text=text, position=len(body))
+            raise ExpressionError(
+                "after a derivative '=' and its value are needed", text=text, position=len(body)
+            )
         return AutolevLine("command", text, name, args)
     if remainder[0] != "=":
-        raise ExpressionError("'=' , '(' or the end of the line is expected here", text=text, position=position)
+        raise ExpressionError(
+            "'=' , '(' or the end of the line is expected here", text=text, position=position
+        )
     right_side = remainder[1:].strip()
     if not right_side:
         raise ExpressionError("nothing stands on the right of '='", text=text, position=len(body))
@@ -66,7 +74,8 @@ def _skip_blanks(body: str, position: int) -> int:
 
 
 def _split_arguments(body: str, start: int) -> tuple[tuple[str, ...], int]:
-    """The arguments between parentheses, commas inside inner parentheses left alone, and what comes after."""
+    """The arguments between parentheses, commas inside inner parentheses left alone, and what comes
+    after."""
     depth, argument_start = 0, start + 1
     arguments: list[str] = []
     for position in range(start, len(body)):

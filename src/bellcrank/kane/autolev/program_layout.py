@@ -1,4 +1,5 @@
-"""What a program of the dialect reads and writes: the order of its input, its output files and their columns."""
+"""What a program of the dialect reads and writes: the order of its input, its output files and
+their columns."""
 
 from __future__ import annotations
 
@@ -36,22 +37,30 @@ class ProgramLayout:
 
     name: str
     equations: KaneEquations
-    groups: list[list[Symbol]] = field(default_factory=list)  # READ: constants, masses, inertias, U's, coordinates
+    groups: list[list[Symbol]] = field(
+        default_factory=list
+    )  # READ: constants, masses, inertias, U's, coordinates
     files: list[OutputFile] = field(default_factory=list)
     units: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def listed_groups(self) -> list[tuple[bool, list[tuple[str, Symbol, str]]]]:
-        """The groups as output files list them: is it the first of initial conditions? titles, symbols, units."""
+        """The groups as output files list them: is it the first of initial conditions? titles,
+        symbols, units."""
         states = {*self.equations.coordinates, *self.equations.speeds}
         first = next((group for group in self.groups if group[0] in states), None)
-        rows = [[(f"{s}(0)" if s in states else s.name, s, self.units.get(s.name, "")) for s in g] for g in self.groups]
+        rows = [
+            [(f"{s}(0)" if s in states else s.name, s, self.units.get(s.name, "")) for s in g]
+            for g in self.groups
+        ]
         return [(group is first, row) for group, row in zip(self.groups, rows, strict=True)]
 
     def column_heads(self, f: OutputFile) -> tuple[list[str], list[str]]:
         """Titles and units above the columns of a file."""
         units = [self.units.get("T", ""), *(c.unit for c in f.columns)]
-        return ["T", *(c.channel for c in f.columns)], [f"({unit})" if unit else "" for unit in units]
+        return ["T", *(c.channel for c in f.columns)], [
+            f"({unit})" if unit else "" for unit in units
+        ]
 
 
 def make_program_layout(w: AutolevWorkspace, name: str, solve: str = "auto") -> ProgramLayout:
@@ -69,14 +78,30 @@ def make_program_layout(w: AutolevWorkspace, name: str, solve: str = "auto") -> 
     plan.units = {x.name: unit_of(w, x.name) for x in quantities} | {"T": w.units.get("T", "")}
     d.notes.units = {x.name: plan.units[x.name] for x in quantities}
     plan.equations = KaneEquations(derive_hand_led(d, solve))
-    listed = [list(w.constants), list(w.masses), *w.inertias.values(), list(s.independent_speeds), list(s.coordinates)]
+    listed = [
+        list(w.constants),
+        list(w.masses),
+        *w.inertias.values(),
+        list(s.independent_speeds),
+        list(s.coordinates),
+    ]
     plan.groups = [g for g in listed if g]
     states = [*s.independent_speeds, *s.coordinates]
-    for kind, members in (("OU", states), ("SP", w.specified), ("CO", w.controls), ("AU", s.unknown)):
+    for kind, members in (
+        ("OU", states),
+        ("SP", w.specified),
+        ("CO", w.controls),
+        ("AU", s.unknown),
+    ):
         for i in range(0, len(members), PER_FILE):
-            columns = [OutputColumn(x.name, plan.units.get(x.name, "")) for x in members[i : i + PER_FILE]]
+            columns = [
+                OutputColumn(x.name, plan.units.get(x.name, "")) for x in members[i : i + PER_FILE]
+            ]
             plan.files.append(OutputFile(f"{kind}{i // PER_FILE + 1}", columns))
-    totals = (("NRG", "ENERGY", ("KE", "PE", "KE + PE")), ("H", "MOMENTUM", ("HN1", "HN2", "HN3", "HN")))
+    totals = (
+        ("NRG", "ENERGY", ("KE", "PE", "KE + PE")),
+        ("H", "MOMENTUM", ("HN1", "HN2", "HN3", "HN")),
+    )
     for suffix, unit, names in totals:
         columns = [OutputColumn(n, w.units.get(unit, "")) for n in names if n in d.notes.channels]
         plan.files += [OutputFile(suffix, columns)] if columns else []

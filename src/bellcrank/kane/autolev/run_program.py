@@ -1,4 +1,5 @@
-"""Runs a program of the dialect: values of its input file, Kutta-Merson, output files as AUTOLEV's programs have."""
+"""Runs a program of the dialect: values of its input file, Kutta-Merson, output files as AUTOLEV's
+programs have."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def simulate_autolev_program(
     message: str = "",
     parameters: dict[str, float] | None = None,
 ) -> ProgramRun:
-    """Reads the input file and runs to t_end, a row every print_step (both s), of which STEP is made a whole part."""
+    """Reads the input file and runs to t_end, a row every print_step (both s), of which STEP is
+    made a whole part."""
     names = [[s.name for s in group] for group in plan.groups]
     values, notes = read_values(text, names, source)
     values.update(_override_values(values, parameters or {}))
@@ -63,9 +65,22 @@ def simulate_autolev_program(
         raise ModelError(f"{t_end / print_step * substeps:.3g} steps are too many")
     sim: Simulation = plan.equations.compile(backend=backend)
     constants = {c.name: values[c.name] for c in plan.equations.derivation.scalars.constants}
-    o = ProgramRun(plan, values, t_end, print_step, print_step / substeps, step_given, notes=notes, message=message)
+    o = ProgramRun(
+        plan,
+        values,
+        t_end,
+        print_step,
+        print_step / substeps,
+        step_given,
+        notes=notes,
+        message=message,
+    )
     start = time.perf_counter()
-    o.run = _run_kutta_merson(sim, constants, o) if method == "merson" else _run_other_method(sim, constants, o, method)
+    o.run = (
+        _run_kutta_merson(sim, constants, o)
+        if method == "merson"
+        else _run_other_method(sim, constants, o, method)
+    )
     o.seconds = time.perf_counter() - start
     return o
 
@@ -80,14 +95,17 @@ def _override_values(values: dict[str, float], overrides: dict[str, float]) -> d
 
 
 def _initial_state(o: ProgramRun) -> np.ndarray:
-    """The initial state; Euler parameters, often typed with few digits, are brought to unit size."""
+    """The initial state; Euler parameters, often typed with few digits, are brought to unit
+    size."""
     states = [*o.plan.equations.coordinates, *o.plan.equations.speeds]
     y = np.array([o.values[s.name] for s in states])
     for four in _euler_parameter_indices(o.plan):
         size = float(np.linalg.norm(y[four]))
         if not 0.9 < size < 1.1:
             listed = ", ".join(states[i].name for i in four)
-            raise ModelError(f"the squares of the Euler parameters {listed} add up to {size**2:.6g}, not to 1")
+            raise ModelError(
+                f"the squares of the Euler parameters {listed} add up to {size**2:.6g}, not to 1"
+            )
         if abs(size - 1) > 1e-12:
             o.notes.append(f"Euler parameters of size {size:.9g} were brought to size 1")
         y[four] /= size
@@ -119,7 +137,11 @@ def _run_kutta_merson(sim: Simulation, constants: dict[str, float], o: ProgramRu
     integrator = KuttaMersonIntegrator(integrated_rates, o.step, normalize_kane_quaternions)
     per_row = round(o.print_step / o.step)
     total = int(o.t_end / o.step + 0.1)
-    rows, end_text, status = [_output_row(sim, 0.0, y, n_q, constants)], "finished", RunStatus.FINISHED
+    rows, end_text, status = (
+        [_output_row(sim, 0.0, y, n_q, constants)],
+        "finished",
+        RunStatus.FINISHED,
+    )
     try:
         with np.errstate(all="ignore"):
             for k in range(1, total + 1):
@@ -132,26 +154,56 @@ def _run_kutta_merson(sim: Simulation, constants: dict[str, float], o: ProgramRu
     return _as_run(sim, rows, end_text, status, o)
 
 
-def _output_row(sim: Simulation, t: float, y: np.ndarray, n_q: int, constants: dict[str, float]) -> dict[str, float]:
+def _output_row(
+    sim: Simulation, t: float, y: np.ndarray, n_q: int, constants: dict[str, float]
+) -> dict[str, float]:
     states = sim.interface.states
     row = {"t": t} | {s.name: float(v) for s, v in zip(states, y, strict=True)}
     return row | sim.outputs(t, y[:n_q].tolist(), y[n_q:].tolist(), parameters=constants)
 
 
-def _as_run(sim: Simulation, rows: list[dict[str, float]], end_text: str, status: RunStatus, o: ProgramRun) -> Run:
+def _as_run(
+    sim: Simulation, rows: list[dict[str, float]], end_text: str, status: RunStatus, o: ProgramRun
+) -> Run:
     channels = {n: np.array([row[n] for row in rows]) for n in rows[0]}
     times = channels.pop("t")
     units = {n: o.plan.units.get(n, "") for n in channels}
     units |= {c.channel: c.unit for f in o.plan.files for c in f.columns}
-    settings: dict[str, Any] = {"t_end": o.t_end, "step": o.step, "method": "merson", "backend": sim.backend}
-    return Run(o.plan.name, times, channels, units, {n: n for n in channels}, end_text, [], settings, status=status)
+    settings: dict[str, Any] = {
+        "t_end": o.t_end,
+        "step": o.step,
+        "method": "merson",
+        "backend": sim.backend,
+    }
+    return Run(
+        o.plan.name,
+        times,
+        channels,
+        units,
+        {n: n for n in channels},
+        end_text,
+        [],
+        settings,
+        status=status,
+    )
 
 
-def _run_other_method(sim: Simulation, constants: dict[str, float], o: ProgramRun, method: Method) -> Run:
+def _run_other_method(
+    sim: Simulation, constants: dict[str, float], o: ProgramRun, method: Method
+) -> Run:
     """A run with one of the methods of every model."""
-    initial = {s.name: float(v) for s, v in zip(sim.interface.states, _initial_state(o), strict=True)}
+    initial = {
+        s.name: float(v) for s, v in zip(sim.interface.states, _initial_state(o), strict=True)
+    }
     every = round(o.print_step / o.step)
-    return sim.simulate(o.t_end, step=o.step, method=method, output_every=every, parameters=constants, initial=initial)
+    return sim.simulate(
+        o.t_end,
+        step=o.step,
+        method=method,
+        output_every=every,
+        parameters=constants,
+        initial=initial,
+    )
 
 
 # ---- output files
@@ -164,14 +216,21 @@ def output_texts(o: ProgramRun) -> dict[str, str]:
 
 def _file_text(o: ProgramRun, f: OutputFile) -> str:
     name = o.plan.name
-    lines = [f" FILE: {name}.{f.suffix}  (OUTPUT FROM PROGRAM {name}.FOR)", "", f" *** {o.message}".rstrip()]
+    lines = [
+        f" FILE: {name}.{f.suffix}  (OUTPUT FROM PROGRAM {name}.FOR)",
+        "",
+        f" *** {o.message}".rstrip(),
+    ]
     if f.suffix.startswith("OU"):
         lines += _parameter_listing(o)
     lines += ["", "", " SIMULATION RESULTS", ""]
     lines += ["".join(f" {text:^12}" for text in row).rstrip() for row in o.plan.column_heads(f)]
     lines.append("")
     columns = [o.run.time, *(o.run[c.channel] for c in f.columns)]
-    lines += ["".join(f" {fortran_exponent_format(float(column[i]))}" for column in columns) for i in range(len(o.run))]
+    lines += [
+        "".join(f" {fortran_exponent_format(float(column[i]))}" for column in columns)
+        for i in range(len(o.run))
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -180,7 +239,8 @@ def _parameter_listing(o: ProgramRun) -> list[str]:
     for initial, rows in o.plan.listed_groups():
         lines += ["", "", " INITIAL CONDITIONS", ""] if initial else [""]
         lines += [
-            f"{label:>15} = {fortran_exponent_format(o.values[s.name])} {unit}".rstrip() for label, s, unit in rows
+            f"{label:>15} = {fortran_exponent_format(o.values[s.name])} {unit}".rstrip()
+            for label, s, unit in rows
         ]
     unit = o.plan.units.get("T", "")
     lines.append("")

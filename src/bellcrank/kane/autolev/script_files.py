@@ -1,7 +1,9 @@
-"""Files a script may touch: only those its commands name, below the working directory, with endings of the dialect.
+"""Files a script may touch: only those its commands name, below the working directory, with endings
+of the dialect.
 
-Writes are collected and carried out together when the whole script has been read without a fault; an interactive
-session writes at once. All are written next to their places and then moved there, so none is ever half-written.
+Writes are collected and carried out together when the whole script has been read without a fault;
+an interactive session writes at once. All are written next to their places and then moved there, so
+none is ever half-written.
 """
 
 from __future__ import annotations
@@ -67,7 +69,8 @@ class ScriptFiles:
 
 
 def decode_script(data: bytes) -> str:
-    """Text of a file as it is written today, or as it was under DOS (code page 437, ended by Ctrl-Z)."""
+    """Text of a file as it is written today, or as it was under DOS (code page 437, ended by
+    Ctrl-Z)."""
     data = data.partition(b"\x1a")[0]
     try:
         return data.decode("utf-8-sig")

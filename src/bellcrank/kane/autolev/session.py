@@ -1,4 +1,5 @@
-"""A session of the dialect: entries with their answers, and the commands that concern the session itself.
+"""A session of the dialect: entries with their answers, and the commands that concern the session
+itself.
 
 A mistake changes nothing: the workspace is as it was before the line.
 """
@@ -56,7 +57,9 @@ class AutolevSession:
         self.over = False
         self._depth = 0
         self._replaying = False
-        self._made: tuple[int, str, str, ProgramLayout] | None = None  # the last plan: entries, name, solve
+        self._made: tuple[int, str, str, ProgramLayout] | None = (
+            None  # the last plan: entries, name, solve
+        )
 
     @property
     def number(self) -> int:
@@ -64,7 +67,8 @@ class AutolevSession:
         return 1 + sum(1 + len(e.answers) for e in self.entries)
 
     def run_line(self, text: str) -> list[str]:
-        """Carries out a line; its answers. `notes` holds remarks on it. After a ModelError all is as it was."""
+        """Carries out a line; its answers. `notes` holds remarks on it. After a ModelError all is
+        as it was."""
         self.notes, self.hints = [], []
         line = read_line(text)
         if line.kind == "command" and line.name in self._session_commands():
@@ -83,13 +87,18 @@ class AutolevSession:
             snapshot.restore()
             raise
         scalars = self.workspace.d.scalars
-        new = [f"{z}={autolev_text(scalars.definitions[z])}" for z in scalars.intermediate[z_count:]]
+        new = [
+            f"{z}={autolev_text(scalars.definitions[z])}" for z in scalars.intermediate[z_count:]
+        ]
         self.notes, self.hints = list(self.workspace.notes), list(self.workspace.hints)
         self.entries.append(SessionEntry(text.strip(), [*new, *answers]))
         return self.entries[-1].answers
 
-    def run_lines(self, lines: Iterable[str], location: str, margin: str = "") -> list[tuple[int, str]]:
-        """Carries out lines, whose faults are reported with the place; remarks with the numbers of their lines."""
+    def run_lines(
+        self, lines: Iterable[str], location: str, margin: str = ""
+    ) -> list[tuple[int, str]]:
+        """Carries out lines, whose faults are reported with the place; remarks with the numbers of
+        their lines."""
         remarks: list[tuple[int, str]] = []
         for number, line in enumerate(lines, 1):
             try:
@@ -114,7 +123,10 @@ class AutolevSession:
             value = self.workspace.lookup(line.name)
             if line.args is None and value is not None:
                 return [f"{line.name}={autolev_text(value)}"]
-            raise ModelError(f"there is no command {line.name}.{did_you_mean(line.name, COMMANDS)} WHAT lists them.")
+            raise ModelError(
+                f"there is no command {line.name}.{did_you_mean(line.name, COMMANDS)} WHAT "
+                f"lists them."
+            )
         return command(line.name, self.workspace, line.args or ())
 
     def _run_code(self, args: tuple[str, ...]) -> list[str]:
@@ -125,7 +137,9 @@ class AutolevSession:
         if "KANE" not in self.workspace.done:
             raise ModelError("CODE needs KANE first")
         if "/" in args[0]:
-            raise ModelError(f"'{args[0]}': the program and its files stand in the working directory itself")
+            raise ModelError(
+                f"'{args[0]}': the program and its files stand in the working directory itself"
+            )
         path = self.files.checked_path(args[0].upper(), ".FOR")
         name = path.name.removesuffix(".FOR")
         plan = make_program_layout(self.workspace, name)
@@ -152,9 +166,15 @@ class AutolevSession:
             "HELP": lambda a: help_lines(a[0] if a else None),
             "WHAT": lambda a: what_lines(),
             "FORMS": lambda a: FORMS.splitlines(),
-            "LIST": self._run_list, "CLEAR": self._run_clear, "QUIT": self._run_quit, "EXIT": self._run_quit,
-            "RECORD": self._run_record, "EXEC": self._run_exec, "SAVE": self._run_save, "LOAD": self._run_load,
-        }  # fmt: skip
+            "LIST": self._run_list,
+            "CLEAR": self._run_clear,
+            "QUIT": self._run_quit,
+            "EXIT": self._run_quit,
+            "RECORD": self._run_record,
+            "EXEC": self._run_exec,
+            "SAVE": self._run_save,
+            "LOAD": self._run_load,
+        }
 
     def listing(self) -> list[str]:
         """Entries and answers, numbered as the dialect does."""
@@ -170,7 +190,9 @@ class AutolevSession:
         if not args:
             return lines or ["nothing has been entered"]
         if len(args) > 2 or not all(a.isdecimal() and len(a) < 10 and int(a) >= 1 for a in args):
-            raise ModelError("the form is LIST, LIST first or LIST first last, with numbers of lines")
+            raise ModelError(
+                "the form is LIST, LIST first or LIST first last, with numbers of lines"
+            )
         first, last = int(args[0]), int(args[-1]) if len(args) == 2 else len(lines)
         return lines[first - 1 : last]
 
@@ -207,7 +229,10 @@ class AutolevSession:
         return self.listing()[start:]
 
     def _run_save(self, args: tuple[str, ...]) -> list[str]:
-        path, words = self.files.checked_path(args[0], ".sav"), self.files.checked_path(args[0], ".wrk")
+        path, words = (
+            self.files.checked_path(args[0], ".sav"),
+            self.files.checked_path(args[0], ".wrk"),
+        )
         data = {"format": FORMAT, "version": 1, "lines": [e.text for e in self.entries]}
         self.files.write(path, json.dumps(data, indent=1) + "\n")
         self.files.write(words, "\n".join(self.listing()) + "\n")
@@ -235,11 +260,17 @@ def _saved_lines(text: str, path: Path) -> list[str]:
 
 
 class _WorkspaceSnapshot:
-    """A workspace as it was: tables and lists are copied, what they hold is not changed in place (frames apart)."""
+    """A workspace as it was: tables and lists are copied, what they hold is not changed in place
+    (frames apart)."""
 
     def __init__(self, w: AutolevWorkspace) -> None:
         owners = (w, w.d, w.d.scalars, w.d.motion, w.d.machine, w.d.notes)
-        self.tables = [(o, name, copy.copy(v)) for o in owners for name, v in vars(o).items() if _is_copyable(v)]
+        self.tables = [
+            (o, name, copy.copy(v))
+            for o in owners
+            for name, v in vars(o).items()
+            if _is_copyable(v)
+        ]
         self.frames = [(f, dict(vars(f)), dict(f._dots)) for f in w.d.motion.frames]
 
     def restore(self) -> None:
@@ -256,8 +287,11 @@ def _is_copyable(value: object) -> bool:
 
 
 def run_script(text: str, source: str, files: ScriptFiles) -> AutolevSession:
-    """Enters all lines of a script; a fault stops with the number of its line, and nothing is written."""
+    """Enters all lines of a script; a fault stops with the number of its line, and nothing is
+    written."""
     session = AutolevSession(files)
     lines = itertools.takewhile(lambda _: not session.over, text.splitlines())
-    session.notes = [f"line {n}: {note}" for n, note in session.run_lines(lines, f"{source}, line", margin="  ")]
+    session.notes = [
+        f"line {n}: {note}" for n, note in session.run_lines(lines, f"{source}, line", margin="  ")
+    ]
     return session

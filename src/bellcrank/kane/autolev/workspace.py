@@ -1,7 +1,8 @@
 """The workspace of the dialect: names and forms of AUTOLEV on top of a `Derivation`.
 
-Names are kept in capitals, in one name space, and given once. Some commands may use a name before it is declared
-(SIMPROT its angle, FORCE and TORQUE their magnitudes): such names wait for their declaration.
+Names are kept in capitals, in one name space, and given once. Some commands may use a name before
+it is declared (SIMPROT its angle, FORCE and TORQUE their magnitudes): such names wait for their
+declaration.
 """
 
 from __future__ import annotations
@@ -32,14 +33,20 @@ class AutolevWorkspace:
 
     def __init__(self) -> None:
         self.d = Derivation("AUTOLEV workspace", autoz=True, capitals=False)
-        self.d.motion.derive_w = self.d.motion.derive_v = False  # as in AUTOLEV, these are given or asked for
+        self.d.motion.derive_w = self.d.motion.derive_v = (
+            False  # as in AUTOLEV, these are given or asked for
+        )
         self.d.scalars.open_rates = False
         self.dof = 0
         self.frames: dict[str, Frame] = {"N": self.d.newtonian}
         self.points: dict[str, Point] = {}
         self.symbols: dict[str, Symbol] = {}
         self.results: dict[str, Value] = {}
-        self.taken = {"N": "the Newtonian frame", "T": "time", "Z": "Z1, Z2, .. are intermediate symbols"}
+        self.taken = {
+            "N": "the Newtonian frame",
+            "T": "time",
+            "Z": "Z1, Z2, .. are intermediate symbols",
+        }
         self.waiting: dict[str, str] = {}  # names that were used before their declaration: where
         self.constants: list[Symbol] = []
         self.controls: list[Symbol] = []
@@ -119,8 +126,13 @@ class AutolevWorkspace:
         return self.points[key]
 
     @staticmethod
-    def unknown_name_error(name: str, kind: str, known_names: Iterable[str], command: str) -> ModelError:
-        listed = f"{kind.capitalize()}s: {', '.join(known_names) or 'none'}. More come with {command}(..)."
+    def unknown_name_error(
+        name: str, kind: str, known_names: Iterable[str], command: str
+    ) -> ModelError:
+        listed = (
+            f"{kind.capitalize()}s: {', '.join(known_names) or 'none'}. More come with "
+            f"{command}(..)."
+        )
         return ModelError(f"there is no {kind} {name}.{did_you_mean(name, known_names)} {listed}")
 
     # ---- forms
@@ -132,8 +144,12 @@ class AutolevWorkspace:
             if not name.startswith(prefix):
                 continue
             operands = name[len(prefix) :]
-            first: dict[str, Frame] | dict[str, Point] = self.frames if kind in ("w", "alf") else self.points
-            second: dict[str, Frame] | dict[str, Point] = self.points if kind == "p" else self.frames
+            first: dict[str, Frame] | dict[str, Point] = (
+                self.frames if kind in ("w", "alf") else self.points
+            )
+            second: dict[str, Frame] | dict[str, Point] = (
+                self.points if kind == "p" else self.frames
+            )
             for i in range(1, len(operands)):
                 if operands[:i] in first and operands[i:] in second:
                     readings.append((kind, first[operands[:i]], second[operands[i:]]))
@@ -186,7 +202,10 @@ class AutolevWorkspace:
         symbol = self.symbols.get(name)
         if symbol is None:
             if name in self.results or self.parse_vector_name(name) is not None:
-                raise ModelError(f"{name}' cannot be written: a vector is differentiated with DERIV({name},T,frame)")
+                raise ModelError(
+                    f"{name}' cannot be written: a vector is differentiated with "
+                    f"DERIV({name},T,frame)"
+                )
             return None
         return self.d.scalars.rate(symbol)
 
@@ -200,7 +219,10 @@ class AutolevWorkspace:
             symbol = self.symbols.get(label)
             if symbol is None:
                 listed = [s.name for s in self.inertias.get(self.frames[key[1:]], [])]  # type: ignore[call-overload]
-                raise ModelError(f"{label} is not known. Inertia scalars of {key[1:]}: {', '.join(listed) or 'none'}.")
+                raise ModelError(
+                    f"{label} is not known. Inertia scalars of {key[1:]}: "
+                    f"{', '.join(listed) or 'none'}."
+                )
             return symbol
         if key in ("WHERE", "LT", "LE", "GT", "GE", "POW"):
             raise ModelError(f"{key} is not a function of the dialect")
@@ -219,23 +241,33 @@ class AutolevWorkspace:
         x = self.symbols.get(variable)
         if x is None:
             raise ModelError(
-                f"DERIV differentiates by T or a variable, not '{variable}'.{did_you_mean(variable, self.symbols)}"
+                f"DERIV differentiates by T or a variable, not "
+                f"'{variable}'.{did_you_mean(variable, self.symbols)}"
             )
         expressed = self.d.express(v, frame)
         return self.d.scalars.tidy_vector(self.d.scalars.partial_vector(expressed, x))
 
     def scalar_with_new_names(self, text: str, kind: str, location: str) -> Value:
-        """The value of a formula in which single unknown names are allowed; they wait for their declaration."""
+        """The value of a formula in which single unknown names are allowed; they wait for their
+        declaration."""
         known_names = self.known_names()
 
         def lookup(name: str) -> Value | None:
             value = self.lookup(name)
-            new = NAME.fullmatch(name.upper()) and not OWN.fullmatch(name.upper()) and name.upper() not in self.taken
+            new = (
+                NAME.fullmatch(name.upper())
+                and not OWN.fullmatch(name.upper())
+                and name.upper() not in self.taken
+            )
             if value is None and new:
-                suggestion = did_you_mean(name.upper(), [n for n in known_names if n not in self.waiting])
+                suggestion = did_you_mean(
+                    name.upper(), [n for n in known_names if n not in self.waiting]
+                )
                 self.variable(name.upper(), kind, location)
                 if kind != "coordinate":
-                    self.hints.append(f"{name.upper()} is not declared yet; it must be before FR.{suggestion}")
+                    self.hints.append(
+                        f"{name.upper()} is not declared yet; it must be before FR.{suggestion}"
+                    )
                 return self.symbols[name.upper()]
             return value
 

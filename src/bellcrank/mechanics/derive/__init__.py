@@ -1,1 +1,2 @@
-"""From a description to equations: the pipeline on one page, choice of loop equations, matrices, Jacobians."""
+"""From a description to equations: the pipeline on one page, choice of loop equations, matrices,
+Jacobians."""

@@ -1,9 +1,10 @@
-"""The content of a description as a digest: equal for descriptions from which the same equations follow.
+"""The content of a description as a digest: equal for descriptions from which the same equations
+follow.
 
-Values of parameters, points of tables and the settings of runs are omitted, as equations keep parameters and tables as
-symbols; but for models with closed loops, whose derivation looks at numbers. An object says by `content()` what
-identifies it, where that is less than all it holds. What has no content that is known, such as a function of the user,
-raises `NotPortable`.
+Values of parameters, points of tables and the settings of runs are omitted, as equations keep
+parameters and tables as symbols; but for models with closed loops, whose derivation looks at
+numbers. An object says by `content()` what identifies it, where that is less than all it holds.
+What has no content that is known, such as a function of the user, raises `NotPortable`.
 """
 
 from __future__ import annotations
@@ -39,18 +40,26 @@ def equation_digest(description: Description, *extra: Any) -> str:
     numbers = bool(description.loops or description.rigid_contacts) or any(
         c.eliminate is None for c in description.constraints
     )
-    id_names = {} if numbers else {id(x): name for name, x in equation_independent_data(description).items()}
+    id_names = (
+        {}
+        if numbers
+        else {id(x): name for name, x in equation_independent_data(description).items()}
+    )
     return object_digest((description, extra), numbers, id_names)
 
 
-def object_digest(thing: Any, numbers: bool = True, id_names: Mapping[int, str] = NO_KNOWN_OBJECTS) -> str:
-    """The digest of any object, and of the installed package; objects that are `id_names` are named, by their id."""
+def object_digest(
+    thing: Any, numbers: bool = True, id_names: Mapping[int, str] = NO_KNOWN_OBJECTS
+) -> str:
+    """The digest of any object, and of the installed package; objects that are `id_names` are
+    named, by their id."""
     return _DigestWalk(numbers, id_names).digest((_package_digest(), thing))
 
 
 def equation_independent_data(description: Description) -> dict[str, Any]:
-    """What equations do not depend on, by name: ranges that runs are compared with; points and values of tables, whose
-    names say what a program has to know of them. Those that several tables share have one name."""
+    """What equations do not depend on, by name: ranges that runs are compared with; points and
+    values of tables, whose names say what a program has to know of them. Those that several tables
+    share have one name."""
     named_data: dict[int, tuple[str, Any]] = {}
     for t in description.tables.values():
         if t.defined:
@@ -72,20 +81,24 @@ def _package_digest() -> str:
     for folder, _, names in os.walk(root):
         if not folder.endswith("__pycache__"):
             files += [(f"{folder}/{name}", os.stat(f"{folder}/{name}")) for name in names]
-    file_states = sorted((path.removeprefix(str(root)), status.st_size, status.st_mtime_ns) for path, status in files)
+    file_states = sorted(
+        (path.removeprefix(str(root)), status.st_size, status.st_mtime_ns) for path, status in files
+    )
     fingerprint = __version__, platform.python_version(), np.__version__, file_states
     return hashlib.sha256(repr(fingerprint).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class _DigestWalk:
-    """Numbers of objects and all that they hold, in the order in which they are met: equal objects have one number, be
-    they one object or two, as what was read from the cache shares fewer objects than what was made here. The digest is
-    that of what was numbered."""
+    """Numbers of objects and all that they hold, in the order in which they are met: equal objects
+    have one number, be they one object or two, as what was read from the cache shares fewer objects
+    than what was made here. The digest is that of what was numbered."""
 
     def __init__(self, numbers: bool, id_names: Mapping[int, str] = NO_KNOWN_OBJECTS) -> None:
         self._numbers, self._known = numbers, id_names
         self._met: dict[Any, int] = {}  # what each number stands for
-        self._found: dict[int, tuple[int, Any]] = {}  # the object too: an id is good as long as it lives
+        self._found: dict[
+            int, tuple[int, Any]
+        ] = {}  # the object too: an id is good as long as it lives
         self._open: dict[int, int] = {}  # what is being walked through
 
     def digest(self, thing: Any) -> str:
@@ -109,8 +122,12 @@ class _DigestWalk:
             return numbers.setdefault(("within", len(self._open) - self._open[key]), len(numbers))
         self._open[key] = len(self._open)
         fields = _fields_alone(kind)
-        components = thing if kind is tuple else self._contents(thing) if fields is None else fields(thing)
-        number = numbers.setdefault((kind.__name__, "of", *[self.object_number(x) for x in components]), len(numbers))
+        components = (
+            thing if kind is tuple else self._contents(thing) if fields is None else fields(thing)
+        )
+        number = numbers.setdefault(
+            (kind.__name__, "of", *[self.object_number(x) for x in components]), len(numbers)
+        )
         del self._open[key]
         self._found[key] = number, thing
         return number
@@ -158,18 +175,28 @@ class _DigestWalk:
 
 def _named_identity(thing: Any) -> list[Any]:
     module = str(thing.__module__)
-    if not module.startswith(f"{PACKAGE_NAME}.") and module not in ("builtins", "math", "operator", "numpy"):
+    if not module.startswith(f"{PACKAGE_NAME}.") and module not in (
+        "builtins",
+        "math",
+        "operator",
+        "numpy",
+    ):
         raise NotPortable(f"{module}.{thing.__qualname__}")
     identity = [module, thing.__qualname__]
     if isinstance(thing, FunctionType):
         cells = [c.cell_contents for c in thing.__closure__ or ()]
-        identity += [thing.__code__.co_firstlineno, thing.__defaults__, thing.__kwdefaults__, *cells]
+        identity += [
+            thing.__code__.co_firstlineno,
+            thing.__defaults__,
+            thing.__kwdefaults__,
+            *cells,
+        ]
     return identity
 
 
 def _instance_state(thing: Any) -> list[Any]:
-    """What an object holds, without what it has found meanwhile; of a dataclass the values alone, as its type names
-    them."""
+    """What an object holds, without what it has found meanwhile; of a dataclass the values alone,
+    as its type names them."""
     kind: Any = type(thing)
     names = _content_fields(kind)
     if names is not None:
@@ -178,9 +205,16 @@ def _instance_state(thing: Any) -> list[Any]:
     for cls in type(thing).__mro__:
         slot_names = getattr(cls, "__slots__", ())
         slots = (slot_names,) if isinstance(slot_names, str) else slot_names
-        attributes |= {name: getattr(thing, name) for name in slots if hasattr(thing, name) and name != "__weakref__"}
+        attributes |= {
+            name: getattr(thing, name)
+            for name in slots
+            if hasattr(thing, name) and name != "__weakref__"
+        }
     cached_names = {
-        name for cls in type(thing).__mro__ for name, x in vars(cls).items() if isinstance(x, cached_property)
+        name
+        for cls in type(thing).__mro__
+        for name, x in vars(cls).items()
+        if isinstance(x, cached_property)
     }
     return [x for pair in attributes.items() if pair[0] not in cached_names for x in pair]
 
@@ -192,7 +226,13 @@ def _fields_alone(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
     is_internal = kind.__module__.startswith(f"{PACKAGE_NAME}.") and not issubclass(
         kind, (*CONTAINER_TYPES, ParameterRecord, RunRecord)
     )
-    if names is None or len(names) < 2 or not is_internal or hasattr(kind, "content") or hasattr(kind, "__wrapped__"):
+    if (
+        names is None
+        or len(names) < 2
+        or not is_internal
+        or hasattr(kind, "content")
+        or hasattr(kind, "__wrapped__")
+    ):
         return None
     return attrgetter(*names)
 
@@ -202,4 +242,8 @@ def _content_fields(cls: type) -> tuple[str, ...] | None:
     """Fields of a dataclass that make up its content."""
     if not is_dataclass(cls):
         return None
-    return tuple(f.name for f in fields(cls) if f.metadata.get("content", f.compare or not f.name.startswith("_")))
+    return tuple(
+        f.name
+        for f in fields(cls)
+        if f.metadata.get("content", f.compare or not f.name.startswith("_"))
+    )

@@ -1,4 +1,5 @@
-"""What a derivation gives: the analysed model, its quantities, the program, and what follows when asked for."""
+"""What a derivation gives: the analysed model, its quantities, the program, and what follows when
+asked for."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DerivedModel:
-    """Equations of motion as data: `method_label` in words, `solve` as it was asked for, and the `seconds` of each
-    stage."""
+    """Equations of motion as data: `method_label` in words, `solve` as it was asked for, and the
+    `seconds` of each stage."""
 
     analysis: KinematicAnalysis
     quantities: Quantities
@@ -38,7 +39,8 @@ class DerivedModel:
 
     @property
     def interface(self) -> Interface:
-        """Everything the model shows to the outside: names, units, words, columns, and defaults as they are now."""
+        """Everything the model shows to the outside: names, units, words, columns, and defaults as
+        they are now."""
         return make_interface(self.analysis, self.quantities, self.program)
 
     @property
@@ -48,7 +50,8 @@ class DerivedModel:
 
     @property
     def independent_speeds(self) -> list[Symbol]:
-        """A regular set of speeds: with loops fewer than there are states, of which the rest follows."""
+        """A regular set of speeds: with loops fewer than there are states, of which the rest
+        follows."""
         return self.analysis.independent_speeds
 
     @cached_property
@@ -67,14 +70,16 @@ class DerivedModel:
 
     @cached_property
     def results(self) -> DifferentiableResults:
-        """Rates, outputs and constraints over one graph, in the form that derivatives are taken of."""
+        """Rates, outputs and constraints over one graph, in the form that derivatives are taken
+        of."""
         from bellcrank.mechanics.derive.results import model_results
 
         return model_results(self.analysis, self.program)
 
     @cached_property
     def derivative_table(self) -> SlopeTable:
-        """Derivatives of state derivatives and outputs by states and inputs, over the constants of the program."""
+        """Derivatives of state derivatives and outputs by states and inputs, over the constants of
+        the program."""
         from bellcrank.program.derivatives import full_derivative_table
 
         return full_derivative_table(self.program)

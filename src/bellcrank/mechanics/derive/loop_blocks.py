@@ -1,8 +1,9 @@
 """Blocks of closed loops that a bridge can carry through singular configurations.
 
-A block is a connected component of speeds and position rows. It can be bridged if it has one degree of freedom of its
-own, each of its speeds is the rate of one coordinate, and the positions that close its rows depend on nothing else: not
-on time or inputs, nor on other coordinates, such as those of a base that carries the loop.
+A block is a connected component of speeds and position rows. It can be bridged if it has one degree
+of freedom of its own, each of its speeds is the rate of one coordinate, and the positions that
+close its rows depend on nothing else: not on time or inputs, nor on other coordinates, such as
+those of a base that carries the loop.
 """
 
 from __future__ import annotations
@@ -32,12 +33,15 @@ def bridged_blocks(
 ) -> tuple[Block, ...]:
     """The blocks, with their usual ratio of pivots.
 
-    `G`, `J`: Jacobians in some positions in which loops are closed, rows (and columns of J) scaled; `rank` of a matrix.
+    `G`, `J`: Jacobians in some positions in which loops are closed, rows (and columns of J) scaled;
+    `rank` of a matrix.
     """
     blocks = []
     acting, sloping = (np.max(np.abs(x), axis=0) > BRIDGES.foreign for x in (J, G))
     for rows, columns in _connected_components(acting[: loops.paired_row_count]):
-        coordinate_choices = [[i for i, rate in enumerate(rates) if rate is speeds[j]] for j in columns]
+        coordinate_choices = [
+            [i for i, rate in enumerate(rates) if rate is speeds[j]] for j in columns
+        ]
         if any(len(x) != 1 for x in coordinate_choices):
             continue
         coordinate_indices = [x for (x,) in coordinate_choices]
@@ -71,4 +75,6 @@ def _connected_components(acting: np.ndarray) -> list[tuple[list[int], list[int]
 
 def usual_ratio(A: np.ndarray, rank: int, pattern: np.ndarray) -> float:
     """The ratio of the last pivot to the first."""
-    return float(eliminate_pivoted(np.column_stack([A, np.zeros(len(A))]), rank, 1.0, 0.0, pattern)[2])
+    return float(
+        eliminate_pivoted(np.column_stack([A, np.zeros(len(A))]), rank, 1.0, 0.0, pattern)[2]
+    )

@@ -1,4 +1,5 @@
-"""Closed loops from analysis to program: rows as expressions, a look at them in numbers, their regular correction.
+"""Closed loops from analysis to program: rows as expressions, a look at them in numbers, their
+regular correction.
 
 In:  an `KinematicAnalysis` with loops. Out: `program.Loops`. The look decides how the rows are eliminated.
 """
@@ -13,7 +14,11 @@ from bellcrank.core.numeric.loop_constraints import ConstraintScales
 from bellcrank.mechanics.derive.loop_choice import FindPlace, drawn_scales, select_constraints
 from bellcrank.mechanics.dynamics.accelerations import reduced_system
 from bellcrank.mechanics.kinematics.analysis import KinematicAnalysis
-from bellcrank.mechanics.kinematics.constraint_rows import ConstraintRow, acceleration_right_side, is_driven
+from bellcrank.mechanics.kinematics.constraint_rows import (
+    ConstraintRow,
+    acceleration_right_side,
+    is_driven,
+)
 from bellcrank.mechanics.kinematics.dependent_accelerations import solve_rows
 from bellcrank.mechanics.kinematics.dimensions import Quantities
 from bellcrank.mechanics.kinematics.results import LoopElimination
@@ -22,17 +27,24 @@ from bellcrank.program.optimize import optimize_operations
 from bellcrank.program.unused_parameters import drop_idle_parameters
 from bellcrank.symbolic.expr import ZERO, Expr, Symbol, gradient
 
-DRIVEN = "the model has 0 degrees of freedom: its constraints prescribe the motion, which follows from time alone"
+DRIVEN = (
+    "the model has 0 degrees of freedom: its constraints prescribe the motion, which follows "
+    "from time alone"
+)
 
 
-def program_loops(analysis: KinematicAnalysis, quantities: Quantities, assemble: FindPlace) -> LoopEquations:
+def program_loops(
+    analysis: KinematicAnalysis, quantities: Quantities, assemble: FindPlace
+) -> LoopEquations:
     """Loops in expressions, looked at in numbers; the look decides how they are eliminated."""
     assert analysis.loops is not None
     loops = _loop_rows(analysis)
     rates = [analysis.kinematics.rates[q] for q in analysis.mechanism.coordinates]
     selection = select_constraints(analysis, loops, rates, quantities, assemble)
     if selection is None and analysis.loops.unresolved_rows:
-        numbers = "give default values (set_defaults) and a start (set_run) with which the loops close"
+        numbers = (
+            "give default values (set_defaults) and a start (set_run) with which the loops close"
+        )
         problems = [
             f"{text}, or follows from them only where the loops are closed: {numbers}"
             for text in analysis.loops.unresolved_rows
@@ -54,9 +66,13 @@ def program_loops(analysis: KinematicAnalysis, quantities: Quantities, assemble:
 
 def _zero_dof_message(used_rows: Sequence[ConstraintRow]) -> str:
     row_texts = ", ".join(row.quoted_name for row in used_rows)
-    equations, speeds = pluralize(len(used_rows), "constraint equation"), pluralize(len(used_rows), "speed")
+    equations, speeds = (
+        pluralize(len(used_rows), "constraint equation"),
+        pluralize(len(used_rows), "speed"),
+    )
     return (
-        f"the model has 0 degrees of freedom: {equations} for {speeds} ({row_texts}). None prescribes a motion: "
+        f"the model has 0 degrees of freedom: {equations} for {speeds} ({row_texts}). None "
+        f"prescribes a motion: "
         "remove one, or drive one with a formula of t or an input."
     )
 
@@ -72,8 +88,11 @@ def _with_sampled_scales(analysis: KinematicAnalysis, loops: LoopEquations) -> L
     return loops if scales is None else replace(loops, scales=scales)
 
 
-def _projection_correction(analysis: KinematicAnalysis, loops: LoopEquations) -> LoopProjection | None:
-    """The correction of regular positions; None where coordinates do not follow speeds one by one."""
+def _projection_correction(
+    analysis: KinematicAnalysis, loops: LoopEquations
+) -> LoopProjection | None:
+    """The correction of regular positions; None where coordinates do not follow speeds one by
+    one."""
     assert analysis.loops is not None
     q, u = list(analysis.mechanism.coordinates), list(analysis.mechanism.speeds)
     rates, scales = analysis.kinematics.rates, loops.scales
@@ -83,20 +102,33 @@ def _projection_correction(analysis: KinematicAnalysis, loops: LoopEquations) ->
     g = [row.g for row in used_rows[:count] if row.g is not None]
     if not count == scales.rank_g == len(columns) == len(g):
         return None
-    partials = [{x: a for x, a in zip(columns, gradient(y, columns), strict=True) if a is not ZERO} for y in g]
+    partials = [
+        {x: a for x, a in zip(columns, gradient(y, columns), strict=True) if a is not ZERO}
+        for y in g
+    ]
     dq, _ = solve_rows(partials, g, columns, analysis.kinematics.work.copy())
     speeds = [dict(row.partials) for row in used_rows]
-    du, divided = solve_rows(speeds, [row.v for row in used_rows], pivots, analysis.kinematics.work.copy())
+    du, divided = solve_rows(
+        speeds, [row.v for row in used_rows], pivots, analysis.kinematics.work.copy()
+    )
     dq, corrections = (optimize_operations(roots) for roots in (dq, [*du, *divided]))
-    sizes = tuple(scales.rows[i] * scales.columns[j] / scales.regular_fixed_pivot for i, j in scales.fixed_pivots)
+    sizes = tuple(
+        scales.rows[i] * scales.columns[j] / scales.regular_fixed_pivot
+        for i, j in scales.fixed_pivots
+    )
     state_indices = tuple(q.index(x) for x in columns), tuple(u.index(s) for s in pivots)
     return LoopProjection(
-        *state_indices, tuple(dq), tuple(corrections[: len(du)]), tuple(corrections[len(du) :]), sizes
+        *state_indices,
+        tuple(dq),
+        tuple(corrections[: len(du)]),
+        tuple(corrections[len(du) :]),
+        sizes,
     )
 
 
 def _loop_rows(analysis: KinematicAnalysis) -> LoopEquations:
-    """What is needed to bring a state onto the constraints: g, dg/dq, v and dv/du; and M, f and gamma of the tree."""
+    """What is needed to bring a state onto the constraints: g, dg/dq, v and dv/du; and M, f and
+    gamma of the tree."""
     q, u = analysis.mechanism.coordinates, analysis.mechanism.speeds
     assert analysis.loops is not None
     rows = analysis.loops.rows
@@ -128,7 +160,8 @@ def loop_rows(
     f: Sequence[Expr],
     gamma: Sequence[Expr],
 ) -> LoopEquations:
-    """Rows of loops with their partial derivatives by coordinates and speeds, next to M, f and their right sides."""
+    """Rows of loops with their partial derivatives by coordinates and speeds, next to M, f and
+    their right sides."""
     rows = loops.rows
     position = [*((row.name, row.g) for row in rows if row.g is not None), *norms]
     return LoopEquations(
@@ -137,7 +170,10 @@ def loop_rows(
         tuple(g for _, g in position),
         tuple(tuple(gradient(g, q)) for _, g in position),
         tuple(row.v for row in rows),
-        tuple(tuple(partials.get(s, ZERO) for s in u) for partials in (dict(row.partials) for row in rows)),
+        tuple(
+            tuple(partials.get(s, ZERO) for s in u)
+            for partials in (dict(row.partials) for row in rows)
+        ),
         ConstraintScales(len(position), len(loops.used_rows), (1.0,) * len(rows), (1.0,) * len(u)),
         tuple(tuple(row) for row in M),
         tuple(f),

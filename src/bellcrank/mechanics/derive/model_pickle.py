@@ -1,10 +1,11 @@
 """Derived models as bytes: objects of Bellcrank, of NumPy and of Python itself, and nothing else.
 
-Expressions are written node by node, parts before wholes, so that depth does not matter and shared nodes stay shared.
-Functions that were made inside others are written as the name of their text in the installed package and the values
-they hold: the bytes contain no code. Loading rejects every class and function outside of Bellcrank and the list below;
-that is a second lock only: bytes must come from a file that this user alone can have written, as libraries do. What
-cannot be written, such as a function of the user, raises `NotPortable`.
+Expressions are written node by node, parts before wholes, so that depth does not matter and shared
+nodes stay shared. Functions that were made inside others are written as the name of their text in
+the installed package and the values they hold: the bytes contain no code. Loading rejects every
+class and function outside of Bellcrank and the list below; that is a second lock only: bytes must
+come from a file that this user alone can have written, as libraries do. What cannot be written,
+such as a function of the user, raises `NotPortable`.
 """
 
 from __future__ import annotations
@@ -15,17 +16,53 @@ import sys
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 from bellcrank.symbolic.expr.collection import no_collection
-from bellcrank.symbolic.expr.node import POSITIVE, Expr, Func, NamedSubexpression, Number, Product, Sum, Symbol
+from bellcrank.symbolic.expr.node import (
+    POSITIVE,
+    Expr,
+    Func,
+    NamedSubexpression,
+    Number,
+    Product,
+    Sum,
+    Symbol,
+)
 from bellcrank.symbolic.expr.traversal import postorder
 
 PACKAGE_NAME = "bellcrank"
 ALLOWED_GLOBALS: dict[str, set[str]] = {
-    "builtins": {"set", "frozenset", "slice", "range", "complex", "bytearray", "int", "float", "str", "tuple", "list",
-                 "dict", "bool", "object", "abs", "min", "max", "pow", "sum"},
+    "builtins": {
+        "set",
+        "frozenset",
+        "slice",
+        "range",
+        "complex",
+        "bytearray",
+        "int",
+        "float",
+        "str",
+        "tuple",
+        "list",
+        "dict",
+        "bool",
+        "object",
+        "abs",
+        "min",
+        "max",
+        "pow",
+        "sum",
+    },
     "collections": {"OrderedDict", "defaultdict", "deque", "Counter"},
     "fractions": {"Fraction"},
     "functools": {"partial"},
@@ -38,7 +75,7 @@ ALLOWED_GLOBALS: dict[str, set[str]] = {
     "numpy._core.multiarray": {"_reconstruct", "scalar"},
     "numpy._core.numeric": {"_frombuffer"},
     "numpy.core.numeric": {"_frombuffer"},
-}  # fmt: skip
+}
 HEAD = 8  # bytes of the length of what is always the same
 RECURSION_LIMIT = 20_000  # frames of Python while objects are written
 
@@ -48,8 +85,9 @@ class NotPortable(Exception):
 
 
 def dumps(thing: Any, externals: dict[str, Any], fixed_objects: Sequence[Any] = ()) -> bytes:
-    """The bytes of an object; objects that are `externals` by name are omitted, and put in again by `loads`. First come
-    expressions, and objects that are `fixed_objects`, as far as nothing known is in them: they are always the same."""
+    """The bytes of an object; objects that are `externals` by name are omitted, and put in again by
+    `loads`. First come expressions, and objects that are `fixed_objects`, as far as nothing known
+    is in them: they are always the same."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     try:
@@ -71,7 +109,9 @@ def dumps(thing: Any, externals: dict[str, Any], fixed_objects: Sequence[Any] = 
         size = target.tell()
         memo = writer.memo.copy()
         memo |= {id(x): (len(memo) + i, x) for i, x in enumerate(externals.values())}
-        _BackReferencePickler(target, memo).dump(([n for n in nodes if n not in fixed_nodes], thing))
+        _BackReferencePickler(target, memo).dump(
+            ([n for n in nodes if n not in fixed_nodes], thing)
+        )
         return size.to_bytes(HEAD, "big") + target.getvalue()
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
         raise NotPortable(str(error)) from None
@@ -80,8 +120,8 @@ def dumps(thing: Any, externals: dict[str, Any], fixed_objects: Sequence[Any] = 
 
 
 class PickledModel:
-    """What `dumps` has written, to be loaded as often as need be. Objects that are always the same are read once, and
-    stay as long as this does."""
+    """What `dumps` has written, to be loaded as often as need be. Objects that are always the same
+    are read once, and stay as long as this does."""
 
     def __init__(self, data: bytes) -> None:
         size = HEAD + int.from_bytes(data[:HEAD], "big")
@@ -95,7 +135,9 @@ class PickledModel:
         if missing := set(self._names) - externals.keys():
             raise NotPortable(f"{', '.join(missing)} is not known")
         return _load_second(
-            _ModelUnpickler(io.BytesIO(self._rest), [*self._first, *(externals[name] for name in self._names)])
+            _ModelUnpickler(
+                io.BytesIO(self._rest), [*self._first, *(externals[name] for name in self._names)]
+            )
         )
 
 
@@ -116,13 +158,17 @@ def _load_second(reader: pickle.Unpickler) -> Any:
 
 
 def _nodes_without_known(nodes: Collection[Expr], externals: dict[str, Any]) -> set[Expr]:
-    """Those of nodes, parts before wholes, without anything known in them. Functions of one kind are looked at
-    together."""
-    functions = {id(n.function): n.function for n in nodes if isinstance(n, Func) and n.function is not None}
+    """Those of nodes, parts before wholes, without anything known in them. Functions of one kind
+    are looked at together."""
+    functions = {
+        id(n.function): n.function for n in nodes if isinstance(n, Func) and n.function is not None
+    }
     fixed_nodes: set[Expr] = set()
     for kind in {type(f) for f in functions.values()}:
         survey = _NodeSurvey([f for f in functions.values() if type(f) is kind], externals)
-        if survey.met or any(isinstance(n, Func) and n.function is not None for n in postorder(survey.new)):
+        if survey.met or any(
+            isinstance(n, Func) and n.function is not None for n in postorder(survey.new)
+        ):
             functions = {key: f for key, f in functions.items() if type(f) is not kind}
     for n in nodes:
         is_portable = n.__class__ is not Func or n.function is None or id(n.function) in functions
@@ -131,9 +177,11 @@ def _nodes_without_known(nodes: Collection[Expr], externals: dict[str, Any]) -> 
     return fixed_nodes
 
 
-def _things_without_known(things: list[Any], fixed_nodes: Container[Expr], externals: dict[str, Any]) -> list[Any]:
-    """The things in which there are only these nodes, and nothing known. Nearly all are: they are looked at together,
-    and by halves where that is not so."""
+def _things_without_known(
+    things: list[Any], fixed_nodes: Container[Expr], externals: dict[str, Any]
+) -> list[Any]:
+    """The things in which there are only these nodes, and nothing known. Nearly all are: they are
+    looked at together, and by halves where that is not so."""
     if _NodeSurvey(things, externals).saw_only(fixed_nodes):
         return things
     middle = len(things) // 2
@@ -179,7 +227,8 @@ class _ModelPickler(pickle.Pickler):
 
 
 class _BackReferencePickler(_ModelPickler):
-    """Writes the places of what is not written again, by its id: as the memory of a writer has them."""
+    """Writes the places of what is not written again, by its id: as the memory of a writer has
+    them."""
 
     def __init__(self, target: io.BytesIO, memo_entries: Mapping[int, tuple[int, Any]]) -> None:
         super().__init__(target)
@@ -191,13 +240,19 @@ class _BackReferencePickler(_ModelPickler):
 
 
 class _NodeSurvey(_ModelPickler):
-    """Finds expressions, but for those found before, and whether anything known is met; what it writes is thrown
-    away."""
+    """Finds expressions, but for those found before, and whether anything known is met; what it
+    writes is thrown away."""
 
-    def __init__(self, thing: Any, externals: dict[str, Any], known_nodes: Container[Expr] = frozenset()) -> None:
+    def __init__(
+        self, thing: Any, externals: dict[str, Any], known_nodes: Container[Expr] = frozenset()
+    ) -> None:
         super().__init__(io.BytesIO())
         self.new: list[Expr] = []
-        self.met, self._before, self._known = False, known_nodes, {id(x) for x in externals.values()}
+        self.met, self._before, self._known = (
+            False,
+            known_nodes,
+            {id(x) for x in externals.values()},
+        )
         self.dump(thing)
 
     def persistent_id(self, thing: Any) -> int | None:
@@ -274,7 +329,8 @@ def _code_location(code: CodeType, module: str) -> tuple[str, str, int]:
 
 @lru_cache(maxsize=256)
 def _nested_codes(module: str) -> dict[tuple[str, int], CodeType | None]:
-    """Functions inside of functions of a module by name and line; None where two stand in one line."""
+    """Functions inside of functions of a module by name and line; None where two stand in one
+    line."""
     codes: dict[tuple[str, int], CodeType | None] = {}
     for code in _inner_codes(_top_level_codes(vars(import_module(module)).values(), module)):
         key = code.co_qualname, code.co_firstlineno
@@ -287,10 +343,14 @@ def _top_level_codes(things: Iterable[Any], module: str) -> Iterator[CodeType]:
         if isinstance(thing, staticmethod | classmethod):
             thing = thing.__func__
         if isinstance(thing, property):
-            yield from _top_level_codes([x for x in (thing.fget, thing.fset) if x is not None], module)
+            yield from _top_level_codes(
+                [x for x in (thing.fget, thing.fset) if x is not None], module
+            )
         elif isinstance(thing, type) and thing.__module__ == module:
             yield from _top_level_codes(vars(thing).values(), module)
-        elif (wrapped := getattr(thing, "__wrapped__", None) or getattr(thing, "func", None)) is not None:
+        elif (
+            wrapped := getattr(thing, "__wrapped__", None) or getattr(thing, "func", None)
+        ) is not None:
             yield from _top_level_codes([wrapped], module)
         elif isinstance(thing, FunctionType) and thing.__module__ == module:
             yield thing.__code__

@@ -38,10 +38,20 @@ from bellcrank.program.optimize import first_extraction, optimize_known_count
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.statements import CallStatement
 from bellcrank.program.unused_parameters import drop_idle_parameters
-from bellcrank.symbolic.expr import ZERO, Expr, NamedSubexpression, Symbol, free_symbols, rewrite_nodes, small_threshold
+from bellcrank.symbolic.expr import (
+    ZERO,
+    Expr,
+    NamedSubexpression,
+    Symbol,
+    free_symbols,
+    rewrite_nodes,
+    small_threshold,
+)
 from bellcrank.symbolic.expr.collection import no_collection
 
-MOST_TERMS = 3  # orders that are kept past the threshold where leading terms of small variables cancel
+MOST_TERMS = (
+    3  # orders that are kept past the threshold where leading terms of small variables cancel
+)
 SOLVE = choice_values(Solve)
 OPTIMISE = choice_values(Optimise)
 
@@ -70,17 +80,24 @@ def derive_model(
     without: Collection[str] = (),
     form: ConstraintForm = ConstraintForm.AUTO,
 ) -> DerivedModel:
-    """Equations of motion of a description, without some passes; `form`: what becomes of speed constraints. `assemble`
-    evaluates closed loops in numbers, where the choice of dependent speeds needs that."""
+    """Equations of motion of a description, without some passes; `form`: what becomes of speed
+    constraints. `assemble` evaluates closed loops in numbers, where the choice of dependent speeds
+    needs that."""
     if solve not in SOLVE:
-        raise ModelError(f"solve={solve!r} is not known; it is one of {', '.join(SOLVE)}", description.name)
+        raise ModelError(
+            f"solve={solve!r} is not known; it is one of {', '.join(SOLVE)}", description.name
+        )
     if level not in OPTIMISE:
-        raise ModelError(f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", description.name)
+        raise ModelError(
+            f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", description.name
+        )
     for name in map(str, without):
         if name not in PASSES:
             pass_names = ", ".join(PASSES)
             raise ModelError(
-                f"without={name!r} is not a pass.{did_you_mean(name, PASSES)} Passes: {pass_names}.", description.name
+                f"without={name!r} is not a pass.{did_you_mean(name, PASSES)} Passes: "
+                f"{pass_names}.",
+                description.name,
             )
     derived = partial(_derive_with_orders, description, assemble)
     derived_model = derived(solve, small, level, without, form)
@@ -88,7 +105,11 @@ def derive_model(
     derived_model.analysis.notes += friction
     for sentence in friction:
         issue_warning(f"model '{description.name}': {sentence}")
-    if derived_model.analysis.loose and derived_model.analysis.loops and derived_model.independent_speeds:
+    if (
+        derived_model.analysis.loose
+        and derived_model.analysis.loops
+        and derived_model.independent_speeds
+    ):
         derived_model.analysis.notes += _elimination_notes(
             derived_model, partial(derived, "auto", small, level, without)
         )
@@ -100,17 +121,23 @@ def derive_model(
         if not lacks_terms(derived_model.program, reference.program, orders, threshold):
             break
         derived_model = derived(solve, small, level, without, form, extra_orders + 1)
-        note = f"terms of small order up to {threshold + extra_orders} were kept, since leading ones cancel"
+        note = (
+            f"terms of small order up to {threshold + extra_orders} were kept, since leading "
+            f"ones cancel"
+        )
         derived_model.analysis.notes.append(note)
     return derived_model
 
 
-def _elimination_notes(derived_model: DerivedModel, derived: Callable[[ConstraintForm], DerivedModel]) -> list[str]:
-    """Notes on speed constraints that were not solved for one speed each, with what that costs; `derived`: the same
-    model in another form."""
+def _elimination_notes(
+    derived_model: DerivedModel, derived: Callable[[ConstraintForm], DerivedModel]
+) -> list[str]:
+    """Notes on speed constraints that were not solved for one speed each, with what that costs;
+    `derived`: the same model in another form."""
     loose, speeds = derived_model.analysis.loose, len(derived_model.analysis.mechanism.speeds)
     notes = [
-        f"the constraint {r.quoted_name} has no coefficient that cannot vanish in motion (that of {r.speed} is "
+        f"the constraint {r.quoted_name} has no coefficient that cannot vanish in motion "
+        f"(that of {r.speed} is "
         f"{r.pivot})"
         for r in loose
     ]
@@ -119,7 +146,9 @@ def _elimination_notes(derived_model: DerivedModel, derived: Callable[[Constrain
     except ModelError:  # degrees of freedom without mass, once speeds are removed
         cost = ""
     else:
-        ours, theirs = (p.count.as_dict(p.per_step)["total"] for p in (derived_model.program, eliminated))
+        ours, theirs = (
+            p.count.as_dict(p.per_step)["total"] for p in (derived_model.program, eliminated)
+        )
         cost = f", at {ours} operations instead of {theirs}"
     form = f"all {speeds} speeds stay states and the dependent ones are chosen at run time{cost}"
     return [*notes, f"{form}; constraints='eliminate' removes them all the same"]
@@ -159,16 +188,27 @@ def _derive_with_orders(
 
 
 def _choose_program(
-    analysis: KinematicAnalysis, loops: LoopEquations | None, solve: str, level: str, without: frozenset[str]
+    analysis: KinematicAnalysis,
+    loops: LoopEquations | None,
+    solve: str,
+    level: str,
+    without: frozenset[str],
 ) -> tuple[SimulationProgram, str]:
     coordinates = list(analysis.mechanism.coordinates)
     q_rates = [analysis.kinematics.rates[q] for q in coordinates]
     if solve != "auto" and analysis.loose and loops:
         rows = ", ".join(r.quoted_name for r in analysis.loose)
-        cause = f"solve={solve!r} needs the constraints solved for one speed each, and {rows} cannot be in every motion"
-        raise ModelError(f"{cause}: leave solve at 'auto', or accept that with constraints='eliminate'")
+        cause = (
+            f"solve={solve!r} needs the constraints solved for one speed each, and {rows} "
+            f"cannot be in every motion"
+        )
+        raise ModelError(
+            f"{cause}: leave solve at 'auto', or accept that with constraints='eliminate'"
+        )
     if solve != "auto" and loops:
-        raise ModelError(f"solve={solve!r} is not available for models with closed loops yet; leave it at 'auto'")
+        raise ModelError(
+            f"solve={solve!r} is not available for models with closed loops yet; leave it at 'auto'"
+        )
     if solve == "implicit":
         return _implicit_program(analysis, q_rates), "implicit: mass matrix solved numerically"
     thorough = level == "thorough"
@@ -180,7 +220,9 @@ def _choose_program(
     if level == "none" or "extract" in without:
         roots = drop_idle_parameters(root_lists[best])
         stages = [("formulation", raw[best])]
-        return _build_program(analysis, roots, loops=loops, acting=True, stages=stages), derived_ways[best].method_label
+        return _build_program(
+            analysis, roots, loops=loops, acting=True, stages=stages
+        ), derived_ways[best].method_label
     margin, max_candidates = (1.1, 8) if thorough else (1.02, 2)
     candidates = [i for i in order if raw[i] <= margin * raw[best]][:max_candidates]
     clean = {i: drop_idle_parameters(root_lists[i]) for i in candidates}
@@ -190,10 +232,14 @@ def _choose_program(
     operations = raw[best] if is_unchanged else count_operations(clean[best]).total
     roots, total = optimize_known_count(clean[best], operations, extracted[best], thorough)
     stages = [("formulation", raw[best]), ("extraction", total)]
-    return _build_program(analysis, roots, loops=loops, acting=True, stages=stages), derived_ways[best].method_label
+    return _build_program(analysis, roots, loops=loops, acting=True, stages=stages), derived_ways[
+        best
+    ].method_label
 
 
-def _derivative_roots(analysis: KinematicAnalysis, q_rates: list[Expr], way: AccelerationDerivation) -> list[Expr]:
+def _derivative_roots(
+    analysis: KinematicAnalysis, q_rates: list[Expr], way: AccelerationDerivation
+) -> list[Expr]:
     index = {u: i for i, u in enumerate(analysis.mechanism.speeds)}
     return [*q_rates, *(way.udot[index[u]] for u in analysis.state_speeds)]
 
@@ -207,14 +253,16 @@ def _build_program(
     stages: Sequence[tuple[str, int]] = (),
     acting: bool = False,
 ) -> SimulationProgram:
-    """The program with its outputs. Accelerations in them are the rates just derived; with loops, the program solves
-    for them and for multipliers once more in numbers, so that outputs hold where a pivot of the elimination
-    vanishes."""
+    """The program with its outputs. Accelerations in them are the rates just derived; with loops,
+    the program solves for them and for multipliers once more in numbers, so that outputs hold where
+    a pivot of the elimination vanishes."""
     speeds = analysis.state_speeds
     accelerations = [analysis.kinematics.symbol_derivative(u) for u in speeds]
     substitutions: dict[Expr, Expr] = {}
     if loops is None:
-        substitutions.update(zip(accelerations, rates[len(analysis.mechanism.coordinates) :], strict=True))
+        substitutions.update(
+            zip(accelerations, rates[len(analysis.mechanism.coordinates) :], strict=True)
+        )
     multipliers = _multiplier_symbols(analysis)
     substitutions.update((value, symbol) for symbol, value, _ in multipliers)
     values = rewrite_nodes([o.value for o in analysis.outputs], substitutions.get)
@@ -224,10 +272,27 @@ def _build_program(
         for call_group in (analysis.kept, analysis.entered)
     )
     a, rows = analysis, [(symbol, row) for symbol, _, row in multipliers]
-    program = build_program(ProgramParts(
-        a.mechanism.name, a.parameter_symbols, a.mechanism.coordinates, speeds, rates, outputs, a.input_symbols, solve,
-        unknowns, loops, stages, sampled, accelerations, rows, entered, [(o.name, o.value) for o in a.echo], acting,
-    ))  # fmt: skip
+    program = build_program(
+        ProgramParts(
+            a.mechanism.name,
+            a.parameter_symbols,
+            a.mechanism.coordinates,
+            speeds,
+            rates,
+            outputs,
+            a.input_symbols,
+            solve,
+            unknowns,
+            loops,
+            stages,
+            sampled,
+            accelerations,
+            rows,
+            entered,
+            [(o.name, o.value) for o in a.echo],
+            acting,
+        )
+    )
     for routine in program.routines:
         if routine.when == "output" and program.is_called_in_rhs(routine):
             raise ModelError(
@@ -240,16 +305,22 @@ def _build_program(
     return replace(
         program,
         unit=tuple(
-            min(index_of_coordinate[e] for e in free_symbols(norm)) for _, norm in a.mechanism.normalization_constraints
+            min(index_of_coordinate[e] for e in free_symbols(norm))
+            for _, norm in a.mechanism.normalization_constraints
         ),
     )
 
 
 def _multiplier_symbols(analysis: KinematicAnalysis) -> list[tuple[Symbol, Expr, int]]:
     """Symbols for the multipliers in reactions of loops, what they stand for, and their rows."""
-    if analysis.loops is None or not all(isinstance(value, NamedSubexpression) for value in analysis.multipliers):
+    if analysis.loops is None or not all(
+        isinstance(value, NamedSubexpression) for value in analysis.multipliers
+    ):
         return []
-    row_indices = [next(i for i, row in enumerate(analysis.loops.rows) if row is r) for r in analysis.loops.used_rows]
+    row_indices = [
+        next(i for i, row in enumerate(analysis.loops.rows) if row is r)
+        for r in analysis.loops.used_rows
+    ]
     pairs = zip(analysis.multipliers, row_indices, strict=bool(analysis.multipliers))
     return [(Symbol(f"lambda {row + 1}", "multiplier"), value, row) for value, row in pairs]
 
@@ -260,4 +331,6 @@ def _implicit_program(analysis: KinematicAnalysis, q_rates: list[Expr]) -> Simul
     unknowns = [Symbol(f"x{n + 1}", "intermediate") for n in range(len(index))]
     matrix = [[system.M.get((max(i, j), min(i, j)), ZERO) for j in index] for i in index]
     right_side = [system.f[i] for i in index]
-    return _build_program(analysis, [*q_rates, *unknowns], solve=(matrix, right_side), unknowns=unknowns)
+    return _build_program(
+        analysis, [*q_rates, *unknowns], solve=(matrix, right_side), unknowns=unknowns
+    )

@@ -1,9 +1,10 @@
 """Small variables whose leading terms cancel: did the derivation drop terms that count then?
 
 In:  a program, and the one that keeps terms of higher order. Out: whether the first lacks terms it should have. A
-creator sees one sum at a time: of the length of a strut it keeps what counts compared with the length, but x - x0 is
-small, and compared with it more counts. So both programs are evaluated where all that is small is made smaller; what is
-lacking must vanish with the power that the threshold promises, relative to the results.
+creator sees one sum at a time: of the length of a strut it keeps what counts compared with the
+length, but x - x0 is small, and compared with it more counts. So both programs are evaluated where
+all that is small is made smaller; what is lacking must vanish with the power that the threshold
+promises, relative to the results.
 """
 
 from __future__ import annotations
@@ -27,23 +28,39 @@ ROUNDING = 1e-11  # relative errors that say nothing
 
 
 def lacks_terms(
-    program: SimulationProgram, reference: SimulationProgram, orders: Mapping[str, int], threshold: int
+    program: SimulationProgram,
+    reference: SimulationProgram,
+    orders: Mapping[str, int],
+    threshold: int,
 ) -> bool:
-    """Does the program lack terms that another one, which keeps more, has? False where that cannot be reported."""
+    """Does the program lack terms that another one, which keeps more, has? False where that cannot
+    be reported."""
     if [s.name for s in program.speeds] != [s.name for s in reference.speeds]:
         return False
     try:
         with np.errstate(all="ignore"):
-            results_by_size = [[_sample_results(p, orders, size) for p in (program, reference)] for size in SIZES]
-    except (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError):  # what only a run can evaluate
+            results_by_size = [
+                [_sample_results(p, orders, size) for p in (program, reference)] for size in SIZES
+            ]
+    except (
+        BellcrankError,
+        ArithmeticError,
+        ValueError,
+        np.linalg.LinAlgError,
+    ):  # what only a run can evaluate
         return False
     (rates, outputs), (smaller_rates, smaller_outputs) = (
-        [(_rms_by_column(a - b), _rms_by_column(b)) for a, b in zip(*pair, strict=True)] for pair in results_by_size
+        [(_rms_by_column(a - b), _rms_by_column(b)) for a, b in zip(*pair, strict=True)]
+        for pair in results_by_size
     )
     weight = np.where(rates[1] > 0, rates[1], 1.0)  # rates have different units
-    together = [np.full(len(weight), np.linalg.norm(x[1] / weight) or 1.0) for x in (rates, smaller_rates)]
+    together = [
+        np.full(len(weight), np.linalg.norm(x[1] / weight) or 1.0) for x in (rates, smaller_rates)
+    ]
     first, second = rates[0] / weight / together[0], smaller_rates[0] / weight / together[1]
-    outputs_lack = _shrinks_slowly(_relative_error(*outputs), _relative_error(*smaller_outputs), threshold)
+    outputs_lack = _shrinks_slowly(
+        _relative_error(*outputs), _relative_error(*smaller_outputs), threshold
+    )
     return outputs_lack or _shrinks_slowly(first, second, threshold)
 
 
@@ -65,10 +82,14 @@ def _sample_results(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rates and outputs at some points, a row each."""
     rates, outputs = [], []
-    stand_ins = {r.name: _smooth_substitute(r) for r in program.routines if getattr(r, "varies", False)}
+    stand_ins = {
+        r.name: _smooth_substitute(r) for r in program.routines if getattr(r, "varies", False)
+    }
     for k in range(SAMPLES):
-        p, q, u, w = ([_sample_value(s, k, orders, size) for s in group] for group in (
-            program.parameters, program.coordinates, program.speeds, program.inputs))  # fmt: skip
+        p, q, u, w = (
+            [_sample_value(s, k, orders, size) for s in group]
+            for group in (program.parameters, program.coordinates, program.speeds, program.inputs)
+        )
         rate, values = interpreter.evaluate_derivatives(
             program, interpreter.evaluate_constants(program, p), 0.3, q, u, w, stand_ins
         )
@@ -84,7 +105,9 @@ def _smooth_substitute(routine: Any) -> Callable[..., list[float]]:
 
     def evaluate_substitute(*args: float) -> list[float]:
         indices = range(max(len(routine.returns), 1))
-        return [0.4 + 0.1 * k + sum((0.3 + 0.2 * i) * x for i, x in enumerate(args)) for k in indices]
+        return [
+            0.4 + 0.1 * k + sum((0.3 + 0.2 * i) * x for i, x in enumerate(args)) for k in indices
+        ]
 
     return evaluate_substitute
 

@@ -10,10 +10,14 @@ from bellcrank.mechanics.interface.interface import PARAMETERS
 def summary(d: DerivedModel) -> str:
     """The lines."""
     c, p = d.program.count, d.program
-    q, u = pluralize(len(p.coordinates), "coordinate"), pluralize(len(d.independent_speeds), "independent speed")
+    q, u = (
+        pluralize(len(p.coordinates), "coordinate"),
+        pluralize(len(d.independent_speeds), "independent speed"),
+    )
     lines = [
         f"{d.name}: {pluralize(len(d.bodies), 'body', 'bodies')}, {q}, {u}",
-        f"operations: {c.add} add, {c.multiply} multiply, {c.divide} divide, {c.function} functions (total {c.total});"
+        f"operations: {c.add} add, {c.multiply} multiply, {c.divide} divide, {c.function} "
+        f"functions (total {c.total});"
         f" classic {c.add} / {c.muldiv_classic} and {c.calls_classic} calls",
         f"derived by {d.method_label} in {sum(d.seconds.values()):.3f} s",
     ]
@@ -22,12 +26,17 @@ def summary(d: DerivedModel) -> str:
 
 
 def warn_of_unused(derived: DerivedModel) -> None:
-    """Warns of parameters that were given a value and that the model does not use, with similar names."""
+    """Warns of parameters that were given a value and that the model does not use, with similar
+    names."""
     parameter_names = sorted(x.name for x in derived.interface.of_kinds(PARAMETERS))
-    declared = derived.analysis.mechanism.description.parameters  # others were reported by the analysis
+    declared = (
+        derived.analysis.mechanism.description.parameters
+    )  # others were reported by the analysis
     for x in derived.interface.unreferenced_parameters:
         record = declared[x.key]
         described = record.units is not None or record.label is not None  # it may stand in events
         if x.default is not None and x.key != "g" and record.declared and not described:
             suggestion = did_you_mean(x.name, parameter_names)
-            issue_warning(f"a value is given for '{x.name}', but the model does not use it.{suggestion}")
+            issue_warning(
+                f"a value is given for '{x.name}', but the model does not use it.{suggestion}"
+            )

@@ -1,1 +1,2 @@
-"""Accelerations by Kane's equations: composite bodies, articulated bodies or reduced partial velocities."""
+"""Accelerations by Kane's equations: composite bodies, articulated bodies or reduced partial
+velocities."""

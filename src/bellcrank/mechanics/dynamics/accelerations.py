@@ -1,8 +1,9 @@
 """Derivation: from analysed kinematics to accelerations.
 
 In:  an `KinematicAnalysis`. Out: `AccelerationDerivation`s: u' as expressions over held intermediate results, by
-composite bodies with a symbolic factorisation or by articulated bodies; and, on request, the mass matrix and forces for
-the user's own speeds. Several ways are derived where it is not known beforehand which needs the fewest operations;
+composite bodies with a symbolic factorisation or by articulated bodies; and, on request, the mass
+matrix and forces for the user's own speeds. Several ways are derived where it is not known
+beforehand which needs the fewest operations;
 `program` counts.
 """
 
@@ -17,25 +18,35 @@ from bellcrank.mechanics.dynamics.articulated import solve_articulated
 from bellcrank.mechanics.dynamics.bias import BiasMotion, bias_motion, to_link_frame
 from bellcrank.mechanics.dynamics.composite import assemble_composite
 from bellcrank.mechanics.dynamics.forces import AppliedLoads, assemble_loads, link_components
-from bellcrank.mechanics.dynamics.ldl_factorization import Matrix, adjacency, best_order, solve_ldl, symmetric_entry
+from bellcrank.mechanics.dynamics.ldl_factorization import (
+    Matrix,
+    adjacency,
+    best_order,
+    solve_ldl,
+    symmetric_entry,
+)
 from bellcrank.mechanics.dynamics.partial_velocities import partial_velocity_system
 from bellcrank.mechanics.dynamics.regroup import regroup_inertia
 from bellcrank.mechanics.dynamics.tree import Link, Tree, build_tree, shift_reference
 from bellcrank.mechanics.kinematics.analysis import KinematicAnalysis
 from bellcrank.mechanics.kinematics.constraint_rows import acceleration_right_side
-from bellcrank.mechanics.kinematics.dependent_accelerations import SpeedReduction, eliminate_rows, rate_rows
+from bellcrank.mechanics.kinematics.dependent_accelerations import (
+    SpeedReduction,
+    eliminate_rows,
+    rate_rows,
+)
 from bellcrank.symbolic.expr import ZERO, Expr, Number, add, div, mul, neg, sub
 from bellcrank.symbolic.vector.basis import NULL, Vec3, add3, add_scaled3
 from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace, is_zero
 
-MAX_DOF_FACTORIZATION = (
-    16  # degrees of freedom above which a symbolic factorisation cannot compete with articulated bodies
-)
+# degrees of freedom above which a symbolic factorisation cannot compete with articulated bodies
+MAX_DOF_FACTORIZATION = 16
 
 
 @dataclass(frozen=True)
 class AccelerationDerivation:
-    """One way to the accelerations: u' by speed index (independent speeds), with a line saying how."""
+    """One way to the accelerations: u' by speed index (independent speeds), with a line saying
+    how."""
 
     udot: dict[int, Expr]
     method_label: str
@@ -66,9 +77,13 @@ PASSES = {
 
 
 def prepare_tree_system(
-    analysis: KinematicAnalysis, reference: dict[int, Vec3] | None, spin: bool, without: frozenset[str] = frozenset()
+    analysis: KinematicAnalysis,
+    reference: dict[int, Vec3] | None,
+    spin: bool,
+    without: frozenset[str] = frozenset(),
 ) -> TreeSystem:
-    """Tree, regrouped inertias, bias motion and loads. `reference` shifts the origins of free links."""
+    """Tree, regrouped inertias, bias motion and loads. `reference` shifts the origins of free
+    links."""
     work = analysis.kinematics.work.copy()
     work.by_value = "fingerprints" not in without
     tree = build_tree(analysis.mechanism, work, analysis.kinematics.speed)
@@ -82,14 +97,16 @@ def prepare_tree_system(
     if analysis.gravity:
         for link in tree.links:
             if not link.takes_translation:
-                gravity[link.index] = link_components(analysis, tree, link.index, analysis.gravity, work)
+                gravity[link.index] = link_components(
+                    analysis, tree, link.index, analysis.gravity, work
+                )
     motion = bias_motion(tree, work, gravity, shift="shift" not in without)
     return TreeSystem(tree, motion, assemble_loads(analysis, tree, work), work, gravity)
 
 
 def mass_units(tree: Tree) -> list[Expr]:
-    """Constants that masses and inertias can be divided by, since no valid model has them zero: what a leaf resists its
-    own acceleration with, and the mass of all that a free link carries."""
+    """Constants that masses and inertias can be divided by, since no valid model has them zero:
+    what a leaf resists its own acceleration with, and the mass of all that a free link carries."""
     units: dict[Expr, None] = {}
     for link in tree.links:
         if not link.takes_translation:
@@ -108,7 +125,9 @@ def mass_units(tree: Tree) -> list[Expr]:
                 resistance = link.m
             elif link.axis is not None:
                 resistance = (
-                    link.spin_inertia if link.spin else add(*(link.J[c][c] for c in range(3) if c != link.axis))
+                    link.spin_inertia
+                    if link.spin
+                    else add(*(link.J[c][c] for c in range(3) if c != link.axis))
                 )
             else:
                 continue
@@ -117,7 +136,8 @@ def mass_units(tree: Tree) -> list[Expr]:
 
 
 def scale_system(system: TreeSystem, unit: Expr) -> TreeSystem:
-    """The same system with masses, inertias and loads divided by a constant: accelerations stay what they are."""
+    """The same system with masses, inertias and loads divided by a constant: accelerations stay
+    what they are."""
     work, tree, loads = system.work.copy(), system.tree, system.loads
 
     def divide(x: Expr) -> Expr:
@@ -138,9 +158,14 @@ def scale_system(system: TreeSystem, unit: Expr) -> TreeSystem:
     ]
     armature = {s: divide(a) for s, a in tree.armature.items()}
     tau = {s: divide(x) for s, x in loads.tau.items()}
-    wrench = {index: (divide3(force), divide3(moment)) for index, (force, moment) in loads.wrench.items()}
+    wrench = {
+        index: (divide3(force), divide3(moment)) for index, (force, moment) in loads.wrench.items()
+    }
     return replace(
-        system, tree=replace(tree, links=links, armature=armature), loads=AppliedLoads(tau, wrench), work=work
+        system,
+        tree=replace(tree, links=links, armature=armature),
+        loads=AppliedLoads(tau, wrench),
+        work=work,
     )
 
 
@@ -151,7 +176,8 @@ def user_reference(analysis: KinematicAnalysis) -> dict[int, Vec3]:
 
 
 def reference_choices(analysis: KinematicAnalysis) -> list[dict[int, Vec3]]:
-    """Promising origins of free links: each coordinate that brings most joints onto a coordinate plane."""
+    """Promising origins of free links: each coordinate that brings most joints onto a coordinate
+    plane."""
     work = analysis.kinematics.work.copy()
     tree = build_tree(analysis.mechanism, work)
     choices: list[dict[int, Vec3]] = [{}]
@@ -176,10 +202,13 @@ def reference_choices(analysis: KinematicAnalysis) -> list[dict[int, Vec3]]:
 
 
 def candidate_derivations(
-    analysis: KinematicAnalysis, solve_by: str, without: frozenset[str] = frozenset(), units: bool = False
+    analysis: KinematicAnalysis,
+    solve_by: str,
+    without: frozenset[str] = frozenset(),
+    units: bool = False,
 ) -> Iterator[AccelerationDerivation]:
-    """The ways worth counting. `solve_by` is explicit, order-n or auto; `without` switches passes off; `units`: also
-    with masses, inertias and loads divided by a constant."""
+    """The ways worth counting. `solve_by` is explicit, order-n or auto; `without` switches passes
+    off; `units`: also with masses, inertias and loads divided by a constant."""
     names = freedom_names(analysis)
     if analysis.loops:
         yield _loop_derivation(analysis, names, without)
@@ -187,27 +216,39 @@ def candidate_derivations(
     if analysis.removed:
         yield from _reduced_derivations(analysis, names, without)
         return
-    choices = reference_choices(analysis) if "reference" not in without else [user_reference(analysis)]
+    choices = (
+        reference_choices(analysis) if "reference" not in without else [user_reference(analysis)]
+    )
     guided = recursion_obstacle(analysis)
     composite_too = bool(guided) or (
-        "composite" not in without and (len(names) <= MAX_DOF_FACTORIZATION or "articulated" in without)
+        "composite" not in without
+        and (len(names) <= MAX_DOF_FACTORIZATION or "articulated" in without)
     )
     if guided and solve_by == "order-n":
-        raise ModelError(f"solve='order-n' is not available for {guided}. Use 'auto', 'explicit' or 'implicit'")
+        raise ModelError(
+            f"solve='order-n' is not available for {guided}. Use 'auto', 'explicit' or 'implicit'"
+        )
     for reference in choices:
         plain = prepare_tree_system(analysis, reference, True, without)
-        for system in (plain, *(scale_system(plain, unit) for unit in (mass_units(plain.tree) if units else ()))):
+        for system in (
+            plain,
+            *(scale_system(plain, unit) for unit in (mass_units(plain.tree) if units else ())),
+        ):
             start = system.work.copy()
             if solve_by == "explicit" or (solve_by == "auto" and composite_too):
                 yield _composite_body_method(system, names)
-            if solve_by == "order-n" or (solve_by == "auto" and "articulated" not in without and not guided):
+            if solve_by == "order-n" or (
+                solve_by == "auto" and "articulated" not in without and not guided
+            ):
                 yield _articulated_body_method(replace(system, work=start), names)
 
 
 def recursion_obstacle(analysis: KinematicAnalysis) -> str:
-    """What keeps a model from order-n, "" if nothing does: an articulated body knows no speed that moves several links,
-    or turns and moves one."""
-    return next((b.joint.by_recursion for b in analysis.mechanism.bodies if b.joint.by_recursion), "")
+    """What keeps a model from order-n, "" if nothing does: an articulated body knows no speed that
+    moves several links, or turns and moves one."""
+    return next(
+        (b.joint.by_recursion for b in analysis.mechanism.bodies if b.joint.by_recursion), ""
+    )
 
 
 def freedom_names(analysis: KinematicAnalysis) -> dict[int, str]:
@@ -224,7 +265,9 @@ def _composite_body_method(system: TreeSystem, names: dict[int, str]) -> Acceler
     order, work = best_order(M, range(len(names))), system.work.copy()
     y = solve_ldl(M, rhs, order, names, work)
     description = f"composite bodies, order {tuple(i + 1 for i in order)}"
-    return AccelerationDerivation(recover_accelerations(system, y, work, absolute_spin=True), description)
+    return AccelerationDerivation(
+        recover_accelerations(system, y, work, absolute_spin=True), description
+    )
 
 
 def _articulated_body_method(system: TreeSystem, names: dict[int, str]) -> AccelerationDerivation:
@@ -249,7 +292,9 @@ def recover_accelerations(
         if index not in extra:
             link = tree.links[index]
             rotation = (
-                to_link_frame(work, link, added_angular_acceleration(link.parent)) if link.takes_rotation else NULL
+                to_link_frame(work, link, added_angular_acceleration(link.parent))
+                if link.takes_rotation
+                else NULL
             )
             for f in link.rotations:
                 rotation = add_scaled3(rotation, y[f.index], f.axis)
@@ -262,7 +307,11 @@ def recover_accelerations(
                 value = add(y[f.index], motion.delta[f.index])
                 if link.spin and absolute_spin:
                     value = sub(
-                        value, work.dot(to_link_frame(work, link, added_angular_acceleration(link.parent)), f.axis)
+                        value,
+                        work.dot(
+                            to_link_frame(work, link, added_angular_acceleration(link.parent)),
+                            f.axis,
+                        ),
                     )
                 udot[f.index] = work.bind(value)
         if not link.takes_translation:
@@ -292,7 +341,9 @@ def _free_point(
         v = work.bind3(sub(x, b) for x, b in zip(v, work.cross(w, r), strict=True))
     convective = work.cross(w, v)
     for f in link.translations:
-        udot[f.index] = work.bind(add(*(mul(f.axis[c], sub(total[c], convective[c])) for c in range(3))))
+        udot[f.index] = work.bind(
+            add(*(mul(f.axis[c], sub(total[c], convective[c])) for c in range(3)))
+        )
 
 
 # ---- constrained systems, user's speeds
@@ -312,12 +363,16 @@ class ReducedSystem:
 def reduced_system(
     analysis: KinematicAnalysis, shifted: bool = False, without: frozenset[str] = frozenset()
 ) -> ReducedSystem:
-    """Equations in the user's speeds, constraints included: T^T M T y = T^T (rhs - M k); y is u' unless `shifted`."""
+    """Equations in the user's speeds, constraints included: T^T M T y = T^T (rhs - M k); y is u'
+    unless `shifted`."""
     system = prepare_tree_system(analysis, user_reference(analysis), False, without)
     work = system.work
     M, rhs = assemble_composite(system.tree, system.motion, system.loads, work)
     delta = recover_accelerations(
-        system, dict.fromkeys(range(len(analysis.mechanism.speeds)), ZERO), work, absolute_spin=False
+        system,
+        dict.fromkeys(range(len(analysis.mechanism.speeds)), ZERO),
+        work,
+        absolute_spin=False,
     )
     reduction = rate_rows(analysis.removed, analysis.kinematics, work)
     shift: dict[int, Expr] = {}
@@ -330,33 +385,45 @@ def reduced_system(
         return ReducedSystem(M, rhs, work, free, {i: delta[i] for i in free})
     row_columns = adjacency(M)
     rhs = {
-        i: work.bind(add(rhs[i], *(mul(symmetric_entry(M, i, j), delta[j]) for j in row_columns.get(i, ()))))
+        i: work.bind(
+            add(rhs[i], *(mul(symmetric_entry(M, i, j), delta[j]) for j in row_columns.get(i, ())))
+        )
         for i in free
     }
     return ReducedSystem(M, rhs, work, free)
 
 
 def project_mass_matrix(
-    M: Matrix, rhs: dict[int, Expr], reduction: SpeedReduction, shift: dict[int, Expr], work: DerivationWorkspace
+    M: Matrix,
+    rhs: dict[int, Expr],
+    reduction: SpeedReduction,
+    shift: dict[int, Expr],
+    work: DerivationWorkspace,
 ) -> tuple[Matrix, dict[int, Expr]]:
     """T^T M T and T^T (rhs - M k) with y_s = sum A_sr y_r + k_s for the removed speeds s."""
     free, partials = reduction.free, reduction.partials
     everything = [*free, *partials]
     corrected = {
-        i: work.bind(sub(rhs[i], add(*(mul(symmetric_entry(M, i, s), k) for s, k in shift.items()))))
+        i: work.bind(
+            sub(rhs[i], add(*(mul(symmetric_entry(M, i, s), k) for s, k in shift.items())))
+        )
         for i in everything
     }
     row_columns = adjacency(M)
     MT: dict[int, dict[int, Expr]] = {i: {} for i in everything}  # what is not zero by its pattern
     for i in everything:
         for r in sorted({r for s in row_columns.get(i, ()) for r in partials.get(s, (s,))}):
-            dependent_terms = (mul(symmetric_entry(M, i, s), a[r]) for s, a in partials.items() if r in a)
+            dependent_terms = (
+                mul(symmetric_entry(M, i, s), a[r]) for s, a in partials.items() if r in a
+            )
             MT[i][r] = work.bind(add(symmetric_entry(M, i, r), *dependent_terms))
     projected_mass: Matrix = {}
     f: dict[int, Expr] = {}
     for i in free:
         dependent_partials = {s: a[i] for s, a in partials.items() if i in a}
-        f[i] = work.bind(add(corrected[i], *(mul(a, corrected[s]) for s, a in dependent_partials.items())))
+        f[i] = work.bind(
+            add(corrected[i], *(mul(a, corrected[s]) for s, a in dependent_partials.items()))
+        )
         for j in sorted({j for s in (i, *dependent_partials) for j in MT[s] if j <= i}):
             dependent_terms = (mul(a, MT[s].get(j, ZERO)) for s, a in dependent_partials.items())
             value = work.bind(add(MT[i].get(j, ZERO), *dependent_terms))
@@ -370,24 +437,34 @@ def _reduced_derivations(
 ) -> Iterator[AccelerationDerivation]:
     """Constrained systems: the tree's matrix projected, and partial velocities link by link."""
     suffix = f"reduced by {pluralize(len(analysis.removed), 'constraint')}"
-    yield _solve_reduced(reduced_system(analysis, True, without), names, f"composite bodies {suffix}")
+    yield _solve_reduced(
+        reduced_system(analysis, True, without), names, f"composite bodies {suffix}"
+    )
     system = prepare_constrained_tree(analysis, without)
     start = system.work.copy()
-    yield _solve_reduced(partial_velocities(analysis, system), names, f"partial velocities {suffix}")
+    yield _solve_reduced(
+        partial_velocities(analysis, system), names, f"partial velocities {suffix}"
+    )
     if "pairs" not in without:
         in_pairs = partial_velocities(analysis, replace(system, work=start), pairs=True)
         yield _solve_reduced(in_pairs, names, f"partial velocities {suffix}, equal wheels in pairs")
 
 
-def prepare_constrained_tree(analysis: KinematicAnalysis, without: frozenset[str] = frozenset()) -> TreeSystem:
+def prepare_constrained_tree(
+    analysis: KinematicAnalysis, without: frozenset[str] = frozenset()
+) -> TreeSystem:
     """What partial velocities of a constrained system start from."""
     return prepare_tree_system(analysis, user_reference(analysis), True, without)
 
 
-def partial_velocities(analysis: KinematicAnalysis, system: TreeSystem, pairs: bool = False) -> ReducedSystem:
+def partial_velocities(
+    analysis: KinematicAnalysis, system: TreeSystem, pairs: bool = False
+) -> ReducedSystem:
     """M u' = f of a constrained system, from reduced partial velocities."""
     reduction = speed_reduction(analysis, system.work)
-    M, f = partial_velocity_system(system.tree, system.loads, system.gravity, reduction, system.work, pairs)
+    M, f = partial_velocity_system(
+        system.tree, system.loads, system.gravity, reduction, system.work, pairs
+    )
     return ReducedSystem(M, f, system.work, reduction.free)
 
 
@@ -429,15 +506,19 @@ def state_accelerations(
     return udot
 
 
-def _solve_reduced(system: ReducedSystem, names: dict[int, str], description: str) -> AccelerationDerivation:
+def _solve_reduced(
+    system: ReducedSystem, names: dict[int, str], description: str
+) -> AccelerationDerivation:
     y = solve_ldl(system.M, system.f, best_order(system.M, system.index), names, system.work)
     return AccelerationDerivation(
-        {i: system.work.bind(add(y[i], system.delta.get(i, ZERO))) for i in system.index}, description
+        {i: system.work.bind(add(y[i], system.delta.get(i, ZERO))) for i in system.index},
+        description,
     )
 
 
 def require_freedom(analysis: KinematicAnalysis) -> None:
     if not analysis.mechanism.speeds:
         raise ModelError(
-            "the model has no degrees of freedom: give a body translate= or rotate=", analysis.mechanism.name
+            "the model has no degrees of freedom: give a body translate= or rotate=",
+            analysis.mechanism.name,
         )

@@ -1,15 +1,22 @@
-"""Articulated bodies: the order-n form. Each joint is eliminated at its own link, the rest handed to the parent.
+"""Articulated bodies: the order-n form. Each joint is eliminated at its own link, the rest handed
+to the parent.
 
-At a link, about its origin: n = I alpha + B a + n0, f = B^T alpha + A a + f0, with (alpha, a) the acceleration past
-the bias motion. Bias forces come from the same inertia-force recursion as in `composite`, so no products with
-velocities enter the articulated inertias. Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 7.
+At a link, about its origin: n = I alpha + B a + n0, f = B^T alpha + A a + f0, with (alpha, a) the
+acceleration past the bias motion. Bias forces come from the same inertia-force recursion as in
+`composite`, so no products with velocities enter the articulated inertias. Featherstone, Rigid Body
+Dynamics Algorithms (2008), ch. 7.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bellcrank.mechanics.dynamics.bias import BiasMotion, inertia_force, to_link_frame, to_parent_frame
+from bellcrank.mechanics.dynamics.bias import (
+    BiasMotion,
+    inertia_force,
+    to_link_frame,
+    to_parent_frame,
+)
 from bellcrank.mechanics.dynamics.composite import tensor_to_parent
 from bellcrank.mechanics.dynamics.forces import AppliedLoads
 from bellcrank.mechanics.dynamics.ldl_factorization import best_order, check_pivot
@@ -38,7 +45,11 @@ class EliminatedDof:
 
 
 def solve_articulated(
-    tree: Tree, motion: BiasMotion, loads: AppliedLoads, work: DerivationWorkspace, names: dict[int, str]
+    tree: Tree,
+    motion: BiasMotion,
+    loads: AppliedLoads,
+    work: DerivationWorkspace,
+    names: dict[int, str],
 ) -> dict[int, Expr]:
     """The unknowns y by speed index."""
     state = [ArticulatedInertia() for _ in tree.links]
@@ -48,16 +59,23 @@ def solve_articulated(
         _add_link_inertia(link, inertia, motion, loads, work)
         for freedom in _elimination_order(link, inertia):
             resisted = tree.armature.get(freedom.index, ZERO), motion.delta.get(freedom.index, ZERO)
-            eliminated[link.index].append(_eliminate_dof(link, inertia, freedom, resisted, loads, work, names))
+            eliminated[link.index].append(
+                _eliminate_dof(link, inertia, freedom, resisted, loads, work, names)
+            )
         if link.parent >= 0:
             _add_to_parent(link, inertia, state[link.parent], motion, work)
     return _back_substitute(tree, motion, eliminated, work)
 
 
 def _elimination_order(link: Link, inertia: ArticulatedInertia) -> list[DegreeOfFreedom]:
-    """The degrees of freedom of a link in the order of elimination that needs the fewest operations."""
+    """The degrees of freedom of a link in the order of elimination that needs the fewest
+    operations."""
     axis_indices = [_axis_index(f) for f in link.freedoms]
-    rows = [k if f.rotational else 3 + k for f, k in zip(link.freedoms, axis_indices, strict=True) if k is not None]
+    rows = [
+        k if f.rotational else 3 + k
+        for f, k in zip(link.freedoms, axis_indices, strict=True)
+        if k is not None
+    ]
     if len(rows) < max(2, len(axis_indices)):
         return list(link.freedoms)
     entries = {(i, j): inertia.K[rows[i]][rows[j]] for i in range(len(rows)) for j in range(i + 1)}
@@ -65,7 +83,11 @@ def _elimination_order(link: Link, inertia: ArticulatedInertia) -> list[DegreeOf
 
 
 def _add_link_inertia(
-    link: Link, inertia: ArticulatedInertia, motion: BiasMotion, loads: AppliedLoads, work: DerivationWorkspace
+    link: Link,
+    inertia: ArticulatedInertia,
+    motion: BiasMotion,
+    loads: AppliedLoads,
+    work: DerivationWorkspace,
 ) -> None:
     J, h = link.J, link.h
     trace = [add(J[(c + 1) % 3][(c + 1) % 3], J[(c + 2) % 3][(c + 2) % 3]) for c in range(3)]
@@ -96,8 +118,8 @@ def _eliminate_dof(
     work: DerivationWorkspace,
     names: dict[int, str],
 ) -> EliminatedDof:
-    """Takes one degree of freedom out of a link's equations: along an axis, its component; else the relative
-    acceleration.
+    """Takes one degree of freedom out of a link's equations: along an axis, its component; else the
+    relative acceleration.
 
     `resisted`: armature, which resists the relative acceleration, and the shift of that.
     """
@@ -113,7 +135,9 @@ def _eliminate_dof(
     row = [work.bind(add(*(mul(e[i], K[base + i][c]) for i in range(3)))) for c in range(6)]
     pivot = work.bind(add(armature, *(mul(e[i], row[base + i]) for i in range(3))))
     check_pivot(pivot, names[freedom.index])
-    force = work.bind(sub(tau, add(mul(armature, shift), *(mul(e[i], inertia.bias[base + i]) for i in range(3)))))
+    force = work.bind(
+        sub(tau, add(mul(armature, shift), *(mul(e[i], inertia.bias[base + i]) for i in range(3))))
+    )
     j = -1 if k is None else base + k
     ratio = [ZERO if c == j else work.bind(div(row[c], pivot)) for c in range(6)]
     for r in range(6):
@@ -129,11 +153,18 @@ def _eliminate_dof(
 
 
 def _add_to_parent(
-    link: Link, inertia: ArticulatedInertia, parent: ArticulatedInertia, motion: BiasMotion, work: DerivationWorkspace
+    link: Link,
+    inertia: ArticulatedInertia,
+    parent: ArticulatedInertia,
+    motion: BiasMotion,
+    work: DerivationWorkspace,
 ) -> None:
     """Rotates what is left to the parent's frame, shifts it to the parent's origin, adds it."""
     I, B, A = (_block_3x3(inertia.K, r, c) for r, c in ((0, 0), (0, 3), (3, 3)))
-    n0, f0 = (inertia.bias[0], inertia.bias[1], inertia.bias[2]), (inertia.bias[3], inertia.bias[4], inertia.bias[5])
+    n0, f0 = (
+        (inertia.bias[0], inertia.bias[1], inertia.bias[2]),
+        (inertia.bias[3], inertia.bias[4], inertia.bias[5]),
+    )
     if not link.takes_rotation:
         I, B, n0 = ZEROS, ZEROS, NULL
     if not link.takes_translation:
@@ -148,7 +179,12 @@ def _add_to_parent(
         for c in range(r + 1):
             i, j = (c + 1) % 3, (c + 2) % 3
             # I + [p]x B_p^T - B [p]x
-            extra = add(mul(p[x], B_p[c][y]), neg(mul(p[y], B_p[c][x])), neg(mul(B[r][i], p[j])), mul(B[r][j], p[i]))
+            extra = add(
+                mul(p[x], B_p[c][y]),
+                neg(mul(p[y], B_p[c][x])),
+                neg(mul(B[r][i], p[j])),
+                mul(B[r][j], p[i]),
+            )
             value = work.bind(add(parent.K[r][c], I[r][c], extra))
             parent.K[r][c] = parent.K[c][r] = value
         for c in range(3):
@@ -157,7 +193,9 @@ def _add_to_parent(
             if c <= r:
                 value = work.bind(add(parent.K[3 + r][3 + c], A[r][c]))
                 parent.K[3 + r][3 + c] = parent.K[3 + c][3 + r] = value
-        parent.bias[r] = work.bind(add(parent.bias[r], n0[r], mul(p[x], f0[y]), neg(mul(p[y], f0[x]))))
+        parent.bias[r] = work.bind(
+            add(parent.bias[r], n0[r], mul(p[x], f0[y]), neg(mul(p[y], f0[x])))
+        )
         parent.bias[3 + r] = work.bind(add(parent.bias[3 + r], f0[r]))
 
 
@@ -179,11 +217,15 @@ def _back_substitute(
             if link.takes_rotation:
                 x[:3] = to_link_frame(work, link, up_alpha)
             if link.takes_translation:
-                x[3:] = to_link_frame(work, link, work.add_cross(up_a, up_alpha, motion.p[link.index]))
+                x[3:] = to_link_frame(
+                    work, link, work.add_cross(up_a, up_alpha, motion.p[link.index])
+                )
         inherited = list(x)
         for step in reversed(eliminated[link.index]):
             f, j = step.freedom, step.component
-            total = work.bind(add(step.rest, *(neg(mul(r, c)) for r, c in zip(step.ratio, x, strict=True))))
+            total = work.bind(
+                add(step.rest, *(neg(mul(r, c)) for r, c in zip(step.ratio, x, strict=True)))
+            )
             if j >= 0:
                 y[f.index] = work.bind(sub(total, inherited[j]))
                 x[j] = total

@@ -1,8 +1,10 @@
-"""Bias motion of every link: what moves when all unknown accelerations are zero, and the inertia forces of that motion.
+"""Bias motion of every link: what moves when all unknown accelerations are zero, and the inertia
+forces of that motion.
 
-Angular velocity w, bias angular acceleration alpha, W = [alpha]x + w w^T - (w.w) 1, bias acceleration a of the
-origin, all in link axes; gravity enters as an upward acceleration of the ground. Unknowns are shifted by `delta` so
-that the bias acceleration along each joint's own degree of freedom is zero (u' = y + delta).
+Angular velocity w, bias angular acceleration alpha, W = [alpha]x + w w^T - (w.w) 1, bias
+acceleration a of the origin, all in link axes; gravity enters as an upward acceleration of the
+ground. Unknowns are shifted by `delta` so that the bias acceleration along each joint's own degree
+of freedom is zero (u' = y + delta).
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace, 
 
 @dataclass
 class BiasMotion:
-    """Per link: w, alpha, a, W, position p of the origin in the parent's frame; per speed: delta."""
+    """Per link: w, alpha, a, W, position p of the origin in the parent's frame; per speed:
+    delta."""
 
     w: list[Vec3] = field(default_factory=list)
     alpha: list[Vec3] = field(default_factory=list)
@@ -58,8 +61,11 @@ def origin_in_parent(work: DerivationWorkspace, link: Link) -> Vec3:
     return work.bind3(add(link.p[i], mul(link.q, link.slide[i])) for i in range(3))
 
 
-def bias_motion(tree: Tree, work: DerivationWorkspace, free_gravity: dict[int, Vec3], shift: bool = True) -> BiasMotion:
-    """The motion of all links for zero unknowns. `free_gravity` is gravity in the axes of free links."""
+def bias_motion(
+    tree: Tree, work: DerivationWorkspace, free_gravity: dict[int, Vec3], shift: bool = True
+) -> BiasMotion:
+    """The motion of all links for zero unknowns. `free_gravity` is gravity in the axes of free
+    links."""
     motion = BiasMotion()
     ground_acceleration = tuple(neg(g) for g in tree.gravity)
     # a speed that moves guided links besides its own cannot be shifted on its own account
@@ -83,16 +89,25 @@ def bias_motion(tree: Tree, work: DerivationWorkspace, free_gravity: dict[int, V
 
 
 def _normal_gravity(link: Link, gravity: Vec3, work: DerivationWorkspace) -> Vec3:
-    """Of a link that moves in a plane: gravity normal to it is carried, as if the link accelerated against it."""
+    """Of a link that moves in a plane: gravity normal to it is carried, as if the link accelerated
+    against it."""
     free = [f.axis for f in link.translations]
     if len(free) == 3 or is_zero(gravity):
         return NULL
     along = [work.dot(gravity, e) for e in free]
-    return work.bind3(sub(add(*(mul(x, e[c]) for x, e in zip(along, free, strict=True))), gravity[c]) for c in range(3))
+    return work.bind3(
+        sub(add(*(mul(x, e[c]) for x, e in zip(along, free, strict=True))), gravity[c])
+        for c in range(3)
+    )
 
 
 def _add_rotation_bias(
-    link: Link, motion: BiasMotion, work: DerivationWorkspace, w_up: Vec3, alpha_up: Vec3, shift: bool
+    link: Link,
+    motion: BiasMotion,
+    work: DerivationWorkspace,
+    w_up: Vec3,
+    alpha_up: Vec3,
+    shift: bool,
 ) -> None:
     if not link.takes_rotation:
         joint_velocity: Vec3 = NULL
@@ -130,7 +145,13 @@ def _add_rotation_bias(
 
 
 def _add_translation_bias(
-    link: Link, motion: BiasMotion, work: DerivationWorkspace, a_up: Vec3, W_up: Mat3, w_up: Vec3, shift: bool
+    link: Link,
+    motion: BiasMotion,
+    work: DerivationWorkspace,
+    a_up: Vec3,
+    W_up: Mat3,
+    w_up: Vec3,
+    shift: bool,
 ) -> None:
     p = motion.p[-1]
     a = work.bind3(add(a_up[i], *(mul(W_up[i][j], p[j]) for j in range(3))) for i in range(3))
@@ -165,10 +186,13 @@ def angular_motion_matrix(work: DerivationWorkspace, w: Vec3, alpha: Vec3) -> Ma
 
 
 def inertia_force(link: Link, motion: BiasMotion, work: DerivationWorkspace) -> tuple[Vec3, Vec3]:
-    """Force and moment about the origin that the bias motion asks for: f = m a + W h, n = h x a + n(J, W)."""
+    """Force and moment about the origin that the bias motion asks for: f = m a + W h, n = h x a +
+    n(J, W)."""
     i = link.index
     a, W, h, J, w = motion.a[i], motion.W[i], link.h, link.J, motion.w[i]
-    f = work.bind3(add(mul(link.m, a[r]), *(mul(W[r][c], h[c]) for c in range(3))) for r in range(3))
+    f = work.bind3(
+        add(mul(link.m, a[r]), *(mul(W[r][c], h[c]) for c in range(3))) for r in range(3)
+    )
     n = []
     for x in range(3):
         y, z = (x + 1) % 3, (x + 2) % 3

@@ -1,19 +1,30 @@
-"""Composite bodies: mass matrix and bias of the whole tree (composite-rigid-body algorithm, second-moment form).
+"""Composite bodies: mass matrix and bias of the whole tree (composite-rigid-body algorithm,
+second-moment form).
 
-Unknowns y: relative accelerations of joints (shifted by delta), absolute ones of free links and spin leaves.
-Walker & Orin (1982), J. Dyn. Sys. Meas. Control 104, 205-211; Featherstone, Rigid Body Dynamics Algorithms (2008),
-ch. 6.
+Unknowns y: relative accelerations of joints (shifted by delta), absolute ones of free links and
+spin leaves. Walker & Orin (1982), J. Dyn. Sys. Meas. Control 104, 205-211; Featherstone, Rigid Body
+Dynamics Algorithms (2008), ch. 6.
 """
 
 from __future__ import annotations
 
-from bellcrank.mechanics.dynamics.bias import BiasMotion, inertia_force, to_link_frame, to_parent_frame
+from bellcrank.mechanics.dynamics.bias import (
+    BiasMotion,
+    inertia_force,
+    to_link_frame,
+    to_parent_frame,
+)
 from bellcrank.mechanics.dynamics.forces import AppliedLoads
 from bellcrank.mechanics.dynamics.ldl_factorization import Matrix
 from bellcrank.mechanics.dynamics.tree import DegreeOfFreedom, Link, Tree
 from bellcrank.symbolic.expr import ZERO, Expr, add, mul, neg, sub
 from bellcrank.symbolic.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3
-from bellcrank.symbolic.vector.derivation_workspace import TRIANGLE, DerivationWorkspace, is_zero, symmetric_matrix
+from bellcrank.symbolic.vector.derivation_workspace import (
+    TRIANGLE,
+    DerivationWorkspace,
+    is_zero,
+    symmetric_matrix,
+)
 
 
 def assemble_composite(
@@ -23,7 +34,9 @@ def assemble_composite(
     return mass_matrix(tree, motion, work), bias_forces(tree, motion, loads, work)
 
 
-def bias_forces(tree: Tree, motion: BiasMotion, loads: AppliedLoads, work: DerivationWorkspace) -> dict[int, Expr]:
+def bias_forces(
+    tree: Tree, motion: BiasMotion, loads: AppliedLoads, work: DerivationWorkspace
+) -> dict[int, Expr]:
     """tau - b: applied minus inertia forces of the bias motion, along every degree of freedom."""
     f: list[Vec3] = [NULL] * len(tree.links)
     n: list[Vec3] = [NULL] * len(tree.links)
@@ -35,8 +48,12 @@ def bias_forces(tree: Tree, motion: BiasMotion, loads: AppliedLoads, work: Deriv
         f[i] = work.bind3(sub(add(f[i][c], f_own[c]), F[c]) for c in range(3))
         n[i] = work.bind3(sub(add(n[i][c], n_own[c]), N[c]) for c in range(3))
         for freedom in link.freedoms:
-            along = work.dot(n[i] if freedom.rotational else f[i], axis_in_link(link, freedom, work))
-            applied = rhs.get(freedom.index, loads.tau.get(freedom.index, ZERO))  # a guided speed moves several links
+            along = work.dot(
+                n[i] if freedom.rotational else f[i], axis_in_link(link, freedom, work)
+            )
+            applied = rhs.get(
+                freedom.index, loads.tau.get(freedom.index, ZERO)
+            )  # a guided speed moves several links
             rhs[freedom.index] = work.bind(sub(applied, along))
         moment = n[i]
         if link.spin:
@@ -56,7 +73,8 @@ def bias_forces(tree: Tree, motion: BiasMotion, loads: AppliedLoads, work: Deriv
 def _transmit_wrench(
     link: Link, motion: BiasMotion, force: Vec3, moment: Vec3, work: DerivationWorkspace
 ) -> tuple[Vec3, Vec3]:
-    """A force and moment at the link's origin as its parent's motion sees them, in the parent's frame and origin."""
+    """A force and moment at the link's origin as its parent's motion sees them, in the parent's
+    frame and origin."""
     moment = to_parent_frame(work, link, moment) if link.takes_rotation else NULL
     if not link.takes_translation:
         return NULL, moment
@@ -108,7 +126,9 @@ def _mass_matrix_column(
         for partner in ancestor.freedoms:
             if partner.link == freedom.link and partner.index > freedom.index:
                 continue
-            value = work.dot(moment if partner.rotational else force, axis_in_link(ancestor, partner, work))
+            value = work.dot(
+                moment if partner.rotational else force, axis_in_link(ancestor, partner, work)
+            )
             if value is not ZERO:
                 key = max(freedom.index, partner.index), min(freedom.index, partner.index)
                 M[key] = work.bind(add(M[key], value)) if key in M else value
@@ -121,12 +141,22 @@ def _mass_matrix_column(
 
 
 def axis_in_link(link: Link, freedom: DegreeOfFreedom, work: DerivationWorkspace) -> Vec3:
-    """The axis of a degree of freedom in its link's axes; that of a guided translation stands in the parent's."""
-    return to_link_frame(work, link, freedom.axis) if link.guided and not freedom.rotational else freedom.axis
+    """The axis of a degree of freedom in its link's axes; that of a guided translation stands in
+    the parent's."""
+    return (
+        to_link_frame(work, link, freedom.axis)
+        if link.guided and not freedom.rotational
+        else freedom.axis
+    )
 
 
 def _add_composite_to_parent(
-    link: Link, motion: BiasMotion, m: list[Expr], h: list[Vec3], J: list[Mat3], work: DerivationWorkspace
+    link: Link,
+    motion: BiasMotion,
+    m: list[Expr],
+    h: list[Vec3],
+    J: list[Mat3],
+    work: DerivationWorkspace,
 ) -> None:
     """Adds a link's composite inertia to its parent's, as far as the parent's motion moves it."""
     i, parent, p = link.index, link.parent, motion.p[link.index]
@@ -140,13 +170,22 @@ def _add_composite_to_parent(
     m[parent] = work.bind(add(m[parent], mass))
     h[parent] = work.bind3(add(h[parent][r], first[r], mul(mass, p[r])) for r in range(3))
     J[parent] = symmetric_matrix(
-        work.bind(add(J[parent][r][c], second[r][c], mul(first[r], p[c]), mul(p[r], first[c]), mul(mass, p[r], p[c])))
+        work.bind(
+            add(
+                J[parent][r][c],
+                second[r][c],
+                mul(first[r], p[c]),
+                mul(p[r], first[c]),
+                mul(mass, p[r], p[c]),
+            )
+        )
         for r, c in TRIANGLE
     )
 
 
 def turning_terms(J: Mat3, e: Vec3, r: int) -> list[Expr]:
-    """Component r of the moment that a unit angular acceleration about e asks for, as terms of a sum."""
+    """Component r of the moment that a unit angular acceleration about e asks for, as terms of a
+    sum."""
     trace = add(J[(r + 1) % 3][(r + 1) % 3], J[(r + 2) % 3][(r + 2) % 3])
     return [mul(trace, e[r]), *(neg(mul(J[r][c], e[c])) for c in range(3) if c != r)]
 

@@ -1,9 +1,10 @@
-"""Applied forces as the recursions want them: along joints where that is simple, as wrenches on links otherwise.
+"""Applied forces as the recursions want them: along joints where that is simple, as wrenches on
+links otherwise.
 
 In:  an `KinematicAnalysis` (magnitude, direction vector, point, bodies of every load) and a `Tree`. Out:
-`AppliedLoads`. A force between two bodies does work only on the joints between them; when its effect on each is a
-constant, or there is one joint only, it is booked there. Every other force becomes a force and a moment on the links it
-touches.
+`AppliedLoads`. A force between two bodies does work only on the joints between them; when its
+effect on each is a constant, or there is one joint only, it is booked there. Every other force
+becomes a force and a moment on the links it touches.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace
 
 @dataclass
 class AppliedLoads:
-    """tau: by speed index, along relative degrees of freedom; wrench: by link, force and moment about its origin, link
-    axes."""
+    """tau: by speed index, along relative degrees of freedom; wrench: by link, force and moment
+    about its origin, link axes."""
 
     tau: dict[int, Expr] = field(default_factory=dict)
     wrench: dict[int, tuple[Vec3, Vec3]] = field(default_factory=dict)
 
 
-def assemble_loads(analysis: KinematicAnalysis, tree: Tree, work: DerivationWorkspace) -> AppliedLoads:
+def assemble_loads(
+    analysis: KinematicAnalysis, tree: Tree, work: DerivationWorkspace
+) -> AppliedLoads:
     """All applied loads of a model."""
     loads = AppliedLoads()
     for load in analysis.loads:
@@ -45,16 +48,23 @@ def assemble_loads(analysis: KinematicAnalysis, tree: Tree, work: DerivationWork
     return loads
 
 
-def _joint_effects(analysis: KinematicAnalysis, tree: Tree, load: Load) -> list[tuple[DegreeOfFreedom, Expr]] | None:
-    """Work of a unit load per unit speed of the joints between its bodies; None where a wrench is the better form."""
+def _joint_effects(
+    analysis: KinematicAnalysis, tree: Tree, load: Load
+) -> list[tuple[DegreeOfFreedom, Expr]] | None:
+    """Work of a unit load per unit speed of the joints between its bodies; None where a wrench is
+    the better form."""
     path_body, path_against = (
         tree.path_to_ground(tree.poses[load.body].link),
         tree.path_to_ground(tree.poses[load.against].link),
     )
     common = set(path_body) & set(path_against)
-    signed_path = [(i, 1) for i in path_body if i not in common] + [(i, -1) for i in path_against if i not in common]
+    signed_path = [(i, 1) for i in path_body if i not in common] + [
+        (i, -1) for i in path_against if i not in common
+    ]
     links = [tree.links[i] for i, _ in signed_path]
-    if not all(link.takes_rotation and link.takes_translation and not link.guided for link in links):
+    if not all(
+        link.takes_rotation and link.takes_translation and not link.guided for link in links
+    ):
         return None
     effects = []
     axes = joint_axes(analysis)
@@ -69,7 +79,9 @@ def _joint_effects(analysis: KinematicAnalysis, tree: Tree, load: Load) -> list[
     return None
 
 
-def _generalized_force(analysis: KinematicAnalysis, load: Load, axis: Vector, origin: Vector, rotational: bool) -> Expr:
+def _generalized_force(
+    analysis: KinematicAnalysis, load: Load, axis: Vector, origin: Vector, rotational: bool
+) -> Expr:
     if load.is_moment:
         return dot(load.direction, axis) if rotational else ZERO
     if not rotational:
@@ -89,7 +101,9 @@ def joint_axes(analysis: KinematicAnalysis) -> dict[str, tuple[Vector, Vector, b
     }
 
 
-def link_components(analysis: KinematicAnalysis, tree: Tree, link: int, v: Vector, work: DerivationWorkspace) -> Vec3:
+def link_components(
+    analysis: KinematicAnalysis, tree: Tree, link: int, v: Vector, work: DerivationWorkspace
+) -> Vec3:
     """Components of a vector along a link's axes."""
     k = analysis.kinematics
     if link < 0:

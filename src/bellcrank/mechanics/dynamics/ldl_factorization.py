@@ -1,7 +1,9 @@
-"""Symmetric factorisation M = L D L^T in symbols, ordered against fill, and the solution of M y = rhs.
+"""Symmetric factorisation M = L D L^T in symbols, ordered against fill, and the solution of M y =
+rhs.
 
-The order is found on the pattern of zeros, constants and variables by local search; pivots of a positive definite
-matrix are positive in every order, so no division can become 0/0 for a valid model.
+The order is found on the pattern of zeros, constants and variables by local search; pivots of a
+positive definite matrix are positive in every order, so no division can become 0/0 for a valid
+model.
 """
 
 from __future__ import annotations
@@ -17,7 +19,11 @@ NOTHING, CONSTANT, VARIABLE = 0, 1, 2
 
 
 def solve_ldl(
-    M: Matrix, rhs: dict[int, Expr], order: Sequence[int], names: dict[int, str], work: DerivationWorkspace
+    M: Matrix,
+    rhs: dict[int, Expr],
+    order: Sequence[int],
+    names: dict[int, str],
+    work: DerivationWorkspace,
 ) -> dict[int, Expr]:
     """y of M y = rhs, eliminating in the given order."""
     A = {(i, j): symmetric_entry(M, i, j) for i in order for j in order}
@@ -59,12 +65,14 @@ def check_pivot(pivot: Expr, freedom: str) -> None:
     if pivot is ZERO or pivot.fingerprint == 0:
         raise ModelError(
             f"the mass matrix is singular: {freedom} moves nothing that has mass or inertia. "
-            "Give the body (or one it carries) mass or inertia along this degree of freedom, or remove it."
+            "Give the body (or one it carries) mass or inertia along this degree of "
+            "freedom, or remove it."
         )
 
 
 def _elimination_cost(grid: list[list[int]], order: Sequence[int], limit: int) -> int:
-    """Estimated operations of elimination and substitution in this order; counting stops above the limit."""
+    """Estimated operations of elimination and substitution in this order; counting stops above the
+    limit."""
     A = [row[:] for row in grid]
     total = 0
     for step, j in enumerate(order):
@@ -87,12 +95,15 @@ def _elimination_cost(grid: list[list[int]], order: Sequence[int], limit: int) -
 
 
 def best_order(M: Matrix, index: Sequence[int]) -> tuple[int, ...]:
-    """The cheapest order of elimination, found by local search on the pattern of M's rows `index`."""
+    """The cheapest order of elimination, found by local search on the pattern of M's rows
+    `index`."""
     position, count = {i: n for n, i in enumerate(index)}, len(index)
     grid = [[NOTHING] * count for _ in range(count)]
     for (i, j), value in M.items():
         if value is not ZERO:
-            grid[position[i]][position[j]] = grid[position[j]][position[i]] = CONSTANT if value.constant else VARIABLE
+            grid[position[i]][position[j]] = grid[position[j]][position[i]] = (
+                CONSTANT if value.constant else VARIABLE
+            )
     return tuple(index[n] for n in _search_order(grid))
 
 
@@ -116,7 +127,9 @@ def _search_order(grid: list[list[int]]) -> tuple[int, ...]:
             neighbour_orders: list[tuple[int, ...]] = []
             for i in range(count):
                 shortened = order_now[:i] + order_now[i + 1 :]
-                neighbour_orders.extend(shortened[:k] + (order_now[i],) + shortened[k:] for k in range(count) if k != i)
+                neighbour_orders.extend(
+                    shortened[:k] + (order_now[i],) + shortened[k:] for k in range(count) if k != i
+                )
             best = min(neighbour_orders, key=order_cost, default=order_now)
             if order_cost(best) >= order_cost(order_now):
                 break

@@ -1,8 +1,9 @@
-"""Constrained systems by reduced partial velocities: M u' = f for the independent speeds, link by link.
+"""Constrained systems by reduced partial velocities: M u' = f for the independent speeds, link by
+link.
 
-Every link gets its partial velocities with respect to the independent speeds (those of removed speeds folded in) and
-the acceleration it has when all independent accelerations are zero. Kane & Levinson (1985), ch. 4 and 6; Sayers
-(1990), section 8.4, on links whose inertias are regrouped.
+Every link gets its partial velocities with respect to the independent speeds (those of removed
+speeds folded in) and the acceleration it has when all independent accelerations are zero. Kane &
+Levinson (1985), ch. 4 and 6; Sayers (1990), section 8.4, on links whose inertias are regrouped.
 """
 
 from __future__ import annotations
@@ -22,7 +23,18 @@ from bellcrank.mechanics.dynamics.forces import AppliedLoads
 from bellcrank.mechanics.dynamics.ldl_factorization import Matrix
 from bellcrank.mechanics.dynamics.tree import DegreeOfFreedom, Link, Tree
 from bellcrank.mechanics.kinematics.dependent_accelerations import SpeedReduction
-from bellcrank.symbolic.expr import ONE, TWO, ZERO, Expr, NamedSubexpression, Product, add, mul, neg, sub
+from bellcrank.symbolic.expr import (
+    ONE,
+    TWO,
+    ZERO,
+    Expr,
+    NamedSubexpression,
+    Product,
+    add,
+    mul,
+    neg,
+    sub,
+)
 from bellcrank.symbolic.vector.basis import NULL, Vec3, add_scaled3, neg3, scale3
 from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace
 
@@ -31,7 +43,8 @@ Partial = dict[int, Vec3]  # by independent speed
 
 @dataclass(frozen=True)
 class LeafSpin:
-    """The rotation of a balanced leaf about its axis: inertia, bias acceleration, partial velocities."""
+    """The rotation of a balanced leaf about its axis: inertia, bias acceleration, partial
+    velocities."""
 
     inertia: Expr
     alpha: Expr
@@ -48,7 +61,8 @@ def partial_velocity_system(
 ) -> tuple[Matrix, dict[int, Expr]]:
     """Mass matrix and forces of the reduced system; `gravity` in the axes of free links.
 
-    `pairs`: equal wheels are taken two by two, by sum and difference of their rotations, which are often simpler.
+    `pairs`: equal wheels are taken two by two, by sum and difference of their rotations, which are
+    often simpler.
     """
     p = _PartialVelocities(tree, loads, gravity, reduction, work)
     for s, tau in loads.tau.items():
@@ -76,7 +90,13 @@ class _PartialVelocities:
         reduction: SpeedReduction,
         work: DerivationWorkspace,
     ) -> None:
-        self.tree, self.loads, self.gravity, self.reduction, self.work = tree, loads, gravity, reduction, work
+        self.tree, self.loads, self.gravity, self.reduction, self.work = (
+            tree,
+            loads,
+            gravity,
+            reduction,
+            work,
+        )
         self.motion = BiasMotion()
         self.turns: list[Partial] = []
         self.moves: list[Partial] = []
@@ -121,8 +141,12 @@ class _PartialVelocities:
             self._add_partial(partials, freedom)
             joint_rotation = scale3(freedom.speed, freedom.axis)
             if link.takes_rotation:
-                alpha = work.add(alpha, work.cross(base_rotation if link.guided else w, joint_rotation))
-            alpha = work.bind3(add_scaled3(alpha, self.reduction.bias_term(freedom.index), freedom.axis))
+                alpha = work.add(
+                    alpha, work.cross(base_rotation if link.guided else w, joint_rotation)
+                )
+            alpha = work.bind3(
+                add_scaled3(alpha, self.reduction.bias_term(freedom.index), freedom.axis)
+            )
             w = work.add(w, joint_rotation)
         if link.guided:
             alpha = work.add(work.add(alpha, work.cross(base_rotation, link.w)), link.alpha)
@@ -145,7 +169,9 @@ class _PartialVelocities:
         for f in link.translations:
             self._add_partial(partials, f)
             coriolis, drift = work.cross(w_up, f.axis), self.reduction.bias_term(f.index)
-            a = work.bind3(add(a[c], mul(TWO, f.speed, coriolis[c]), mul(drift, f.axis[c])) for c in range(3))
+            a = work.bind3(
+                add(a[c], mul(TWO, f.speed, coriolis[c]), mul(drift, f.axis[c])) for c in range(3)
+            )
         if link.guided:
             swung = work.cross(w_up, link.v)
             a = work.bind3(add(a[c], mul(TWO, swung[c]), link.a[c]) for c in range(3))
@@ -153,25 +179,33 @@ class _PartialVelocities:
         motion.a.append(to_link_frame(work, link, a))
 
     def _translate_free(self, link: Link) -> None:
-        """A link whose speeds are components of its origin's absolute velocity: a = v' + w x v - g."""
+        """A link whose speeds are components of its origin's absolute velocity: a = v' + w x v -
+        g."""
         partials: Partial = {}
         v, a = NULL, neg3(self.gravity.get(link.index, NULL))
         for f in link.translations:
             self._add_partial(partials, f)
-            v, a = add_scaled3(v, f.speed, f.axis), add_scaled3(a, self.reduction.bias_term(f.index), f.axis)
+            v, a = (
+                add_scaled3(v, f.speed, f.axis),
+                add_scaled3(a, self.reduction.bias_term(f.index), f.axis),
+            )
         rotational = self.work.cross(self.motion.w[link.index], v)
         self.moves.append(partials)
         self.motion.a.append(self.work.add(a, rotational))
 
     def _add_link(self, link: Link) -> None:
-        """One link's fraction of mass matrix and forces, without the inertia of a spin about its axis."""
+        """One link's fraction of mass matrix and forces, without the inertia of a spin about its
+        axis."""
         work, rotations, velocities = self.work, self.turns[-1], self.moves[-1]
         force, moment = inertia_force(link, self.motion, work)
         F, N = self.loads.wrench.get(link.index, (NULL, NULL))
         force = work.bind3(sub(a, b) for a, b in zip(F, force, strict=True))
         moment = work.bind3(sub(a, b) for a, b in zip(N, moment, strict=True))
         speeds = list(dict.fromkeys([*velocities, *rotations]))
-        response = {r: _inertia_response(link, rotations.get(r, NULL), velocities.get(r, NULL), work) for r in speeds}
+        response = {
+            r: _inertia_response(link, rotations.get(r, NULL), velocities.get(r, NULL), work)
+            for r in speeds
+        }
         for i, r in enumerate(speeds):
             V, W = velocities.get(r, NULL), rotations.get(r, NULL)
             self.f[r] += [work.dot(force, V), work.dot(moment, W)]
@@ -201,19 +235,27 @@ def _inertia_response(link: Link, W: Vec3, V: Vec3, work: DerivationWorkspace) -
 
 
 def _pair_equal_spins(spins: Sequence[LeafSpin], work: DerivationWorkspace) -> list[LeafSpin]:
-    """Spins of equal inertia two by two: x1 y1 + x2 y2 = ((x1 + x2)(y1 + y2) + (x1 - x2)(y1 - y2))/2."""
+    """Spins of equal inertia two by two: x1 y1 + x2 y2 = ((x1 + x2)(y1 + y2) + (x1 - x2)(y1 -
+    y2))/2."""
     result: list[LeafSpin] = []
     remaining_spins = list(spins)
     while remaining_spins:
         first = remaining_spins.pop(0)
-        twin = next((s for s in remaining_spins if s.inertia.fingerprint == first.inertia.fingerprint), None)
+        twin = next(
+            (s for s in remaining_spins if s.inertia.fingerprint == first.inertia.fingerprint), None
+        )
         if twin is None:
             result.append(first)
             continue
         remaining_spins.remove(twin)
         for sign in (1, -1):
             rotations = {
-                r: work.bind(mul(ONE / 2, _sum_or_difference(first.turns.get(r, ZERO), twin.turns.get(r, ZERO), sign)))
+                r: work.bind(
+                    mul(
+                        ONE / 2,
+                        _sum_or_difference(first.turns.get(r, ZERO), twin.turns.get(r, ZERO), sign),
+                    )
+                )
                 for r in dict.fromkeys([*first.turns, *twin.turns])
             }
             alpha = work.bind(mul(ONE / 2, _sum_or_difference(first.alpha, twin.alpha, sign)))
@@ -224,7 +266,9 @@ def _pair_equal_spins(spins: Sequence[LeafSpin], work: DerivationWorkspace) -> l
 
 def _sum_or_difference(a: Expr, b: Expr, sign: int) -> Expr:
     """a + b or a - b, with both written out so that what they share cancels."""
-    return add(_inline_definition(a), _inline_definition(b) if sign > 0 else neg(_inline_definition(b)))
+    return add(
+        _inline_definition(a), _inline_definition(b) if sign > 0 else neg(_inline_definition(b))
+    )
 
 
 def _inline_definition(e: Expr) -> Expr:
@@ -232,5 +276,9 @@ def _inline_definition(e: Expr) -> Expr:
         return e.definition
     if isinstance(e, Product) and len(e.factors) == 1 and e.factors[0][1] == 1:
         base = e.factors[0][0]
-        return neg(base.definition) if isinstance(base, NamedSubexpression) and e.coefficient == -1 else e
+        return (
+            neg(base.definition)
+            if isinstance(base, NamedSubexpression) and e.coefficient == -1
+            else e
+        )
     return e

@@ -1,16 +1,27 @@
-"""Inertial parameters that act only in combination are moved to the parent link (minimal inertial parameters).
+"""Inertial parameters that act only in combination are moved to the parent link (minimal inertial
+parameters).
 
-What lies on a revolute axis does not notice the rotation: m, h_k and J_kk go to the parent; second moments of a
-sliding link are those of its parent. What stays has m = 0, h_k = 0, J_kk = 0. Kinetic energy is unchanged. A balanced
-leaf (wheel, rotor, last wrist link) is marked `spin`: its own rotation is taken as absolute, which decouples its row.
-Khalil & Dombre, Modeling, Identification and Control of Robots (2002), ch. 9.
+What lies on a revolute axis does not notice the rotation: m, h_k and J_kk go to the parent; second
+moments of a sliding link are those of its parent. What stays has m = 0, h_k = 0, J_kk = 0. Kinetic
+energy is unchanged. A balanced leaf (wheel, rotor, last wrist link) is marked `spin`: its own
+rotation is taken as absolute, which decouples its row. Khalil & Dombre, Modeling, Identification
+and Control of Robots (2002), ch. 9.
 """
 
 from __future__ import annotations
 
 from bellcrank.mechanics.dynamics.tree import Link, Tree, add_inertia, outer3, shift_moments
 from bellcrank.symbolic.expr import ZERO, Expr, Number, add, mul, neg, sub
-from bellcrank.symbolic.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, matmul, scale3, transpose
+from bellcrank.symbolic.vector.basis import (
+    IDENTITY,
+    NULL,
+    ZEROS,
+    Mat3,
+    Vec3,
+    matmul,
+    scale3,
+    transpose,
+)
 from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace, is_zero
 
 
@@ -37,7 +48,8 @@ def _move_revolute(tree: Tree, link: Link, work: DerivationWorkspace, spin: bool
     J_kk = link.J[k][k]
     i, j = (k + 1) % 3, (k + 2) % 3
     if spin and link.takes_translation and _is_balanced(tree, link):
-        # the transverse inertia is split into a part along the axis, which goes to the parent, and a traceless block
+        # the transverse inertia is split into a part along the axis, which goes to the parent, and
+        # a traceless block
         half_sum = mul(add(link.J[i][i], link.J[j][j]), Number(1) / 2)
         half_difference = mul(sub(link.J[i][i], link.J[j][j]), Number(1) / 2)
         J_kk = add(J_kk, half_sum)
@@ -73,8 +85,11 @@ def _without_axis_inertia(J: Mat3, k: int) -> Mat3:
     return x, y, z  # type: ignore[return-value]
 
 
-def _transfer_to_parent(tree: Tree, link: Link, m: Expr, h: Vec3, J: Mat3, work: DerivationWorkspace) -> None:
-    """Adds inertia, given in the link's frame and unaffected by its degree of freedom, to the parent."""
+def _transfer_to_parent(
+    tree: Tree, link: Link, m: Expr, h: Vec3, J: Mat3, work: DerivationWorkspace
+) -> None:
+    """Adds inertia, given in the link's frame and unaffected by its degree of freedom, to the
+    parent."""
     if link.parent < 0:
         return
     C = link.C

@@ -1,9 +1,9 @@
 """The mechanism as a tree of elementary links, the form the recursions work on.
 
 In:  a `Mechanism`. Out: `Tree`: links with at most one relative degree of freedom each, or a group of absolute ones,
-with constant offsets and inertias (m, h = m c, J = second moments about the link's origin). A body with slides and a
-rotation becomes several links; welded bodies join their parent's link. Constants are held, so that a parameter
-expression is one atom.
+with constant offsets and inertias (m, h = m c, J = second moments about the link's origin). A body
+with slides and a rotation becomes several links; welded bodies join their parent's link. Constants
+are held, so that a parameter expression is one atom.
 """
 
 from __future__ import annotations
@@ -30,12 +30,17 @@ from bellcrank.symbolic.vector.basis import (
     scale3,
     transpose,
 )
-from bellcrank.symbolic.vector.derivation_workspace import TRIANGLE, DerivationWorkspace, symmetric_matrix
+from bellcrank.symbolic.vector.derivation_workspace import (
+    TRIANGLE,
+    DerivationWorkspace,
+    symmetric_matrix,
+)
 
 
 @dataclass(frozen=True)
 class DegreeOfFreedom:
-    """One speed: a rotation about, or translation along, a constant unit vector of the link's frame."""
+    """One speed: a rotation about, or translation along, a constant unit vector of the link's
+    frame."""
 
     link: int
     index: int  # position among the speeds
@@ -57,7 +62,9 @@ class Link:
     q: Symbol | None = None  # coordinate of a revolute or prismatic link
     axis: int | None = None  # revolute axis of the link's frame
     C: Mat3 = IDENTITY  # R from parent frame to this one at q = 0
-    turns: tuple[Turn, ...] = ()  # then the rotations about axes of the turning frame, each with its cosine and sine
+    turns: tuple[
+        Turn, ...
+    ] = ()  # then the rotations about axes of the turning frame, each with its cosine and sine
     matrix: Mat3 | None = None  # instead of turns: Euler parameters
     takes_rotation: bool = True  # inherits the parent's angular velocity
     takes_translation: bool = True
@@ -66,9 +73,14 @@ class Link:
     h: Vec3 = NULL
     J: Mat3 = ZEROS
     reference: Vec3 = NULL  # of a free link: from the body's origin to the link's
-    speed_point: Vec3 = NULL  # of a free link: from the body's origin to the point whose velocity the speeds are
-    guided: bool = False  # moved by functions: p and matrix vary, degrees of freedom turn and move it at once
-    a: Vec3 = NULL  # of a guided link: acceleration of its own motion for constant speeds, parent link's axes
+    speed_point: Vec3 = (
+        NULL  # of a free link: from the body's origin to the point whose velocity the speeds are
+    )
+    guided: bool = (
+        False  # moved by functions: p and matrix vary, degrees of freedom turn and move it at once
+    )
+    # of a guided link: acceleration of its own motion for constant speeds, parent link's axes
+    a: Vec3 = NULL
     alpha: Vec3 = NULL  # likewise of its rotation, link axes
     v: Vec3 = NULL  # of a guided link: what moves it with all speeds zero, parent link's axes
     w: Vec3 = NULL  # likewise what turns it, link axes
@@ -86,7 +98,8 @@ class Link:
 
 @dataclass(frozen=True)
 class Pose:
-    """Where a body sits in its link: R from link to body axes, and the body's origin in the link's frame."""
+    """Where a body sits in its link: R from link to body axes, and the body's origin in the link's
+    frame."""
 
     link: int
     R: Mat3
@@ -118,12 +131,15 @@ def align_axis(axis: Vec3) -> tuple[int, Mat3]:
         if axis[k] is ONE:
             return k, IDENTITY
         if axis[k] is MINUS_ONE:  # half a turn about another axis
-            x, y, z = (scale3(ONE if a == (k + 1) % 3 else MINUS_ONE, IDENTITY[a]) for a in range(3))
+            x, y, z = (
+                scale3(ONE if a == (k + 1) % 3 else MINUS_ONE, IDENTITY[a]) for a in range(3)
+            )
             return k, (x, y, z)
     sizes = [abs(float(a.value)) if isinstance(a, Number) else 0.5 for a in axis]
     k = max(range(3), key=lambda a: (sizes[a], -a))
     i, j = (k + 1) % 3, (k + 2) % 3
-    # first transverse direction: normal to the axis in the plane of k and i; axis i if the axis has no part along it
+    # first transverse direction: normal to the axis in the plane of k and i; axis i if the axis has
+    # no part along it
     if axis[i] is ZERO:
         first = list(IDENTITY[i])
     else:
@@ -140,15 +156,19 @@ def second_moments(inertia: Mat3) -> Mat3:
     """J = tr(I)/2 1 - I: second moments of mass from the inertia matrix about the same point."""
     half_trace = mul(add(inertia[0][0], inertia[1][1], inertia[2][2]), Number(1) / 2)
     return tuple(
-        tuple(sub(half_trace, inertia[i][j]) if i == j else neg(inertia[i][j]) for j in range(3)) for i in range(3)
+        tuple(sub(half_trace, inertia[i][j]) if i == j else neg(inertia[i][j]) for j in range(3))
+        for i in range(3)
     )  # type: ignore[return-value]
 
 
 AddFreedom = Callable[[Link, Symbol, bool, Vec3], None]
 
 
-def build_tree(mechanism: Mechanism, work: DerivationWorkspace, speed: dict[Symbol, Expr] | None = None) -> Tree:
-    """Links, poses and raw inertias of a mechanism; `speed` gives the speeds that constraints have replaced."""
+def build_tree(
+    mechanism: Mechanism, work: DerivationWorkspace, speed: dict[Symbol, Expr] | None = None
+) -> Tree:
+    """Links, poses and raw inertias of a mechanism; `speed` gives the speeds that constraints have
+    replaced."""
     tree = Tree([], {-1: Pose(-1, IDENTITY, NULL)})
     order = {s: i for i, s in enumerate(mechanism.speeds)}
     for body in mechanism.bodies:
@@ -159,10 +179,16 @@ def build_tree(mechanism: Mechanism, work: DerivationWorkspace, speed: dict[Symb
 
 
 def _add_body(
-    tree: Tree, body: Body, order: dict[Symbol, int], value: dict[Symbol, Expr], work: DerivationWorkspace
+    tree: Tree,
+    body: Body,
+    order: dict[Symbol, int],
+    value: dict[Symbol, Expr],
+    work: DerivationWorkspace,
 ) -> None:
     def add_dof(link: Link, u: Symbol, rotational: bool, axis: Vec3) -> None:
-        link.freedoms.append(DegreeOfFreedom(link.index, order[u], u, value.get(u, u), rotational, axis))
+        link.freedoms.append(
+            DegreeOfFreedom(link.index, order[u], u, value.get(u, u), rotational, axis)
+        )
 
     home, joint = tree.poses[body.parent], body.joint
     if isinstance(joint, PlainJoint):
@@ -170,7 +196,13 @@ def _add_body(
     else:
         assert isinstance(joint, FunctionJoint)
         pose = _add_function_joint(
-            tree, body.name, joint, home, [value.get(u, u) for u in joint.driving_speeds], add_dof, work
+            tree,
+            body.name,
+            joint,
+            home,
+            [value.get(u, u) for u in joint.driving_speeds],
+            add_dof,
+            work,
         )
     tree.poses[body.index] = pose
     if pose.link >= 0:
@@ -178,14 +210,21 @@ def _add_body(
 
 
 def _add_plain(
-    tree: Tree, name: str, joint: PlainJoint, home: Pose, freedom: AddFreedom, work: DerivationWorkspace
+    tree: Tree,
+    name: str,
+    joint: PlainJoint,
+    home: Pose,
+    freedom: AddFreedom,
+    work: DerivationWorkspace,
 ) -> Pose:
     """Links for relative slides, then one for the rotation and absolute speeds."""
     C = work.bind_matrix(matmul(home.R, joint.C))
     p = work.add(home.p, work.apply_matrix(home.R, joint.at))
     parent, rotation = home.link, joint.rotation
     if not joint.has_absolute_speeds:
-        for slide, q, u in zip(joint.slides, joint.slide_coordinates, joint.slide_speeds, strict=True):
+        for slide, q, u in zip(
+            joint.slides, joint.slide_coordinates, joint.slide_speeds, strict=True
+        ):
             d = work.apply_matrix(home.R, slide)
             link = _new_link(tree, name, parent, p=p, slide=d, q=q)
             freedom(link, u, False, d)
@@ -194,7 +233,9 @@ def _add_plain(
         return Pose(parent, C, p)
     link = _new_link(tree, name, parent, p=p, C=C)
     pose = Pose(link.index, IDENTITY, NULL)
-    if not joint.has_absolute_speeds:  # the link's origin is the point whose velocity the speeds are
+    if (
+        not joint.has_absolute_speeds
+    ):  # the link's origin is the point whose velocity the speeds are
         pose = Pose(link.index, IDENTITY, neg3(joint.speed_point))
     if rotation.has_absolute_speeds:
         link.takes_rotation = False
@@ -229,7 +270,14 @@ def _add_function_joint(
     motion = joint.motion(speeds)
     R = work.bind_matrix(motion.R)
     origin = work.bind3(add(a, p) for a, p in zip(joint.datum, motion.p, strict=True))
-    link = _new_link(tree, name, home.link, p=work.add(home.p, work.apply_matrix(home.R, origin)), C=home.R, matrix=R)
+    link = _new_link(
+        tree,
+        name,
+        home.link,
+        p=work.add(home.p, work.apply_matrix(home.R, origin)),
+        C=home.R,
+        matrix=R,
+    )
     link.guided = True
     link.a = work.apply_matrix(home.R, work.bind3(motion.a))
     link.alpha = work.apply_transposed(R, work.bind3(motion.alpha))
@@ -255,7 +303,9 @@ def add_mass(link: Link, body: Body, pose: Pose, work: DerivationWorkspace) -> N
         J_cm = matmul(R, matmul(J_cm, transpose(R)))
     r = work.add(pose.p, work.apply_matrix(R, body.cm))
     m = body.mass
-    add_inertia(link, m, work.bind3(mul(m, x) for x in r), add_matrices(J_cm, outer3(m, r, r)), work)
+    add_inertia(
+        link, m, work.bind3(mul(m, x) for x in r), add_matrices(J_cm, outer3(m, r, r)), work
+    )
 
 
 def add_inertia(link: Link, m: Expr, h: Vec3, J: Mat3, work: DerivationWorkspace) -> None:
@@ -276,7 +326,9 @@ def add_matrices(*ms: Mat3) -> Mat3:
 
 def shift_moments(m: Expr, h: Vec3, J: Mat3, p: Vec3) -> tuple[Vec3, Mat3]:
     """First and second moments about a point from which the old origin is at p."""
-    return add_scaled3(h, m, p), add_matrices(J, outer3(ONE, h, p), outer3(ONE, p, h), outer3(m, p, p))
+    return add_scaled3(h, m, p), add_matrices(
+        J, outer3(ONE, h, p), outer3(ONE, p, h), outer3(m, p, p)
+    )
 
 
 def shift_reference(tree: Tree, index: int, r: Vec3, work: DerivationWorkspace) -> None:

@@ -1,4 +1,5 @@
-"""Kinematical analysis of a whole description: constraints solved, every formula turned into expressions.
+"""Kinematical analysis of a whole description: constraints solved, every formula turned into
+expressions.
 
 In:  a `Mechanism` and the `DescriptionChecker` that made it. Out: `KinematicAnalysis`: kinematics, forces, outputs as
 expressions in q, u, t and parameters. All problems found on the way are raised together.
@@ -22,7 +23,11 @@ from bellcrank.mechanics.kinematics.constraint_rows import (
     with_partials,
 )
 from bellcrank.mechanics.kinematics.dependent_accelerations import usual_pivots
-from bellcrank.mechanics.kinematics.integrals import gravity_potential, kinetic_energy, linear_and_angular_momentum
+from bellcrank.mechanics.kinematics.integrals import (
+    gravity_potential,
+    kinetic_energy,
+    linear_and_angular_momentum,
+)
 from bellcrank.mechanics.kinematics.language import FormulaLanguage
 from bellcrank.mechanics.kinematics.loop_joints import loop_joint_rows
 from bellcrank.mechanics.kinematics.numeric_rank import NumericRank
@@ -46,7 +51,16 @@ from bellcrank.model.loads.load import MAGNITUDE_ARGUMENTS, BodyPoint, Load, Loa
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.scope import referenced_name
 from bellcrank.model.shapes import Shape, read_shape
-from bellcrank.symbolic.expr import ZERO, Expr, Func, Symbol, add, depends_on, derivative, free_symbols
+from bellcrank.symbolic.expr import (
+    ZERO,
+    Expr,
+    Func,
+    Symbol,
+    add,
+    depends_on,
+    derivative,
+    free_symbols,
+)
 from bellcrank.symbolic.expr.formula_parser import syntax_to_text
 from bellcrank.symbolic.expr.user_function_value import UserFunctionValue
 from bellcrank.symbolic.vector.basis import Vector, direction, dot
@@ -87,9 +101,17 @@ def analyse(
     shapes = _read_shapes(checker, mechanism)
     counting = {id(row.source) for row in (loops.rows if loops else ())}
     result = KinematicAnalysis(
-        mechanism, kinematics, points, shapes, removed=removed, solved=solved, loops=loops, loose=loose, notes=notes,
+        mechanism,
+        kinematics,
+        points,
+        shapes,
+        removed=removed,
+        solved=solved,
+        loops=loops,
+        loose=loose,
+        notes=notes,
         spare=[row for row in rows if row.g is not None and id(row.source) not in counting],
-    )  # fmt: skip
+    )
     checker.scope.kept = {}
     reader = LoadReader(result, checker)
     reader.read_formulas()
@@ -108,17 +130,24 @@ def analyse(
 def _collect_remaining_problems(
     mechanism: Mechanism, checker: DescriptionChecker, points: dict[str, BodyPoint]
 ) -> None:
-    """A broken model is read on as far as possible, so that all its problems are reported at once."""
+    """A broken model is read on as far as possible, so that all its problems are reported at
+    once."""
     try:
         kinematics = build_kinematics(mechanism)
         _read_states(kinematics, checker, points)
         LoadReader(KinematicAnalysis(mechanism, kinematics, points), checker).read_formulas()
-    except (ModelError, ValueError, IndexError, KeyError):  # what is broken already cannot be read further
+    except (
+        ModelError,
+        ValueError,
+        IndexError,
+        KeyError,
+    ):  # what is broken already cannot be read further
         return
 
 
 def _unknown_names(checker: DescriptionChecker) -> list[str]:
-    """A message for every name that was given a value or a property but is in no formula: mistyped, most likely."""
+    """A message for every name that was given a value or a property but is in no formula: mistyped,
+    most likely."""
     d, used_names = checker.description, checker.scope.used
     other_names = {*checker.scope.variables, *checker.scope.states, *checker.scope.returned}
     unread = {s for e in d.externals for a in e.arguments for s in formula_names(a)}
@@ -130,15 +159,30 @@ def _unknown_names(checker: DescriptionChecker) -> list[str]:
         }
     messages = []
     for key, record in d.parameters.items():
-        if record.declared or key == "g" or key in used_names or key in other_names or key in unread:
+        if (
+            record.declared
+            or key == "g"
+            or key in used_names
+            or key in other_names
+            or key in unread
+        ):
             continue
-        settings = {"a value": record.value, "a unit": record.units, "a label": record.label, "a sign": record.positive}
+        settings = {
+            "a value": record.value,
+            "a unit": record.units,
+            "a label": record.label,
+            "a sign": record.positive,
+        }
         properties = " and ".join(
-            property_name for property_name, x in settings.items() if x is not None and x is not False
+            property_name
+            for property_name, x in settings.items()
+            if x is not None and x is not False
         )
         suggestion = did_you_mean(record.name, used_names)
         reason = f"{properties} is given for '{record.name}', which is not used in any formula"
-        messages.append(f"{reason}.{suggestion} If this is intended, declare it with add_parameter().")
+        messages.append(
+            f"{reason}.{suggestion} If this is intended, declare it with add_parameter()."
+        )
     return messages
 
 
@@ -166,7 +210,9 @@ def _read_shapes(checker: DescriptionChecker, mechanism: Mechanism) -> tuple[Sha
     return tuple(shape for shape in shapes if shape is not None)
 
 
-def _read_states(kinematics: Kinematics, checker: DescriptionChecker, points: dict[str, BodyPoint]) -> None:
+def _read_states(
+    kinematics: Kinematics, checker: DescriptionChecker, points: dict[str, BodyPoint]
+) -> None:
     """Rates of user-defined states."""
     language = FormulaLanguage(checker.scope, kinematics, points, _no_forces(checker))
     for record, symbol in zip(checker.description.states, kinematics.mechanism.states, strict=True):
@@ -175,13 +221,17 @@ def _read_states(kinematics: Kinematics, checker: DescriptionChecker, points: di
         with checker.collect_problems(f"{location}: rate"):
             rate = language.to_scalar(record.rate)
         if depends_on(rate, lambda s: s.kind == "acceleration"):
-            checker.add_problem(location, "its rate contains an acceleration, which is an algebraic loop.")
+            checker.add_problem(
+                location, "its rate contains an acceleration, which is an algebraic loop."
+            )
         kinematics.rates[symbol] = rate
 
 
 def _no_forces(checker: DescriptionChecker) -> dict[str, Callable[[], Expr]]:
     def reject_fm_in_rate() -> Expr:
-        raise ModelError("fm() cannot be in the rate of a state; write out the formula of the force")
+        raise ModelError(
+            "fm() cannot be in the rate of a state; write out the formula of the force"
+        )
 
     return {f.name: reject_fm_in_rate for f in checker.description.forces}
 
@@ -196,10 +246,15 @@ def _constraint_rows(
     speed: list[ConstraintRow] = []
     for loop in checker.description.loops:
         with checker.collect_problems():
-            position += [ConstraintRow(x.text, rate(x.g), x.g, source=x) for x in loop_joint_rows(loop, language)]
+            position += [
+                ConstraintRow(x.text, rate(x.g), x.g, source=x)
+                for x in loop_joint_rows(loop, language)
+            ]
     for record in checker.description.constraints:
         source_text = (
-            record.expression if isinstance(record.expression, str) else syntax_to_text(to_syntax(record.expression))
+            record.expression
+            if isinstance(record.expression, str)
+            else syntax_to_text(to_syntax(record.expression))
         )
         name = record.label or source_text
         text = f"'{name}'"
@@ -210,10 +265,15 @@ def _constraint_rows(
                 raise ModelError(f"{jumps} cannot be in it")
             eliminated_speed = _requested_elimination(record.eliminate, text, language)
             if depends_on(residual, lambda s: s.kind == "speed"):
-                speed.append(ConstraintRow(name, residual, None, eliminated_speed, source=record.expression))
-            elif state_names := [z.name for z in free_symbols(residual) if z in kinematics.mechanism.states]:
+                speed.append(
+                    ConstraintRow(name, residual, None, eliminated_speed, source=record.expression)
+                )
+            elif state_names := [
+                z.name for z in free_symbols(residual) if z in kinematics.mechanism.states
+            ]:
                 raise ModelError(
-                    f"positions cannot be bound to user-defined states ({', '.join(state_names)}); bind a speed"
+                    f"positions cannot be bound to user-defined states "
+                    f"({', '.join(state_names)}); bind a speed"
                 )
             elif depends_on(residual, lambda s: s.kind == "coordinate"):
                 position.append(ConstraintRow(name, rate(residual), residual, eliminated_speed))
@@ -222,7 +282,9 @@ def _constraint_rows(
                 raise ModelError(f"the constraint {text} {reason}")
         except ModelError as error:
             message = str(error)
-            checker.problems.append(message if "constraint" in message else f"constraint {text}: {message}")
+            checker.problems.append(
+                message if "constraint" in message else f"constraint {text}: {message}"
+            )
     return [*position, *speed]
 
 
@@ -238,7 +300,8 @@ def _requested_elimination(formula: Any, text: str, language: FormulaLanguage) -
 def _loop_elimination(
     rows: list[ConstraintRow], kinematics: Kinematics, checker: DescriptionChecker
 ) -> tuple[LoopElimination | None, list[str]]:
-    """Rows of a model with closed loops, with the elimination that the rules for speed constraints lead to."""
+    """Rows of a model with closed loops, with the elimination that the rules for speed constraints
+    lead to."""
     speeds = kinematics.mechanism.speeds
     complete: list[ConstraintRow] = []
     for row in rows:
@@ -246,7 +309,9 @@ def _loop_elimination(
             complete.append(with_partials(row, speeds))
     rounding = NumericRank(kinematics)
     fixed = rounding.constant_rows(complete)
-    checker.problems += [contradiction_message(row) for row, is_satisfied in fixed.items() if not is_satisfied]
+    checker.problems += [
+        contradiction_message(row) for row, is_satisfied in fixed.items() if not is_satisfied
+    ]
     sorted_rows = sort_rows([row for row in complete if row not in fixed])
     checker.problems += sorted_rows.problems
     notes = [*map(ignored_note, fixed), *sorted_rows.notes]
@@ -254,14 +319,21 @@ def _loop_elimination(
         with checker.collect_problems():
             repeated = rounding.redundant_rows(sorted_rows.active_rows)
             independent = [row for row in sorted_rows.active_rows if row not in repeated]
-            pivots = usual_pivots(independent, speeds, kinematics.work.copy(), rounding.significant_speeds)
+            pivots = usual_pivots(
+                independent, speeds, kinematics.work.copy(), rounding.significant_speeds
+            )
             all_rows = tuple(
-                row for row in complete if row in sorted_rows.active_rows or row in sorted_rows.unresolved_rows
+                row
+                for row in complete
+                if row in sorted_rows.active_rows or row in sorted_rows.unresolved_rows
             )
             if not all_rows:  # a second hinge on the axis of the first one closes nothing
                 return None, notes
             return LoopElimination(
-                all_rows, tuple(independent), tuple(pivots), tuple(sorted_rows.unresolved_rows.values())
+                all_rows,
+                tuple(independent),
+                tuple(pivots),
+                tuple(sorted_rows.unresolved_rows.values()),
             ), notes
     return None, notes
 
@@ -280,14 +352,21 @@ def _solve_rows(
         with checker.collect_problems():
             complete.append(with_partials(row, speeds))
     fixed = rounding.constant_rows(complete)
-    checker.problems += [contradiction_message(row) for row, is_satisfied in fixed.items() if not is_satisfied]
-    repeated = [*fixed, *rounding.redundant_rows([row for row in complete if row not in fixed], with_bias=True)]
+    checker.problems += [
+        contradiction_message(row) for row, is_satisfied in fixed.items() if not is_satisfied
+    ]
+    repeated = [
+        *fixed,
+        *rounding.redundant_rows([row for row in complete if row not in fixed], with_bias=True),
+    ]
     for row in complete:
         if row in repeated:
             notes.append(ignored_note(row))
             continue
         with checker.collect_problems():
-            new = solve_speed_constraint(row.v, removed, speeds, row.eliminate, row.name, rounding.significant_speeds)
+            new = solve_speed_constraint(
+                row.v, removed, speeds, row.eliminate, row.name, rounding.significant_speeds
+            )
             if new is None:
                 notes.append(ignored_note(row))
                 continue
@@ -307,7 +386,9 @@ class LoadReader:
         magnitudes = {f.name: partial(self._load_magnitude, f) for f in checker.description.forces}
         self.language = FormulaLanguage(checker.scope, self.k, analysis.points, magnitudes)
         self.known: dict[str, tuple[Load, ...]] = {}
-        self.hiding: dict[str, LoadRecord] = {}  # names of motions in magnitudes: a force whose magnitude holds it
+        self.hiding: dict[
+            str, LoadRecord
+        ] = {}  # names of motions in magnitudes: a force whose magnitude holds it
         self.open: list[str] = []
 
     def _load_magnitude(self, record: LoadRecord) -> Expr:
@@ -331,15 +412,28 @@ class LoadReader:
         self._warn_of_hidden_names()
 
     def _warn_of_hidden_names(self) -> None:
-        """Parameters, inputs and the like that a magnitude cannot mean, since their names are those of the motion."""
+        """Parameters, inputs and the like that a magnitude cannot mean, since their names are those
+        of the motion."""
         scope = self.checker.scope
-        other_names = {*scope.used, *scope.variables, *scope.states, *scope.definitions, *scope.description.parameters}
+        other_names = {
+            *scope.used,
+            *scope.variables,
+            *scope.states,
+            *scope.definitions,
+            *scope.description.parameters,
+        }
         for name, record in self.hiding.items():
             if (
                 name in other_names and name in MAGNITUDE_ARGUMENTS
             ):  # other names were chosen for this force by the user
-                clash = f"'{name}' is the force's own motion in its magnitude, and something else in the model"
-                message = f"{clash}. Rename the other, or give dummies= three other names for the motion of this force."
+                clash = (
+                    f"'{name}' is the force's own motion in its magnitude, and something else "
+                    f"in the model"
+                )
+                message = (
+                    f"{clash}. Rename the other, or give dummies= three other names for the "
+                    f"motion of this force."
+                )
                 self.checker.add_problem(record.message_label, message)
 
     def _read_echo_values(self) -> None:
@@ -347,7 +441,10 @@ class LoadReader:
         d = self.checker.description
         for e in (e for e in d.externals if e.when == "echo"):
             location = f"external '{e.name}'"
-            args = [self._collect_error(location, partial(self.language.to_scalar, a)) for a in e.arguments]
+            args = [
+                self._collect_error(location, partial(self.language.to_scalar, a))
+                for a in e.arguments
+            ]
             if None in args:
                 continue
             if any(s.kind == "acceleration" for a in args for s in free_symbols(a)):
@@ -355,13 +452,17 @@ class LoadReader:
             for i, name in enumerate(e.returns):
                 record = d.parameters.get(name)
                 value = Func(e.name, tuple(args), UserFunctionValue(e, i))
-                self.analysis.echo.append(OutputChannel(name, (record and record.label) or name, value))
+                self.analysis.echo.append(
+                    OutputChannel(name, (record and record.label) or name, value)
+                )
 
     def _sampled_calls(self) -> None:
-        """Calls of user functions at the start of a run or at the end of steps, in order of entry."""
+        """Calls of user functions at the start of a run or at the end of steps, in order of
+        entry."""
         order = {e: i for i, e in enumerate(self.checker.description.externals)}
         sampled_calls = [
-            SampledCall(values, routine, args) for (routine, args), values in (self.language.kept or {}).items()
+            SampledCall(values, routine, args)
+            for (routine, args), values in (self.language.kept or {}).items()
         ]
         self.analysis.kept = sorted(sampled_calls, key=lambda k: order[k.routine])
         updated = {s for k in sampled_calls if k.routine.when == "update" for s in k.symbols}
@@ -372,8 +473,12 @@ class LoadReader:
             )
             if any(s.kind == "acceleration" for s in argument_symbols):
                 self.checker.add_problem(location, "its arguments contain an acceleration.")
-            if call.routine.when == "init" and (late := [s.name for s in argument_symbols if s in updated]):
-                self.checker.add_problem(location, f"it is called before {', '.join(late)} is known (when='init').")
+            if call.routine.when == "init" and (
+                late := [s.name for s in argument_symbols if s in updated]
+            ):
+                self.checker.add_problem(
+                    location, f"it is called before {', '.join(late)} is known (when='init')."
+                )
 
     def _collect_error(self, location: str, action: Callable[[], Any]) -> Any:
         value = None
@@ -394,7 +499,9 @@ class LoadReader:
         return self.known[key]
 
     def _read_record(self, record: LoadRecord) -> tuple[Load, ...]:
-        loads: tuple[Load, ...] | None = self._collect_error(record.message_label, partial(record.build_loads, self))
+        loads: tuple[Load, ...] | None = self._collect_error(
+            record.message_label, partial(record.build_loads, self)
+        )
         return loads or ()
 
     def scalar(self, value: Any) -> Expr:
@@ -429,7 +536,9 @@ class LoadReader:
             language.dummies, language.met_dummies = outer
         if accelerations := [s.name for s in free_symbols(size) if s.kind == "acceleration"]:
             loop = "a force that depends on accelerations is an algebraic loop"
-            raise ModelError(f"its magnitude contains the acceleration {', '.join(accelerations)}: {loop}")
+            raise ModelError(
+                f"its magnitude contains the acceleration {', '.join(accelerations)}: {loop}"
+            )
         return self.k.work.bind(size)
 
     # ---- outputs
@@ -438,7 +547,10 @@ class LoadReader:
         d, a = self.checker.description, self.analysis
         output_names: set[str] = set()
         inputs = {v.name for v in d.variables}
-        states = {normalized_name(s).lower(): s.name for s in (*a.mechanism.coordinates, *a.mechanism.speeds)}
+        states = {
+            normalized_name(s).lower(): s.name
+            for s in (*a.mechanism.coordinates, *a.mechanism.speeds)
+        }
         channels = {"t": "t"} | {
             normalized_name(v.name): v.name for v in d.variables
         }  # channels by name without blanks
@@ -451,7 +563,9 @@ class LoadReader:
                 self.checker.add_problem(location, "the name is used twice.")
             elif channel_owner in inputs:
                 self.checker.add_problem(
-                    location, f"'{channel_owner}' is an input, which is a channel already; rename the output."
+                    location,
+                    f"'{channel_owner}' is an input, which is a channel already; rename the "
+                    f"output.",
                 )
             elif channel_owner is not None:
                 blanks = (
@@ -459,19 +573,27 @@ class LoadReader:
                     if "".join(channel_owner.split()) == key and channel_owner != record.name
                     else ""
                 )
-                self.checker.add_problem(location, f"the channel '{channel_owner}' exists already{blanks}.")
+                self.checker.add_problem(
+                    location, f"the channel '{channel_owner}' exists already{blanks}."
+                )
             channels[key] = record.name
             output_names.add(record.name)
-            value = self._collect_error(location, partial(self.language.to_scalar, record.expression))
+            value = self._collect_error(
+                location, partial(self.language.to_scalar, record.expression)
+            )
             if record.body is not None:
                 self._collect_error(location, partial(self.language.body_index, record.body))
             if value is not None:
                 label, body = record.label or record.name, referenced_name(record.body)
-                a.outputs.append(OutputChannel(record.name, label, value, record.units, body, record.generic))
+                a.outputs.append(
+                    OutputChannel(record.name, label, value, record.units, body, record.generic)
+                )
         for group in d.output_groups:
             for output in self._group_outputs(group):
                 if output.name in inputs:
-                    message = f"the input '{output.name}' has the name of one of them; rename the input."
+                    message = (
+                        f"the input '{output.name}' has the name of one of them; rename the input."
+                    )
                     self.checker.add_problem(f"outputs '{group}'", message)
                 elif output.name not in output_names:
                     output_names.add(output.name)
@@ -491,7 +613,12 @@ class LoadReader:
                 return [
                     OutputChannel("kinetic", "kinetic energy", kinetic, "F*L"),
                     OutputChannel("potential", "potential energy of gravity", potential, "F*L"),
-                    OutputChannel("energy", "kinetic energy and that of gravity", add(kinetic, potential), "F*L"),
+                    OutputChannel(
+                        "energy",
+                        "kinetic energy and that of gravity",
+                        add(kinetic, potential),
+                        "F*L",
+                    ),
                 ]
             case "momentum":
                 linear, angular = linear_and_angular_momentum(self.k)
@@ -510,16 +637,22 @@ class LoadReader:
                 a.reactions = lambda: ReactionOutputs(a, self.language).outputs()
                 return a.reactions()
         group_names = choice_values(OutputGroup)
-        message = f"not available.{did_you_mean(group, group_names)} Known: {', '.join(group_names)}."
+        message = (
+            f"not available.{did_you_mean(group, group_names)} Known: {', '.join(group_names)}."
+        )
         self.checker.add_problem(f"outputs '{group}'", message)
         return []
 
 
 def _residual_outputs(rows: Sequence[ConstraintRow]) -> list[OutputChannel]:
-    """How well loops are closed: residuals of positions, and of the speeds of all constraints. A tree has none."""
+    """How well loops are closed: residuals of positions, and of the speeds of all constraints. A
+    tree has none."""
     closed = [(row.name, row.g) for row in rows if row.g is not None]
     return [
-        *(OutputChannel(f"residual{i}", f"residual of {name}", g) for i, (name, g) in enumerate(closed, 1)),
+        *(
+            OutputChannel(f"residual{i}", f"residual of {name}", g)
+            for i, (name, g) in enumerate(closed, 1)
+        ),
         *(
             OutputChannel(f"residual_rate{i}", f"residual of the rate of {row.name}", row.v)
             for i, row in enumerate(rows, 1)
@@ -528,4 +661,6 @@ def _residual_outputs(rows: Sequence[ConstraintRow]) -> list[OutputChannel]:
 
 
 def _force_output(load: Load, units: str) -> OutputChannel:
-    return OutputChannel(load.name, load.label, load.magnitude, units, None, "Moment" if load.is_moment else "Force")
+    return OutputChannel(
+        load.name, load.label, load.magnitude, units, None, "Moment" if load.is_moment else "Force"
+    )

@@ -1,8 +1,8 @@
 """Frames, positions, velocities and kinematical equations of a mechanism, basis-free.
 
 In:  a `Mechanism`, and values for speeds that constraints have replaced. Out: `Kinematics`: a frame, angular velocity,
-origin and its velocity for every body, and the rates of all coordinates (q' in terms of u). Velocities are written with
-speeds, so accelerations follow by differentiation.
+origin and its velocity for every body, and the rates of all coordinates (q' in terms of u).
+Velocities are written with speeds, so accelerations follow by differentiation.
 Sayers (1990), sections 8.1.6 and 8.2.
 """
 
@@ -38,7 +38,12 @@ class Kinematics:
         return FrameMotion(self.frames[body], self.w[body], self.origin[body], self.v_origin[body])
 
     def set_frame_motion(self, body: int, m: FrameMotion) -> None:
-        self.frames[body], self.w[body], self.origin[body], self.v_origin[body] = m.frame, m.w, m.origin, m.velocity
+        self.frames[body], self.w[body], self.origin[body], self.v_origin[body] = (
+            m.frame,
+            m.w,
+            m.origin,
+            m.velocity,
+        )
 
     def position(self, p: BodyPoint) -> Vector:
         """Vector from the fixed origin."""
@@ -56,10 +61,15 @@ class Kinematics:
             case "coordinate" if s in self.rates:
                 return self.rates[s]
             case "coordinate":
-                raise ModelError(f"the rate of {s.name} is not known here: it depends on itself, or on a later state")
+                raise ModelError(
+                    f"the rate of {s.name} is not known here: it depends on itself, or on a "
+                    f"later state"
+                )
             case "speed":
                 return Symbol(s.name.replace("u(", "up(", 1), "acceleration", s.order)
-            case kind if kind == "acceleration" or (kind == "rate" and s.name.startswith("dxdt(dxdt(")):
+            case kind if kind == "acceleration" or (
+                kind == "rate" and s.name.startswith("dxdt(dxdt(")
+            ):
                 raise ModelError(f"the time derivative of {s.name} is not available")
         return prescribed_rate(s)
 
@@ -69,7 +79,9 @@ class Kinematics:
 
     def with_drawn_values(self, e: Expr) -> Expr:
         """e with all states at zero; the scalar part of Euler parameters is then 1."""
-        upright: dict[Expr, Expr] = {q: expression(x) for q, x in self.mechanism.nonzero_reference_values.items()}
+        upright: dict[Expr, Expr] = {
+            q: expression(x) for q, x in self.mechanism.nonzero_reference_values.items()
+        }
         joints = [b.joint for b in self.mechanism.bodies]
         for functions in dict.fromkeys(j.functions for j in joints if j.functions is not None):
             e = functions.with_drawn_values(e)
@@ -81,11 +93,19 @@ class Kinematics:
 
 
 def build_kinematics(
-    mechanism: Mechanism, speed: dict[Symbol, Expr] | None = None, work: DerivationWorkspace | None = None
+    mechanism: Mechanism,
+    speed: dict[Symbol, Expr] | None = None,
+    work: DerivationWorkspace | None = None,
 ) -> Kinematics:
     """The kinematics of a mechanism."""
-    k = Kinematics(mechanism, work or DerivationWorkspace([*mechanism.coordinates, *mechanism.speeds]), speed or {})
-    k.set_frame_motion(-1, FrameMotion(Frame("n"), Vector({}), Vector({}), LazyVelocity(lambda v: v)))
+    k = Kinematics(
+        mechanism,
+        work or DerivationWorkspace([*mechanism.coordinates, *mechanism.speeds]),
+        speed or {},
+    )
+    k.set_frame_motion(
+        -1, FrameMotion(Frame("n"), Vector({}), Vector({}), LazyVelocity(lambda v: v))
+    )
     shared = shared_frames(mechanism)
     mount_frames: dict[int, Frame] = {}
     for body in mechanism.bodies:

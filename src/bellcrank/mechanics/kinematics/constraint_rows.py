@@ -1,8 +1,9 @@
-"""Rows of constraints, looked at before anything is eliminated: which repeat others, which contradict them.
+"""Rows of constraints, looked at before anything is eliminated: which repeat others, which
+contradict them.
 
-All rows are linear in the speeds, v = J u + b = 0. The coefficients are compared by fingerprint, so the rank found is
-that of a general position, at the price of integers. What holds only where the loops are closed is found in
-numbers.
+All rows are linear in the speeds, v = J u + b = 0. The coefficients are compared by fingerprint, so
+the rank found is that of a general position, at the price of integers. What holds only where the
+loops are closed is found in numbers.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def partials_of(v: Expr, speeds: Sequence[Symbol], name: str) -> dict[Symbol, Ex
     for u, a in partials.items():
         if depends_on(a, lambda s: s.kind == "speed"):
             raise ModelError(
-                f"the constraint '{name}' is not linear in the speeds: its derivative with respect to {u} is {a}"
+                f"the constraint '{name}' is not linear in the speeds: its derivative with "
+                f"respect to {u} is {a}"
             )
     return partials
 
@@ -58,7 +60,8 @@ def acceleration_right_side(row: ConstraintRow, kinematics: Kinematics) -> Expr:
 
 @dataclass
 class _ReducedRow:
-    """A row after elimination of earlier ones, modulo the prime; `made_of`: multiples of the rows given."""
+    """A row after elimination of earlier ones, modulo the prime; `made_of`: multiples of the rows
+    given."""
 
     columns: dict[Symbol, int]
     rest: int
@@ -67,9 +70,9 @@ class _ReducedRow:
 
 @dataclass
 class ClassifiedRows:
-    """`active_rows`: rows that count in a general position; `notes` on those that repeat others. `unresolved_rows`:
-    rows that follow from others in a general position only, with what is wrong if they do not where the loops are
-    closed. `problems`: rows that never hold."""
+    """`active_rows`: rows that count in a general position; `notes` on those that repeat others.
+    `unresolved_rows`: rows that follow from others in a general position only, with what is wrong
+    if they do not where the loops are closed. `problems`: rows that never hold."""
 
     active_rows: list[ConstraintRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -142,7 +145,8 @@ def _scale_row(row: _ReducedRow, factor: int) -> _ReducedRow:
 
 
 def _is_position_redundant(combination: _ReducedRow, rows: Sequence[ConstraintRow]) -> bool:
-    """Does a row whose rate follows from others follow from them itself? Two lengths of one rod do not."""
+    """Does a row whose rate follows from others follow from them itself? Two lengths of one rod do
+    not."""
     residuals = [(rows[k].g, x) for k, x in combination.made_of.items()]
     if any(g is None for g, _ in residuals):
         return True

@@ -1,8 +1,8 @@
 """Dependent accelerations of closed loops, in symbols: J u' = gamma solved for one speed per row.
 
-The rows are eliminated once, with as many right-hand sides as there are independent speeds, and one more for gamma:
-u_s' = sum of partials[s][r] u_r' + drift[s]. Every entry is held, so nothing is differentiated that has a quotient in
-it.
+The rows are eliminated once, with as many right-hand sides as there are independent speeds, and one
+more for gamma: u_s' = sum of partials[s][r] u_r' + drift[s]. Every entry is held, so nothing is
+differentiated that has a quotient in it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,13 @@ Line = tuple[dict[Any, Expr], Expr]  # coefficients by unknown, right side
 
 @dataclass(frozen=True)
 class SpeedReduction:
-    """How every speed follows from the independent ones, by index: u_s' = sum of partials_of(s)[r] u_r' + drift(s)."""
+    """How every speed follows from the independent ones, by index: u_s' = sum of partials_of(s)[r]
+    u_r' + drift(s)."""
 
     free: list[int]
-    partials: dict[int, dict[int, Expr]]  # of dependent speeds, with respect to the independent ones
+    partials: dict[
+        int, dict[int, Expr]
+    ]  # of dependent speeds, with respect to the independent ones
     drifts: dict[int, Expr]
 
     def partials_of(self, s: int) -> dict[int, Expr]:
@@ -39,7 +42,10 @@ def _indexed_reduction(
     solutions: dict[Symbol, dict[Symbol, Expr]], drift: dict[Symbol, Expr], speeds: Sequence[Symbol]
 ) -> SpeedReduction:
     index_of_speed = {u: i for i, u in enumerate(speeds)}
-    partials = {index_of_speed[u]: {index_of_speed[s]: a for s, a in row.items()} for u, row in solutions.items()}
+    partials = {
+        index_of_speed[u]: {index_of_speed[s]: a for s, a in row.items()}
+        for u, row in solutions.items()
+    }
     return SpeedReduction(
         [i for u, i in index_of_speed.items() if u not in solutions],
         partials,
@@ -47,8 +53,11 @@ def _indexed_reduction(
     )
 
 
-def rate_rows(removed: list[DependentSpeed], k: Kinematics, work: DerivationWorkspace) -> SpeedReduction:
-    """What speed constraints say of accelerations, built like the speeds so that everything shared stays shared."""
+def rate_rows(
+    removed: list[DependentSpeed], k: Kinematics, work: DerivationWorkspace
+) -> SpeedReduction:
+    """What speed constraints say of accelerations, built like the speeds so that everything shared
+    stays shared."""
     solutions: dict[Symbol, dict[Symbol, Expr]] = {}
     drifts: dict[Symbol, Expr] = {}
     for r in reversed(removed):
@@ -68,9 +77,13 @@ def rate_rows(removed: list[DependentSpeed], k: Kinematics, work: DerivationWork
 
 
 def usual_pivots(
-    rows: Sequence[ConstraintRow], speeds: Sequence[Symbol], work: DerivationWorkspace, acting: Acting
+    rows: Sequence[ConstraintRow],
+    speeds: Sequence[Symbol],
+    work: DerivationWorkspace,
+    acting: Acting,
 ) -> list[Symbol]:
-    """The speed each row is solved for, by the rules of speed constraints, the rows taken in order."""
+    """The speed each row is solved for, by the rules of speed constraints, the rows taken in
+    order."""
     lines: list[Line] = []
     pivots: list[Symbol] = []
     for row in rows:
@@ -89,10 +102,13 @@ def eliminate_rows(
     speeds: Sequence[Symbol],
     work: DerivationWorkspace,
 ) -> SpeedReduction:
-    """The reduction that rows, taken in order and solved for `pivots`, lead to; `right_sides`: gamma of every row."""
+    """The reduction that rows, taken in order and solved for `pivots`, lead to; `right_sides`:
+    gamma of every row."""
     solutions: dict[Symbol, dict[Symbol, Expr]] = {}
     drift: dict[Symbol, Expr] = {}
-    for (columns, gamma), u in _triangularize([dict(row.partials) for row in rows], right_sides, pivots, work):
+    for (columns, gamma), u in _triangularize(
+        [dict(row.partials) for row in rows], right_sides, pivots, work
+    ):
         total: dict[Symbol, Expr] = {}
         drift_terms = [gamma]
         for v, a in columns.items():
@@ -107,11 +123,16 @@ def eliminate_rows(
 
 
 def _triangularize(
-    rows: Sequence[dict[Any, Expr]], right_sides: Sequence[Expr], pivots: Sequence[Any], work: DerivationWorkspace
+    rows: Sequence[dict[Any, Expr]],
+    right_sides: Sequence[Expr],
+    pivots: Sequence[Any],
+    work: DerivationWorkspace,
 ) -> list[tuple[Line, Any]]:
-    """The rows, each with its pivot, after the pivots of earlier ones have been removed from it; the last one first."""
+    """The rows, each with its pivot, after the pivots of earlier ones have been removed from it;
+    the last one first."""
     lines: list[Line] = [
-        ({u: work.bind(a) for u, a in row.items()}, work.bind(r)) for row, r in zip(rows, right_sides, strict=True)
+        ({u: work.bind(a) for u, a in row.items()}, work.bind(r))
+        for row, r in zip(rows, right_sides, strict=True)
     ]
     for k, u in enumerate(pivots):
         for i in range(k + 1, len(lines)):
@@ -127,16 +148,22 @@ def _eliminate_speed(line: Line, pivot_line: Line, u: Any, work: DerivationWorks
     above, right_above = pivot_line
     factor = work.bind(div(columns[u], above[u]))
     unknowns = [v for v in dict.fromkeys([*columns, *above]) if v != u]
-    columns_left = {v: work.bind(sub(columns.get(v, ZERO), mul(factor, above.get(v, ZERO)))) for v in unknowns}
+    columns_left = {
+        v: work.bind(sub(columns.get(v, ZERO), mul(factor, above.get(v, ZERO)))) for v in unknowns
+    }
     return {v: x for v, x in columns_left.items() if x is not ZERO}, work.bind(
         sub(right_side, mul(factor, right_above))
     )
 
 
 def solve_rows(
-    rows: Sequence[dict[Any, Expr]], right_sides: Sequence[Expr], pivots: Sequence[Any], work: DerivationWorkspace
+    rows: Sequence[dict[Any, Expr]],
+    right_sides: Sequence[Expr],
+    pivots: Sequence[Any],
+    work: DerivationWorkspace,
 ) -> tuple[list[Expr], list[Expr]]:
-    """The values of `pivots` for which rows, taken in order, give their right sides; and what is divided by then."""
+    """The values of `pivots` for which rows, taken in order, give their right sides; and what is
+    divided by then."""
     unknown = set(pivots)
     unknown_columns = [{u: a for u, a in row.items() if u in unknown} for row in rows]
     values: dict[Any, Expr] = {}

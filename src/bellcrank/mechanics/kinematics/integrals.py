@@ -14,7 +14,8 @@ def angular_momentum(k: Kinematics, index: int) -> Vector:
 
 
 def kinetic_energy(k: Kinematics) -> Expr:
-    """Sum of 1/2 m v.v + 1/2 w.I.w over all bodies, and 1/2 u^2 times the armature of their joints."""
+    """Sum of 1/2 m v.v + 1/2 w.I.w over all bodies, and 1/2 u^2 times the armature of their
+    joints."""
     terms = []
     for b in k.mechanism.bodies:
         v = k.velocity(BodyPoint("", b.index, b.cm))
@@ -28,7 +29,10 @@ def kinetic_energy(k: Kinematics) -> Expr:
 
 def gravity_potential(k: Kinematics, gravity: Vector) -> Expr:
     """Minus the sum of m g . r."""
-    terms = [mul(b.mass, dot(gravity, k.position(BodyPoint("", b.index, b.cm)))) for b in k.mechanism.bodies]
+    terms = [
+        mul(b.mass, dot(gravity, k.position(BodyPoint("", b.index, b.cm))))
+        for b in k.mechanism.bodies
+    ]
     return mul(expression(-1), add(*terms)) if terms else ZERO
 
 

@@ -1,4 +1,5 @@
-"""The whole model language: vectors, points, velocities, forces. What a formula means once the machine is known."""
+"""The whole model language: vectors, points, velocities, forces. What a formula means once the
+machine is known."""
 
 from __future__ import annotations
 
@@ -13,21 +14,43 @@ from bellcrank.model.owner import check_owner
 from bellcrank.model.scope import FormulaScope, _formula_error, _kind_phrase, referenced_name
 from bellcrank.symbolic.expr import Expr, Symbol, derivative, partial
 from bellcrank.symbolic.expr.formula_parser import SyntaxNode
-from bellcrank.symbolic.vector.basis import NULL, UnitVector, Vector, angle, cross, direction, dot, magnitude, project
+from bellcrank.symbolic.vector.basis import (
+    NULL,
+    UnitVector,
+    Vector,
+    angle,
+    cross,
+    direction,
+    dot,
+    magnitude,
+    project,
+)
 from bellcrank.symbolic.vector.basis import as_vector as vector
 
 Forces = Mapping[str, Callable[[], Expr]]
 PRODUCTS: dict[str, Callable[..., Any]] = {
-    "dot": dot, "cross": cross, "angle": angle, "direction": direction, "dir": direction, "magnitude": magnitude,
-    "mag": magnitude, "norm": magnitude, "project": project, "dplane": project,
-}  # fmt: skip
+    "dot": dot,
+    "cross": cross,
+    "angle": angle,
+    "direction": direction,
+    "dir": direction,
+    "magnitude": magnitude,
+    "mag": magnitude,
+    "norm": magnitude,
+    "project": project,
+    "dplane": project,
+}
 
 
 class FormulaLanguage(FormulaScope):
     """A scope that knows the mechanism."""
 
     def __init__(
-        self, scope: FormulaScope, kinematics: Kinematics, points: dict[str, BodyPoint], forces: Forces
+        self,
+        scope: FormulaScope,
+        kinematics: Kinematics,
+        points: dict[str, BodyPoint],
+        forces: Forces,
     ) -> None:
         self.__dict__.update(scope.__dict__)
         self.k = kinematics
@@ -43,7 +66,9 @@ class FormulaLanguage(FormulaScope):
         """Index of a body given by object, name or text."""
         name = referenced_name(reference)
         if not isinstance(name, str):
-            raise _formula_error(node, f"a body is needed here, but this is {_kind_phrase(reference)}")
+            raise _formula_error(
+                node, f"a body is needed here, but this is {_kind_phrase(reference)}"
+            )
         check_owner(name, self.description, "body")
         if name not in self.bodies:
             body_names = [b.name for b in self.k.mechanism.bodies]
@@ -57,13 +82,17 @@ class FormulaLanguage(FormulaScope):
             return reference or BodyPoint("o", -1, NULL)
         name = referenced_name(reference)
         if not isinstance(name, str):
-            raise _formula_error(node, f"a point is needed here, but this is {_kind_phrase(reference)}")
+            raise _formula_error(
+                node, f"a point is needed here, but this is {_kind_phrase(reference)}"
+            )
         check_owner(name, self.description, "point")
         if name in self.points:
             short = self._short_point(name)
             if short is not None and "." not in name:
                 clash = f"is a point of that name and also short for '{short.name}'"
-                raise _formula_error(node, f"'{name}' {clash}: rename the point or write '{short.name}'")
+                raise _formula_error(
+                    node, f"'{name}' {clash}: rename the point or write '{short.name}'"
+                )
             return self.points[name]
         if name in ("o", "n.origin"):
             return BodyPoint("o", -1, NULL)
@@ -75,7 +104,10 @@ class FormulaLanguage(FormulaScope):
             ]
             points = f"{did_you_mean(name, point_names)} Points: {', '.join(['o', *point_names])}."
             if name in self.bodies:
-                points = f" It is a body, with the points '{name}.origin', '{name}.cm' and '{name}.joint'."
+                points = (
+                    f" It is a body, with the points '{name}.origin', '{name}.cm' and "
+                    f"'{name}.joint'."
+                )
             raise _formula_error(node, f"no point has the name '{name}'.{points}")
         return point
 
@@ -116,13 +148,22 @@ class FormulaLanguage(FormulaScope):
         if isinstance(value, Vector | UnitVector):
             return vector(value)
         raise _formula_error(
-            node, f"a vector is needed here, but this is {_kind_phrase(value)}{self._unit_vector_suggestion(node)}"
+            node,
+            f"a vector is needed here, but this is "
+            f"{_kind_phrase(value)}{self._unit_vector_suggestion(node)}",
         )
 
     def _unit_vector_suggestion(self, node: SyntaxNode) -> str:
         """How a unit vector is written, where one seems to be meant."""
         text = str(node.args[0]) if node.op == "name" else ""
-        if text[:-1].removesuffix(".") in self.bodies and text[-1:] in ("1", "2", "3", "x", "y", "z"):
+        if text[:-1].removesuffix(".") in self.bodies and text[-1:] in (
+            "1",
+            "2",
+            "3",
+            "x",
+            "y",
+            "z",
+        ):
             return f"; the unit vector is written [{text}]"
         return "; axes of the ground are written [n1], [n2], [n3] or as three components"
 
@@ -139,7 +180,11 @@ class FormulaLanguage(FormulaScope):
             case "pos" | "vel":
                 points = [self.point(p, c) for p, c in zip(arguments, children, strict=True)]
                 vector_to = k.position if key == "pos" else k.velocity
-                return vector_to(points[0]) - vector_to(points[1]) if len(points) == 2 else vector_to(points[0])
+                return (
+                    vector_to(points[0]) - vector_to(points[1])
+                    if len(points) == 2
+                    else vector_to(points[0])
+                )
             case "rot":
                 return k.w[self.body_index(arguments[0], children[0])]
             case "dxdt":
@@ -149,12 +194,15 @@ class FormulaLanguage(FormulaScope):
                 if isinstance(value, Expr):
                     return k.with_drawn_values(value)
                 return Vector.from_pairs(
-                    (e, k.with_drawn_values(c)) for e, c in self.as_vector(value, children[0]).terms.items()
+                    (e, k.with_drawn_values(c))
+                    for e, c in self.as_vector(value, children[0]).terms.items()
                 )
             case "partial":
                 e, x = (self.as_scalar(p, c) for p, c in zip(arguments, children, strict=True))
                 if not isinstance(x, Symbol):
-                    raise _formula_error(node, f"partial() differentiates with respect to a symbol, not {x}")
+                    raise _formula_error(
+                        node, f"partial() differentiates with respect to a symbol, not {x}"
+                    )
                 return partial(e, x)
             case "fm":
                 return self.force_magnitude(arguments[0], node)
@@ -176,5 +224,7 @@ class FormulaLanguage(FormulaScope):
         check_owner(name, self.description, "force")
         if name not in self.forces:
             load_names = [f.name for f in self.description.forces]
-            raise _formula_error(node, f"no force or moment has the name '{name}'.{did_you_mean(name, load_names)}")
+            raise _formula_error(
+                node, f"no force or moment has the name '{name}'.{did_you_mean(name, load_names)}"
+            )
         return self.forces[name]()

@@ -1,8 +1,9 @@
 """Rows of constraints in numbers, at positions drawn at random: which are there by rounding alone.
 
-Frames that are parallel but for the last digit of their components leave rows, and entries of rows, that are zero but
-for that digit, and algebra alone takes them for real ones. Here they are measured: against the size that rows of their
-kind have, and against each other. Positions need not close the loops, so default values are not needed either.
+Frames that are parallel but for the last digit of their components leave rows, and entries of rows,
+that are zero but for that digit, and algebra alone takes them for real ones. Here they are
+measured: against the size that rows of their kind have, and against each other. Positions need not
+close the loops, so default values are not needed either.
 """
 
 from __future__ import annotations
@@ -21,16 +22,25 @@ from bellcrank.symbolic.expr.evaluate import node_value
 from bellcrank.symbolic.expr.node import field_digest
 
 SAMPLE_COUNT = 3
-ROUTINE_FAILS = (BellcrankError, ArithmeticError, ValueError, KeyError, TypeError, IndexError)  # of users, of linkages
+ROUTINE_FAILS = (
+    BellcrankError,
+    ArithmeticError,
+    ValueError,
+    KeyError,
+    TypeError,
+    IndexError,
+)  # of users, of linkages
 Values = Callable[[Iterable[Expr]], list[float]]
 
 
 class UndefinedValue(Exception):
-    """Something has no value at a position: a user function fails there, or a linkage is outside its range."""
+    """Something has no value at a position: a user function fails there, or a linkage is outside
+    its range."""
 
 
 class RandomPosition:
-    """Values of expressions at one position, with parameters, inputs and states drawn at random (the same every time).
+    """Values of expressions at one position, with parameters, inputs and states drawn at random
+    (the same every time).
 
     What has been evaluated once is kept.
     """
@@ -64,8 +74,11 @@ class RandomPosition:
             raise UndefinedValue(f"{node} has no value") from error
 
 
-def usual_sizes(rows: Sequence[ConstraintRow], kinematics: Kinematics, values: Values) -> tuple[np.ndarray, float]:
-    """The size that partial derivatives by speeds of rotation have in rows of that kind, and a length of the mechanism.
+def usual_sizes(
+    rows: Sequence[ConstraintRow], kinematics: Kinematics, values: Values
+) -> tuple[np.ndarray, float]:
+    """The size that partial derivatives by speeds of rotation have in rows of that kind, and a
+    length of the mechanism.
 
     Zero stands for a row whose kind reports nothing.
     """
@@ -85,14 +98,17 @@ def usual_sizes(rows: Sequence[ConstraintRow], kinematics: Kinematics, values: V
 
 
 def column_sizes(kinematics: Kinematics, length: float) -> np.ndarray:
-    """What brings partial derivatives by speeds of translation to the size of those by speeds of rotation."""
+    """What brings partial derivatives by speeds of translation to the size of those by speeds of
+    rotation."""
     bodies = kinematics.mechanism.bodies
-    return np.array([1.0 if body.joint.turns(u) else length for body in bodies for u in body.speeds])
+    return np.array(
+        [1.0 if body.joint.turns(u) else length for body in bodies for u in body.speeds]
+    )
 
 
 def vanishing_rows(J: np.ndarray, usual: np.ndarray, length: float) -> np.ndarray:
-    """Which rows of partial derivatives are zero but for rounding; of rows of no known kind, only what no unit could
-    make of one."""
+    """Which rows of partial derivatives are zero but for rounding; of rows of no known kind, only
+    what no unit could make of one."""
     size = np.abs(J).max(axis=1, initial=0.0)
     return size <= np.where(usual > 0, RANKS.rounding * usual, RANKS.digits * min(1.0, length))
 
@@ -105,7 +121,8 @@ class NumericRank:
         self.draws = [RandomPosition(kinematics, i) for i in range(SAMPLE_COUNT)]
 
     def constant_rows(self, rows: Sequence[ConstraintRow]) -> dict[ConstraintRow, bool]:
-        """The rows that no motion changes but for rounding; True: they are redundant, False: never."""
+        """The rows that no motion changes but for rounding; True: they are redundant, False:
+        never."""
         if not rows:
             return {}
         try:
@@ -115,14 +132,19 @@ class NumericRank:
         constant, satisfied = (np.all(x, axis=0) for x in zip(*draw_results, strict=True))
         return {row: bool(h) for row, x, h in zip(rows, constant, satisfied, strict=True) if x}
 
-    def _constant_rows_at(self, rows: Sequence[ConstraintRow], draw: RandomPosition) -> tuple[np.ndarray, np.ndarray]:
+    def _constant_rows_at(
+        self, rows: Sequence[ConstraintRow], draw: RandomPosition
+    ) -> tuple[np.ndarray, np.ndarray]:
         usual, length = usual_sizes(rows, self.kinematics, draw.evaluate)
         g, b, J = self._residuals_and_jacobian(rows, draw, length)
         zero = [vanishing_rows(x.reshape(len(rows), -1), usual, length) for x in (J, b, g)]
         return zero[0], zero[1] & zero[2]
 
-    def redundant_rows(self, rows: Sequence[ConstraintRow], with_bias: bool = False) -> list[ConstraintRow]:
-        """The rows whose partial derivatives, but for rounding, follow from those of the rows before in every position;
+    def redundant_rows(
+        self, rows: Sequence[ConstraintRow], with_bias: bool = False
+    ) -> list[ConstraintRow]:
+        """The rows whose partial derivatives, but for rounding, follow from those of the rows
+        before in every position;
         `with_bias`: and what they are with all speeds zero too."""
         try:
             row_blocks = [self._normalized_rows(rows, draw, with_bias) for draw in self.draws]
@@ -139,7 +161,9 @@ class NumericRank:
                 x[i + 1 :] -= np.outer(x[i + 1 :] @ e, e)
         return repeated
 
-    def _normalized_rows(self, rows: Sequence[ConstraintRow], draw: RandomPosition, with_bias: bool) -> np.ndarray:
+    def _normalized_rows(
+        self, rows: Sequence[ConstraintRow], draw: RandomPosition, with_bias: bool
+    ) -> np.ndarray:
         """Partial derivatives, and what is left at rest, in rows of length one."""
         _, length = usual_sizes(rows, self.kinematics, draw.evaluate)
         _, b, J = self._residuals_and_jacobian(rows, draw, length)
@@ -154,7 +178,9 @@ class NumericRank:
         index_of_speed = {u: i for i, u in enumerate(speeds)}
         J = np.zeros((len(rows), len(speeds)))
         for row, x in zip(rows, J, strict=True):
-            x[[index_of_speed[u] for u, _ in row.partials]] = draw.evaluate(a for _, a in row.partials)
+            x[[index_of_speed[u] for u, _ in row.partials]] = draw.evaluate(
+                a for _, a in row.partials
+            )
         g = np.array([0.0 if row.g is None else draw.evaluate([row.g])[0] for row in rows])
         b = np.array(draw.evaluate(row.v for row in rows)) - J @ np.array(draw.evaluate(speeds))
         if not all(np.isfinite(x).all() for x in (g, b, J)):
@@ -162,7 +188,8 @@ class NumericRank:
         return g, b, J * column_sizes(self.kinematics, length)
 
     def significant_speeds(self, partials: Mapping[Symbol, Expr]) -> list[Symbol]:
-        """The speeds with partial derivatives that are more than rounding compared with the largest."""
+        """The speeds with partial derivatives that are more than rounding compared with the
+        largest."""
         try:
             sizes = np.abs([draw.evaluate(partials.values()) for draw in self.draws])
         except UndefinedValue:

@@ -1,9 +1,10 @@
-"""Which coefficients of constraints cannot vanish, whatever the motion: bounds that follow from their form.
+"""Which coefficients of constraints cannot vanish, whatever the motion: bounds that follow from
+their form.
 
-A constraint is solved for a speed in symbols only where the coefficient of that speed is never zero. Numbers and
-parameters do not change in a run, so that a coefficient made of them is looked at once, before the run. What depends on
-coordinates, inputs or time must be bounded by its form: `2 + cos(q)`, positive parameters, leading terms of small
-variables.
+A constraint is solved for a speed in symbols only where the coefficient of that speed is never
+zero. Numbers and parameters do not change in a run, so that a coefficient made of them is looked at
+once, before the run. What depends on coordinates, inputs or time must be bounded by its form: `2 +
+cos(q)`, positive parameters, leading terms of small variables.
 """
 
 from __future__ import annotations
@@ -30,11 +31,14 @@ class ValueBounds:
     def scale(self, factor: Rational) -> ValueBounds:
         """The bounds of a multiple other than zero."""
         signed_bounds, size = (self, float(factor)) if factor > 0 else (-self, -float(factor))
-        return ValueBounds(signed_bounds.low * size, signed_bounds.high * size, signed_bounds.nonzero)
+        return ValueBounds(
+            signed_bounds.low * size, signed_bounds.high * size, signed_bounds.nonzero
+        )
 
 
 def never_zero(e: Expr) -> bool:
-    """Can e not vanish in any motion? Of parameters alone: it is no zero for most of their values."""
+    """Can e not vanish in any motion? Of parameters alone: it is no zero for most of their
+    values."""
     return value_bounds(e).nonzero
 
 
@@ -57,12 +61,13 @@ def _node_bounds(node: Expr, bounds_of: Mapping[Expr, ValueBounds]) -> ValueBoun
     if isinstance(node, Sum):
         leading = [(core, c) for core, c in node.terms if core.order == 0]
         result = _sum_bounds(
-            [bounds_of[core].scale(c) for core, c in leading], all(core.constant for core, _ in leading)
+            [bounds_of[core].scale(c) for core, c in leading],
+            all(core.constant for core, _ in leading),
         )
     elif isinstance(node, Product):
-        result = _product_bounds([_power_bounds(bounds_of[base], x) for base, x in node.factors]).scale(
-            node.coefficient
-        )
+        result = _product_bounds(
+            [_power_bounds(bounds_of[base], x) for base, x in node.factors]
+        ).scale(node.coefficient)
     elif isinstance(node, Func) and node.name in FUNCTIONS:
         result = FUNCTIONS[node.name]([bounds_of[a] for a in node.args])
     low = max(result.low, 0.0) if node.sign != UNKNOWN else result.low
@@ -78,7 +83,9 @@ def _sum_bounds(terms: list[ValueBounds], constant: bool) -> ValueBounds:
     """Parts of one sign do not cancel."""
     low, high = sum(x.low for x in terms), sum(x.high for x in terms)
     one_sign = all(x.low >= 0 for x in terms) or all(x.high <= 0 for x in terms)
-    return ValueBounds(low, high, constant or low > 0 or high < 0 or (one_sign and any(x.nonzero for x in terms)))
+    return ValueBounds(
+        low, high, constant or low > 0 or high < 0 or (one_sign and any(x.nonzero for x in terms))
+    )
 
 
 def _product_bounds(factors: list[ValueBounds]) -> ValueBounds:
@@ -97,7 +104,9 @@ def _power_bounds(x: ValueBounds, exponent: Rational) -> ValueBounds:
     is_integer = exponent.denominator == 1
     if not is_integer or exponent % 2 == 0:
         return ValueBounds(0.0, _largest_power(x, exponent), x.nonzero)
-    return ValueBounds(0.0 if x.low >= 0 else -math.inf, 0.0 if x.high <= 0 else math.inf, x.nonzero)
+    return ValueBounds(
+        0.0 if x.low >= 0 else -math.inf, 0.0 if x.high <= 0 else math.inf, x.nonzero
+    )
 
 
 def _largest_power(x: ValueBounds, exponent: Rational) -> float:
@@ -120,7 +129,9 @@ def _sqrt_bounds(args: list[ValueBounds]) -> ValueBounds:
 
 def _max_bounds(args: list[ValueBounds]) -> ValueBounds:
     low = max(x.low for x in args)
-    certain = any(x.low >= 0 and x.nonzero for x in args) or all(x.high <= 0 and x.nonzero for x in args)
+    certain = any(x.low >= 0 and x.nonzero for x in args) or all(
+        x.high <= 0 and x.nonzero for x in args
+    )
     return ValueBounds(low, max(x.high for x in args), certain)
 
 
@@ -130,7 +141,9 @@ def _min_bounds(args: list[ValueBounds]) -> ValueBounds:
 
 def _where_bounds(args: list[ValueBounds]) -> ValueBounds:
     first, second = args[-2:]
-    return ValueBounds(min(first.low, second.low), max(first.high, second.high), first.nonzero and second.nonzero)
+    return ValueBounds(
+        min(first.low, second.low), max(first.high, second.high), first.nonzero and second.nonzero
+    )
 
 
 FUNCTIONS: dict[str, Callable[[list[ValueBounds]], ValueBounds]] = {
@@ -146,4 +159,4 @@ FUNCTIONS: dict[str, Callable[[list[ValueBounds]], ValueBounds]] = {
     "max": _max_bounds,
     "min": _min_bounds,
     "where": _where_bounds,
-}  # fmt: skip
+}

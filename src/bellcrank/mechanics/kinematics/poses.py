@@ -1,7 +1,8 @@
 """Poses of bodies as expressions: origin and rotation matrix of each in the inertial frame.
 
 In:  the kinematics of a mechanism, and parts that are no bodies, such as the links of a suspension. Out: for each 12
-expressions: three coordinates of its origin, and R_NB by rows. Each pose follows from that of the parent.
+expressions: three coordinates of its origin, and R_NB by rows. Each pose follows from that of the
+parent.
 """
 
 from __future__ import annotations
@@ -11,13 +12,24 @@ from dataclasses import dataclass
 
 from bellcrank.mechanics.kinematics.body_motion import Kinematics
 from bellcrank.symbolic.expr import Expr
-from bellcrank.symbolic.vector.basis import IDENTITY, NULL, Frame, Mat3, Vec3, Vector, add_scaled3, matmul, transpose
+from bellcrank.symbolic.vector.basis import (
+    IDENTITY,
+    NULL,
+    Frame,
+    Mat3,
+    Vec3,
+    Vector,
+    add_scaled3,
+    matmul,
+    transpose,
+)
 from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace
 
 
 @dataclass(frozen=True)
 class AttachedPart:
-    """Something that moves with a body (-1: the ground) and is none: R and p are its pose in that body."""
+    """Something that moves with a body (-1: the ground) and is none: R and p are its pose in that
+    body."""
 
     name: str
     body: int
@@ -34,17 +46,24 @@ def pose_expressions(k: Kinematics, attached_parts: Sequence[AttachedPart] = ())
     for b in k.mechanism.bodies:
         R = _frame_rotation(k.frames[b.index], attitudes, work)
         displacement = k.origin[b.index] - k.origin[b.parent]
-        origins[b.index] = work.bind3(_add_in_inertial_axes(origins[b.parent], displacement, attitudes, work))
+        origins[b.index] = work.bind3(
+            _add_in_inertial_axes(origins[b.parent], displacement, attitudes, work)
+        )
         expressions += [*origins[b.index], *(x for row in R for x in row)]
     for part in attached_parts:
         R = attitudes[k.frames[part.body]]
-        p = work.bind3(_add_in_inertial_axes(origins[part.body], k.frames[part.body].vector(part.p), attitudes, work))
+        p = work.bind3(
+            _add_in_inertial_axes(
+                origins[part.body], k.frames[part.body].vector(part.p), attitudes, work
+            )
+        )
         expressions += [*p, *(x for row in matmul(R, part.R) for x in row)]
     return expressions
 
 
 def _frame_rotation(frame: Frame, attitudes: dict[Frame, Mat3], work: DerivationWorkspace) -> Mat3:
-    """R_NB of a frame; frames below it first, as there may be some between a body and its parent."""
+    """R_NB of a frame; frames below it first, as there may be some between a body and its
+    parent."""
     pending = []
     ancestor = frame
     while ancestor not in attitudes:

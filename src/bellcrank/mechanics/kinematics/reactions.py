@@ -1,9 +1,11 @@
-"""Constraint forces and moments, of joints and of loops, as expressions in states and accelerations.
+"""Constraint forces and moments, of joints and of loops, as expressions in states and
+accelerations.
 
-Every body's motion asks for a force and a moment; what loads do not provide, constraints do. Multipliers of loops and
-speed constraints follow from the generalized forces that belong to the dependent speeds (Kane & Levinson 1985,
-section 4.9); the joint of a body carries what is then missing on the body and all that hang on it. A position
-constraint written as a formula of coordinates is read as drives in the joints of these coordinates.
+Every body's motion asks for a force and a moment; what loads do not provide, constraints do.
+Multipliers of loops and speed constraints follow from the generalized forces that belong to the
+dependent speeds (Kane & Levinson 1985, section 4.9); the joint of a body carries what is then
+missing on the body and all that hang on it. A position constraint written as a formula of
+coordinates is read as drives in the joints of these coordinates.
 """
 
 from __future__ import annotations
@@ -23,7 +25,20 @@ from bellcrank.mechanics.kinematics.results import KinematicAnalysis, OutputChan
 from bellcrank.model.joints.joint import LazyVelocity
 from bellcrank.model.loads.load import BodyPoint
 from bellcrank.model.mechanism import Body
-from bellcrank.symbolic.expr import MINUS_ONE, ONE, TWO, ZERO, Expr, Symbol, add, derivative, mul, neg, partial, sub
+from bellcrank.symbolic.expr import (
+    MINUS_ONE,
+    ONE,
+    TWO,
+    ZERO,
+    Expr,
+    Symbol,
+    add,
+    derivative,
+    mul,
+    neg,
+    partial,
+    sub,
+)
 from bellcrank.symbolic.expr.node import PRIME
 from bellcrank.symbolic.expr.traversal import find_symbols
 from bellcrank.symbolic.vector.basis import UnitVector, Vector, as_vector, cross, dot
@@ -37,8 +52,14 @@ class ReactionOutputs:
     def __init__(self, analysis: KinematicAnalysis, language: FormulaLanguage) -> None:
         self.analysis = analysis
         self.k, self.work = analysis.kinematics, analysis.kinematics.work
-        self.plain = build_kinematics(analysis.mechanism) if analysis.removed else self.k  # no speed replaced
-        self.language = FormulaLanguage(language, self.plain, analysis.points, {}) if analysis.removed else language
+        self.plain = (
+            build_kinematics(analysis.mechanism) if analysis.removed else self.k
+        )  # no speed replaced
+        self.language = (
+            FormulaLanguage(language, self.plain, analysis.points, {})
+            if analysis.removed
+            else language
+        )
         self.bodies = analysis.mechanism.bodies
         self.body_of = {id(frame): i for i, frame in self.k.frames.items()}
         loops = analysis.loops
@@ -50,31 +71,47 @@ class ReactionOutputs:
         analysis.multipliers = tuple(self.multipliers)
         spare = [*analysis.spare, *((r for r in loops.rows if r not in used_rows) if loops else ())]
         self.spare = [
-            with_partials(r, analysis.mechanism.speeds) for r in spare if isinstance(r.source, LoopRow)
+            with_partials(r, analysis.mechanism.speeds)
+            for r in spare
+            if isinstance(r.source, LoopRow)
         ]  # redundant: what they carry is open
 
     def outputs(self) -> list[OutputChannel]:
-        """Forces and moments on every body from its joint, and of every loop; multipliers of other constraints."""
+        """Forces and moments on every body from its joint, and of every loop; multipliers of other
+        constraints."""
         joints = [self._joint_reaction(b.index) for b in self.bodies]
         rows = [r for r in (*self.rows, *self.spare) if isinstance(r.source, LoopRow)]
         joints += [self._loop_reaction(loop) for loop in dict.fromkeys(r.source.loop for r in rows)]
-        outputs = [x for joint, (values, open_ones) in zip(joints, self._minimum_norm_values(joints), strict=True)
-                   for x in _component_outputs(joint.name, joint.words, values, open_ones)]  # fmt: skip
+        outputs = [
+            x
+            for joint, (values, open_ones) in zip(
+                joints, self._minimum_norm_values(joints), strict=True
+            )
+            for x in _component_outputs(joint.name, joint.words, values, open_ones)
+        ]
         for i, row in enumerate(self.rows):
             if not isinstance(row.source, LoopRow):
                 label = f"multiplier of {row.name}"
-                outputs.append(OutputChannel(f"lambda{i + 1}", label, self.multipliers[i], self._multiplier_units(row)))
+                outputs.append(
+                    OutputChannel(
+                        f"lambda{i + 1}", label, self.multipliers[i], self._multiplier_units(row)
+                    )
+                )
         if marked := [x.name for x in outputs if INDETERMINATE in x.label]:
             note = (
-                f"redundant joints leave reactions indeterminate: {', '.join(marked)}. The values given are those of"
+                f"redundant joints leave reactions indeterminate: {', '.join(marked)}. The "
+                f"values given are those of"
                 " least norm (sum of squares of forces and moments of all joints)"
             )
-            self.analysis.notes[:] = [x for x in self.analysis.notes if not x.startswith("redundant joints leave")]
+            self.analysis.notes[:] = [
+                x for x in self.analysis.notes if not x.startswith("redundant joints leave")
+            ]
             self.analysis.notes.append(note)
         return outputs
 
     def _multiplier_units(self, row: ConstraintRow) -> str | None:
-        """A torque or force where the constraint holds a speed itself, as u(crank) - W; unknown otherwise."""
+        """A torque or force where the constraint holds a speed itself, as u(crank) - W; unknown
+        otherwise."""
         driven = [u for u, a in row.partials if a in (ONE, MINUS_ONE)]
         is_rotation = [b.joint.turns(u) for u in driven[:1] for b in self.bodies if u in b.joint.u]
         return ("F*L" if is_rotation[0] else "F") if is_rotation else None
@@ -82,7 +119,8 @@ class ReactionOutputs:
     # ---- what constraints have to provide
 
     def _unbalanced_wrench(self, index: int) -> tuple[Vector, Vector]:
-        """Force, and moment about the mass centre, that a body's motion asks for and loads do not provide."""
+        """Force, and moment about the mass centre, that a body's motion asks for and loads do not
+        provide."""
         k, b = self.k, self.bodies[index]
         cm = BodyPoint("", index, b.cm)
         force = (k.derivative(k.velocity(cm)) - self.analysis.gravity) * b.mass
@@ -98,17 +136,26 @@ class ReactionOutputs:
                     force = force - acting * sign
                     moment = moment - cross(k.position(point) - k.position(cm), acting * sign)
         for driven_body in self.bodies:
-            if driven_body.armature is not ZERO and index in (driven_body.index, driven_body.parent):
+            if driven_body.armature is not ZERO and index in (
+                driven_body.index,
+                driven_body.parent,
+            ):
                 rotor_force, rotor_moment = self._geared_rotor_wrench(driven_body)
                 sign = 1 if driven_body.index == index else -1
                 force = force - rotor_force * sign
                 moment = (
-                    moment - (rotor_moment + cross(k.origin[driven_body.index] - k.position(cm), rotor_force)) * sign
+                    moment
+                    - (
+                        rotor_moment
+                        + cross(k.origin[driven_body.index] - k.position(cm), rotor_force)
+                    )
+                    * sign
                 )
         return force, moment
 
     def _geared_rotor_wrench(self, b: Body) -> tuple[Vector, Vector]:
-        """Force through its origin, and moment, on a body whose joint is driven by a rotor behind a gear."""
+        """Force through its origin, and moment, on a body whose joint is driven by a rotor behind a
+        gear."""
         k = self.k
         ((u, axis, is_rotation),) = b.joint.relative_axes(k.frames[b.parent], k.frames[b.index])
         rate = derivative(k.speed.get(u, u), k.symbol_derivative)
@@ -116,8 +163,12 @@ class ReactionOutputs:
         return (Vector({}), load) if is_rotation else (load, Vector({}))
 
     def _multipliers(self) -> list[Expr]:
-        """J' lambda = h for the dependent speeds, rows and speeds in the order of their elimination."""
-        rows = [{i: a for i, row in enumerate(self.rows) for u, a in row.partials if u is s} for s in self.pivots]
+        """J' lambda = h for the dependent speeds, rows and speeds in the order of their
+        elimination."""
+        rows = [
+            {i: a for i, row in enumerate(self.rows) for u, a in row.partials if u is s}
+            for s in self.pivots
+        ]
         right_side = [self._unbalanced_generalized_force(s) for s in self.pivots]
         return solve_rows(rows, right_side, range(len(rows)), self.work)[0]
 
@@ -134,8 +185,8 @@ class ReactionOutputs:
 
     @cached_property
     def _motions(self) -> list[tuple[Sequence[Expr], set[Symbol], int, int]]:
-        """Velocities of mass centres and angular velocities in axes of the body, with the symbols in them, and which
-        of the two of which body."""
+        """Velocities of mass centres and angular velocities in axes of the body, with the symbols
+        in them, and which of the two of which body."""
         motions: list[tuple[Sequence[Expr], set[Symbol], int, int]] = []
         for b in self.bodies:
             velocity = self.plain.velocity(BodyPoint("", b.index, b.cm))
@@ -159,7 +210,10 @@ class ReactionOutputs:
         axes = k.frames[index].axes
         provided_loads = self._constraint_contribution(index, below)
         values = [dot(v, e) for v in (force, moment) for e in axes]
-        values = [self.work.bind(sub(x, provided)) for x, provided in zip(values, provided_loads, strict=True)]
+        values = [
+            self.work.bind(sub(x, provided))
+            for x, provided in zip(values, provided_loads, strict=True)
+        ]
         free = self._free_components(index)
 
         def effect(row: ConstraintRow) -> list[Expr]:
@@ -167,7 +221,9 @@ class ReactionOutputs:
             return [ZERO if i in free else neg(x) for i, x in enumerate(virtual_work)]
 
         components = [ZERO if i in free else x for i, x in enumerate(values)]
-        return _JointReaction(b.name, f"on {b.label or b.name} from its parent, at its joint", components, effect)
+        return _JointReaction(
+            b.name, f"on {b.label or b.name} from its parent, at its joint", components, effect
+        )
 
     def _free_components(self, index: int) -> set[int]:
         """The components that a joint cannot carry, unless a constraint drives it."""
@@ -184,7 +240,8 @@ class ReactionOutputs:
         return below
 
     def _constraint_contribution(self, index: int, below: Collection[int]) -> list[Expr]:
-        """What loops and speed constraints provide along and about the axes of a joint, elsewhere."""
+        """What loops and speed constraints provide along and about the axes of a joint,
+        elsewhere."""
         provided_loads = [ZERO] * 6
         for row, multiplier in zip(self.rows, self.multipliers, strict=True):
             if (virtual_work := self._constraint_virtual_motion(row, index, below)) is None:
@@ -195,8 +252,11 @@ class ReactionOutputs:
             ]
         return provided_loads
 
-    def _constraint_virtual_motion(self, row: ConstraintRow, index: int, below: Collection[int]) -> list[Expr] | None:
-        """How a constraint changes with small moves of all below a joint; None for one that drives joints."""
+    def _constraint_virtual_motion(
+        self, row: ConstraintRow, index: int, below: Collection[int]
+    ) -> list[Expr] | None:
+        """How a constraint changes with small moves of all below a joint; None for one that drives
+        joints."""
         if row.source is None:
             return None
         if isinstance(row.source, LoopRow):
@@ -204,11 +264,16 @@ class ReactionOutputs:
         return self._virtual_formula(row.source, index, below)
 
     def _virtual_loop(self, row: LoopRow, index: int, below: Collection[int]) -> list[Expr]:
-        """How a loop's equation changes with small moves of all below a joint: three along axes, three about."""
+        """How a loop's equation changes with small moves of all below a joint: three along axes,
+        three about."""
         if not any(i in below for i in self._bodies_of(row)):
             return [ZERO] * 6
         axes = [as_vector(e) for e in self.k.frames[index].axes]
-        return [self._loop_row_variation(row, index, below, e, turning) for turning in (False, True) for e in axes]
+        return [
+            self._loop_row_variation(row, index, below, e, turning)
+            for turning in (False, True)
+            for e in axes
+        ]
 
     def _loop_row_variation(
         self, row: LoopRow, index: int, below: Collection[int], axis: Vector, turning: bool
@@ -221,7 +286,8 @@ class ReactionOutputs:
             return cross(axis, k.position(p) - k.origin[index]) if turning else axis
 
         def rotate_fixed_vector(v: Vector, body: int | None) -> Vector:
-            """The change of a vector fixed in a body; without one, in those that its unit vectors belong to."""
+            """The change of a vector fixed in a body; without one, in those that its unit vectors
+            belong to."""
             if not turning:
                 return Vector({})
             if body is not None:
@@ -230,32 +296,38 @@ class ReactionOutputs:
 
         if row.turns and row.b is not None:
             return add(
-                dot(rotate_fixed_vector(row.a, row.p.body), row.b), dot(row.a, rotate_fixed_vector(row.b, row.r.body))
+                dot(rotate_fixed_vector(row.a, row.p.body), row.b),
+                dot(row.a, rotate_fixed_vector(row.b, row.r.body)),
             )
         relative_shift = moved(row.p) - moved(row.r)
         if row.b is None:
             return mul(TWO, dot(row.a, relative_shift))
         return add(
-            dot(relative_shift, row.b), dot(row.a, rotate_fixed_vector(row.b, None if row.directed else row.r.body))
+            dot(relative_shift, row.b),
+            dot(row.a, rotate_fixed_vector(row.b, None if row.directed else row.r.body)),
         )
 
     def _bodies_of(self, row: LoopRow) -> set[int]:
-        """The bodies that a loop's equation is about: those of its points and of the direction that was given."""
+        """The bodies that a loop's equation is about: those of its points and of the direction that
+        was given."""
         unit_vectors = row.b.terms if row.directed and row.b is not None else ()
         return {row.p.body, row.r.body, *(self._unit_vector_body(e, row) for e in unit_vectors)}
 
     def _fixed_in(self, bodies: Collection[int], v: Vector, row: LoopRow) -> Vector:
         """The part of a vector whose unit vectors belong to these bodies."""
-        return Vector({e: c for e, c in v.terms.items() if self._unit_vector_body(e, row) in bodies})
+        return Vector(
+            {e: c for e, c in v.terms.items() if self._unit_vector_body(e, row) in bodies}
+        )
 
     def _unit_vector_body(self, e: UnitVector, row: LoopRow) -> int:
-        """The body of a unit vector. One that several bodies share, as they do not turn against each other about it,
-        belongs to that of a point of the loop, if it is one of them."""
+        """The body of a unit vector. One that several bodies share, as they do not turn against
+        each other about it, belongs to that of a point of the loop, if it is one of them."""
         frame_body = self.body_of.get(id(e.frame), -1)
         return next((i for i in (row.p.body, row.r.body) if e in self.k.frames[i].axes), frame_body)
 
     def _virtual_formula(self, formula: Any, index: int, below: Collection[int]) -> list[Expr]:
-        """The same for a speed constraint, whose formula is read once more with auxiliary speeds of these bodies."""
+        """The same for a speed constraint, whose formula is read once more with auxiliary speeds of
+        these bodies."""
         k = self.plain
         extra = [Symbol(f"auxiliary {i}", "speed") for i in range(6)]
         axes = k.frames[index].axes
@@ -273,9 +345,12 @@ class ReactionOutputs:
         return [partial(value, a) for a in extra]
 
     def _loop_reaction(self, name: str) -> _JointReaction:
-        """Force and moment of a loop on the body of its first point, about that point, along that body's axes."""
+        """Force and moment of a loop on the body of its first point, about that point, along that
+        body's axes."""
         loop_rows = [
-            r.source for r in (*self.rows, *self.spare) if isinstance(r.source, LoopRow) and r.source.loop == name
+            r.source
+            for r in (*self.rows, *self.spare)
+            if isinstance(r.source, LoopRow) and r.source.loop == name
         ]
         body = loop_rows[0].p.body
         axes = self.k.frames[body].axes
@@ -287,9 +362,15 @@ class ReactionOutputs:
 
         values = [ZERO] * 6
         for row, multiplier in zip(self.rows, self.multipliers, strict=True):
-            values = [x if a is ZERO else add(x, mul(multiplier, a)) for x, a in zip(values, effect(row), strict=True)]
+            values = [
+                x if a is ZERO else add(x, mul(multiplier, a))
+                for x, a in zip(values, effect(row), strict=True)
+            ]
         return _JointReaction(
-            name, f"of {name} on the body of its first point", [self.work.bind(x) for x in values], effect
+            name,
+            f"of {name} on the body of its first point",
+            [self.work.bind(x) for x in values],
+            effect,
         )
 
     def _multiplier_wrench(self, row: LoopRow, body: int) -> tuple[Vector, Vector]:
@@ -299,44 +380,64 @@ class ReactionOutputs:
         if row.b is None:
             return row.a * 2, Vector({})
         # a force along what turns with this body acts at the other end
-        return row.b, cross(self._fixed_in([body], row.b, row), row.a) if row.directed else Vector({})
+        return row.b, cross(self._fixed_in([body], row.b, row), row.a) if row.directed else Vector(
+            {}
+        )
 
     # ---- redundant joints
 
-    def _minimum_norm_values(self, joints: Sequence[_JointReaction]) -> list[tuple[list[Expr], set[int]]]:
+    def _minimum_norm_values(
+        self, joints: Sequence[_JointReaction]
+    ) -> list[tuple[list[Expr], set[int]]]:
         """Values of joints, and which of them redundant joints leave open.
 
-        Of all values that give the same motion, those whose forces and moments have the least sum of squares are taken.
+        Of all values that give the same motion, those whose forces and moments have the least sum
+        of squares are taken.
         """
         load_changes = [self._redundant_variation(row, joints) for row in self.spare]
         load_changes = [load_changes[i] for i in _independent_reaction_rows(load_changes)]
         values = [x for joint in joints for x in joint.values]
         right_side = [neg(self._bound_dot(load_change, values)) for load_change in load_changes]
         if any(x is not ZERO for x in right_side):
-            rows = [{i: self._bound_dot(x, y) for i, y in enumerate(load_changes)} for x in load_changes]
+            rows = [
+                {i: self._bound_dot(x, y) for i, y in enumerate(load_changes)} for x in load_changes
+            ]
             redundant_loads = solve_rows(rows, right_side, range(len(load_changes)), self.work)[0]
             for z, load_change in zip(redundant_loads, load_changes, strict=True):
                 values = [add(x, mul(z, a)) for x, a in zip(values, load_change, strict=True)]
             values = [self.work.bind(x) for x in values]
-        open_ones = {i for load_change in load_changes for i, a in enumerate(load_change) if a.fingerprint}
+        open_ones = {
+            i for load_change in load_changes for i, a in enumerate(load_change) if a.fingerprint
+        }
         joint_indices = [range(6 * j, 6 * j + 6) for j in range(len(joints))]
-        return [([values[i] for i in indices], {i % 6 for i in indices if i in open_ones}) for indices in joint_indices]
+        return [
+            ([values[i] for i in indices], {i % 6 for i in indices if i in open_ones})
+            for indices in joint_indices
+        ]
 
     def _bound_dot(self, a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
         return self.work.bind(add(ZERO, *(mul(x, y) for x, y in zip(a, b, strict=True))))
 
-    def _redundant_variation(self, row: ConstraintRow, joints: Sequence[_JointReaction]) -> list[Expr]:
-        """How all reactions change with what a redundant constraint carries, if the motion stays as it is."""
+    def _redundant_variation(
+        self, row: ConstraintRow, joints: Sequence[_JointReaction]
+    ) -> list[Expr]:
+        """How all reactions change with what a redundant constraint carries, if the motion stays as
+        it is."""
         multiplier_changes: list[Expr] = []
         if row_partials := dict(row.partials):
-            lines = [{i: a for i, r in enumerate(self.rows) for u, a in r.partials if u is s} for s in self.pivots]
+            lines = [
+                {i: a for i, r in enumerate(self.rows) for u, a in r.partials if u is s}
+                for s in self.pivots
+            ]
             right_side = [row_partials.get(s, ZERO) for s in self.pivots]
             multiplier_changes = solve_rows(lines, right_side, range(len(lines)), self.work)[0]
         load_change = [x for joint in joints for x in joint.effect(row)]
         for r, c in zip(self.rows, multiplier_changes, strict=False):
             if c is not ZERO:
                 row_effect = [x for joint in joints for x in joint.effect(r)]
-                load_change = [sub(x, mul(c, a)) for x, a in zip(load_change, row_effect, strict=True)]
+                load_change = [
+                    sub(x, mul(c, a)) for x, a in zip(load_change, row_effect, strict=True)
+                ]
         return [self.work.bind(x) for x in load_change]
 
 

@@ -1,4 +1,5 @@
-"""What the kinematical analysis of a description yields: loads, outputs, constraints, as expressions."""
+"""What the kinematical analysis of a description yields: loads, outputs, constraints, as
+expressions."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ class OutputChannel:
 
 
 class ConstraintForm(StrEnum):
-    """What becomes of speed constraints. AUTO removes a speed by each where that holds in every motion, and keeps all
-    speeds as states otherwise."""
+    """What becomes of speed constraints. AUTO removes a speed by each where that holds in every
+    motion, and keeps all speeds as states otherwise."""
 
     AUTO = "auto"
     MULTIPLIERS = "multipliers"
@@ -42,10 +43,12 @@ class ConstraintForm(StrEnum):
 
 @dataclass(frozen=True)
 class LoopElimination:
-    """Constraints of a model with closed loops, where all speeds are states: rows, positions first, and what they give.
+    """Constraints of a model with closed loops, where all speeds are states: rows, positions first,
+    and what they give.
 
-    `used_rows` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the
-    loops are closed. `unresolved_rows` says what is wrong with some of these if they do not.
+    `used_rows` rows, in order, are solved for the speeds `pivots`; rows that are not used follow
+    from them where the loops are closed. `unresolved_rows` says what is wrong with some of these if
+    they do not.
     """
 
     rows: tuple[ConstraintRow, ...]
@@ -56,7 +59,8 @@ class LoopElimination:
 
 @dataclass(frozen=True)
 class SampledCall:
-    """A call of a user function whose values are kept over a step, or over the run, or are parameters."""
+    """A call of a user function whose values are kept over a step, or over the run, or are
+    parameters."""
 
     symbols: tuple[Symbol, ...]
     routine: UserFunction
@@ -80,12 +84,18 @@ class KinematicAnalysis:
     spare: list[ConstraintRow] = field(
         default_factory=list
     )  # redundant constraints that are not among those of the loops
-    loose: list[DependentSpeed] = field(default_factory=list)  # solutions for a speed that fail in some motions
+    loose: list[DependentSpeed] = field(
+        default_factory=list
+    )  # solutions for a speed that fail in some motions
     outputs: list[OutputChannel] = field(default_factory=list)
-    reactions: Callable[[], list[OutputChannel]] | None = None  # those among them that depend on which rows are used
+    reactions: Callable[[], list[OutputChannel]] | None = (
+        None  # those among them that depend on which rows are used
+    )
     multipliers: tuple[Expr, ...] = ()  # of the rows used, as they stand in reactions
     kept: list[SampledCall] = field(default_factory=list)
-    entered: list[SampledCall] = field(default_factory=list)  # parameters that routines give, in the order of the calls
+    entered: list[SampledCall] = field(
+        default_factory=list
+    )  # parameters that routines give, in the order of the calls
     echo: list[OutputChannel] = field(default_factory=list)  # what user functions give to the echo
     notes: list[str] = field(default_factory=list)
     parameters: tuple[str, ...] = ()  # names met, in that order
@@ -105,7 +115,9 @@ class KinematicAnalysis:
     @property
     def parameter_symbols(self) -> list[Symbol]:
         """Every parameter met; some cancel in the equations of motion, but not elsewhere."""
-        return self._symbols("parameter", sorted(self.parameters, key=lambda name: (name.lower(), name)))
+        return self._symbols(
+            "parameter", sorted(self.parameters, key=lambda name: (name.lower(), name))
+        )
 
     @property
     def input_symbols(self) -> list[Symbol]:
@@ -113,7 +125,9 @@ class KinematicAnalysis:
         return self._symbols("variable", [v.name for v in self.mechanism.description.variables])
 
     def _symbols(self, kind: str, names: list[str]) -> list[Symbol]:
-        return [make_symbol(self.mechanism.description, self.mechanism.orders, n, kind) for n in names]
+        return [
+            make_symbol(self.mechanism.description, self.mechanism.orders, n, kind) for n in names
+        ]
 
     @property
     def independent_speeds(self) -> list[Symbol]:

@@ -1,7 +1,7 @@
 """Speed constraints: linear in the speeds, solved for one speed each, in symbols.
 
-Sayers (1990), section 8.3: each constraint removes one speed; the replacement is put into all earlier ones. A
-constraint that is already satisfied is ignored and noted.
+Sayers (1990), section 8.3: each constraint removes one speed; the replacement is put into all
+earlier ones. A constraint that is already satisfied is ignored and noted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ Acting = Callable[[Mapping[Symbol, Expr]], list[Symbol]]
 
 @dataclass(frozen=True)
 class DependentSpeed:
-    """A dependent speed: speed = rest + sum of coefficient * speed over independent speeds and speeds removed later.
+    """A dependent speed: speed = rest + sum of coefficient * speed over independent speeds and
+    speeds removed later.
 
     `pivot` is its coefficient in the constraint, by which the others are divided.
     """
@@ -57,37 +58,60 @@ def solve_speed_constraint(
     name: str,
     acting: Acting = list,
 ) -> DependentSpeed | None:
-    """The speed a constraint removes and its replacement; None when the constraint holds already."""
+    """The speed a constraint removes and its replacement; None when the constraint holds
+    already."""
     for r in removed:
         residual = substitute(residual, {r.speed: r.relation})
     if residual.fingerprint == 0:
         return None
     coefficients = partials_of(residual, speeds, name)
     if not coefficients:
-        raise ModelError(f"the constraint '{name}' contradicts earlier ones: it asks that {residual} = 0")
+        raise ModelError(
+            f"the constraint '{name}' contradicts earlier ones: it asks that {residual} = 0"
+        )
     speed = choose_speed(coefficients, speeds, preferred, name, acting)
     if preferred is None and not never_zero(coefficients[speed]):
-        speed = max((u for u in coefficients if never_zero(coefficients[u])), key=speeds.index, default=speed)
+        speed = max(
+            (u for u in coefficients if never_zero(coefficients[u])),
+            key=speeds.index,
+            default=speed,
+        )
     coefficient = coefficients[speed]
     drift = sub(residual, add(*(mul(a, u) for u, a in coefficients.items())))
-    drift = ZERO if drift.fingerprint == 0 else substitute(residual, dict.fromkeys(coefficients, ZERO))
-    coefficients_solved = {u: neg(div(a, coefficient)) for u, a in coefficients.items() if u is not speed}
-    return DependentSpeed(speed, coefficients_solved, neg(div(drift, coefficient)), name, coefficient)
+    drift = (
+        ZERO if drift.fingerprint == 0 else substitute(residual, dict.fromkeys(coefficients, ZERO))
+    )
+    coefficients_solved = {
+        u: neg(div(a, coefficient)) for u, a in coefficients.items() if u is not speed
+    }
+    return DependentSpeed(
+        speed, coefficients_solved, neg(div(drift, coefficient)), name, coefficient
+    )
 
 
 def choose_speed(
-    coefficients: dict[Symbol, Expr], speeds: list[Symbol], preferred: Symbol | None, name: str, acting: Acting
+    coefficients: dict[Symbol, Expr],
+    speeds: list[Symbol],
+    preferred: Symbol | None,
+    name: str,
+    acting: Acting,
 ) -> Symbol:
-    """Which speed to remove: a constant coefficient if there is one, the highest index among equals; of those `acting`,
-    whose coefficients are more than rounding."""
+    """Which speed to remove: a constant coefficient if there is one, the highest index among
+    equals; of those `acting`, whose coefficients are more than rounding."""
     if preferred is not None:
         if preferred not in coefficients:
-            raise ModelError(f"the constraint '{name}' cannot be solved for {preferred}: it does not occur there")
+            raise ModelError(
+                f"the constraint '{name}' cannot be solved for {preferred}: it does not occur there"
+            )
         return preferred
     order = {u: i for i, u in enumerate(speeds)}
     coefficients = {u: coefficients[u] for u in acting(coefficients)}
     regular = [u for u, a in coefficients.items() if constant_part(a).fingerprint != 0]
-    regular = regular or [u for u, a in coefficients.items() if _is_nonzero_at_reference(a)] or list(coefficients)
+    regular = (
+        regular
+        or [u for u, a in coefficients.items() if _is_nonzero_at_reference(a)]
+        or list(coefficients)
+    )
     constant = [u for u in regular if coefficients[u].constant]
     return max(constant or regular, key=lambda u: order[u])
 
@@ -102,11 +126,15 @@ def _is_nonzero_at_reference(coefficient: Expr) -> bool:
 
 def not_everywhere(r: DependentSpeed) -> str:
     """The note on a speed that was removed although it cannot be found in every motion."""
-    return f"{r.speed} follows from the constraint {r.quoted_name} by division by {r.pivot}: results are wrong near its zeros"
+    return (
+        f"{r.speed} follows from the constraint {r.quoted_name} by division by {r.pivot}: "
+        f"results are wrong near its zeros"
+    )
 
 
 def speed_values(removed: list[DependentSpeed], work: DerivationWorkspace) -> dict[Symbol, Expr]:
-    """The removed speeds in terms of the independent ones, built from the last removed to the first."""
+    """The removed speeds in terms of the independent ones, built from the last removed to the
+    first."""
     values: dict[Symbol, Expr] = {}
     for r in reversed(removed):
         terms = [mul(work.bind(a), values.get(u, u)) for u, a in r.coefficients.items()]

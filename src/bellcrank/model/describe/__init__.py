@@ -1,1 +1,2 @@
-"""What a user's calls become: records of a description, handles, contacts and tyres, linkages as joints."""
+"""What a user's calls become: records of a description, handles, contacts and tyres, linkages as
+joints."""

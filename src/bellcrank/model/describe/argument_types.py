@@ -1,4 +1,5 @@
-"""What calls of a description take: numbers and formulas, vectors, points, bodies and axes, as types."""
+"""What calls of a description take: numbers and formulas, vectors, points, bodies and axes, as
+types."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ AxisLike: TypeAlias = int | str | TripleLike
 AxesLike: TypeAlias = AxisLike | Sequence[AxisLike]
 """An axis, or several in order."""
 
-InertiaLike: TypeAlias = ScalarLike | Sequence[ScalarLike] | Sequence[Sequence[ScalarLike]] | np.ndarray
+InertiaLike: TypeAlias = (
+    ScalarLike | Sequence[ScalarLike] | Sequence[Sequence[ScalarLike]] | np.ndarray
+)
 """One moment of inertia, three about the axes of the body, or three rows of three."""
 
 BodyLike: TypeAlias = BodyHandle | str

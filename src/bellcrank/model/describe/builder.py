@@ -3,8 +3,8 @@
 Each call writes a record of the description, or the message that says what is wrong with it.
 
 In:  names, formulas as text or objects, numbers, vectors. Out: a `Description`, which `model` checks and freezes, and
-handles. Nothing is resolved here, so the order of calls does not matter. Wheels and linkages, which are several
-records each, stand in modules of their own, over the Builder.
+handles. Nothing is resolved here, so the order of calls does not matter. Wheels and linkages, which
+are several records each, stand in modules of their own, over the Builder.
 """
 
 from __future__ import annotations
@@ -15,7 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.choices import CallTime, Crossing, LoopJointKind, Method, OutputGroup, Units, VerticalAxis, choice_values
+from bellcrank.choices import (
+    CallTime,
+    Crossing,
+    LoopJointKind,
+    Method,
+    OutputGroup,
+    Units,
+    VerticalAxis,
+    choice_values,
+)
 from bellcrank.core.argument_checks import ValidatedCalls
 from bellcrank.core.errors import ModelError, pluralize, require_mapping
 from bellcrank.core.name_lookup import normalized_name
@@ -58,8 +67,12 @@ MACHINE = MECHANICAL.keys() - {"q", "u"}  # functions whose value needs the whol
 class Builder(ValidatedCalls):
     """A description that grows by calls; problems are collected, to be reported together."""
 
-    def __init__(self, name: str, *, units: Units = "mks", axes: VerticalAxis | None = None) -> None:
-        self.description = records.Description(check_name(name, "system"), unit_system(units).name, axes)
+    def __init__(
+        self, name: str, *, units: Units = "mks", axes: VerticalAxis | None = None
+    ) -> None:
+        self.description = records.Description(
+            check_name(name, "system"), unit_system(units).name, axes
+        )
         self.inertial = BodyHandle("n", [], [])
         if axes is not None and str(axes).lower().split()[:1] not in (["sae"], ["iso"]):
             raise ModelError(f"axes={axes!r} is not known; it is 'SAE', 'ISO 8855' or None", name)
@@ -99,7 +112,8 @@ class Builder(ValidatedCalls):
         orientation: Any = None,
         armature: ScalarLike = 0,
     ) -> BodyHandle:
-        """Add a body, carried by its parent through up to three translations, followed by up to three rotations.
+        """Add a body, carried by its parent through up to three translations, followed by up to
+        three rotations.
 
         Parameters
         ----------
@@ -112,10 +126,11 @@ class Builder(ValidatedCalls):
         mass : ScalarLike, optional
             Mass, in the mass unit of the system. Default: a parameter named after the body.
         inertia : InertiaLike, optional
-            Moments of inertia about the center of mass, in the axes of the body: 0, three moments, or a 3 x 3
-            matrix. Default: parameters named after the body.
+            Moments of inertia about the center of mass, in the axes of the body: 0, three moments,
+            or a 3 x 3 matrix. Default: parameters named after the body.
         translate : AxesLike, default ()
-            Directions of translation in the parent, in order: "x", "y", "z" (or 1, 2, 3) or three components.
+            Directions of translation in the parent, in order: "x", "y", "z" (or 1, 2, 3) or three
+            components.
         rotate : AxesLike, default ()
             Axes of rotation of the new body, in order, or "euler-parameters".
         rotation_axis : AxisLike, optional
@@ -135,16 +150,17 @@ class Builder(ValidatedCalls):
         joint : JointRecord, optional
             A joint of another kind, such as `bc.Screw`, in place of translations and rotations.
         orientation : matrix or sequence of rotations, optional
-            Orientation of the body in its parent with all coordinates zero: a rotation matrix (columns: axes of the
-            body), or rotations (axis, angle in rad or as "90 deg") in order.
+            Orientation of the body in its parent with all coordinates zero: a rotation matrix
+            (columns: axes of the body), or rotations (axis, angle in rad or as "90 deg") in order.
         armature : ScalarLike, default 0
-            Inertia of a motor's rotor times the square of its gear ratio. It resists the one speed of the joint.
+            Inertia of a motor's rotor times the square of its gear ratio. It resists the one speed
+            of the joint.
 
         Returns
         -------
         BodyHandle
-            The body: `body.x`, `body.y`, `body.z` are its unit vectors, `body.q[1]` and `body.u[1]` its first
-            coordinate and speed, `body.cm` its center of mass.
+            The body: `body.x`, `body.y`, `body.z` are its unit vectors, `body.q[1]` and `body.u[1]`
+            its first coordinate and speed, `body.cm` its center of mass.
 
         Examples
         --------
@@ -155,9 +171,24 @@ class Builder(ValidatedCalls):
         q(rod)
         """
         record = records.BodyRecord(
-            check_name(name, "body"), parent, label, mass, inertia, translate, rotate, rotation_axis, reference_axis,
-            joint_at, cm, coordinates_of, small_angles, small_translations, joint, orientation, armature,
-        )  # fmt: skip
+            check_name(name, "body"),
+            parent,
+            label,
+            mass,
+            inertia,
+            translate,
+            rotate,
+            rotation_axis,
+            reference_axis,
+            joint_at,
+            cm,
+            coordinates_of,
+            small_angles,
+            small_translations,
+            joint,
+            orientation,
+            armature,
+        )
         self.description.bodies.append(record)
         q, u = joint_states(record)
         return BodyHandle(name, q, u, self.owner)
@@ -187,7 +218,8 @@ class Builder(ValidatedCalls):
         mass : ScalarLike, optional
             Mass, in the mass unit of the system. Default: a parameter named after the body.
         translate : AxesLike, default (1, 2, 3)
-            Directions of translation in the parent, in order: "x", "y", "z" (or 1, 2, 3) or three components.
+            Directions of translation in the parent, in order: "x", "y", "z" (or 1, 2, 3) or three
+            components.
         joint_at : TripleLike, default (0, 0, 0)
             Position in the parent with all coordinates zero, in its axes (length).
         coordinates_of : BodyLike, optional
@@ -209,9 +241,16 @@ class Builder(ValidatedCalls):
         [q(ball, 1), q(ball, 2)]
         """
         return self.add_body(
-            name, parent, label=label, mass=mass, inertia=0, translate=translate, joint_at=joint_at,
-            coordinates_of=coordinates_of, small_translations=small_translations,
-        )  # fmt: skip
+            name,
+            parent,
+            label=label,
+            mass=mass,
+            inertia=0,
+            translate=translate,
+            joint_at=joint_at,
+            coordinates_of=coordinates_of,
+            small_translations=small_translations,
+        )
 
     def add_point(
         self,
@@ -250,7 +289,9 @@ class Builder(ValidatedCalls):
         >>> s.add_point("tip", rod, (0, 0, "l")).name
         'tip'
         """
-        self.description.points.append(records.PointRecord(check_name(name, "point"), body, at, coordinates_of, label))
+        self.description.points.append(
+            records.PointRecord(check_name(name, "point"), body, at, coordinates_of, label)
+        )
         return PointHandle(OwnName(name, self.owner))
 
     # ---- forces
@@ -273,8 +314,8 @@ class Builder(ValidatedCalls):
         name : str
             Name of the force; `bc.fm(name)` is its magnitude.
         magnitude : ScalarLike
-            Magnitude (force). The formula may contain `dummies`: x = direction . (at - against), its value x0 in
-            the reference configuration, and v = direction . (relative velocity).
+            Magnitude (force). The formula may contain `dummies`: x = direction . (at - against),
+            its value x0 in the reference configuration, and v = direction . (relative velocity).
         direction : VectorLike
             Direction of the force on the body of `at`.
         at : PointLike
@@ -299,7 +340,9 @@ class Builder(ValidatedCalls):
         >>> s.add_force("spring", magnitude="-k*x - c*v", direction=s.inertial.x, at=mass.origin).name
         'spring'
         """
-        return self._add_load(Force(name, magnitude, self._read_vector(direction), at, against, label, dummies))
+        return self._add_load(
+            Force(name, magnitude, self._read_vector(direction), at, against, label, dummies)
+        )
 
     def _add_load(self, record: LoadRecord) -> ForceHandle:
         record.name = check_name(record.name, record.kind)
@@ -326,8 +369,9 @@ class Builder(ValidatedCalls):
         name : str
             Name of the strut.
         magnitude : ScalarLike
-            Magnitude (force); positive pushes the points apart. The formula may contain `dummies`: the distance x
-            of the points, its value x0 in the reference configuration, and its time derivative v.
+            Magnitude (force); positive pushes the points apart. The formula may contain `dummies`:
+            the distance x of the points, its value x0 in the reference configuration, and its time
+            derivative v.
         between : sequence of two PointLike
             The two points.
         label : str, optional
@@ -362,15 +406,17 @@ class Builder(ValidatedCalls):
         label: str | None = None,
         dummies: tuple[str, str, str] = ("x", "x0", "v"),
     ) -> ForceHandle:
-        """Add a cable, belt or tendon through two or more points, on which it slides without friction.
+        """Add a cable, belt or tendon through two or more points, on which it slides without
+        friction.
 
         Parameters
         ----------
         name : str
             Name of the cable.
         tension : ScalarLike
-            Tension (force); positive pulls the points together. The formula may contain `dummies`: the length x of the
-            whole cable, its value x0 in the reference configuration, and its time derivative v.
+            Tension (force); positive pulls the points together. The formula may contain `dummies`:
+            the length x of the whole cable, its value x0 in the reference configuration, and its
+            time derivative v.
         through : sequence of PointLike
             The points in order, two or more.
         label : str, optional
@@ -396,7 +442,9 @@ class Builder(ValidatedCalls):
         if not isinstance(through, tuple | list) or len(through) < 2:
             self._add_problem(f"cable '{name}': through={through!r} must be two or more points.")
             through = ("o", "o")
-        return self._add_load(Cable(name, tension, label=label, dummies=dummies, through=tuple(through)))
+        return self._add_load(
+            Cable(name, tension, label=label, dummies=dummies, through=tuple(through))
+        )
 
     def add_moment(
         self,
@@ -438,7 +486,9 @@ class Builder(ValidatedCalls):
         >>> s.add_moment("friction", magnitude="-c*u(rod)", direction=rod.y, on=rod).name
         'friction'
         """
-        return self._add_load(Moment(name, magnitude, self._read_vector(direction), on, against, label))
+        return self._add_load(
+            Moment(name, magnitude, self._read_vector(direction), on, against, label)
+        )
 
     def add_gravity(self, direction: VectorLike | None = None, *, g: ScalarLike = "g") -> None:
         """Add uniform gravity.
@@ -459,10 +509,18 @@ class Builder(ValidatedCalls):
         """
         if self.description.gravity is not None:
             self._add_problem("gravity is given twice: call add_gravity() once.")
-        downward = -self.inertial[3] if str(self.description.axes).lower().startswith("iso") else self.inertial[3]
+        downward = (
+            -self.inertial[3]
+            if str(self.description.axes).lower().startswith("iso")
+            else self.inertial[3]
+        )
         along = downward if direction is None else self._read_vector(direction)
         self.description.gravity = Gravity("gravity", g, along, label="acceleration of gravity")
-        if isinstance(g, str) and g.isidentifier() and (record := self._parameter_record(g)).value is None:
+        if (
+            isinstance(g, str)
+            and g.isidentifier()
+            and (record := self._parameter_record(g)).value is None
+        ):
             units = unit_system(self.description.units)
             record.value, record.units = units.gees, record.units or f"{units.length}/s2"
             record.label = record.label or "acceleration of gravity"
@@ -470,7 +528,11 @@ class Builder(ValidatedCalls):
     # ---- constraints
 
     def add_constraint(
-        self, expression: ScalarLike, *, eliminate: ScalarLike | None = None, label: str | None = None
+        self,
+        expression: ScalarLike,
+        *,
+        eliminate: ScalarLike | None = None,
+        label: str | None = None,
     ) -> None:
         """Add a constraint: an expression that is zero at all times.
 
@@ -512,14 +574,17 @@ class Builder(ValidatedCalls):
         name : str
             Name of the joint in messages, reactions and residuals.
         kind : str, optional
-            "revolute", "prismatic", "cylindrical", "universal" or "planar" (with `axis`), "spherical", or "distance".
-            Without a kind, the points do not move apart along `directions`.
+            "revolute", "prismatic", "cylindrical", "universal" or "planar" (with `axis`),
+            "spherical", or "distance". Without a kind, the points do not move apart along
+            `directions`.
         between : sequence of two PointLike
             The two points.
         axis : VectorLike, optional
-            Axis of the joint, or normal of a planar one: a vector fixed in the body of the first point.
+            Axis of the joint, or normal of a planar one: a vector fixed in the body of the first
+            point.
         length : ScalarLike, optional
-            Distance of the points of a "distance" joint (length). Default: that in the reference configuration.
+            Distance of the points of a "distance" joint (length). Default: that in the reference
+            configuration.
         directions : sequence of VectorLike, default ()
             Directions along which the points coincide, if there is no `kind`.
         label : str, optional
@@ -540,17 +605,25 @@ class Builder(ValidatedCalls):
         if isinstance(between, str) or not isinstance(between, Sequence) or len(between) != 2:
             self._add_problem(f"loop joint '{name}': between={between!r:.60} must be two points.")
             return
-        along, joint_label = tuple(self._read_vector(d) for d in directions), label or check_name(name, "loop joint")
+        along, joint_label = (
+            tuple(self._read_vector(d) for d in directions),
+            label or check_name(name, "loop joint"),
+        )
         p, r = between
         self.description.loops.append(
             records.LoopRecord(p, r, along, kind, self._read_vector(axis), length, joint_label)
         )
 
     def _read_vector(self, value: Any) -> Any:
-        """A vector expression as it stands; three components, or "x", "y", "z", are along the inertial axes."""
+        """A vector expression as it stands; three components, or "x", "y", "z", are along the
+        inertial axes."""
         if isinstance(value, str) and value.strip() in AXES:
             return self.inertial[value.strip()]
-        if isinstance(value, tuple | list | np.ndarray) and getattr(value, "ndim", 1) == 1 and len(value) == 3:
+        if (
+            isinstance(value, tuple | list | np.ndarray)
+            and getattr(value, "ndim", 1) == 1
+            and len(value) == 3
+        ):
             components = [Formula(to_syntax(c)) * self.inertial[i] for i, c in enumerate(value, 1)]
             return components[0] + components[1] + components[2]
         return value
@@ -558,7 +631,9 @@ class Builder(ValidatedCalls):
     # ---- parameters, variables, definitions
 
     def _parameter_record(self, name: str) -> records.ParameterRecord:
-        return self.description.parameters.setdefault(check_name(name, "parameter"), records.ParameterRecord(name))
+        return self.description.parameters.setdefault(
+            check_name(name, "parameter"), records.ParameterRecord(name)
+        )
 
     def add_parameter(
         self,
@@ -582,8 +657,8 @@ class Builder(ValidatedCalls):
         label : str, optional
             Description. Default: the name.
         range : tuple of float, optional
-            Smallest and largest usual value, user units: the ends of its slider in a live page. Default: by the kind
-            of quantity.
+            Smallest and largest usual value, user units: the ends of its slider in a live page.
+            Default: by the kind of quantity.
 
         Returns
         -------
@@ -641,8 +716,8 @@ class Builder(ValidatedCalls):
         Parameters
         ----------
         values : mapping, optional
-            Values by name, for names that are no Python words: numbers in user units, or text with a unit ("10 mm").
-        **more : float or str
+            Values by name, for names that are no Python words: numbers in user units, or text with
+        a unit ("10 mm"). **more : float or str
             The same as keywords.
 
         Examples
@@ -665,13 +740,18 @@ class Builder(ValidatedCalls):
             return
         record.value = to_float(value)
         if record.value is None and value is not None:
-            expected = "a number in the unit of the parameter, or text with a number and a unit, such as '10 mm'"
+            expected = (
+                "a number in the unit of the parameter, or text with a number and a unit, such "
+                "as '10 mm'"
+            )
             self._add_problem(
-                f"the default of parameter '{record.name}' is {display_text(value)}; it must be {expected}."
+                f"the default of parameter '{record.name}' is {display_text(value)}; it "
+                f"must be {expected}."
             )
 
     def _convert_default(self, record: records.ParameterRecord) -> None:
-        """A default that was given with a unit, in the unit of the parameter; without one, in that of the system."""
+        """A default that was given with a unit, in the unit of the parameter; without one, in that
+        of the system."""
         assert record.written is not None
         number, text = record.written
         system = unit_system(self.description.units)
@@ -681,7 +761,9 @@ class Builder(ValidatedCalls):
         if not parameter_unit.dimension.same_kind(default_unit.dimension):
             default_text = f"the default of parameter '{record.name}' is '{number:g} {text}'"
             self._add_problem(f"{default_text}, but its unit is {parameter_unit.text}.")
-        record.value = float(parameter_unit.from_equation_units(default_unit.to_equation_units(number)))
+        record.value = float(
+            parameter_unit.from_equation_units(default_unit.to_equation_units(number))
+        )
 
     def set_units(self, values: Mapping[str, str] | None = None, **more: str) -> None:
         """Set units of parameters. Units that are not set are found from the formulas.
@@ -731,7 +813,8 @@ class Builder(ValidatedCalls):
             self._parameter_record(name).label = text
 
     def require_positive(self, *names: str) -> None:
-        """Declare parameters that must be positive: another value raises an error when a run starts.
+        """Declare parameters that must be positive: another value raises an error when a run
+        starts.
 
         Parameters
         ----------
@@ -766,7 +849,8 @@ class Builder(ValidatedCalls):
         Returns
         -------
         Expr or Formula
-            The expression; a formula that `equations` reads later if it contains vectors or velocities.
+            The expression; a formula that `equations` reads later if it contains vectors or
+            velocities.
 
         Raises
         ------
@@ -794,7 +878,8 @@ class Builder(ValidatedCalls):
         name : str
             The name.
         expression : ScalarLike or Table
-            What the name means; of a table (`bc.table`), the name is a function of one or two arguments.
+            What the name means; of a table (`bc.table`), the name is a function of one or two
+            arguments.
 
         Examples
         --------
@@ -808,7 +893,9 @@ class Builder(ValidatedCalls):
         """
         check_name(name, "definition")
         if isinstance(expression, Table):
-            self.description.tables[name] = expression.named(name, defined=name not in self.description.tables)
+            self.description.tables[name] = expression.named(
+                name, defined=name not in self.description.tables
+            )
         else:
             self.description.definitions[name] = expression
 
@@ -834,8 +921,8 @@ class Builder(ValidatedCalls):
         default : float, str or signal, optional
             Value if a run is given none: a number in user units, text with a unit, or a signal.
         range : tuple of float, optional
-            Smallest and largest usual value, user units: the ends of its slider in a live page. Default: from its
-            values in a run.
+            Smallest and largest usual value, user units: the ends of its slider in a live page.
+            Default: from its values in a run.
 
         Returns
         -------
@@ -855,12 +942,16 @@ class Builder(ValidatedCalls):
         push
         """
         usual = _check_range(name, range)
-        self.description.variables.append(records.VariableRecord(check_name(name, "input"), units, label, usual))
+        self.description.variables.append(
+            records.VariableRecord(check_name(name, "input"), units, label, usual)
+        )
         if default is not None:
             self.description.run.inputs.setdefault(name, copy_input(default))
         return Symbol(name, "variable")
 
-    def add_state(self, name: str, rate: ScalarLike, *, units: str | None = None, label: str | None = None) -> Expr:
+    def add_state(
+        self, name: str, rate: ScalarLike, *, units: str | None = None, label: str | None = None
+    ) -> Expr:
         """Declare a user-defined state, such as a lag or the deflection of a bristle.
 
         Parameters
@@ -877,7 +968,8 @@ class Builder(ValidatedCalls):
         Returns
         -------
         Expr
-            The state, for formulas in Python. It is zero at the start of a run unless `initial` gives a value.
+            The state, for formulas in Python. It is zero at the start of a run unless `initial`
+            gives a value.
 
         Examples
         --------
@@ -886,7 +978,9 @@ class Builder(ValidatedCalls):
         >>> s.add_state("x", "(1 - x)/tau")
         x
         """
-        self.description.states.append(records.StateRecord(check_name(name, "state"), rate, units, label))
+        self.description.states.append(
+            records.StateRecord(check_name(name, "state"), rate, units, label)
+        )
         return Symbol(name, "coordinate")
 
     def add_external(
@@ -908,17 +1002,21 @@ class Builder(ValidatedCalls):
         name : str
             Name of the function.
         arguments : sequence, default ()
-            Without `returns`, the names of its arguments: formulas call it with as many. With `returns`, the
-            expressions it is called with.
+            Without `returns`, the names of its arguments: formulas call it with as many. With
+            `returns`, the expressions it is called with.
         returns : str or sequence of str, optional
-            Names that the function sets, for use in formulas. Default: its value stands where a formula calls it.
+            Names that the function sets, for use in formulas. Default: its value stands where a
+            formula calls it.
         memory : int, optional
-            Length of an array that the function receives as last argument and that keeps its values between steps.
+            Length of an array that the function receives as last argument and that keeps its values
+            between steps.
         when : {"derivatives", "update", "output", "init", "input", "echo"}, default "derivatives"
-            When it is called: in every evaluation, once per step, for outputs only, once per run, after parameters have
-            been read (it sets further ones), or when the echo of a run is written (it adds values).
+            When it is called: in every evaluation, once per step, for outputs only, once per run,
+            after parameters have been read (it sets further ones), or when the echo of a run is
+            written (it adds values).
         python : callable, optional
-            The function, for runs in Python and in compiled programs. Arguments and values are in equation units.
+            The function, for runs in Python and in compiled programs. Arguments and values are in
+            equation units.
         c : str, optional
             Its source text in C.
         fortran : str, optional
@@ -942,20 +1040,28 @@ class Builder(ValidatedCalls):
         if when not in PLACES:
             call_times = ", ".join(f"'{x}'" for x in PLACES)
             self._add_problem(f"{label}: when={when!r} is not known; it is one of {call_times}.")
-        if memory is not None and (not isinstance(memory, int) or isinstance(memory, bool) or memory < 1):
-            self._add_problem(f"{label}: memory={memory!r} must be a whole number of at least 1, or None.")
+        if memory is not None and (
+            not isinstance(memory, int) or isinstance(memory, bool) or memory < 1
+        ):
+            self._add_problem(
+                f"{label}: memory={memory!r} must be a whole number of at least 1, or None."
+            )
         routine: Any = python
         if routine is not None and not callable(routine):
             self._add_problem(f"{label}: python={python!r} cannot be called.")
         if isinstance(arguments, str) or not isinstance(arguments, Iterable):
-            self._add_problem(f"{label}: arguments={arguments!r} must be a tuple, such as ({str(arguments)!r},).")
+            self._add_problem(
+                f"{label}: arguments={arguments!r} must be a tuple, such as ({str(arguments)!r},)."
+            )
             arguments = ()
         has_one_value = returns is None or (isinstance(returns, Integral) and returns == 1)
         names = () if has_one_value else (returns,) if isinstance(returns, str) else returns
         if not isinstance(names, Iterable) or not all(isinstance(x, str) for x in names):
             self._add_problem(f"{label}: returns={returns!r:.60} must be the names it sets.")
             names = ()
-        external = records.UserFunction(name, tuple(arguments), tuple(names), memory, when, python, c, fortran)
+        external = records.UserFunction(
+            name, tuple(arguments), tuple(names), memory, when, python, c, fortran
+        )
         self.description.externals.append(external)
 
     # ---- outputs, smallness, run
@@ -996,7 +1102,9 @@ class Builder(ValidatedCalls):
         >>> s.equations().outputs
         ['height']
         """
-        record = records.OutputRecord(expression, check_name(name, "output"), label, units, body, generic)
+        record = records.OutputRecord(
+            expression, check_name(name, "output"), label, units, body, generic
+        )
         self.description.outputs.append(record)
 
     def add_outputs(self, *groups: OutputGroup) -> None:
@@ -1005,8 +1113,8 @@ class Builder(ValidatedCalls):
         Parameters
         ----------
         *groups : str
-            "coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals" (of constraints) or
-            "reactions".
+            "coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals" (of
+            constraints) or "reactions".
 
         Examples
         --------
@@ -1020,8 +1128,8 @@ class Builder(ValidatedCalls):
         self.description.output_groups.extend(check_name(g, "group of outputs") for g in groups)
 
     def small(self, *what: Any) -> None:
-        """Declare quantities small, of first order. Terms of an order of at least `small_threshold` above the leading
-        one are dropped from the equations.
+        """Declare quantities small, of first order. Terms of an order of at least `small_threshold`
+        above the leading one are dropped from the equations.
 
         Parameters
         ----------
@@ -1067,7 +1175,9 @@ class Builder(ValidatedCalls):
     @small_threshold.setter
     def small_threshold(self, value: int) -> None:
         if not isinstance(value, int) or value < 1:
-            raise ModelError(f"small_threshold={value!r} must be a whole number of at least 1", self.name)
+            raise ModelError(
+                f"small_threshold={value!r} must be a whole number of at least 1", self.name
+            )
         self.description.small_threshold = value
 
     def add_event(
@@ -1079,16 +1189,19 @@ class Builder(ValidatedCalls):
         stop: bool = False,
         direction: Crossing = 0,
     ) -> None:
-        """Add an event that belongs to the model: every run and every exported program looks for it.
+        """Add an event that belongs to the model: every run and every exported program looks for
+        it.
 
         Parameters
         ----------
         name : str
             Name of the event in `run.events`.
         when : ScalarLike
-            An expression that crosses zero, or a comparison that becomes true. Values in user units.
+            An expression that crosses zero, or a comparison that becomes true. Values in user
+            units.
         action : mapping, optional
-            New values of states and parameters, as formulas over the values before the event, in user units.
+            New values of states and parameters, as formulas over the values before the event, in
+            user units.
         stop : bool, default False
             Does the event end the run?
         direction : {-1, 0, 1}, default 0
@@ -1112,7 +1225,11 @@ class Builder(ValidatedCalls):
         events = self.description.run.events
         if any(e.name == name for e in events):
             raise ModelError(f"there are two events with the name {name!r}", self.name)
-        events.append(event(when, direction=direction, action=action, stop=stop, name=check_name(name, "event")))
+        events.append(
+            event(
+                when, direction=direction, action=action, stop=stop, name=check_name(name, "event")
+            )
+        )
 
     def set_run(
         self,
@@ -1152,12 +1269,20 @@ class Builder(ValidatedCalls):
         >>> s.set_run(t_end=1, step=0.1, initial={"u(ball)": "3 m/s"})
         """
         run = self.description.run
-        for key, value in {"t_end": t_end, "step": step, "method": method, "output_every": output_every}.items():
+        for key, value in {
+            "t_end": t_end,
+            "step": step,
+            "method": method,
+            "output_every": output_every,
+        }.items():
             if value is not None:
                 setattr(run, key, value)
-        run.initial = _merge_by_name(run.initial, with_guess(require_mapping(initial, "initial"), guess))
+        run.initial = _merge_by_name(
+            run.initial, with_guess(require_mapping(initial, "initial"), guess)
+        )
         run.inputs = _merge_by_name(
-            run.inputs, {name: copy_input(x) for name, x in require_mapping(inputs, "inputs").items()}
+            run.inputs,
+            {name: copy_input(x) for name, x in require_mapping(inputs, "inputs").items()},
         )
 
     def __repr__(self) -> str:
@@ -1173,14 +1298,19 @@ class Builder(ValidatedCalls):
 def _merge_by_name(values: Mapping[Any, Any], overrides: Mapping[Any, Any]) -> dict[Any, Any]:
     """Values by name, of which those given replace others; blanks in names do not count."""
     new = {normalized_name(name) for name in overrides}
-    return {name: value for name, value in values.items() if normalized_name(name) not in new} | dict(overrides)
+    return {
+        name: value for name, value in values.items() if normalized_name(name) not in new
+    } | dict(overrides)
 
 
 def check_name(name: Any, kind: str) -> str:
     """A name, which is text that can be printed: no line ends, tabs or other control characters."""
     if not isinstance(name, str) or not name.isprintable():
         kind = f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
-        raise ModelError(f"the name of {kind} is {name!r}; it must be text{' on one line' * isinstance(name, str)}")
+        raise ModelError(
+            f"the name of {kind} is {name!r}; it must be "
+            f"text{' on one line' * isinstance(name, str)}"
+        )
     return name
 
 
@@ -1188,8 +1318,13 @@ def _check_range(name: str, limits_input: Any) -> tuple[float, float] | None:
     """Smallest and largest usual value, if they are given."""
     if limits_input is None or (limits := to_interval(limits_input)) is not None:
         return None if limits_input is None else limits
-    raise ModelError(f"'{name}': range={display_text(limits_input)} must be two finite numbers, the lower first")
+    raise ModelError(
+        f"'{name}': range={display_text(limits_input)} must be two finite numbers, the lower first"
+    )
 
 
 def _needs_mechanism(syntax: SyntaxNode) -> bool:
-    return any(n.op == "unit" or (n.op == "call" and n.args[0].lower() in MACHINE) for n in postorder_syntax(syntax))
+    return any(
+        n.op == "unit" or (n.op == "call" and n.args[0].lower() in MACHINE)
+        for n in postorder_syntax(syntax)
+    )

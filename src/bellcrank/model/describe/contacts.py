@@ -1,8 +1,8 @@
 """Contact of wheels with the ground: what `add_contact` adds to a description.
 
-A wheel is a disc of radius `rim` about a point; the ground acts on it at its nearest point, so along the normal of
-the ground and through the wheel's centre. With a tyre it may enter the ground, and springs back: forces in the
-generated program.
+A wheel is a disc of radius `rim` about a point; the ground acts on it at its nearest point, so
+along the normal of the ground and through the wheel's centre. With a tyre it may enter the ground,
+and springs back: forces in the generated program.
 """
 
 from __future__ import annotations
@@ -16,9 +16,20 @@ from bellcrank.core.errors import ModelError
 from bellcrank.core.name_lookup import routine_name
 from bellcrank.core.units import unit_system
 from bellcrank.model.describe.builder import Builder
-from bellcrank.model.describe.ground_derivatives import NearestGroundProvider, c_arguments, with_derivatives
+from bellcrank.model.describe.ground_derivatives import (
+    NearestGroundProvider,
+    c_arguments,
+    with_derivatives,
+)
 from bellcrank.model.describe.handles import BodyHandle, PointHandle
-from bellcrank.model.describe.patch import SlipLaw, add_patch, is_law, is_z_up, missing_for_slip, road_axes
+from bellcrank.model.describe.patch import (
+    SlipLaw,
+    add_patch,
+    is_law,
+    is_z_up,
+    missing_for_slip,
+    road_axes,
+)
 from bellcrank.model.describe.tyre_model import TyreModel, is_tyre
 from bellcrank.model.describe.tyre_patch import FORMULAS, add_tyre
 from bellcrank.model.formula import Formula, cross, dot, pos, to_syntax, vel
@@ -29,7 +40,8 @@ from bellcrank.model.loads.contact import ContactRecord
 class Tyre:
     """A tyre with a spring and a damper, for `System.add_contact`.
 
-    The spring acts along the normal of the ground and has a potential; the damper never makes the ground pull.
+    The spring acts along the normal of the ground and has a potential; the damper never makes the
+    ground pull.
 
     Parameters
     ----------
@@ -54,8 +66,9 @@ class Tyre:
 
 @dataclass(frozen=True)
 class Contact:
-    """A contact by name. `load`, `depth`, `stored` and `speed` are names for text: normal force, how far the tyre is
-    pressed in, energy of its springs, speed of the wheel's centre along the road.
+    """A contact by name. `load`, `depth`, `stored` and `speed` are names for text: normal force,
+    how far the tyre is pressed in, energy of its springs, speed of the wheel's centre along the
+    road.
     """
 
     name: str
@@ -91,12 +104,17 @@ def add_contact(
     """A wheel with a tyre on the ground."""
     point = _contact_point(s, name, at)
     if not hasattr(terrain, "nearest") or not hasattr(terrain, "c"):
-        raise ModelError(f"contact '{name}': terrain={terrain!r} is not one of bc.vehicles.terrain", s.name)
+        raise ModelError(
+            f"contact '{name}': terrain={terrain!r} is not one of bc.vehicles.terrain", s.name
+        )
     if is_tyre(tyre):
-        return _add_model(s, name, point, rim, terrain, rolling_resistance, cast(TyreModel, tyre), drive, wheel)
+        return _add_model(
+            s, name, point, rim, terrain, rolling_resistance, cast(TyreModel, tyre), drive, wheel
+        )
     if not isinstance(tyre, Tyre):
         raise ModelError(
-            f"contact '{name}': tyre={tyre!r} must be a bc.Tyre, a tyre such as bc.load reads from a .tir file, or "
+            f"contact '{name}': tyre={tyre!r} must be a bc.Tyre, a tyre such as bc.load "
+            f"reads from a .tir file, or "
             "None for a rigid wheel",
             s.name,
         )
@@ -105,7 +123,9 @@ def add_contact(
         raise ModelError(f"contact '{name}': radius=, the radius of the wheel, is missing", s.name)
     if is_tyre(tyre.slip):
         model = cast(TyreModel, tyre.slip)
-        return _add_model(s, name, point, rim, terrain, rolling_resistance, model, drive, wheel, tyre)
+        return _add_model(
+            s, name, point, rim, terrain, rolling_resistance, model, drive, wheel, tyre
+        )
     contact = Contact(name)
     s.description.wheels.append(ContactRecord(name, point, rim, wheel, terrain, is_z_up(s)))
     _require_wide(s, name, terrain, tyre, _is_nonzero(rolling_resistance) or _is_nonzero(drive))
@@ -126,7 +146,9 @@ def add_contact(
         _add_rolling_forces(s, contact, point, resistance, drive, terrain.spatial)
     s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
     s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
-    s.add_output(contact.stored, contact.stored, label=f"energy of the tyre springs of {name}", units="F*L")
+    s.add_output(
+        contact.stored, contact.stored, label=f"energy of the tyre springs of {name}", units="F*L"
+    )
     return contact
 
 
@@ -142,7 +164,8 @@ def _add_model(
     wheel: Any,
     casing: Tyre | None = None,
 ) -> Contact:
-    """A wheel on a tyre model; `casing`: the tyre with spring and damper that holds it as its slip, if there is one."""
+    """A wheel on a tyre model; `casing`: the tyre with spring and damper that holds it as its slip,
+    if there is one."""
     problems = tyre.problems() + missing_for_slip(wheel, _is_nonzero(drive))
     if _is_nonzero(resistance) and casing is None:
         problems.append("rolling_resistance= belongs to tyres without a model, which has its own")
@@ -155,7 +178,10 @@ def _add_model(
     _add_ground(s, name, terrain, point, 1.5 * free_radius * metre if casing is None else rim)
     spring = None
     if casing is not None:
-        spring = Formula(to_syntax(_formula_text(casing.stiffness))), Formula(to_syntax(_formula_text(casing.damping)))
+        spring = (
+            Formula(to_syntax(_formula_text(casing.stiffness))),
+            Formula(to_syntax(_formula_text(casing.damping))),
+        )
         rim = Formula(to_syntax(rim))
     contact = Contact(name)
     road = _define_friction(s, name, point, terrain)
@@ -165,7 +191,9 @@ def _add_model(
     s.define(contact.speed, _rolling_speed(s, name, terrain, point))
     s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
     s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
-    s.add_output(contact.stored, contact.stored, label=f"energy of the tyre springs of {name}", units="F*L")
+    s.add_output(
+        contact.stored, contact.stored, label=f"energy of the tyre springs of {name}", units="F*L"
+    )
     return contact
 
 
@@ -179,16 +207,21 @@ def _require_tyre(s: Builder, name: str, tyre: Tyre, wheel: Any, drive: Any) -> 
     if is_tyre(slip):
         return
     if is_law(slip):
-        problems += [f"slip: {p}" for p in slip.problems()] + missing_for_slip(wheel, _is_nonzero(drive))
+        problems += [f"slip: {p}" for p in slip.problems()] + missing_for_slip(
+            wheel, _is_nonzero(drive)
+        )
     elif slip is not None:
         problems.append(
-            f"slip={slip!r} must be a bc.Slip, another law of bc.vehicles.tyres, or None for a tyre that glides"
+            f"slip={slip!r} must be a bc.Slip, another law of bc.vehicles.tyres, or None "
+            f"for a tyre that glides"
         )
     if problems:
         raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
 
 
-def _require_wide(s: Builder, name: str, terrain: NearestGroundProvider, tyre: Tyre, has_forces: bool) -> None:
+def _require_wide(
+    s: Builder, name: str, terrain: NearestGroundProvider, tyre: Tyre, has_forces: bool
+) -> None:
     """What ground over x and y asks of a tyre without a model: to be held aside, or not at all."""
     slip: Any = tyre.slip
     problem = ""
@@ -206,7 +239,9 @@ def _rolling_speed(s: Builder, name: str, terrain: NearestGroundProvider, point:
     nx, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xz")
     forward_speed = dot(vel(point), nz * along - nx * vertical)
     return (
-        forward_speed / Formula(to_syntax(f"sqrt({name}_nx**2 + {name}_nz**2)")) if terrain.spatial else forward_speed
+        forward_speed / Formula(to_syntax(f"sqrt({name}_nx**2 + {name}_nz**2)"))
+        if terrain.spatial
+        else forward_speed
     )
 
 
@@ -225,16 +260,24 @@ def _add_rolling_forces(
         label = f"force of the ground, {axis}"
         s.add_force(f"{name}.{axis}", magnitude=formula, direction=vector, at=point, label=label)
     if spatial:
-        s.add_force(f"{name}.y", magnitude=f"{contact.load}*{name}_ny", direction=cross(vertical, along), at=point,
-                    label="force of the ground, y")  # fmt: skip
+        s.add_force(
+            f"{name}.y",
+            magnitude=f"{contact.load}*{name}_ny",
+            direction=cross(vertical, along),
+            at=point,
+            label="force of the ground, y",
+        )
 
 
 # ---- the ground in formulas
 
 
-def _add_ground(s: Builder, name: str, terrain: NearestGroundProvider, point: Any, limit: Any) -> Any:
-    """The nearest ground: <name>_distance (at most `limit`), its normal _nx, _ny, _nz, its place _foot, and how fast it
-    _lifts along the normal; a routine, or formulas of a plane. Gives the normal."""
+def _add_ground(
+    s: Builder, name: str, terrain: NearestGroundProvider, point: Any, limit: Any
+) -> Any:
+    """The nearest ground: <name>_distance (at most `limit`), its normal _nx, _ny, _nz, its place
+    _foot, and how fast it _lifts along the normal; a routine, or formulas of a plane. Gives the
+    normal."""
     along, vertical = road_axes(s)
     x, z = dot(pos(point), along), dot(pos(point), vertical)
     plane, lifted = getattr(terrain, "plane", None), getattr(terrain, "lifted", None)
@@ -242,7 +285,9 @@ def _add_ground(s: Builder, name: str, terrain: NearestGroundProvider, point: An
         z = z - Formula(to_syntax(lifted[0]))
     if terrain.spatial:
         y = dot(pos(point), cross(vertical, along))
-        _add_routine(s, name, terrain, (x, y, z, limit), ("distance", "nx", "ny", "nz", "foot", "foot_y"))
+        _add_routine(
+            s, name, terrain, (x, y, z, limit), ("distance", "nx", "ny", "nz", "foot", "foot_y")
+        )
     else:
         s.define(f"{name}_ny", 0)
         if plane is not None:
@@ -251,11 +296,19 @@ def _add_ground(s: Builder, name: str, terrain: NearestGroundProvider, point: An
             _add_routine(s, name, terrain, (x, z, limit), ("distance", "nx", "nz", "foot"))
     s.define(f"{name}_lifts", 0 if lifted is None else f"({lifted[1]})*{name}_nz")
     nx, ny, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xyz")
-    return nx * along + ny * cross(vertical, along) + nz * vertical if terrain.spatial else nx * along + nz * vertical
+    return (
+        nx * along + ny * cross(vertical, along) + nz * vertical
+        if terrain.spatial
+        else nx * along + nz * vertical
+    )
 
 
 def _add_routine(
-    s: Builder, name: str, terrain: NearestGroundProvider, arguments: tuple[Any, ...], value_names: Sequence[str]
+    s: Builder,
+    name: str,
+    terrain: NearestGroundProvider,
+    arguments: tuple[Any, ...],
+    value_names: Sequence[str],
 ) -> None:
     """The nearest ground as a routine with slopes."""
     source, function = terrain.c
@@ -270,7 +323,8 @@ def _add_routine(
         f"{{\n    {function}({handed}, near);\n}}\n",
     )
     lanes_source = (
-        f"{terrain.lanes}\nstatic void {routine_name(routine)}({parameters.replace('double', 'lanes')}, lanes *near)\n"
+        f"{terrain.lanes}\nstatic void "
+        f"{routine_name(routine)}({parameters.replace('double', 'lanes')}, lanes *near)\n"
         f"{{\n    ground_near_lanes(&{function}_of, {handed}, near);\n}}\n"
     )
     lanes = lanes_source if terrain.lanes else None
@@ -301,7 +355,9 @@ def _friction_formula(name: str, grip: Sequence[tuple[float, float]]) -> str:
     return text
 
 
-def _add_plane(s: Builder, name: str, height: float, slope: float, x: Any, z: Any, limit: Any) -> None:
+def _add_plane(
+    s: Builder, name: str, height: float, slope: float, x: Any, z: Any, limit: Any
+) -> None:
     """Ground that is a plane, as formulas: they have slopes, and are the same in every language."""
     size = math.hypot(1.0, slope)
     s.define(f"{name}_nx", -slope / size)

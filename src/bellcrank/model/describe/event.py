@@ -28,13 +28,14 @@ def event(
     Parameters
     ----------
     expression : ScalarLike
-        An expression that crosses zero, or a comparison that becomes true, of states, outputs, inputs, parameters and
-        t in user units.
+        An expression that crosses zero, or a comparison that becomes true, of states, outputs,
+        inputs, parameters and t in user units.
     direction : {-1, 0, 1}, default 0
-        Crossings that count: from below (1), from above (-1) or both (0). With -1, a comparison counts when it becomes
-        false.
+        Crossings that count: from below (1), from above (-1) or both (0). With -1, a comparison
+        counts when it becomes false.
     action : mapping, optional
-        New values of states and parameters, as formulas over the values before the event, in user units.
+        New values of states and parameters, as formulas over the values before the event, in user
+        units.
     stop : bool, default False
         Does the event end the run?
     name : str, optional
@@ -60,7 +61,10 @@ def event(
         raise ModelError(f"event: direction={display_text(direction)} must be -1, 0 or 1")
     text = str(expression)
     event_name = str(name or text)
-    settings = {_name_of(k): str(v) for k, v in require_mapping(action, f"event '{event_name}': action").items()}
+    settings = {
+        _name_of(k): str(v)
+        for k, v in require_mapping(action, f"event '{event_name}': action").items()
+    }
     for formula in (text, *settings.values()):
         parse_formula(formula)
     return EventRecord(text, int(direction), settings, bool(stop), event_name)

@@ -1,8 +1,10 @@
-"""Slopes of the nearest ground: its distance falls along the normal, which turns as one moves along the ground.
+"""Slopes of the nearest ground: its distance falls along the normal, which turns as one moves along
+the ground.
 
-With the unit vector t along the ground, a move dr changes the distance by n dr, the normal by turn t (t dr) and the
-foot by (1 - turn distance) t (t dr). The turn follows from the curvature below, and is 1/distance at an edge. Of ground
-over x and y the normal changes by W dr, W symmetric, and the foot by dr - n (n dr) - distance W dr.
+With the unit vector t along the ground, a move dr changes the distance by n dr, the normal by turn
+t (t dr) and the foot by (1 - turn distance) t (t dr). The turn follows from the curvature below,
+and is 1/distance at an edge. Of ground over x and y the normal changes by W dr, W symmetric, and
+the foot by dr - n (n dr) - distance W dr.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # parts of W that 
 
 
 class NearestGroundProvider(Protocol):
-    """What a terrain has to be able to do; sources in C come with the names of their functions. `spatial`: is it asked
-    for places x, y, z, and not x, z?"""
+    """What a terrain has to be able to do; sources in C come with the names of their functions.
+    `spatial`: is it asked for places x, y, z, and not x, z?"""
 
     @property
     def spatial(self) -> bool: ...
@@ -49,24 +51,33 @@ class NearestGroundProvider(Protocol):
 
 
 def c_arguments(terrain: NearestGroundProvider) -> tuple[str, str]:
-    """Arguments of the routines of a ground in C: as they are declared, and as they are handed on."""
+    """Arguments of the routines of a ground in C: as they are declared, and as they are handed
+    on."""
     names = ("x", "y", "z", "reach") if terrain.spatial else ("x", "z", "reach")
     return ", ".join(f"double {name}" for name in names), ", ".join(names)
 
 
 def with_derivatives(routine: UserFunction, terrain: NearestGroundProvider) -> UserFunction:
-    """A routine of the nearest ground with slopes; arguments (x, z, reach), values (distance, nx, nz, foot), or of
-    ground over x and y arguments (x, y, z, reach), values (distance, nx, ny, nz, foot, foot_y)."""
+    """A routine of the nearest ground with slopes; arguments (x, z, reach), values (distance, nx,
+    nz, foot), or of ground over x and y arguments (x, y, z, reach), values (distance, nx, ny, nz,
+    foot, foot_y)."""
     source, function = terrain.c_turn
     name = f"{routine.name}_turn"
     parameters, handed = c_arguments(terrain)
-    values = (*(f"turn_{i}{j}" for i, j in SYMMETRIC), "within") if terrain.spatial else ("turn", "within")
+    values = (
+        (*(f"turn_{i}{j}" for i, j in SYMMETRIC), "within")
+        if terrain.spatial
+        else ("turn", "within")
+    )
     turn_routine = UserFunction(
-        name, routine.arguments, values, python=terrain.turn,
+        name,
+        routine.arguments,
+        values,
+        python=terrain.turn,
         c=f"{source}\nstatic void {routine_name(name)}({parameters}, double *found)\n"
         f"{{\n    {function}({handed}, found);\n}}\n",
         kernel=terrain.turn_function,
-    )  # fmt: skip
+    )
 
     def rule(value: int) -> Rule:
         return lambda argument, args: slope(sloped, turn_routine, value, argument, tuple(args))
@@ -78,7 +89,11 @@ def with_derivatives(routine: UserFunction, terrain: NearestGroundProvider) -> U
 
 
 def _planar_derivative(
-    ground_routine: UserFunction, turn_routine: UserFunction, value: int, argument: int, args: tuple[Expr, ...]
+    ground_routine: UserFunction,
+    turn_routine: UserFunction,
+    value: int,
+    argument: int,
+    args: tuple[Expr, ...],
 ) -> Expr:
     distance, nx, nz = (_function_value(ground_routine, i, args) for i in range(3))
     curvature, is_within_range = (_function_value(turn_routine, i, args) for i in range(2))
@@ -93,7 +108,11 @@ def _planar_derivative(
 
 
 def _spatial_derivative(
-    ground_routine: UserFunction, turn_routine: UserFunction, value: int, argument: int, args: tuple[Expr, ...]
+    ground_routine: UserFunction,
+    turn_routine: UserFunction,
+    value: int,
+    argument: int,
+    args: tuple[Expr, ...],
 ) -> Expr:
     is_within_range = _function_value(turn_routine, len(SYMMETRIC), args)
     if argument == 3:

@@ -20,7 +20,9 @@ class StateHandles:
 
     def __getitem__(self, index: int) -> Expr:
         if not isinstance(index, int) or not 1 <= index <= len(self._symbols):
-            raise IndexError(f"{self._what}[{index!r}]: the index goes from 1 to {len(self._symbols)}")
+            raise IndexError(
+                f"{self._what}[{index!r}]: the index goes from 1 to {len(self._symbols)}"
+            )
         return self._symbols[index - 1]
 
     def __len__(self) -> int:
@@ -41,10 +43,12 @@ class PointHandle:
 
 
 class BodyHandle:
-    """A body by name. `b.x`, `b.y`, `b.z` (or `b[1]`, `b[2]`, `b[3]`) are its unit vectors; `b.q[i]`, `b.u[i]` its
-    coordinates and speeds."""
+    """A body by name. `b.x`, `b.y`, `b.z` (or `b[1]`, `b[2]`, `b[3]`) are its unit vectors;
+    `b.q[i]`, `b.u[i]` its coordinates and speeds."""
 
-    def __init__(self, name: str, q: list[Symbol], u: list[Symbol], owner: tuple[int, str] | None = None) -> None:
+    def __init__(
+        self, name: str, q: list[Symbol], u: list[Symbol], owner: tuple[int, str] | None = None
+    ) -> None:
         self.name = OwnName(name, owner)
         self.q = StateHandles(q, f"{name}.q")
         self.u = StateHandles(u, f"{name}.u")
@@ -55,7 +59,9 @@ class BodyHandle:
     def __getitem__(self, axis: int | str) -> Formula:
         number = AXES.get(axis) if isinstance(axis, str) else axis
         if number not in (1, 2, 3):
-            raise IndexError(f"body '{self.name}' has unit vectors 1, 2, 3 or 'x', 'y', 'z', not {axis!r}")
+            raise IndexError(
+                f"body '{self.name}' has unit vectors 1, 2, 3 or 'x', 'y', 'z', not {axis!r}"
+            )
         return Formula(SyntaxNode("unit", (self.name, number)))
 
     @property

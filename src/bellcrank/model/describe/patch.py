@@ -1,8 +1,10 @@
-"""The contact patch of a wheel that turns: slip velocities on the ground, and what forces of the patch do to the wheel.
+"""The contact patch of a wheel that turns: slip velocities on the ground, and what forces of the
+patch do to the wheel.
 
-How a tyre holds the road is a law (`SlipLaw`): it gets the patch as names for formulas and writes its states and
-definitions there. A law is one class in one module; `model.describe.slip` has the usual one, `vehicles.tyres` further
-ones. Axes: along the road, to the left, up. The wheel turns about its second axis.
+How a tyre holds the road is a law (`SlipLaw`): it gets the patch as names for formulas and writes
+its states and definitions there. A law is one class in one module; `model.describe.slip` has the
+usual one, `vehicles.tyres` further ones. Axes: along the road, to the left, up. The wheel turns
+about its second axis.
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ FORCES = {"x": "longitudinal", "y": "lateral"}
 class ContactPatch:
     """The patch of a contact, as names for formulas.
 
-    `load_name`: normal force; `rolling_speed_name`: rolling speed (spin times distance to the ground); `slip_names`:
-    velocity of the rim at the ground, along ("x") and, in space, to the left ("y"); `road`: friction of the road over
-    that of the law, or nothing.
+    `load_name`: normal force; `rolling_speed_name`: rolling speed (spin times distance to the
+    ground); `slip_names`: velocity of the rim at the ground, along ("x") and, in space, to the left
+    ("y"); `road`: friction of the road over that of the law, or nothing.
     """
 
     builder: Builder
@@ -60,7 +62,8 @@ class ContactPatch:
 
 @dataclass(frozen=True)
 class PatchForces:
-    """What a law gives, as formulas: the force of the ground on the wheel along and to the left, and stored energy."""
+    """What a law gives, as formulas: the force of the ground on the wheel along and to the left,
+    and stored energy."""
 
     along: str
     across: str = "0"
@@ -81,7 +84,8 @@ class SlipLaw(Protocol):
         ...
 
     def define_forces(self, patch: ContactPatch) -> PatchForces:
-        """Writes states and definitions, and gives the forces. They must be zero where the load is."""
+        """Writes states and definitions, and gives the forces. They must be zero where the load
+        is."""
         ...
 
     def with_parameters(self, parameter: Callable[[str, Any, str], str]) -> SlipLaw:
@@ -105,9 +109,16 @@ def is_z_up(s: Builder) -> bool:
 
 
 def add_patch(
-    s: Builder, name: str, point: Any, wheel: Any, law: SlipLaw, resistance: str | None, road: str = ""
+    s: Builder,
+    name: str,
+    point: Any,
+    wheel: Any,
+    law: SlipLaw,
+    resistance: str | None,
+    road: str = "",
 ) -> str:
-    """States, definitions, forces and moments of a tyre with slip; gives the energy that the patch stores.
+    """States, definitions, forces and moments of a tyre with slip; gives the energy that the patch
+    stores.
 
     Normal, distance and load of the contact are defined already.
     """
@@ -123,8 +134,11 @@ def add_patch(
     return patch.define("kept", forces.stored)
 
 
-def wheel_motion(s: Builder, name: str, point: Any, wheel: Any, space: bool = True) -> dict[str, Any]:
-    """Defines velocity v, angular velocity w and, in space, axis a of a wheel, its heading t and side s on the ground.
+def wheel_motion(
+    s: Builder, name: str, point: Any, wheel: Any, space: bool = True
+) -> dict[str, Any]:
+    """Defines velocity v, angular velocity w and, in space, axis a of a wheel, its heading t and
+    side s on the ground.
 
     Gives the axes x along the road, y to the left and z up, on which their components are.
     """
@@ -147,7 +161,9 @@ def _define_heading(s: Builder, name: str, space: bool) -> None:
         s.define(f"{n}_hx", f"{n}_ay*{n}_nz - {n}_az*{n}_ny")
         s.define(f"{n}_hy", f"{n}_az*{n}_nx - {n}_ax*{n}_nz")
         s.define(f"{n}_hz", f"{n}_ax*{n}_ny - {n}_ay*{n}_nx")
-        s.define(f"{n}_h", f"1/sqrt({n}_hx**2 + {n}_hy**2 + {n}_hz**2 + {MIN_MAGNITUDE**2})")  # a wheel that lies flat
+        s.define(
+            f"{n}_h", f"1/sqrt({n}_hx**2 + {n}_hy**2 + {n}_hz**2 + {MIN_MAGNITUDE**2})"
+        )  # a wheel that lies flat
         components = {f"t{i}": f"{n}_h{i}*{n}_h" for i in "xyz"}
         components |= {
             f"s{i}": f"{n}_n{j}*{n}_t{k} - {n}_n{k}*{n}_t{j}"
@@ -169,7 +185,13 @@ def _define_slip(s: Builder, n: str) -> None:
 
 
 def _add_loads(
-    s: Builder, name: str, point: Any, wheel: Any, axes: dict[str, Any], space: bool, resistance: str | None
+    s: Builder,
+    name: str,
+    point: Any,
+    wheel: Any,
+    axes: dict[str, Any],
+    space: bool,
+    resistance: str | None,
 ) -> None:
     """The force of the ground at the wheel's centre, and its moment about there on the wheel."""
     n = name
@@ -177,18 +199,37 @@ def _add_loads(
     s.define(f"{n}_turn", f"-{n}_distance*{n}_fx - {brake}")
     for i, e in axes.items():
         if space or i != "y":
-            formula = f"{n}_load*{n}_n{i} + {n}_fx*{n}_t{i}" + (f" + {n}_fy*{n}_s{i}" if space else "")
-            s.add_force(f"{n}.{i}", magnitude=formula, direction=e, at=point, label=f"force of the ground, {i}")
+            formula = f"{n}_load*{n}_n{i} + {n}_fx*{n}_t{i}" + (
+                f" + {n}_fy*{n}_s{i}" if space else ""
+            )
+            s.add_force(
+                f"{n}.{i}",
+                magnitude=formula,
+                direction=e,
+                at=point,
+                label=f"force of the ground, {i}",
+            )
         if space or i == "y":
             formula = f"{n}_turn*{n}_s{i}" + (f" + {n}_distance*{n}_fy*{n}_t{i}" if space else "")
-            s.add_moment(f"{n}.m{i}", magnitude=formula, direction=e, on=wheel, label=f"moment of the ground, {i}")
+            s.add_moment(
+                f"{n}.m{i}",
+                magnitude=formula,
+                direction=e,
+                on=wheel,
+                label=f"moment of the ground, {i}",
+            )
 
 
 def missing_for_slip(wheel: Any, drive: bool) -> list[str]:
     """What a tyre with slip lacks: a body that turns. It is driven by a moment on that."""
     problems = []
     if not isinstance(wheel, BodyHandle | str):
-        problems.append(f"wheel={wheel!r}: a tyre with slip needs the body that turns about its second axis")
+        problems.append(
+            f"wheel={wheel!r}: a tyre with slip needs the body that turns about its second axis"
+        )
     if drive:
-        problems.append("drive= is a force for wheels without slip; a wheel with slip is driven by a moment on it")
+        problems.append(
+            "drive= is a force for wheels without slip; a wheel with slip is driven by a "
+            "moment on it"
+        )
     return problems

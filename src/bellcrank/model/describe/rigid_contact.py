@@ -1,7 +1,7 @@
 """Rigid wheels: what `add_contact` without a tyre adds to a description.
 
-The model gets inputs for what the ground exerts and outputs for what a run has to know; flight, impact and rolling
-happen in the run.
+The model gets inputs for what the ground exerts and outputs for what a run has to know; flight,
+impact and rolling happen in the run.
 """
 
 from __future__ import annotations
@@ -34,17 +34,22 @@ def add_rigid_contact(
     if not hasattr(terrain, "nearest") or not hasattr(terrain, "shape"):
         problems.append(f"terrain={terrain!r} is not one of bc.vehicles.terrain")
     if getattr(terrain, "spatial", False):
-        problems = [f"terrain={terrain!r}: rigid wheels need ground that does not change across the road"]
+        problems = [
+            f"terrain={terrain!r}: rigid wheels need ground that does not change across the road"
+        ]
     if getattr(terrain, "lifted", None) is not None:
         problems.append("rigid wheels need ground that does not move")
     if not isinstance(rim, int | float) or not rim > 0:
         problems.append(f"radius={rim!r}: the radius of a rigid wheel must be a positive number")
     pair = restitution if isinstance(restitution, tuple | list) else ()
     if len(pair) != 2 or not (0 <= pair[0] <= 1 and -1 <= pair[1] <= 1):
-        problems.append(f"restitution={restitution!r} must be (normal from 0 to 1, tangential from -1 to 1)")
+        problems.append(
+            f"restitution={restitution!r} must be (normal from 0 to 1, tangential from -1 to 1)"
+        )
     if not isinstance(rolling_resistance, int | float) or not 0 <= rolling_resistance < math.inf:
         problems.append(
-            f"rolling_resistance={rolling_resistance!r}: that of a rigid wheel must be a number of at least 0"
+            f"rolling_resistance={rolling_resistance!r}: that of a rigid wheel must be a "
+            f"number of at least 0"
         )
     if below not in ("raise", "error"):
         problems.append(f"below={below!r} must be 'raise' or 'error'")
@@ -55,17 +60,41 @@ def add_rigid_contact(
     input_names = INPUTS if wheel is not None else INPUTS[:2]
     for part, units in zip(input_names, ("F", "F", "F*L"), strict=False):
         s.add_input(f"{name}.{part}", units=units, label=f"of the ground on {name}: {part}")
-    s.add_force(f"{name}.x", magnitude=f"{name}.fx", direction=along, at=point, label=f"horizontal force on {name}")
-    s.add_force(f"{name}.z", magnitude=f"{name}.fz", direction=vertical, at=point, label=f"vertical force on {name}")
+    s.add_force(
+        f"{name}.x",
+        magnitude=f"{name}.fx",
+        direction=along,
+        at=point,
+        label=f"horizontal force on {name}",
+    )
+    s.add_force(
+        f"{name}.z",
+        magnitude=f"{name}.fz",
+        direction=vertical,
+        at=point,
+        label=f"vertical force on {name}",
+    )
     spin: Any = 0
     if wheel is not None:
-        s.add_moment(f"{name}.moment", magnitude=f"{name}.m", direction=axis, on=wheel, label=f"moment on {name}")
+        s.add_moment(
+            f"{name}.moment",
+            magnitude=f"{name}.m",
+            direction=axis,
+            on=wheel,
+            label=f"moment on {name}",
+        )
         spin = rim * dot(rot(wheel), axis)
     v = vel(point)
     values = (
-        dot(pos(point), along), dot(pos(point), vertical), dot(v, along), dot(v, vertical), spin,
-        dot(dxdt(v), along), dot(dxdt(v), vertical), dxdt(spin) if wheel is not None else 0,
-    )  # fmt: skip
+        dot(pos(point), along),
+        dot(pos(point), vertical),
+        dot(v, along),
+        dot(v, vertical),
+        spin,
+        dot(dxdt(v), along),
+        dot(dxdt(v), vertical),
+        dxdt(spin) if wheel is not None else 0,
+    )
     for part, value in zip(OUTPUTS, values, strict=True):
         s.add_output(f"{name}.{part}", value, label=f"{part} of {name}")
     s.set_run(inputs={f"{name}.{part}": 0.0 for part in input_names})

@@ -27,8 +27,14 @@ def add_shape(
     if not isinstance(kind, str):
         raise ModelError(f"add_shape: kind={kind!r} must be text, such as 'box'", s.name)
     if (file is not None) != (kind == "mesh"):
-        message = "needs file=, an STL file" if kind == "mesh" else f"has no file: file={str(file)!r} is for a 'mesh'"
+        message = (
+            "needs file=, an STL file"
+            if kind == "mesh"
+            else f"has no file: file={str(file)!r} is for a 'mesh'"
+        )
         raise ModelError(f"add_shape: a '{kind}' {message}", s.name)
     mesh = None if file is None else read_stl(file)
     shape_label = None if label is None else to_one_line(label)
-    s.description.shapes.append(ShapeRecord(kind, body, size, at, axis, color, shape_label, mesh, opacity))
+    s.description.shapes.append(
+        ShapeRecord(kind, body, size, at, axis, color, shape_label, mesh, opacity)
+    )

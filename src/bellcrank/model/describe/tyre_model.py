@@ -1,9 +1,10 @@
-"""What a tyre model has to be able to do: forces and moments of a rolling wheel as one text for arrays and formulas.
+"""What a tyre model has to be able to do: forces and moments of a rolling wheel as one text for
+arrays and formulas.
 
-`steady` is written with Python's operators and the functions of `MathFunctions`, so that the same lines give numbers
-over NumPy arrays and, with formulas in their place, a part of a model. Axes are those of ISO 8855 at the contact centre
-(ISO-W): x along the intersection of wheel plane and road, forward; y to the left; z along the normal of the road, up.
-Quantities are in N, m, s, rad and Pa.
+`steady` is written with Python's operators and the functions of `MathFunctions`, so that the same
+lines give numbers over NumPy arrays and, with formulas in their place, a part of a model. Axes are
+those of ISO 8855 at the contact centre (ISO-W): x along the intersection of wheel plane and road,
+forward; y to the left; z along the normal of the road, up. Quantities are in N, m, s, rad and Pa.
 """
 
 from __future__ import annotations
@@ -35,11 +36,13 @@ class MathFunctions(Protocol):
 class Rolling:
     """How a wheel rolls.
 
-    `Fz`: load; `kappa` = -V_sx/|V_x|: > 0 drives, -1 is a locked wheel; `alpha` = atan(V_sy/|V_x|): > 0 makes Fy < 0;
-    `gamma`: > 0 is inclined to the right seen from behind; `p`: pressure; `Vx`: speed along x; `omega`: spin;
-    `phit`: turn slip, the curvature of the path, None where it is omitted; `low`: fraction of shifts and moments that
-    need rolling, 0 at standstill; `mu`: friction of the road over that of the tyre's data; `tan`: that of alpha, where
-    it is known.
+    `Fz`: load; `kappa` = -V_sx/|V_x|: > 0 drives, -1 is a locked wheel; `alpha` = atan(V_sy/|V_x|):
+    > 0 makes Fy < 0;
+    `gamma`: > 0 is inclined to the right seen from behind; `p`: pressure; `Vx`: speed along x;
+    `omega`: spin;
+    `phit`: turn slip, the curvature of the path, None where it is omitted; `low`: fraction of
+    shifts and moments that need rolling, 0 at standstill; `mu`: friction of the road over that of
+    the tyre's data; `tan`: that of alpha, where it is known.
     """
 
     Fz: Any
@@ -99,7 +102,8 @@ class TyreModel(Protocol):
 
     @property
     def ranges(self) -> Mapping[str, tuple[str, float, float]]:
-        """Words and limits of Fz, kappa, alpha and gamma, where there are such: outside, the nearest end is used."""
+        """Words and limits of Fz, kappa, alpha and gamma, where there are such: outside, the
+        nearest end is used."""
         ...
 
     def on(self, side: str) -> Any:
@@ -110,16 +114,21 @@ class TyreModel(Protocol):
         """What is not allowed, as messages."""
         ...
 
-    def steady_state_forces(self, m: MathFunctions, at: Rolling, scales: Mapping[str, Any]) -> dict[str, Any]:
-        """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x, sigma_y; `load`: Fz within the ranges; with nonlinear
-        transients slope_x, slope_y: slopes of the forces over slip, over those without slip."""
+    def steady_state_forces(
+        self, m: MathFunctions, at: Rolling, scales: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x, sigma_y; `load`: Fz within the
+        ranges; with nonlinear transients slope_x, slope_y: slopes of the forces over slip, over
+        those without slip."""
         ...
 
     def with_bounded_slips(self, m: MathFunctions, at: Rolling) -> Rolling:
         """The same wheel with slips that vanish at standstill."""
         ...
 
-    def carcass_stiffness(self, m: MathFunctions, at: Rolling, scales: Mapping[str, Any]) -> tuple[Any, Any]:
+    def carcass_stiffness(
+        self, m: MathFunctions, at: Rolling, scales: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         """Stiffness of the carcass at standstill along and across (N/m): the same at every load."""
         ...
 

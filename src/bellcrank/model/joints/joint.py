@@ -1,8 +1,10 @@
-"""The joint of a body: what the body does relative to its parent, and all that the stages ask of it.
+"""The joint of a body: what the body does relative to its parent, and all that the stages ask of
+it.
 
-A kind of joint is a `Joint` (motion, kinematical equations, starting values, words) and, unless translate= and
-rotate= of a body describe it, a `JointRecord` that is given as joint=. Kinematics and dynamics know no kinds but plain
-joints and those given by functions: a new one is a file next to this one, and its numerical counterpart in `verify`.
+A kind of joint is a `Joint` (motion, kinematical equations, starting values, words) and, unless
+translate= and rotate= of a body describe it, a `JointRecord` that is given as joint=. Kinematics
+and dynamics know no kinds but plain joints and those given by functions: a new one is a file next
+to this one, and its numerical counterpart in `verify`.
 """
 
 from __future__ import annotations
@@ -17,14 +19,18 @@ from bellcrank.symbolic.expr import Expr, Symbol
 from bellcrank.symbolic.vector.basis import Frame, Mat3, Vec3, Vector
 from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace
 
-Speeds = Mapping[Symbol, Expr]  # what constraints make of speeds; one that is not listed stands for itself
+Speeds = Mapping[
+    Symbol, Expr
+]  # what constraints make of speeds; one that is not listed stands for itself
 
 
 class LazyVelocity:
-    """The velocity of an origin, from that of the parent's. It is long in long chains, where most models never use it:
-    so it is found when it is first asked for."""
+    """The velocity of an origin, from that of the parent's. It is long in long chains, where most
+    models never use it: so it is found when it is first asked for."""
 
-    def __init__(self, rule: Callable[[Vector], Vector], parent: LazyVelocity | None = None) -> None:
+    def __init__(
+        self, rule: Callable[[Vector], Vector], parent: LazyVelocity | None = None
+    ) -> None:
         self._rule, self._parent = rule, parent
         self._found: Vector | None = None
 
@@ -43,7 +49,8 @@ class LazyVelocity:
 
 @dataclass(frozen=True)
 class FrameMotion:
-    """The motion of a body: its frame, angular velocity, origin from the fixed one, and velocity of the origin."""
+    """The motion of a body: its frame, angular velocity, origin from the fixed one, and velocity of
+    the origin."""
 
     frame: Frame
     w: Vector
@@ -64,8 +71,8 @@ class MotionFunctions(Protocol):
 
 @dataclass(frozen=True)
 class JointGlyph:
-    """What a picture shows of a joint: directions of the parent that it slides along, axes of the body that it turns
-    about, and the number of its angles."""
+    """What a picture shows of a joint: directions of the parent that it slides along, axes of the
+    body that it turns about, and the number of its angles."""
 
     slides: tuple[Vec3, ...]
     axes: tuple[Vec3, ...]
@@ -74,7 +81,8 @@ class JointGlyph:
 
 @dataclass(frozen=True)
 class Joint:
-    """What all joints have: coordinates, speeds, and the pose of the body in its parent A with all coordinates at zero:
+    """What all joints have: coordinates, speeds, and the pose of the body in its parent A with all
+    coordinates at zero:
     `C` is R_AB, `at` its origin. Methods that a kind does not replace say what is true of most."""
 
     q: tuple[Symbol, ...]
@@ -82,13 +90,17 @@ class Joint:
     C: Mat3
     at: Vec3
 
-    by_recursion: ClassVar[str] = ""  # why articulated bodies cannot take this joint; "" if they can
+    by_recursion: ClassVar[str] = (
+        ""  # why articulated bodies cannot take this joint; "" if they can
+    )
     functions: ClassVar[MotionFunctions | None] = None  # that its motion depends on
     guided: ClassVar[bool] = False  # by a linkage, whose hard points show it?
 
     # ---- motion
 
-    def place(self, name: str, parent: FrameMotion, speed: Speeds, work: DerivationWorkspace) -> FrameMotion:
+    def place(
+        self, name: str, parent: FrameMotion, speed: Speeds, work: DerivationWorkspace
+    ) -> FrameMotion:
         """Pose and velocities of the body `name`."""
         raise NotImplementedError
 
@@ -99,8 +111,8 @@ class Joint:
         return {q: speed.get(u, u) for q, u in zip(self.q, self.u, strict=True)}
 
     def seen_from(self, rotate: Callable[[Vec3], Vec3]) -> Joint | None:
-        """The joint with what is given in the parent's axes in those of another frame, in which `rotate` gives a vector
-        of numbers; None where something is no number."""
+        """The joint with what is given in the parent's axes in those of another frame, in which
+        `rotate` gives a vector of numbers; None where something is no number."""
         return None
 
     # ---- speeds and composite bodies
@@ -110,7 +122,8 @@ class Joint:
         return False
 
     def with_speeds(self, point: Vec3, on_ground: bool) -> Joint:
-        """The joint with its speeds chosen; absolute ones are those of `point`, the composite mass centre."""
+        """The joint with its speeds chosen; absolute ones are those of `point`, the composite mass
+        centre."""
         return self
 
     def relative_axes(self, base: Frame, frame: Frame) -> Iterator[tuple[Symbol, Vector, bool]]:
@@ -123,7 +136,8 @@ class Joint:
 
     @property
     def free_components(self) -> set[int]:
-        """Components of force (0 to 2) and moment (3 to 5) on the body's axes that the joint carries in no position."""
+        """Components of force (0 to 2) and moment (3 to 5) on the body's axes that the joint
+        carries in no position."""
         return set()
 
     # ---- coordinates
@@ -144,22 +158,26 @@ class Joint:
 
     @property
     def lock(self) -> tuple[Symbol, float] | None:
-        """The angle at whose value, or half turns from it, the rates of coordinates are not determined (gimbal lock);
-        None if that is nowhere."""
+        """The angle at whose value, or half turns from it, the rates of coordinates are not
+        determined (gimbal lock); None if that is nowhere."""
         return None
 
-    def left(self, name: str, states: Mapping[str, float], h: float, inputs: Mapping[str, float]) -> str:
-        """Why a step of h leaves what the joint allows, "" if it does not; `inputs` are parameters, inputs and time."""
+    def left(
+        self, name: str, states: Mapping[str, float], h: float, inputs: Mapping[str, float]
+    ) -> str:
+        """Why a step of h leaves what the joint allows, "" if it does not; `inputs` are parameters,
+        inputs and time."""
         return ""
 
     def passed(self, name: str, history: Callable[[str], Any]) -> list[str]:
-        """Ends that a run left, as messages; `history` gives a coordinate by name, in equation units."""
+        """Ends that a run left, as messages; `history` gives a coordinate by name, in equation
+        units."""
         return []
 
     @property
     def last_turn(self) -> tuple[Symbol, int, list[Sequence[Symbol]]] | None:
-        """The last of three angles, the body axis it turns about, and groups of three speeds along axes of the body;
-        None for other joints."""
+        """The last of three angles, the body axis it turns about, and groups of three speeds along
+        axes of the body; None for other joints."""
         return None
 
     # ---- words and pictures
@@ -183,10 +201,13 @@ class Joint:
 
 @dataclass(frozen=True)
 class JointContext:
-    """Where a joint is made: a body of a description that is being checked. Problems are collected, not raised.
+    """Where a joint is made: a body of a description that is being checked. Problems are collected,
+    not raised.
 
-    `metre` is one metre in the length unit of the equations. `scalar` reads a formula, `constant` one without states,
-    `direction` an axis number or three constant components (as a unit vector); `states` are those of a body.
+    `metre` is one metre in the length unit of the equations. `scalar` reads a formula, `constant`
+    one without states,
+    `direction` an axis number or three constant components (as a unit vector); `states` are those
+    of a body.
     """
 
     q: tuple[Symbol, ...]
@@ -216,4 +237,5 @@ class JointRecord(Protocol):
     def make_joint(self, site: JointContext) -> Joint: ...
 
     def given_formulas(self, body: str) -> Iterator[tuple[Any, str, str, Dimension]]:
-        """What is given as formulas: each with words for it (`body` as messages call it), its option and dimension."""
+        """What is given as formulas: each with words for it (`body` as messages call it), its
+        option and dimension."""

@@ -10,17 +10,40 @@ from bellcrank.core.units import LENGTH
 from bellcrank.model.joints.joint import FrameMotion, Joint, JointGlyph, LazyVelocity, Speeds
 from bellcrank.model.joints.labels import SPEED, BodyLabels, StateLabel, axis_word, direction_word
 from bellcrank.model.joints.rotation import JointRotation
-from bellcrank.symbolic.expr import MINUS_ONE, ONE, ZERO, Expr, Symbol, add, div, free_symbols, mul, sub
-from bellcrank.symbolic.vector.basis import NULL, Frame, Vec3, Vector, cross, cross3, dot3, matmul, matvec, transpose
+from bellcrank.symbolic.expr import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    Expr,
+    Symbol,
+    add,
+    div,
+    free_symbols,
+    mul,
+    sub,
+)
+from bellcrank.symbolic.vector.basis import (
+    NULL,
+    Frame,
+    Vec3,
+    Vector,
+    cross,
+    cross3,
+    dot3,
+    matmul,
+    matvec,
+    transpose,
+)
 from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace
 
 
 @dataclass(frozen=True)
 class PlainJoint(Joint):
-    """`slides` are directions in the parent's axes. Where `has_absolute_speeds`, the translational speeds are
-    components of the absolute velocity of `speed_point` along the body axes listed in `speed_axes` (Sayers 1990,
-    section 8.1.6). Those of a free body with Euler parameters are components of the velocity of `speed_point` along the
-    slides: a body that may tumble keeps its momentum exactly, whatever the method of integration."""
+    """`slides` are directions in the parent's axes. Where `has_absolute_speeds`, the translational
+    speeds are components of the absolute velocity of `speed_point` along the body axes listed in
+    `speed_axes` (Sayers 1990, section 8.1.6). Those of a free body with Euler parameters are
+    components of the velocity of `speed_point` along the slides: a body that may tumble keeps its
+    momentum exactly, whatever the method of integration."""
 
     rotation: JointRotation = field(default_factory=lambda: JointRotation((), ()))
     slides: tuple[Vec3, ...] = ()
@@ -44,7 +67,9 @@ class PlainJoint(Joint):
         if any(free_symbols(x) for v in (*self.C, self.at, *self.slides) for x in v):
             return None
         x, y, z = (rotate(axis) for axis in transpose(self.C))
-        return replace(self, C=transpose((x, y, z)), at=rotate(self.at), slides=tuple(map(rotate, self.slides)))
+        return replace(
+            self, C=transpose((x, y, z)), at=rotate(self.at), slides=tuple(map(rotate, self.slides))
+        )
 
     # ---- speeds and composite bodies
 
@@ -56,13 +81,18 @@ class PlainJoint(Joint):
         return len(self.rotation.axes) == 1 and _are_parallel(self.rotation.axes[0], cm)
 
     def with_speeds(self, point: Vec3, on_ground: bool) -> Joint:
-        if self.rotation.normalization_constraint is not None and len(self.slides) == 3 and on_ground:
+        if (
+            self.rotation.normalization_constraint is not None
+            and len(self.slides) == 3
+            and on_ground
+        ):
             return replace(self, speed_axes=(), speed_point=point)
         axes = (0, 1, 2) if len(self.slides) == 3 else self._planar_axes() if on_ground else ()
         return replace(self, speed_axes=axes, speed_point=point if axes else NULL)
 
     def _planar_axes(self) -> tuple[int, ...]:
-        """Body axes of the translational speeds of a body that moves in a fixed plane, else none."""
+        """Body axes of the translational speeds of a body that moves in a fixed plane, else
+        none."""
         if len(self.slides) != 2 or self.rotation.has_absolute_speeds:
             return ()
         normal = cross3(*self.slides)
@@ -92,16 +122,29 @@ class PlainJoint(Joint):
         return free | {3 + axis.index(ONE) for axis in self.rotation.axes if ONE in axis}
 
     def _along_slides(self) -> set[int]:
-        """The axes of the body along which its slides let it move in every position: it does not turn, or only in the
-        plane of two slides."""
-        free = {i for i in range(3) for slide in self.slides if slide == tuple(self.C[k][i] for k in range(3))}
+        """The axes of the body along which its slides let it move in every position: it does not
+        turn, or only in the plane of two slides."""
+        free = {
+            i
+            for i in range(3)
+            for slide in self.slides
+            if slide == tuple(self.C[k][i] for k in range(3))
+        }
         axes = self.rotation.axes
-        turning = {axes[0].index(ONE)} if len(axes) == 1 and ONE in axes[0] else {0, 1, 2} if axes else set()
+        turning = (
+            {axes[0].index(ONE)}
+            if len(axes) == 1 and ONE in axes[0]
+            else {0, 1, 2}
+            if axes
+            else set()
+        )
         return free if not turning or (len(free) == 2 and turning.isdisjoint(free)) else set()
 
     # ---- motion
 
-    def place(self, name: str, parent: FrameMotion, speed: Speeds, work: DerivationWorkspace) -> FrameMotion:
+    def place(
+        self, name: str, parent: FrameMotion, speed: Speeds, work: DerivationWorkspace
+    ) -> FrameMotion:
         base, rotation = parent.frame, self.rotation
         frame = Frame(name, base, matmul(self.C, rotation.matrix()))
         u = [speed.get(s, s) for s in self.u]
@@ -109,12 +152,18 @@ class PlainJoint(Joint):
         if rotation.has_absolute_speeds:
             w = frame.vector(angular_speeds)
         else:
-            w = parent.w + frame.vector(rotation.axes[0]) * angular_speeds[0] if rotation.axes else parent.w
+            w = (
+                parent.w + frame.vector(rotation.axes[0]) * angular_speeds[0]
+                if rotation.axes
+                else parent.w
+            )
         frame.omega = w
         offset = base.vector(self.at)
         for slide, q in zip(self.slides, self.slide_coordinates, strict=True):
             offset = offset + base.vector(slide) * q
-        return FrameMotion(frame, w, parent.origin + offset, self._velocity(parent, frame, w, offset, u))
+        return FrameMotion(
+            frame, w, parent.origin + offset, self._velocity(parent, frame, w, offset, u)
+        )
 
     def _velocity(
         self, parent: FrameMotion, frame: Frame, w: Vector, offset: Vector, u: Sequence[Expr]
@@ -127,17 +176,24 @@ class PlainJoint(Joint):
             return LazyVelocity(lambda _: body_velocity - cross(w, frame.vector(self.speed_point)))
         sliding = [parent.frame.vector(slide) * s for slide, s in zip(self.slides, u, strict=False)]
         swing = Vector({}) if self.speed_point is NULL else cross(w, frame.vector(self.speed_point))
-        return LazyVelocity(lambda v: sum(sliding, v + cross(parent.w, offset)) - swing, parent.velocity)
+        return LazyVelocity(
+            lambda v: sum(sliding, v + cross(parent.w, offset)) - swing, parent.velocity
+        )
 
     def rates(
         self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: DerivationWorkspace
     ) -> dict[Symbol, Expr]:
         rotation, rates = self.rotation, {}
         if rotation.has_absolute_speeds:
-            rates = rotation.coordinate_derivatives(self._relative_spin(parent, motion, speed, work), work)
+            rates = rotation.coordinate_derivatives(
+                self._relative_spin(parent, motion, speed, work), work
+            )
         elif rotation.axes:
             rates[rotation.q[0]] = speed.get(rotation.u[0], rotation.u[0])
-        slide_rates = {q: speed.get(s, s) for q, s in zip(self.slide_coordinates, self.slide_speeds, strict=True)}
+        slide_rates = {
+            q: speed.get(s, s)
+            for q, s in zip(self.slide_coordinates, self.slide_speeds, strict=True)
+        }
         if not self.has_absolute_speeds and all(x is ZERO for x in self.speed_point):
             return rates | slide_rates
         v = (
@@ -147,7 +203,9 @@ class PlainJoint(Joint):
         )
         gram = [[dot3(a, b) for b in self.slides] for a in self.slides]
         right_side = [work.bind(dot3(d, v)) for d in self.slides]
-        projections = dict(zip(self.slide_coordinates, _solve_small(gram, right_side, work), strict=True))
+        projections = dict(
+            zip(self.slide_coordinates, _solve_small(gram, right_side, work), strict=True)
+        )
         return rates | (
             projections
             if self.has_absolute_speeds
@@ -166,7 +224,9 @@ class PlainJoint(Joint):
         u = tuple(speed.get(s, s) for s in self.rotation.u)
         if not parent.w:
             return u[0], u[1], u[2]
-        return work.bind3(sub(x, y) for x, y in zip(u, motion.frame.coordinates(parent.w), strict=True))
+        return work.bind3(
+            sub(x, y) for x, y in zip(u, motion.frame.coordinates(parent.w), strict=True)
+        )
 
     def _relative_velocity(
         self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: DerivationWorkspace
@@ -179,7 +239,9 @@ class PlainJoint(Joint):
         base_velocity = parent.v + cross(parent.w, motion.origin - parent.origin)
         if not base_velocity:
             return v
-        return work.bind3(sub(x, y) for x, y in zip(v, parent.frame.coordinates(base_velocity), strict=True))
+        return work.bind3(
+            sub(x, y) for x, y in zip(v, parent.frame.coordinates(base_velocity), strict=True)
+        )
 
     # ---- coordinates
 
@@ -211,7 +273,8 @@ class PlainJoint(Joint):
     def coordinate_words(self, c: BodyLabels) -> Iterator[tuple[Symbol, StateLabel]]:
         for slide, q in zip(self.slides, self.slide_coordinates, strict=True):
             label = (
-                f"Translation of {c.symbol}0 relative to {c.child_frame_motion} along {direction_word(slide, c.parent)}"
+                f"Translation of {c.symbol}0 relative to {c.child_frame_motion} along "
+                f"{direction_word(slide, c.parent)}"
             )
             yield q, StateLabel(LENGTH, "Translation", label, axis_word(slide))
         yield from self.rotation.coordinate_labels(c)
@@ -223,18 +286,25 @@ class PlainJoint(Joint):
                 axis = str(self.speed_axes[i] + 1)
                 label = f"Abs. trans. speed of {c.symbol}* along axis {axis}"
             elif self.speed_point is not NULL:
-                label = f"Abs. trans. speed of {c.symbol}* along {direction_word(self.slides[i], c.parent)}"
+                label = (
+                    f"Abs. trans. speed of {c.symbol}* along "
+                    f"{direction_word(self.slides[i], c.parent)}"
+                )
             else:
                 along = direction_word(self.slides[i], c.parent)
                 label = (
-                    f"Trans. speed of {c.symbol}0 relative to {c.child_frame_motion.removeprefix('the ')} along {along}"
+                    f"Trans. speed of {c.symbol}0 relative to "
+                    f"{c.child_frame_motion.removeprefix('the ')} along {along}"
                 )
             yield u, StateLabel(SPEED, "Translational Speed", label, axis)
         yield from self.rotation.speed_labels(c)
 
     @property
     def text(self) -> str:
-        phrases = [pluralize(len(self.slides), "slide") if self.slides else "", self.rotation.short_description]
+        phrases = [
+            pluralize(len(self.slides), "slide") if self.slides else "",
+            self.rotation.short_description,
+        ]
         return ", ".join(filter(None, phrases)) or "fixed"
 
 
@@ -242,7 +312,9 @@ def _are_parallel(a: Vec3, b: Vec3) -> bool:
     return all(x is ZERO or x.fingerprint == 0 for x in cross3(a, b))
 
 
-def _solve_small(matrix: list[list[Expr]], right_side: list[Expr], work: DerivationWorkspace) -> list[Expr]:
+def _solve_small(
+    matrix: list[list[Expr]], right_side: list[Expr], work: DerivationWorkspace
+) -> list[Expr]:
     """Gaussian elimination of a constant Gram matrix (identity for orthogonal slides)."""
     n = len(right_side)
     A = [list(row) for row in matrix]
@@ -257,5 +329,7 @@ def _solve_small(matrix: list[list[Expr]], right_side: list[Expr], work: Derivat
             b[i] = sub(b[i], mul(ratio, b[j]))
     x = [ZERO] * n
     for j in reversed(range(n)):
-        x[j] = work.bind(div(sub(b[j], add(*(mul(A[j][c], x[c]) for c in range(j + 1, n)))), A[j][j]))
+        x[j] = work.bind(
+            div(sub(b[j], add(*(mul(A[j][c], x[c]) for c in range(j + 1, n)))), A[j][j])
+        )
     return x

@@ -1,7 +1,7 @@
 """The rotation of a plain joint: about none, one or three axes, or by Euler parameters.
 
-Speeds of one axis are relative to the parent; those of three rotations are the body's absolute angular velocity on
-its own axes (Sayers 1990, section 8.1.6).
+Speeds of one axis are relative to the parent; those of three rotations are the body's absolute
+angular velocity on its own axes (Sayers 1990, section 8.1.6).
 """
 
 from __future__ import annotations
@@ -15,7 +15,14 @@ from bellcrank.core.units import ANGLE
 from bellcrank.core.units import ONE as PURE
 from bellcrank.model.joints.labels import SPIN, BodyLabels, StateLabel, axis_word
 from bellcrank.symbolic.expr import ONE, Expr, Symbol, add, cos, div, mul, neg, sin, sub
-from bellcrank.symbolic.vector.basis import IDENTITY, Mat3, Vec3, euler_parameter_rotation, matmul, rotation_about
+from bellcrank.symbolic.vector.basis import (
+    IDENTITY,
+    Mat3,
+    Vec3,
+    euler_parameter_rotation,
+    matmul,
+    rotation_about,
+)
 from bellcrank.symbolic.vector.derivation_workspace import DerivationWorkspace
 
 Turn = tuple[int, Expr, Expr]  # about an axis of the turning frame, with its cosine and sine
@@ -49,21 +56,30 @@ class JointRotation:
                 v = work.apply_matrix(work.bind_matrix(rotation_about(axis, q)), v)
         return v
 
-    def elementary_rotations(self, work: DerivationWorkspace) -> tuple[tuple[Turn, ...], Mat3 | None]:
+    def elementary_rotations(
+        self, work: DerivationWorkspace
+    ) -> tuple[tuple[Turn, ...], Mat3 | None]:
         """Absolute rotations as turns about coordinate axes, or as a matrix."""
         pairs = zip(self.axes, self.q, strict=True)
-        return tuple((axis.index(ONE), work.bind(cos(q)), work.bind(sin(q))) for axis, q in pairs), None
+        return tuple(
+            (axis.index(ONE), work.bind(cos(q)), work.bind(sin(q))) for axis, q in pairs
+        ), None
 
     def coordinate_derivatives(self, w: Vec3, work: DerivationWorkspace) -> dict[Symbol, Expr]:
-        """q' of absolute speeds, for the angular velocity w relative to the parent on the body's axes: three angles
-        about axes i, j, m of the turning body, solved in the frame before the last rotation."""
+        """q' of absolute speeds, for the angular velocity w relative to the parent on the body's
+        axes: three angles about axes i, j, m of the turning body, solved in the frame before the
+        last rotation."""
         i, j, m = (axis.index(ONE) for axis in self.axes)
         q1, q2, q3 = self.q
         w = work.rotate_about_axis(m, work.bind(cos(q3)), work.bind(sin(q3)), w)
         c, s = work.bind(cos(q2)), work.bind(sin(q2))
         if i != m:  # R_j^T e_i = c e_i + sign s e_m
             first = work.bind(div(w[i], c))
-            return {q2: w[j], q1: first, q3: work.bind(sub(w[m], mul(_axis_component(j, i, m, s), first)))}
+            return {
+                q2: w[j],
+                q1: first,
+                q3: work.bind(sub(w[m], mul(_axis_component(j, i, m, s), first))),
+            }
         third = 3 - i - j  # proper Euler angles: R_j^T e_i = c e_i + along e_l
         first = work.bind(div(w[third], _axis_component(j, i, third, s)))
         return {q2: w[j], q1: first, q3: work.bind(sub(w[i], mul(c, first)))}
@@ -79,7 +95,8 @@ class JointRotation:
 
     @property
     def gimbal_lock_angle(self) -> tuple[Symbol, float] | None:
-        """The middle angle, and where it brings the last axis onto the first, but for half turns."""
+        """The middle angle, and where it brings the last axis onto the first, but for half
+        turns."""
         if len(self.axes) < 3:
             return None
         return self.q[1], 0.0 if self.axes[0] == self.axes[2] else math.pi / 2
@@ -92,7 +109,10 @@ class JointRotation:
             yield (
                 q,
                 StateLabel(
-                    ANGLE, "Rotation", f"Rotation of {rotated} relative to {fixed} about axis #{number}", number
+                    ANGLE,
+                    "Rotation",
+                    f"Rotation of {rotated} relative to {fixed} about axis #{number}",
+                    number,
                 ),
             )
 
@@ -107,7 +127,10 @@ class JointRotation:
             yield (
                 u,
                 StateLabel(
-                    SPIN, "Angular Speed", label, str(i + 1) if self.has_absolute_speeds else axis_word(self.axes[i])
+                    SPIN,
+                    "Angular Speed",
+                    label,
+                    str(i + 1) if self.has_absolute_speeds else axis_word(self.axes[i]),
                 ),
             )
 
@@ -117,7 +140,8 @@ class JointRotation:
 
 
 def _axis_component(j: int, i: int, m: int, s: Expr) -> Expr:
-    """Component along axis m of e_i seen after a turn about axis j: sin with the sign of e_m . (e_i x e_j)."""
+    """Component along axis m of e_i seen after a turn about axis j: sin with the sign of e_m . (e_i
+    x e_j)."""
     return s if (j - i) % 3 == 1 and (m - j) % 3 == 1 else neg(s)
 
 
@@ -131,7 +155,9 @@ class EulerParameters(JointRotation):
     def to_parent_axes(self, v: Vec3, work: DerivationWorkspace) -> Vec3:
         return work.apply_matrix(work.bind_matrix(self.matrix()), v)
 
-    def elementary_rotations(self, work: DerivationWorkspace) -> tuple[tuple[Turn, ...], Mat3 | None]:
+    def elementary_rotations(
+        self, work: DerivationWorkspace
+    ) -> tuple[tuple[Turn, ...], Mat3 | None]:
         return (), work.bind_matrix(self.matrix())
 
     def coordinate_derivatives(self, w: Vec3, work: DerivationWorkspace) -> dict[Symbol, Expr]:
@@ -158,7 +184,12 @@ class EulerParameters(JointRotation):
         for i, e in enumerate(self.q):
             yield (
                 e,
-                StateLabel(PURE, "Euler Parameter", f"Euler parameter e{i} of {c.body} relative to {c.base}", f"e{i}"),
+                StateLabel(
+                    PURE,
+                    "Euler Parameter",
+                    f"Euler parameter e{i} of {c.body} relative to {c.base}",
+                    f"e{i}",
+                ),
             )
 
     @property

@@ -39,7 +39,12 @@ class Screw:
     pitch: Any
     axis: Any = 3
 
-    internals: ClassVar[tuple[str, ...]] = ("given_formulas", "make_joint", "carrier_kind", "coordinate_count")
+    internals: ClassVar[tuple[str, ...]] = (
+        "given_formulas",
+        "make_joint",
+        "carrier_kind",
+        "coordinate_count",
+    )
     coordinate_count: ClassVar[int] = 1
     carrier_kind: ClassVar[str] = "screw"
 

@@ -1,6 +1,8 @@
-"""A cable, belt or tendon that runs through points: the same tension in all of its segments, no friction at the points.
+"""A cable, belt or tendon that runs through points: the same tension in all of its segments, no
+friction at the points.
 
-Its power is minus the tension times the rate of its length. A segment between points of one body is part of the length.
+Its power is minus the tension times the rate of its length. A segment between points of one body is
+part of the length.
 """
 
 from __future__ import annotations
@@ -33,10 +35,28 @@ class Cable(Strut):
         segments = list(pairwise(reading.point(p) for p in self.through))
         lines = [self._line_of_action(reading, p, r) for p, r in segments]
         x, x0, v = zip(*(line[1:] for line in lines), strict=True)
-        motion: Motion = {name: partial(_sum_of_calls, m) for name, m in zip(self.dummies, (x, x0, v), strict=True)}
-        size, identity = reading.magnitude(self, motion), (self.name, self.label or self.name, self.kind)
+        motion: Motion = {
+            name: partial(_sum_of_calls, m)
+            for name, m in zip(self.dummies, (x, x0, v), strict=True)
+        }
+        size, identity = (
+            reading.magnitude(self, motion),
+            (self.name, self.label or self.name, self.kind),
+        )
         loads = tuple(
-            Load(*identity, size, line[0] * MINUS_ONE, self.dimension, p.body, r.body, p, r, r, True, "rod")
+            Load(
+                *identity,
+                size,
+                line[0] * MINUS_ONE,
+                self.dimension,
+                p.body,
+                r.body,
+                p,
+                r,
+                r,
+                True,
+                "rod",
+            )
             for (p, r), line in zip(segments, lines, strict=True)
             if p.body != r.body
         )

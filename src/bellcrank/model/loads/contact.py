@@ -1,6 +1,7 @@
 """A wheel on the ground: what the loads that act on it, which are named after it, have in common.
 
-A tyre's forces and moments are formulas. Those of a rigid wheel are inputs, which a run determines from outputs.
+A tyre's forces and moments are formulas. Those of a rigid wheel are inputs, which a run determines
+from outputs.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ class Wheel:
 
 @dataclass(frozen=True)
 class ContactRecord:
-    """A contact as it was given: the wheel's centre, its radius (user units), the body that turns about its second axis
-    (None: that of the centre), and the ground."""
+    """A contact as it was given: the wheel's centre, its radius (user units), the body that turns
+    about its second axis (None: that of the centre), and the ground."""
 
     name: str
     point: Any
@@ -42,13 +43,15 @@ class ContactRecord:
     def build_wheel(self, reading: LoadContext) -> Wheel:
         centre = reading.point(self.point)
         body = centre.body if self.body is None else reading.body(self.body)
-        return Wheel(self.name, centre, reading.scalar(self.radius), body, self.terrain, self.upwards)
+        return Wheel(
+            self.name, centre, reading.scalar(self.radius), body, self.terrain, self.upwards
+        )
 
 
 @dataclass(frozen=True)
 class RigidContact(ContactRecord):
-    """A rigid wheel: `restitution` of its normal speed and its slip, what to do where it starts `below` ground, and its
-    rolling `resistance`."""
+    """A rigid wheel: `restitution` of its normal speed and its slip, what to do where it starts
+    `below` ground, and its rolling `resistance`."""
 
     restitution: tuple[float, float]
     below: str

@@ -24,12 +24,16 @@ class Force(LoadRecord):
         along, *motion = self._line_of_action(reading, p, r)
         size = reading.magnitude(self, dict(zip(self.dummies, motion, strict=True)))
         if p.body == r.body:
-            raise ModelError(f"it acts between two points of the same body ({p.name}, {r.name}) and does nothing")
+            raise ModelError(
+                f"it acts between two points of the same body ({p.name}, {r.name}) and does nothing"
+            )
         points = p, r if self.along_points else None, r
         identity = self.name, self.label or self.name, self.kind
         spring = self.along_points or self.dummies[0] in formula_names(self.magnitude)
         glyph = "coil" if spring else ""
-        return (Load(*identity, size, along, FORCE, p.body, r.body, *points, self.along_points, glyph),)
+        return (
+            Load(*identity, size, along, FORCE, p.body, r.body, *points, self.along_points, glyph),
+        )
 
     def _line_of_action(self, reading: LoadContext, p: BodyPoint, r: BodyPoint) -> Line:
         """Its direction, and how x, x0 and v of its magnitude are found."""

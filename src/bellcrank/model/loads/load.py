@@ -1,7 +1,9 @@
-"""A load: what acts on a body and, in the opposite direction, on another; and all that the stages ask of it.
+"""A load: what acts on a body and, in the opposite direction, on another; and all that the stages
+ask of it.
 
-A kind of load is a `LoadRecord` that reads itself. Units, kinematics, dynamics, pictures, reports and checks know no
-kinds: a new one is a file next to this one and its method in `model/describe/builder.py`.
+A kind of load is a `LoadRecord` that reads itself. Units, kinematics, dynamics, pictures, reports
+and checks know no kinds: a new one is a file next to this one and its method in
+`model/describe/builder.py`.
 """
 
 from __future__ import annotations
@@ -14,13 +16,18 @@ from bellcrank.core.units import FORCE, LENGTH, TIME, Dimension
 from bellcrank.symbolic.expr import Expr
 from bellcrank.symbolic.vector.basis import Vec3, Vector
 
-MAGNITUDE_ARGUMENTS = ("x", "x0", "v")  # distance, its reference value and its rate in the magnitude of a force
+MAGNITUDE_ARGUMENTS = (
+    "x",
+    "x0",
+    "v",
+)  # distance, its reference value and its rate in the magnitude of a force
 Motion = dict[str, Callable[[], Expr]]
 
 
 @dataclass(frozen=True)
 class BodyPoint:
-    """A point fixed in a body (-1: the ground); `coordinates` are its coordinates along the body's axes."""
+    """A point fixed in a body (-1: the ground); `coordinates` are its coordinates along the body's
+    axes."""
 
     name: str
     body: int
@@ -30,10 +37,12 @@ class BodyPoint:
 
 @dataclass(frozen=True)
 class Load:
-    """A force or moment: `magnitude` along `direction` on `body` (through `point`), the opposite on `against`.
+    """A force or moment: `magnitude` along `direction` on `body` (through `point`), the opposite on
+    `against`.
 
-    A moment has no point. The reaction of a load `along_points` acts through `reaction`, its other end, which lies on
-    the same line; that of a force through the same point. Gravity acts on all bodies: its magnitude is an acceleration.
+    A moment has no point. The reaction of a load `along_points` acts through `reaction`, its other
+    end, which lies on the same line; that of a force through the same point. Gravity acts on all
+    bodies: its magnitude is an acceleration.
     """
 
     name: str
@@ -62,7 +71,13 @@ class Load:
     def direction_text(self) -> str:
         """Its direction for a report."""
         text = str(self.direction)
-        return text if len(text) < 80 else "along the line of its points" if self.along_points else "varies"
+        return (
+            text
+            if len(text) < 80
+            else "along the line of its points"
+            if self.along_points
+            else "varies"
+        )
 
 
 class LoadContext(Protocol):
@@ -106,7 +121,11 @@ class LoadRecord:
     kind: ClassVar[str]  # a word for it
     dimension: ClassVar[Dimension] = FORCE
     option: ClassVar[str] = "magnitude"  # by which its magnitude is given
-    motion: ClassVar[tuple[Dimension, ...]] = (LENGTH, LENGTH, LENGTH / TIME)  # of `dummies` in its magnitude
+    motion: ClassVar[tuple[Dimension, ...]] = (
+        LENGTH,
+        LENGTH,
+        LENGTH / TIME,
+    )  # of `dummies` in its magnitude
     along_points: ClassVar[bool] = False
     is_moment: ClassVar[bool] = False
     sense: ClassVar[int] = 1  # -1: a positive magnitude pulls its points together
@@ -121,11 +140,19 @@ class LoadRecord:
         """The points of a force, one after another: it acts between each and the next."""
         return self.first, self.second
 
-    def given_formulas(self) -> Iterator[tuple[Any, str, str, Dimension | None, dict[str, Dimension]]]:
-        """What it holds: formula, label, the option that gives it, dimension that it must have, and names in it that
-        are those of a motion."""
+    def given_formulas(
+        self,
+    ) -> Iterator[tuple[Any, str, str, Dimension | None, dict[str, Dimension]]]:
+        """What it holds: formula, label, the option that gives it, dimension that it must have, and
+        names in it that are those of a motion."""
         label = self.label or self.name
-        yield self.magnitude, label, self.option, self.dimension, dict(zip(self.dummies, self.motion, strict=False))
+        yield (
+            self.magnitude,
+            label,
+            self.option,
+            self.dimension,
+            dict(zip(self.dummies, self.motion, strict=False)),
+        )
         if self.direction is not None:
             yield self.direction, f"direction of {label}", "", None, {}
 

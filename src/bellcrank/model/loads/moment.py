@@ -20,4 +20,15 @@ class Moment(LoadRecord):
         against = -1 if self.second is None else reading.body(self.second)
         along = reading.direction(self.direction)
         size = reading.magnitude(self, {})
-        return (Load(self.name, self.label or self.name, self.kind, size, along, self.dimension, body, against),)
+        return (
+            Load(
+                self.name,
+                self.label or self.name,
+                self.kind,
+                size,
+                along,
+                self.dimension,
+                body,
+                against,
+            ),
+        )

@@ -19,7 +19,9 @@ class Strut(Force):
         offset, velocity = reading.relative_motion(p, r)
         if not offset:
             raise ModelError(f"its points {p.name} and {r.name} coincide")
-        offset = Vector.from_pairs((e, reading.bind(c)) for e, c in express_in_one_frame(offset).terms.items())
+        offset = Vector.from_pairs(
+            (e, reading.bind(c)) for e, c in express_in_one_frame(offset).terms.items()
+        )
         length = reading.bind(magnitude(offset))
         return (
             offset / length,

@@ -1,7 +1,7 @@
 """Derivatives of results that depend on the solution of a linear system.
 
-With M y = r, the derivative of y is that of r - M y at fixed y, solved with the same factors: M y' = r' - M' y. The
-factorisation itself is never differentiated.
+With M y = r, the derivative of y is that of r - M y at fixed y, solved with the same factors: M y'
+= r' - M' y. The factorisation itself is never differentiated.
 """
 
 from __future__ import annotations
@@ -11,11 +11,19 @@ from dataclasses import dataclass
 
 from bellcrank.program.differentiate.intermediates import Intermediates
 from bellcrank.program.differentiate.partials import ExternalPartial, routine_partial
-from bellcrank.program.differentiate.vertex_elimination import Combination, accumulate_derivatives, unit_combination
+from bellcrank.program.differentiate.vertex_elimination import (
+    Combination,
+    accumulate_derivatives,
+    unit_combination,
+)
 from bellcrank.symbolic.expr import ONE, ZERO, Expr, NamedSubexpression, div, mul, neg, sub
 from bellcrank.symbolic.expr.construct import small_threshold
 
-EVERYTHING = 10**9  # threshold of small orders: derivatives are those of the program as it stands, nothing is dropped
+EVERYTHING = (
+    10**9
+    # threshold of small orders: derivatives are those of the program as it stands, nothing is
+    # dropped
+)
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,8 @@ class LinearSystem:
         return self.matrix.get((max(i, j), min(i, j)), ZERO)
 
     def cut_nodes(self) -> dict[Expr, int]:
-        """The solution's nodes that results may be cut at; one that is a plain symbol or signed is seen through."""
+        """The solution's nodes that results may be cut at; one that is a plain symbol or signed is
+        seen through."""
         return {y: i for i in self.order if isinstance(y := self.solution[i], NamedSubexpression)}
 
 
@@ -67,7 +76,8 @@ def forward_derivatives(
     linear: LinearSystem = NO_LINEAR_SYSTEM,
     external: ExternalPartial = routine_partial,
 ) -> list[Expr]:
-    """Derivatives of every result along one direction: `rates` gives that of each source (forward mode)."""
+    """Derivatives of every result along one direction: `rates` gives that of each source (forward
+    mode)."""
     with small_threshold(EVERYTHING):
         shared = Intermediates(results)
         residual_slopes = accumulate_derivatives(
@@ -76,7 +86,11 @@ def forward_derivatives(
         (column,) = _apply_inverse(linear, residual_slopes, 1, shared)
         of_solution = {y: column.get(i, ZERO) for y, i in linear.cut_nodes().items()}
         direct = accumulate_derivatives(
-            [unit_combination(r) for r in results], {**rates, **of_solution}, shared, "forward", external
+            [unit_combination(r) for r in results],
+            {**rates, **of_solution},
+            shared,
+            "forward",
+            external,
         )
         return [row.get(0, ZERO) for row in direct]
 
@@ -88,21 +102,33 @@ def reverse_gradient(
     linear: LinearSystem = NO_LINEAR_SYSTEM,
     external: ExternalPartial = routine_partial,
 ) -> list[Expr]:
-    """The gradient of the weighted sum of all results (reverse mode): one linear solution, two backward sweeps."""
+    """The gradient of the weighted sum of all results (reverse mode): one linear solution, two
+    backward sweeps."""
     with small_threshold(EVERYTHING):
         shared = Intermediates(results)
         n = len(sources)
         unknowns = linear.cut_nodes()
-        weighted_sum = _weighted_derivative_sum([unit_combination(r) for r in results], weights, shared)
-        (row,) = accumulate_derivatives([weighted_sum], [*sources, *unknowns], shared, "reverse", external)
+        weighted_sum = _weighted_derivative_sum(
+            [unit_combination(r) for r in results], weights, shared
+        )
+        (row,) = accumulate_derivatives(
+            [weighted_sum], [*sources, *unknowns], shared, "reverse", external
+        )
         by_solution = {i: row[n + k] for k, i in enumerate(unknowns.values()) if n + k in row}
         (costate,) = _apply_inverse(
-            linear, [{0: by_solution[i]} if i in by_solution else {} for i in linear.order], 1, shared
+            linear,
+            [{0: by_solution[i]} if i in by_solution else {} for i in linear.order],
+            1,
+            shared,
         )
         weighted_residuals = _weighted_derivative_sum(
-            _residual_combinations(linear, shared), [costate.get(i, ZERO) for i in linear.order], shared
+            _residual_combinations(linear, shared),
+            [costate.get(i, ZERO) for i in linear.order],
+            shared,
         )
-        (implicit_row,) = accumulate_derivatives([weighted_residuals], sources, shared, "reverse", external)
+        (implicit_row,) = accumulate_derivatives(
+            [weighted_residuals], sources, shared, "reverse", external
+        )
         return [shared.sum((row.get(j, ZERO), implicit_row.get(j, ZERO))) for j in range(n)]
 
 
@@ -156,7 +182,10 @@ def _total_derivative(
 
 
 def _apply_inverse(
-    linear: LinearSystem, columns_in: Sequence[Mapping[int, Expr]], count: int, shared: Intermediates
+    linear: LinearSystem,
+    columns_in: Sequence[Mapping[int, Expr]],
+    count: int,
+    shared: Intermediates,
 ) -> list[dict[int, Expr]]:
     """M^-1 times the columns of `columns_in` (rows in the order of elimination), by M = L D L^T."""
     order = list(linear.order)
@@ -179,8 +208,11 @@ def _apply_inverse(
     return columns
 
 
-def _ldl_factors(linear: LinearSystem, shared: Intermediates) -> tuple[dict[int, Expr], dict[int, dict[int, Expr]]]:
-    """Pivots, and the ratios below each; results of the program itself wherever it computed them."""
+def _ldl_factors(
+    linear: LinearSystem, shared: Intermediates
+) -> tuple[dict[int, Expr], dict[int, dict[int, Expr]]]:
+    """Pivots, and the ratios below each; results of the program itself wherever it computed
+    them."""
     order = list(linear.order)
     A = {(i, j): linear.entry(i, j) for i in order for j in order}
     pivots: dict[int, Expr] = {}

@@ -1,6 +1,7 @@
 """Where derivatives are put together: every value is held once, known by its fingerprint.
 
-A derivative that equals an intermediate result of the program itself, or its negative, is that result.
+A derivative that equals an intermediate result of the program itself, or its negative, is that
+result.
 """
 
 from __future__ import annotations
@@ -8,7 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from bellcrank.symbolic.expr import ONE, ZERO, Expr, Func, NamedSubexpression, Number, Symbol, add, mul, neg, postorder
+from bellcrank.symbolic.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    Func,
+    NamedSubexpression,
+    Number,
+    Symbol,
+    add,
+    mul,
+    neg,
+    postorder,
+)
 from bellcrank.symbolic.expr.construct import split_coefficient
 from bellcrank.symbolic.expr.functions import apply_builtin
 from bellcrank.symbolic.expr.node import PRIME
@@ -65,5 +78,7 @@ class Intermediates:
         for x, y in ((a, b), (b, a)):
             if isinstance(x, Func) and x.name == "where" and ZERO in x.args[1:]:
                 test, *branches = x.args
-                return self.bind(apply_builtin("where", test, *(self.product(e, y) for e in branches)))
+                return self.bind(
+                    apply_builtin("where", test, *(self.product(e, y) for e in branches))
+                )
         return self.bind(mul(a, b))

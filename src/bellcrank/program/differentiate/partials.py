@@ -6,11 +6,23 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from bellcrank.program.differentiate.intermediates import Intermediates
-from bellcrank.symbolic.expr import Expr, Func, NamedSubexpression, Number, Product, Sum, Symbol, mul, power
+from bellcrank.symbolic.expr import (
+    Expr,
+    Func,
+    NamedSubexpression,
+    Number,
+    Product,
+    Sum,
+    Symbol,
+    mul,
+    power,
+)
 from bellcrank.symbolic.expr.calculus import builtin_partials
 from bellcrank.symbolic.expr.node import ONE, Rational
 
-ExternalPartial = Callable[[Func, int], Expr]  # the partial derivative of a table or user function by one argument
+ExternalPartial = Callable[
+    [Func, int], Expr
+]  # the partial derivative of a table or user function by one argument
 HALF = Fraction(1, 2)
 
 
@@ -34,11 +46,15 @@ def node_partials(node: Expr, shared: Intermediates) -> list[tuple[Expr, Expr]]:
 
 def _factor_partial(node: Product, base: Expr, exponent: Rational, shared: Intermediates) -> Expr:
     if exponent == -1:  # -(a/b)/b: the quotient is there already
-        return shared.bind(mul(Number(-1), as_opaque(node, shared), power(as_opaque(base, shared), Number(-1))))
+        return shared.bind(
+            mul(Number(-1), as_opaque(node, shared), power(as_opaque(base, shared), Number(-1)))
+        )
     if exponent == HALF and len(node.factors) == 1:
         scale = Fraction(node.coefficient) ** 2 / 2
         return shared.bind(mul(Number(scale), power(as_opaque(node, shared), Number(-1))))
-    remaining_factors = [power(as_opaque(b, shared), Number(x)) for b, x in node.factors if b is not base]
+    remaining_factors = [
+        power(as_opaque(b, shared), Number(x)) for b, x in node.factors if b is not base
+    ]
     lowered = power(as_opaque(base, shared), Number(exponent - 1))
     return shared.bind(mul(Number(node.coefficient * exponent), lowered, *remaining_factors))
 

@@ -1,9 +1,10 @@
 """Accumulation of derivatives over a graph of operations by elimination of its vertices.
 
-Every operation is a vertex, every partial derivative an edge. Eliminating a vertex joins the edges into it with those
-out of it (chain rule); when only sources and results are left, the edges are the derivatives. From the sources on this
-is the forward mode, from the results the reverse mode; the least work first is usually cheaper than both.
-Griewank & Walther, Evaluating Derivatives (2008), ch. 9 and 10.
+Every operation is a vertex, every partial derivative an edge. Eliminating a vertex joins the edges
+into it with those out of it (chain rule); when only sources and results are left, the edges are the
+derivatives. From the sources on this is the forward mode, from the results the reverse mode; the
+least work first is usually cheaper than both. Griewank & Walther, Evaluating Derivatives (2008),
+ch. 9 and 10.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from bellcrank.symbolic.expr import ONE, ZERO, Expr, Func, Number, postorder
 
 MODES = choice_values(JacobianMode)
 FREE, STILL, MOVING = range(3)  # edges: +-1, a constant, a variable
-Combination = Mapping[Expr, Expr]  # a result as sum of weight * node, the weights not differentiated
+Combination = Mapping[
+    Expr, Expr
+]  # a result as sum of weight * node, the weights not differentiated
 
 
 class DerivativeGraph:
@@ -60,7 +63,11 @@ class DerivativeGraph:
         self.shared = shared
 
     def _edges(
-        self, node: Expr, number: Mapping[Expr, int], shared: Intermediates, external: ExternalPartial
+        self,
+        node: Expr,
+        number: Mapping[Expr, int],
+        shared: Intermediates,
+        external: ExternalPartial,
     ) -> dict[int, Expr]:
         if not any(p in number for p in node.parts):
             return {}
@@ -110,7 +117,8 @@ def _edge_kind(e: Expr) -> int:
 
 
 class _EliminationRehearsal:
-    """Elimination rehearsed with kinds of edges only: what an order costs, and the greedy order itself."""
+    """Elimination rehearsed with kinds of edges only: what an order costs, and the greedy order
+    itself."""
 
     def __init__(self, graph: DerivativeGraph) -> None:
         self.into = [{u: _edge_kind(e) for u, e in edges.items()} for edges in graph.into]

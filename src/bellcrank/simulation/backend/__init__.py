@@ -1,1 +1,2 @@
-"""Programs made callable: compilers, cache, loading; C and Python behind one protocol; user functions."""
+"""Programs made callable: compilers, cache, loading; C and Python behind one protocol; user
+functions."""

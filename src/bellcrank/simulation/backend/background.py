@@ -1,6 +1,8 @@
-"""Compilers in the background: one at a time, at low priority, while models already run with what was soon ready.
+"""Compilers in the background: one at a time, at low priority, while models already run with what
+was soon ready.
 
-What was asked for last is made first: it is what is used at present. When the process ends, so does the compiler.
+What was asked for last is made first: it is what is used at present. When the process ends, so does
+the compiler.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ class BackgroundQueue:
                 return False
             self._waiting.append(task)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run_tasks, name="bellcrank compiles", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._run_tasks, name="bellcrank compiles", daemon=True
+                )
                 try:
                     self._thread.start()
                 except RuntimeError:  # no more threads, or the interpreter ends

@@ -1,4 +1,5 @@
-"""Rates of a compiled program by one call: parameters, constants and inputs bound once, in memory that C reads.
+"""Rates of a compiled program by one call: parameters, constants and inputs bound once, in memory
+that C reads.
 
 Nothing that is bound changes, and every call has room of its own: any number of threads may call.
 """
@@ -18,21 +19,32 @@ from bellcrank.core.errors import InternalError
 from bellcrank.core.numeric.run_spec import ProgramInput
 from bellcrank.simulation.backend.c_calls import CCalls
 from bellcrank.simulation.backend.c_runs import to_input_struct
-from bellcrank.simulation.backend.c_structures import NO_FUNCTION, Function, InputSignal, Job, array_address
+from bellcrank.simulation.backend.c_structures import (
+    NO_FUNCTION,
+    Function,
+    InputSignal,
+    Job,
+    array_address,
+)
 
 
 class BoundRhs:
-    """`array_address` is that of the C function `int rates_at(double t, const double *x, double *xdot, const void
-    *bound)`, which returns 0 if all went well; `data` is what it takes for `bound`. Both are valid as long as this
-    object lives.
+    """`array_address` is that of the C function `int rates_at(double t, const double *x, double
+    *xdot, const void *bound)`, which returns 0 if all went well; `data` is what it takes for
+    `bound`. Both are valid as long as this object lives.
 
-    `python_entry(t, x, out)` is the fastest way where nothing is called back (`calls_python`), if it is there: true
-    when rates were left in `out`, false or an error if arguments are others than contiguous arrays of floats of the
-    right length. `sampled_values`: values of user functions for `batch_rates` where they are not found afresh.
+    `python_entry(t, x, out)` is the fastest way where nothing is called back (`calls_python`), if
+    it is there: true when rates were left in `out`, false or an error if arguments are others than
+    contiguous arrays of floats of the right length. `sampled_values`: values of user functions for
+    `batch_rates` where they are not found afresh.
     """
 
     def __init__(
-        self, program_calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[ProgramInput]
+        self,
+        program_calls: CCalls,
+        p: Sequence[float],
+        c: Sequence[float],
+        inputs: Sequence[ProgramInput],
     ) -> None:
         self._calls, self._inputs = program_calls, inputs
         self._signals = (InputSignal * max(len(inputs), 1))(*map(to_input_struct, inputs))
@@ -43,9 +55,13 @@ class BoundRhs:
         self._arrays = [np.array([*values, 0.0]) for values in (p, c)]
         at_p, at_c = map(array_address, self._arrays)
         self._job = Job(
-            function=self._function, inputs=ctypes.addressof(self._signals), p=at_p, c=at_c,
-            externals=ctypes.addressof(self._externals), kept=array_address(self.sampled_values),
-        )  # fmt: skip
+            function=self._function,
+            inputs=ctypes.addressof(self._signals),
+            p=at_p,
+            c=at_c,
+            externals=ctypes.addressof(self._externals),
+            kept=array_address(self.sampled_values),
+        )
         self.data = ctypes.addressof(self._job)
         self.calls_python = has_callbacks or bool(program_calls.compiled.python_functions)
         program_calls.libraries.register(self)
@@ -70,13 +86,15 @@ class BoundRhs:
     def rates(self, t: float, x: np.ndarray) -> np.ndarray:
         """Rates of a state, an array of the right length, as they are at the start of a run."""
         x = np.ascontiguousarray(x)
-        if self.python_entry is not None and self.python_entry(t, x, derivatives := np.empty(len(x))):
+        if self.python_entry is not None and self.python_entry(
+            t, x, derivatives := np.empty(len(x))
+        ):
             return derivatives
         return self.batch_rates(np.array([t]), x[None, :], afresh=True)[0]
 
     def batch_rates(self, t: np.ndarray, x: np.ndarray, afresh: bool) -> np.ndarray:
-        """Rates of states, one row each; `afresh`: as at the start of a run, else with the values in `sampled_values`,
-        and those of `derivatives` near singular configurations too."""
+        """Rates of states, one row each; `afresh`: as at the start of a run, else with the values
+        in `sampled_values`, and those of `derivatives` near singular configurations too."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
         derivatives = np.empty_like(rows)
         addresses = map(array_address, (times, rows, derivatives))
@@ -84,8 +102,8 @@ class BoundRhs:
         return derivatives
 
     def near_singular_mask(self, t: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Which states, one row each, are so near to a singular configuration of closed loops that a run takes other
-        equations there."""
+        """Which states, one row each, are so near to a singular configuration of closed loops that
+        a run takes other equations there."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
         derivatives, flags = np.empty_like(rows), np.zeros(len(rows), dtype=np.int32)
         addresses = map(array_address, (times, rows, derivatives, flags))
@@ -93,12 +111,18 @@ class BoundRhs:
         return flags != 0
 
     def is_stable_step(
-        self, t: np.ndarray, x: np.ndarray, h: float, relative_step: float, squarings: int, threshold: float
+        self,
+        t: np.ndarray,
+        x: np.ndarray,
+        h: float,
+        relative_step: float,
+        squarings: int,
+        threshold: float,
     ) -> bool:
         """Return True if all modes at some states, one row each, are slow compared with the step h.
 
-        This is so if the sum of the squared entries of (h A)^(2^squarings) is below `threshold`. A is the Jacobian of
-        the state derivatives by finite differences with a `relative_step`.
+        This is so if the sum of the squared entries of (h A)^(2^squarings) is below `threshold`. A
+        is the Jacobian of the state derivatives by finite differences with a `relative_step`.
         """
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
         arguments = (
@@ -113,11 +137,21 @@ class BoundRhs:
         )
         return self._call_predicate(self._calls.libraries.current.is_stable_step, arguments)
 
-    def is_stable_run(self, rows: np.ndarray, h: float, relative_step: float, squarings: int, threshold: float) -> bool:
-        """The same of a run, by its rows, all of them finite: at its start, after each third, and on both sides of the
-        three largest changes of speeds."""
+    def is_stable_run(
+        self, rows: np.ndarray, h: float, relative_step: float, squarings: int, threshold: float
+    ) -> bool:
+        """The same of a run, by its rows, all of them finite: at its start, after each third, and
+        on both sides of the three largest changes of speeds."""
         rows = np.ascontiguousarray(rows, float)
-        arguments = *rows.shape, array_address(rows), h, relative_step, squarings, threshold, self.data
+        arguments = (
+            *rows.shape,
+            array_address(rows),
+            h,
+            relative_step,
+            squarings,
+            threshold,
+            self.data,
+        )
         return self._call_predicate(self._calls.libraries.current.is_stable_run, arguments)
 
     def _call_predicate(self, function: Callable[..., int], arguments: tuple[Any, ...]) -> bool:
@@ -138,7 +172,9 @@ class BoundRhs:
         """Calls C; raises what routines or inputs in Python raised."""
         failed = self._calls.callbacks.call_c(call) if self.calls_python else call()
         if failed:
-            raise InternalError(f"the rates of {self._calls.program.name} ended with status {failed}")
+            raise InternalError(
+                f"the rates of {self._calls.program.name} ended with status {failed}"
+            )
 
     def _input_callback(self, *arguments: object) -> int:
         return self._calls.callbacks.run_guarded(self._evaluate_input, *arguments)
@@ -147,10 +183,12 @@ class BoundRhs:
         value[0] = self._inputs[number].function(t)
 
 
-# ---- functions of a compiled program that CPython calls by themselves: a third of what a call through ctypes costs
+# ---- functions of a compiled program that CPython calls by themselves: a third of what a call
+# through ctypes costs
 
 
-FUNCTIONS = (  # of CPython's stable interface, in the order in which python.c of the kernel takes their addresses
+# of CPython's stable interface, in the order in which python.c of the kernel takes their addresses
+FUNCTIONS = (
     "PyBool_FromLong",
     "PyBytes_AsString",
     "PyErr_Occurred",
@@ -164,17 +202,28 @@ _FIRST = struct.calcsize("P")
 
 
 def make_python_function(library: ctypes.CDLL, name: str, bound: int) -> Callable[..., bool] | None:
-    """A function of the library that takes arguments of Python, with the address of what is bound; None where Python is
-    another than CPython. It is valid as long as the library and what is bound are.
+    """A function of the library that takes arguments of Python, with the address of what is bound;
+    None where Python is another than CPython. It is valid as long as the library and what is bound
+    are.
 
-    The description of a function has to outlive it: it stands in the bytes that the function takes for `self`.
+    The description of a function has to outlive it: it stands in the bytes that the function takes
+    for `self`.
     """
     if sys.implementation.name != "cpython":
         return None
     api: Any = ctypes.pythonapi
-    library.know_python((ctypes.c_void_p * len(FUNCTIONS))(*(_pointer_value(getattr(api, each)) for each in FUNCTIONS)))
+    library.know_python(
+        (ctypes.c_void_p * len(FUNCTIONS))(
+            *(_pointer_value(getattr(api, each)) for each in FUNCTIONS)
+        )
+    )
     definition = struct.pack(
-        "PPPiP", bound, _pointer_value(ctypes.c_char_p(_NAME)), _pointer_value(library[name]), _SEVERAL_ARGUMENTS, 0
+        "PPPiP",
+        bound,
+        _pointer_value(ctypes.c_char_p(_NAME)),
+        _pointer_value(library[name]),
+        _SEVERAL_ARGUMENTS,
+        0,
     )
     create = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     function: Callable[..., bool] = create(("PyCFunction_NewEx", api))(

@@ -65,10 +65,12 @@ def _can_be_linked(program: SimulationProgram) -> bool:
 class CModel:
     """A program in C, compiled and loaded.
 
-    `functions` are those of the program's user functions and tables; routines given in C are compiled in, unless
-    `outside` names them. With `dae`, runs are those of methods for differential-algebraic equations; with `rigid`
-    wheels they touch, bounce and roll in runs. A `speed` of "quick" is that of the compiler, not of the program, and
-    "soon" even more so; with "auto" a library that is soon ready serves until the fast one is.
+    `functions` are those of the program's user functions and tables; routines given in C are
+    compiled in, unless
+    `outside` names them. With `dae`, runs are those of methods for differential-algebraic
+    equations; with `rigid` wheels they touch, bounce and roll in runs. A `speed` of "quick" is that
+    of the compiler, not of the program, and "soon" even more so; with "auto" a library that is soon
+    ready serves until the fast one is.
     """
 
     name = "c"
@@ -93,10 +95,15 @@ class CModel:
         options = options or (DEFAULT_OPTIONS if speed in ("fast", "auto") else AS_WRITTEN)
         # what is in Python is called back, unless it is in C as well
         pairs = zip(program.routines, functions, strict=True)
-        self._outside = (*outside, *(r.name for r, f in pairs if f is not None and not r.known_in("c")))
+        self._outside = (
+            *outside,
+            *(r.name for r, f in pairs if f is not None and not r.known_in("c")),
+        )
         routine_calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in routine_calls if c.foreign]
-        is_generated = all(c.c_name is None or c.routine.formulas is not None for c in routine_calls)
+        is_generated = all(
+            c.c_name is None or c.routine.formulas is not None for c in routine_calls
+        )
         tables = (
             table_numbers(program.tables) if is_generated and program.tables else None
         )  # code of users is loaded once
@@ -106,15 +113,26 @@ class CModel:
 
             with no_collection():
                 return c_sources(
-                    program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True,
-                    looks=True, assembles=not dae, extra={} if dae else inertia_functions(program),
-                    halves=is_generated,  # code of users is compiled once: it may have variables of its own
+                    program,
+                    options=options,
+                    outside=self._outside,
+                    dae=dae,
+                    stiff=stiff,
+                    wheels=rigid,
+                    bound=True,
+                    looks=True,
+                    assembles=not dae,
+                    extra={} if dae else inertia_functions(program),
+                    # code of users is compiled once: it may have variables of its own
+                    halves=is_generated,
                     table_data=tables is not None,
-                ).joined_text()  # fmt: skip
+                ).joined_text()
 
         is_cacheable = program.content and is_generated and not rigid
         cache_key = f"{program.content} {options!r} {self._outside!r} {dae} {stiff}"
-        sources = ProgramSources.from_text(get_or_make_text(cache_key, write) if is_cacheable else write())
+        sources = ProgramSources.from_text(
+            get_or_make_text(cache_key, write) if is_cacheable else write()
+        )
         self.source, foreign_libraries = sources.for_build("unity"), []
         if tables is not None:
             self.source += f"/* numbers of tables: {tables.digest} */\n"
@@ -123,12 +141,25 @@ class CModel:
 
             foreign_libraries = [fortran_library(foreign, program.name)]
         builds = build_libraries(
-            sources, compiler, speed, foreign_libraries, is_generated, flags, _can_be_linked(program), tables
+            sources,
+            compiler,
+            speed,
+            foreign_libraries,
+            is_generated,
+            flags,
+            _can_be_linked(program),
+            tables,
         )
         routine_index = {routine: i for i, routine in enumerate(program.routines)}
-        callbacks = [(routine_index[c.routine], c.routine.argument_count) for c in routine_calls if c.c_name is None]
+        callbacks = [
+            (routine_index[c.routine], c.routine.argument_count)
+            for c in routine_calls
+            if c.c_name is None
+        ]
         memory_size = sum(c.routine.memory or 0 for c in routine_calls if c.c_name is not None)
-        run = RigidCRun if rigid else CRun if program.loops is None else DaeCRun if dae else LoopCRun
+        run = (
+            RigidCRun if rigid else CRun if program.loops is None else DaeCRun if dae else LoopCRun
+        )
         check_structure_sizes(builds.latest.current.loaded)
         assembler = CAssembler if run is LoopCRun and not stiff else None
         self._compiled = CompiledProgram(program, builds, callbacks, memory_size, run, assembler)
@@ -139,34 +170,45 @@ class CModel:
         notes = [f"compiled by {self.compiler.name}"] if self.compiler is not None else []
         if libraries.problem:
             notes.append(
-                f"stays with the library that was soon ready, since the fast one is not made: {libraries.problem}"
+                f"stays with the library that was soon ready, since the fast one is not "
+                f"made: {libraries.problem}"
             )
         elif libraries.current.speed == "linked":
             notes.append(
-                "linked to the solver kernel in the cache; once runs have taken more than a second, a faster library "
+                "linked to the solver kernel in the cache; once runs have taken more than a "
+                "second, a faster library "
                 "is compiled in the background for later runs, whose last digits may differ"
             )
         elif not libraries.is_final.is_set():
             notes.append(
-                "runs with a library that was soon ready; once runs have taken more than a second, the fast one is "
+                "runs with a library that was soon ready; once runs have taken more than a "
+                "second, the fast one is "
                 "compiled in the background and takes over, with the same results"
             )
         return notes
 
     def new_calls(self, functions: Functions | None = None) -> CCalls:
         """The functions of the program for one run or evaluation."""
-        return CCalls(self._compiled, with_own_memory(self.functions) if functions is None else functions)
+        return CCalls(
+            self._compiled, with_own_memory(self.functions) if functions is None else functions
+        )
 
     def bind_rhs(
-        self, program_calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[ProgramInput]
+        self,
+        program_calls: CCalls,
+        p: Sequence[float],
+        c: Sequence[float],
+        inputs: Sequence[ProgramInput],
     ) -> BoundRhs:
-        """Return a function for the state derivatives; user functions are those of `program_calls`."""
+        """Return a function for the state derivatives; user functions are those of
+        `program_calls`."""
         return BoundRhs(program_calls, p, c, inputs)
 
     def compile_similar(
         self, program: SimulationProgram, functions: Functions, once: bool = False
     ) -> CModel | PythonModel:
-        """Another program, compiled; routines that this one calls back are called back there, too. What is evaluated
+        """Another program, compiled; routines that this one calls back are called back there, too.
+        What is evaluated
         `once` in a while is made as soon as can be."""
         return c_model(program, functions, self._outside, speed="soon" if once else self._speed)
 
@@ -179,18 +221,25 @@ class CModel:
         return CModel(self.program, self.functions, self._outside, dae=True, speed=self._speed)
 
     def python_functions(self) -> Functions:
-        """Functions of all routines and tables; those in C or Fortran alone are wrapped where Python closes loops."""
+        """Functions of all routines and tables; those in C or Fortran alone are wrapped where
+        Python closes loops."""
         if self.program.loops is None:
             return self.functions
         pairs = zip(self.program.routines, self.functions, strict=True)
-        return tuple(f or wrap_user_function(self.program, r, self._wrap_compiled_function(r)) for r, f in pairs)
+        return tuple(
+            f or wrap_user_function(self.program, r, self._wrap_compiled_function(r))
+            for r, f in pairs
+        )
 
     def _wrap_compiled_function(self, routine: Any) -> Callable[..., Any]:
-        """A user function that is given in C or Fortran as a function of Python, for start and loops."""
+        """A user function that is given in C or Fortran as a function of Python, for start and
+        loops."""
         try:
             function = getattr(self._compiled.library, external_name(routine))
         except AttributeError:
-            raise BuildError(f"external '{routine.name}' is not seen outside of its text in C: is it static?") from None
+            raise BuildError(
+                f"external '{routine.name}' is not seen outside of its text in C: is it static?"
+            ) from None
         count = len(routine.returns)
         function.restype = None if count else ctypes.c_double
 

@@ -1,4 +1,5 @@
-"""Closed loops of a compiled program closed at a start, as `core/numeric/loop_constraints.py` does it in Python."""
+"""Closed loops of a compiled program closed at a start, as `core/numeric/loop_constraints.py` does
+it in Python."""
 
 from __future__ import annotations
 
@@ -13,14 +14,17 @@ from bellcrank.core.numeric.tuning import ASSEMBLY
 from bellcrank.simulation.backend.c_calls import CCalls
 from bellcrank.simulation.backend.c_runs import LoopCRun
 
-Spare = tuple[LoopCRun, Sequence[float], Sequence[float]]  # a job, with the parameters and constants it has
+Spare = tuple[
+    LoopCRun, Sequence[float], Sequence[float]
+]  # a job, with the parameters and constants it has
 
 
 class CAssembler:
-    """Starts of runs with parameters, constants and inputs as they are given; for one thread at a time.
+    """Starts of runs with parameters, constants and inputs as they are given; for one thread at a
+    time.
 
-    Each is found in a job that is taken from `spare` and put back there, a list that threads may share; not where
-    routines are called, whose jobs belong to one context.
+    Each is found in a job that is taken from `spare` and put back there, a list that threads may
+    share; not where routines are called, whose jobs belong to one context.
     """
 
     def __init__(
@@ -32,7 +36,11 @@ class CAssembler:
         spare: list[Spare] | None = None,
     ) -> None:
         self._calls, self._given = program_calls, (p, c, inputs)
-        is_private = spare is None or program_calls.compiled.python_functions or program_calls.compiled.memory_size
+        is_private = (
+            spare is None
+            or program_calls.compiled.python_functions
+            or program_calls.compiled.memory_size
+        )
         self._spare: list[Spare] = [] if is_private or spare is None else spare
 
     def _acquire_job(self) -> LoopCRun:
@@ -49,7 +57,9 @@ class CAssembler:
                 return run
         program = self._calls.program
         state = np.zeros(len(program.coordinates) + len(program.speeds))
-        new_run: LoopCRun = self._calls.new_run(RunSpec(1.0, 1.0, DEFAULT, state=state, p=p, c=c, inputs=inputs))
+        new_run: LoopCRun = self._calls.new_run(
+            RunSpec(1.0, 1.0, DEFAULT, state=state, p=p, c=c, inputs=inputs)
+        )
         return new_run
 
     def _release_job(self, run: LoopCRun) -> None:
@@ -58,13 +68,25 @@ class CAssembler:
         self._spare.append((run, p, c))
 
     def assemble(
-        self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray, nudges: int | None = None
+        self,
+        t: float,
+        q: np.ndarray,
+        u: np.ndarray,
+        free_q: np.ndarray,
+        free_u: np.ndarray,
+        nudges: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """A state on the constraints, changing only what is free; raises CannotClose where there is none."""
-        y, free = np.concatenate([q, u], dtype=float), np.concatenate([free_q, free_u], dtype=np.int32)
+        """A state on the constraints, changing only what is free; raises CannotClose where there is
+        none."""
+        y, free = (
+            np.concatenate([q, u], dtype=float),
+            np.concatenate([free_q, free_u], dtype=np.int32),
+        )
         run = self._acquire_job()
         run.job.t = t
-        row, residual, reverse = run.close_loops(y, free, ASSEMBLY.nudges if nudges is None else nudges)
+        row, residual, reverse = run.close_loops(
+            y, free, ASSEMBLY.nudges if nudges is None else nudges
+        )
         self._release_job(run)
         if row >= 0:
             loops = self._calls.program.loops
@@ -82,7 +104,8 @@ class CAssembler:
         return inverse_inertias
 
     def project_onto_branch(self, t: float, y: np.ndarray, weights: Weights) -> np.ndarray | None:
-        """A start brought onto a branch if it is in a singular configuration; None if it is singular and at rest."""
+        """A start brought onto a branch if it is in a singular configuration; None if it is
+        singular and at rest."""
         run = self._acquire_job()
         run.set_state(t, y)
         run.set_weights(weights)

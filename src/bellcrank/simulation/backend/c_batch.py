@@ -17,7 +17,12 @@ import numpy as np
 from bellcrank.codegen.c.batch_driver import FIGURES, driver
 from bellcrank.core.errors import InternalError
 from bellcrank.simulation.backend.c_runs import GIVEN, CRun
-from bellcrank.simulation.backend.c_structures import Array, Batch, array_address, check_structure_sizes
+from bellcrank.simulation.backend.c_structures import (
+    Array,
+    Batch,
+    array_address,
+    check_structure_sizes,
+)
 from bellcrank.simulation.backend.compiler import Compiler, default_flags, load_from_source
 
 ROOM = 256  # rows of a run between two looks at them
@@ -28,10 +33,10 @@ PENDING = -1  # the status of a run that has not ended
 class BatchInitialData:
     """What runs begin with, in equation units, a row for each run; a single row is that of all.
 
-    `inputs` are structures of C, a row of them for each run, whose arrays somebody else keeps; the `breaks` of a run
-    stand from `break_offsets` of it on. `weight_roots` of inverse inertias: of closed loops; `tolerances` allowed, and
-    sizes of states that count at most for them: of adaptive methods. `event_parameters` of parameters in events are in
-    units of the user.
+    `inputs` are structures of C, a row of them for each run, whose arrays somebody else keeps; the
+    `breaks` of a run stand from `break_offsets` of it on. `weight_roots` of inverse inertias: of
+    closed loops; `tolerances` allowed, and sizes of states that count at most for them: of adaptive
+    methods. `event_parameters` of parameters in events are in units of the user.
     """
 
     p: np.ndarray
@@ -46,7 +51,8 @@ class BatchInitialData:
 
 @dataclass(frozen=True)
 class OutputSelection:
-    """What is wanted of the rows: columns with the factors of their units, kinds of figures with a number each, and
+    """What is wanted of the rows: columns with the factors of their units, kinds of figures with a
+    number each, and
     `weighting_filters` of weightings."""
 
     histories: tuple[np.ndarray, np.ndarray]
@@ -57,17 +63,29 @@ class OutputSelection:
 
     @classmethod
     def from_columns(
-        cls, histories: list[tuple[int, float]], figures: list[tuple[int, float, str, float]], filters: np.ndarray
+        cls,
+        histories: list[tuple[int, float]],
+        figures: list[tuple[int, float, str, float]],
+        filters: np.ndarray,
     ) -> OutputSelection:
         def columns(listed: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-            return np.array([x[0] for x in listed], dtype=np.int64), np.array([x[1] for x in listed], dtype=float)
+            return np.array([x[0] for x in listed], dtype=np.int64), np.array(
+                [x[1] for x in listed], dtype=float
+            )
 
         kinds = np.array([FIGURES.index(x[2]) for x in figures], dtype=np.int32)
-        return cls(columns(histories), columns(figures), kinds, np.array([x[3] for x in figures], dtype=float), filters)
+        return cls(
+            columns(histories),
+            columns(figures),
+            kinds,
+            np.array([x[3] for x in figures], dtype=float),
+            filters,
+        )
 
 
 class BatchBuffers:
-    """Arrays that the runs fill: histories by channel, run and row; figures by figure and run; how each ended."""
+    """Arrays that the runs fill: histories by channel, run and row; figures by figure and run; how
+    each ended."""
 
     def __init__(self, n: int, n_times: int, n_states: int, selection: OutputSelection) -> None:
         self.histories = np.full((len(selection.histories[0]), n, n_times), np.nan)
@@ -76,7 +94,10 @@ class BatchBuffers:
         self.steps_done = np.zeros(n, dtype=np.int64)
         self.nonfinite_states = np.full((n, n_states), np.nan)
         self.stop_request = np.zeros(1, dtype=np.int32)
-        self.stopped_by, self.stopped_at = np.zeros(n, dtype=np.int32), np.full(n, np.nan)  # events, and when (s)
+        self.stopped_by, self.stopped_at = (
+            np.zeros(n, dtype=np.int32),
+            np.full(n, np.nan),
+        )  # events, and when (s)
 
 
 def row_stride(array: np.ndarray) -> int:
@@ -101,7 +122,8 @@ def initial_arrays(run: CRun) -> dict[str, np.ndarray]:
 def make_batch_struct(
     initial: BatchInitialData, selection: OutputSelection, results: BatchBuffers
 ) -> tuple[Any, list[Any]]:
-    """The structure that C reads, without what belongs to one thread, and the arrays that must live as long."""
+    """The structure that C reads, without what belongs to one thread, and the arrays that must live
+    as long."""
     n, n_times = len(results.status), results.histories.shape[2]
 
     arrays: dict[str, np.ndarray] = {
@@ -130,12 +152,19 @@ def make_batch_struct(
         "stopped_at": results.stopped_at,
     }
     batch = Batch(
-        n=n, p_apart=row_stride(initial.p), y_apart=row_stride(initial.y), inputs_apart=row_stride(initial.inputs),
-        roots_apart=row_stride(initial.weight_roots), errors_apart=row_stride(initial.tolerances),
+        n=n,
+        p_apart=row_stride(initial.p),
+        y_apart=row_stride(initial.y),
+        inputs_apart=row_stride(initial.inputs),
+        roots_apart=row_stride(initial.weight_roots),
+        errors_apart=row_stride(initial.tolerances),
         values_apart=row_stride(initial.event_parameters),
         breaks_apart=0 if len(initial.break_offsets) == 2 else 1,
-        n_states=initial.y.shape[1], n_kept=len(results.histories), n_times=n_times, n_figures=len(results.metrics),
-    )  # fmt: skip
+        n_states=initial.y.shape[1],
+        n_kept=len(results.histories),
+        n_times=n_times,
+        n_figures=len(results.metrics),
+    )
     for name, array in arrays.items():
         if not array.flags.c_contiguous:
             raise InternalError(f"the array {name} of many runs is not in one piece")
@@ -144,7 +173,8 @@ def make_batch_struct(
 
 
 class CompiledBatchWorker:
-    """One thread's part of many runs, by way of a run of the program that is ready but has not begun."""
+    """One thread's part of many runs, by way of a run of the program that is ready but has not
+    begun."""
 
     def __init__(
         self,
@@ -159,11 +189,19 @@ class CompiledBatchWorker:
         self._batch, self._held = make_batch_struct(initial, selection, results)
         block, rows = row_buffer(run)
         fresh = initial_arrays(run)
-        arrays = [Array(array_address(run.arrays[name]), array_address(a), a.size) for name, a in fresh.items()]
+        arrays = [
+            Array(array_address(run.arrays[name]), array_address(a), a.size)
+            for name, a in fresh.items()
+        ]
         listed = (Array * max(len(arrays), 1))(*arrays)
         b = self._batch
         b.n_coordinates, b.n_constants = len(program.coordinates), len(program.constants.statements)
-        b.width, b.block, b.arrays, b.n_arrays = run.width, block, ctypes.addressof(listed), len(arrays)
+        b.width, b.block, b.arrays, b.n_arrays = (
+            run.width,
+            block,
+            ctypes.addressof(listed),
+            len(arrays),
+        )
         run.job.rows = array_address(rows)
         self._held += [rows, fresh, listed]
 
@@ -171,7 +209,9 @@ class CompiledBatchWorker:
         """Runs from number `first` to before `last`."""
         model = self._run.calls.library
         b = self._batch
-        b.run, b.constants = (ctypes.cast(f, ctypes.c_void_p).value for f in (model.run, model.constants))
+        b.run, b.constants = (
+            ctypes.cast(f, ctypes.c_void_p).value for f in (model.run, model.constants)
+        )
         began = time.perf_counter()
         self._library.run_many(ctypes.byref(self._batch), ctypes.byref(self._run.job), first, last)
         self._run.calls.libraries.add_run_time(time.perf_counter() - began)

@@ -1,4 +1,5 @@
-"""Calls of a compiled program: single evaluations, and user functions that are called back from C."""
+"""Calls of a compiled program: single evaluations, and user functions that are called back from
+C."""
 
 from __future__ import annotations
 
@@ -13,7 +14,12 @@ import numpy as np
 from bellcrank.codegen.c.functions import C_NAMES
 from bellcrank.core.numeric.run_spec import At, ProgramInput, RunSpec
 from bellcrank.program.program import SimulationProgram
-from bellcrank.simulation.backend.c_structures import NO_EXTERNAL, External, Externals, array_address
+from bellcrank.simulation.backend.c_structures import (
+    NO_EXTERNAL,
+    External,
+    Externals,
+    array_address,
+)
 from bellcrank.simulation.backend.external import call_routine
 from bellcrank.simulation.backend.interrupts import PythonCallbacks
 from bellcrank.simulation.backend.libraries import LibraryVariants
@@ -22,8 +28,8 @@ from bellcrank.simulation.backend.protocol import Functions
 
 @dataclass(frozen=True)
 class CompiledProgram:
-    """A program with its libraries. `python_functions`: place and number of arguments of routines that are not in
-    it."""
+    """A program with its libraries. `python_functions`: place and number of arguments of routines
+    that are not in it."""
 
     program: SimulationProgram
     variants: LibraryVariants
@@ -31,7 +37,9 @@ class CompiledProgram:
     memory_size: int
     run: Callable[[Any, RunSpec], Any]
     assembler: Callable[..., Any] | None = None  # of closed loops
-    array_cache: dict[str, tuple[Sequence[float], Any]] = field(default_factory=dict)  # arrays of the last parameters
+    array_cache: dict[str, tuple[Sequence[float], Any]] = field(
+        default_factory=dict
+    )  # arrays of the last parameters
     layouts: dict[type, Any] = field(default_factory=dict)  # of arrays, by kinds of runs
 
     @property
@@ -41,14 +49,18 @@ class CompiledProgram:
 
 
 class CCalls:
-    """Calls of a compiled program with memories of their own; those that remember have `writable_phase`, set for each
-    call."""
+    """Calls of a compiled program with memories of their own; those that remember have
+    `writable_phase`, set for each call."""
 
     name = "c"
     supports_events = True  # do runs look for events themselves?
 
     def __init__(self, compiled: CompiledProgram, functions: Functions) -> None:
-        self.compiled, self.program, self.libraries = compiled, compiled.program, compiled.variants.latest
+        self.compiled, self.program, self.libraries = (
+            compiled,
+            compiled.program,
+            compiled.variants.latest,
+        )
         self._since = len(self.libraries.speeds) - 1
         self._called = [(functions[index], count) for index, count in compiled.python_functions]
         self._callback = External(self._external_callback) if self._called else NO_EXTERNAL
@@ -140,7 +152,9 @@ class CCalls:
     # ---- user functions
 
     def _external_callback(self, number: int, live: int, arguments: Any, values: Any) -> int:
-        return self.callbacks.run_guarded(call_routine, *self._called[number], live, arguments, values)
+        return self.callbacks.run_guarded(
+            call_routine, *self._called[number], live, arguments, values
+        )
 
     def new_externals(self, memory: np.ndarray) -> Any:
         """User functions with a memory of their own for those in C."""
@@ -155,10 +169,18 @@ class CCalls:
         return self.compiled.run(self, spec)
 
     def new_assembler(
-        self, p: Sequence[float], c: Sequence[float], inputs: Sequence[ProgramInput], spare: list[Any] | None
+        self,
+        p: Sequence[float],
+        c: Sequence[float],
+        inputs: Sequence[ProgramInput],
+        spare: list[Any] | None,
     ) -> Any:
         """What closes loops at a start; None if there are none."""
-        return None if self.compiled.assembler is None else self.compiled.assembler(self, p, c, inputs, spare)
+        return (
+            None
+            if self.compiled.assembler is None
+            else self.compiled.assembler(self, p, c, inputs, spare)
+        )
 
 
 def _array(values: Sequence[float]) -> Any:

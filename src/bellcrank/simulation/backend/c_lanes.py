@@ -26,12 +26,20 @@ class LaneLibrary:
     """A program compiled to run several runs in lanes, in some numbers; `count` says how many."""
 
     def __init__(
-        self, program: SimulationProgram, compiler: Compiler, number: NumberType, events: EmittedEvents | None = None
+        self,
+        program: SimulationProgram,
+        compiler: Compiler,
+        number: NumberType,
+        events: EmittedEvents | None = None,
     ) -> None:
-        is_generated = all(r.formulas is not None for r in program.externals)  # code of users is loaded once
+        is_generated = all(
+            r.formulas is not None for r in program.externals
+        )  # code of users is loaded once
         tables = table_numbers(program.tables) if program.tables and is_generated else None
         source = lanes_source(program, number=number, events=events, table_data=tables is not None)
-        self.library = load_from_source(source, compiler, lanes_flags(compiler, len(source)), (), is_generated, tables)
+        self.library = load_from_source(
+            source, compiler, lanes_flags(compiler, len(source)), (), is_generated, tables
+        )
         check_batch_size(self.library)
         self.library.lane_count.restype = ctypes.c_int64
         self.library.run_lanes.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
@@ -61,5 +69,9 @@ class LaneDriver:
 
 def set_step_fields(batch: Any, spec: RunSpec) -> None:
     """Reports a batch the steps of its runs."""
-    batch.method, batch.total, batch.every = method_number(spec.method), spec.n_steps, spec.output_every
+    batch.method, batch.total, batch.every = (
+        method_number(spec.method),
+        spec.n_steps,
+        spec.output_every,
+    )
     batch.h, batch.t_start, batch.t_end = spec.step, spec.t_start, spec.t_end

@@ -1,4 +1,5 @@
-"""Runs of a compiled program: plain ones, with closed loops, by other methods for constraints, with rigid wheels."""
+"""Runs of a compiled program: plain ones, with closed loops, by other methods for constraints, with
+rigid wheels."""
 
 from __future__ import annotations
 
@@ -29,7 +30,13 @@ from bellcrank.core.numeric.run_spec import (
 from bellcrank.core.numeric.step_statistics import StepStatistics
 from bellcrank.core.numeric.tuning import LOOPS
 from bellcrank.simulation.backend.c_calls import CCalls
-from bellcrank.simulation.backend.c_structures import NO_FUNCTION, Function, InputSignal, Job, array_address
+from bellcrank.simulation.backend.c_structures import (
+    NO_FUNCTION,
+    Function,
+    InputSignal,
+    Job,
+    array_address,
+)
 
 FIRST_PAUSE = 1000  # steps of a run with an adaptive method up to its first look at the keyboard
 PAUSE_SECONDS = 0.1  # between two others
@@ -37,22 +44,33 @@ EVENT_ROWS = 200  # that events add to a block of steps before it pauses
 WHEEL_MODES = 11  # numbers of a rigid wheel, as in rigid.c
 MOST_PASSAGES = 1000  # near singular configurations, in one block of steps
 BEGUN, AGAIN = 1, 2  # of a job: as in run.c
-COUNTED = ("steps", "rejected", "evaluations", "shortest", "longest", "fastest", "slowed", "held", "pace")
+COUNTED = (
+    "steps",
+    "rejected",
+    "evaluations",
+    "shortest",
+    "longest",
+    "fastest",
+    "slowed",
+    "held",
+    "pace",
+)
 NO_BREAKS = np.zeros(1)
 NO_BREAKS_AT = array_address(NO_BREAKS)
 GIVEN = ("p", "c", "breaks", "bad", "told", "depths")  # arrays that are a run's own
 
 
 class RunArrayLayout(NamedTuple):
-    """The arrays that every run of a program has, one behind the other in one room: what stands there before anything
-    is given, and where each begins and ends."""
+    """The arrays that every run of a program has, one behind the other in one room: what stands
+    there before anything is given, and where each begins and ends."""
 
     initial_values: np.ndarray
     places: dict[str, tuple[int, int]]
 
 
 class RunArrays(dict[str, np.ndarray]):
-    """What C reads and writes, by name; arrays in the `room` of a run are made when they are asked for."""
+    """What C reads and writes, by name; arrays in the `room` of a run are made when they are asked
+    for."""
 
     def __init__(self, room: np.ndarray, ranges: dict[str, tuple[int, int]]) -> None:
         self._room, self._places = room, ranges
@@ -70,7 +88,8 @@ class RunArrays(dict[str, np.ndarray]):
 
 
 class CRun:
-    """A run in C. Rows hold time, states, outputs and inputs of the recorded steps; `state` is the last good one."""
+    """A run in C. Rows hold time, states, outputs and inputs of the recorded steps; `state` is the
+    last good one."""
 
     shares_memory: ClassVar[bool] = True  # may C be given addresses?
     checkpoint_fields: ClassVar[tuple[str, ...]] = (
@@ -89,16 +108,31 @@ class CRun:
         self.memory = np.zeros(len(program_calls.memory))
         self._externals = program_calls.new_externals(self.memory)
         self._job = job = Job()  # fields one by one, which is soonest done
-        job.method, job.total, job.every, job.h = method_number(spec.method), spec.n_steps, spec.output_every, spec.step
-        job.t_end, job.t_start, job.t = spec.t_end, spec.t_start, spec.step_start(spec.first_step + 1)
-        job.with_inputs, job.function, job.inputs = 1, self._function, ctypes.addressof(self.signals)
+        job.method, job.total, job.every, job.h = (
+            method_number(spec.method),
+            spec.n_steps,
+            spec.output_every,
+            spec.step,
+        )
+        job.t_end, job.t_start, job.t = (
+            spec.t_end,
+            spec.t_start,
+            spec.step_start(spec.first_step + 1),
+        )
+        job.with_inputs, job.function, job.inputs = (
+            1,
+            self._function,
+            ctypes.addressof(self.signals),
+        )
         job.externals = ctypes.addressof(self._externals)
         self._arrays = self._make_array_block(spec)
         self.state = self._arrays["y"]
         job.n_breaks, job.breaks = len(spec.breaks), NO_BREAKS_AT
         if spec.breaks:
             self._attach_arrays(breaks=np.array([*spec.breaks, 0.0]))
-        self._width = 1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
+        self._width = (
+            1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
+        )
         self.status, self.problem, self.steps_done = FINISHED, "", spec.first_step
         self.rows = np.empty(0)
         self.singular_passages: list[SingularityPassage] = []
@@ -115,7 +149,9 @@ class CRun:
         work, x = np.zeros(self.calls.workspace_size()), spec.tolerances
         atol, caps = (np.array([*x, 0.0]) for x in (x.atol, x.size_caps))
         self._attach_arrays(times=np.array(spec.output_time_grid), atol=atol, caps=caps, work=work)
-        self._attach_arrays(groups=np.array(x.unit_groups, dtype=np.int64), largest=np.zeros(len(atol)))
+        self._attach_arrays(
+            groups=np.array(x.unit_groups, dtype=np.int64), largest=np.zeros(len(atol))
+        )
         self._job.rtol, self._job.most, self._job.pause, self._job.look = (
             x.rtol,
             spec.max_steps,
@@ -137,12 +173,18 @@ class CRun:
             self._arrays[name] = array
 
     def _default_arrays(self, spec: RunSpec) -> dict[str, list[float]]:
-        """What the arrays that every run has begin with; what is given (`_given_numbers`) stands in the first."""
+        """What the arrays that every run has begin with; what is given (`_given_numbers`) stands in
+        the first."""
         zeros = [0.0] * len(spec.state)
         return {
-            "y": zeros, "p": [0.0] * (len(spec.p) + 1), "c": [0.0] * (len(spec.c) + 1), "k": zeros, "old": zeros,
-            "bad": [math.nan] * len(zeros), "kept": [0.0] * (len(self._program.inputs) - len(spec.inputs) + 1),
-        }  # fmt: skip
+            "y": zeros,
+            "p": [0.0] * (len(spec.p) + 1),
+            "c": [0.0] * (len(spec.c) + 1),
+            "k": zeros,
+            "old": zeros,
+            "bad": [math.nan] * len(zeros),
+            "kept": [0.0] * (len(self._program.inputs) - len(spec.inputs) + 1),
+        }
 
     def _given_numbers(self, spec: RunSpec) -> list[float]:
         """What is given, in the order of the first arrays."""
@@ -201,19 +243,34 @@ class CRun:
 
     @property
     def time(self) -> float:
-        return self.spec.step_end(self.steps_done) if self.spec.output_time_grid is None else float(self._job.t)
+        return (
+            self.spec.step_end(self.steps_done)
+            if self.spec.output_time_grid is None
+            else float(self._job.t)
+        )
 
     @property
     def statistics(self) -> StepStatistics:
         """What the steps took that a method chose."""
         j = self._job
-        figures = (j.steps, j.rejected, j.evaluations, j.shortest, j.longest, j.slopes, j.factors, j.failures)
+        figures = (
+            j.steps,
+            j.rejected,
+            j.evaluations,
+            j.shortest,
+            j.longest,
+            j.slopes,
+            j.factors,
+            j.failures,
+        )
         stiff = (j.fastest, j.slowed, bool(j.held), j.pace, j.backs, j.went_back)
         return StepStatistics(j.most, *figures, *stiff, j.culprit, j.excess, self.nonfinite_state)
 
     def save(self) -> Checkpoint:
         """What a run that continues from here takes over."""
-        arrays = {name: a.copy() for name, a in self._arrays.materialize().items() if name not in GIVEN}
+        arrays = {
+            name: a.copy() for name, a in self._arrays.materialize().items() if name not in GIVEN
+        }
         fields = {name: _field_value(getattr(self._job, name)) for name in self.checkpoint_fields}
         return Checkpoint(
             self.sampled_values.copy(),
@@ -240,12 +297,18 @@ class CRun:
         self._arrays["p"][:-1], self._arrays["c"][:-1] = p, c
 
     def reinitialize(self, state: np.ndarray, p: Sequence[float], c: Sequence[float]) -> None:
-        """Begins as it did, from another state and with other parameters; of runs without loops and wheels."""
+        """Begins as it did, from another state and with other parameters; of runs without loops and
+        wheels."""
         self.state[:] = state
         self.set_parameters(p, c)
         for array in (self.rates, self._sampled_array, self.memory):
             array[:] = 0.0
-        job, self.steps_done, self.status, self.problem = self._job, self.spec.first_step, FINISHED, ""
+        job, self.steps_done, self.status, self.problem = (
+            self._job,
+            self.spec.first_step,
+            FINISHED,
+            "",
+        )
         job.begun, job.status, job.reached, job.t = (
             0,
             FINISHED,
@@ -254,15 +317,23 @@ class CRun:
         )
 
     def advance(self, last: int) -> np.ndarray:
-        """Continues to step `last`, or as far as it comes before it pauses; the rows recorded on the way."""
+        """Continues to step `last`, or as far as it comes before it pauses; the rows recorded on
+        the way."""
         first = self.steps_done
         count = last // self.spec.output_every - first // self.spec.output_every + 2
         if self.event_monitor is not None:
             count += EVENT_ROWS
-            if self.spec.output_time_grid is not None:  # a step with an event in it records all rows up to that
+            if (
+                self.spec.output_time_grid is not None
+            ):  # a step with an event in it records all rows up to that
                 count += self.spec.n_steps - last
         rows = np.empty((count, self._width))
-        self._job.first, self._job.last, self._job.filled, self._job.most_rows = first, last, 0, count
+        self._job.first, self._job.last, self._job.filled, self._job.most_rows = (
+            first,
+            last,
+            0,
+            count,
+        )
         self.set_row_buffer(rows)
         began = time.perf_counter()
         self.status = self.call_kernel("run")
@@ -270,7 +341,9 @@ class CRun:
         self.calls.add_run_time(seconds)
         if self.spec.output_time_grid is not None:
             pause_factor = PAUSE_SECONDS / max(seconds, 1e-9)
-            self._job.pause = max(1, min(int(self._job.pause * min(pause_factor, 2.0)), self._job.most))
+            self._job.pause = max(
+                1, min(int(self._job.pause * min(pause_factor, 2.0)), self._job.most)
+            )
         self.update_status(self.status)
         return rows[: self._job.filled]
 
@@ -285,7 +358,9 @@ class CRun:
     def call_kernel(self, name: str, *arguments: Any) -> int:
         """Calls a function of the kernel for this run; given are numbers, arrays or None."""
         function = getattr(self.calls.library, name)
-        c_arguments = [ctypes.c_void_p(array_address(x)) if isinstance(x, np.ndarray) else x for x in arguments]
+        c_arguments = [
+            ctypes.c_void_p(array_address(x)) if isinstance(x, np.ndarray) else x for x in arguments
+        ]
         c_arguments = [ctypes.c_double(x) if isinstance(x, float) else x for x in c_arguments]
         return int(self.call_c(lambda: function(ctypes.byref(self._job), *c_arguments)))
 
@@ -294,11 +369,16 @@ class CRun:
     ) -> np.ndarray | None:
         """Look for events in a step of SciPy that ends at t, after `steps_done` output times.
 
-        Return the row before the event that ends the step, and the row after it if it has an action; None without one.
+        Return the row before the event that ends the step, and the row after it if it has an
+        action; None without one.
         """
         rows = np.empty((4, self._width))
         self._sampled_array[:-1], self.memory[:] = sampled_values, memory
-        self._job.t, self._job.reached, self._job.total = t, steps_done, len(self._arrays["times"]) - 1
+        self._job.t, self._job.reached, self._job.total = (
+            t,
+            steps_done,
+            len(self._arrays["times"]) - 1,
+        )
         self.set_row_buffer(rows)
         return rows[: self._job.filled] if self.call_kernel("look_at_step") else None
 
@@ -329,7 +409,8 @@ class CRun:
 
 
 class LoopCRun(CRun):
-    """A run in C whose loops are kept closed. `singular_passages`: visits near singular configurations."""
+    """A run in C whose loops are kept closed. `singular_passages`: visits near singular
+    configurations."""
 
     checkpoint_fields = (
         *CRun.checkpoint_fields,
@@ -380,7 +461,9 @@ class LoopCRun(CRun):
 
     def advance(self, last: int) -> np.ndarray:
         rows, job = super().advance(last), self._job
-        self._over += map(self._make_passage, self._visits[: min(job.n_passages, MOST_PASSAGES)].tolist())
+        self._over += map(
+            self._make_passage, self._visits[: min(job.n_passages, MOST_PASSAGES)].tolist()
+        )
         job.n_passages = 0
         self.singular_passages = [*self._over]
         if 0.0 <= job.visit[1] < LOOPS.near:
@@ -402,22 +485,35 @@ class LoopCRun(CRun):
             np.sqrt(w, out=root)
 
     def close_loops(self, y: np.ndarray, free: np.ndarray, nudges: int) -> tuple[int, float, bool]:
-        """Brings a state onto the constraints: -1 or the row that stays open, its residual, is a direction reversed?"""
+        """Brings a state onto the constraints: -1 or the row that stays open, its residual, is a
+        direction reversed?"""
         residual, reverse = ctypes.c_double(), ctypes.c_int()
-        arguments = array_address(y), array_address(free), nudges, ctypes.addressof(residual), ctypes.addressof(reverse)
-        row = self.call_c(lambda: self.calls.libraries.current.assemble(self.job_address, *arguments))
+        arguments = (
+            array_address(y),
+            array_address(free),
+            nudges,
+            ctypes.addressof(residual),
+            ctypes.addressof(reverse),
+        )
+        row = self.call_c(
+            lambda: self.calls.libraries.current.assemble(self.job_address, *arguments)
+        )
         return row, residual.value, bool(reverse.value)
 
     def compute_weights(self) -> None:
         """Takes the weights at its state."""
         job = self._job
         self.call_c(
-            lambda: self.calls.libraries.current.compute_weights(self.job_address, job.y, job.root_q, job.root_u)
+            lambda: self.calls.libraries.current.compute_weights(
+                self.job_address, job.y, job.root_q, job.root_u
+            )
         )
 
     def project_onto_branch(self) -> int:
         """Brings its state onto a branch; the status."""
-        return int(self.call_c(lambda: self.calls.libraries.current.project_onto_branch(self.job_address)))
+        return int(
+            self.call_c(lambda: self.calls.libraries.current.project_onto_branch(self.job_address))
+        )
 
     def set_state(self, t: float, state: np.ndarray) -> None:
         """Takes a time and state, with nothing behind it."""
@@ -476,8 +572,13 @@ class RigidCRun(CRun):
         return self.take_raised_wheels()
 
     def take_raised_wheels(self) -> dict[str, float]:
-        """Wheels that were moved out of the ground since this was asked last, and how deep they were."""
-        depths = {name: d for name, d in zip(self.spec.wheels, self._depths.tolist(), strict=True) if d > 0}
+        """Wheels that were moved out of the ground since this was asked last, and how deep they
+        were."""
+        depths = {
+            name: d
+            for name, d in zip(self.spec.wheels, self._depths.tolist(), strict=True)
+            if d > 0
+        }
         self._depths[:] = 0.0
         return depths
 
@@ -491,7 +592,9 @@ class RigidCRun(CRun):
         count, self._job.n_told = self._job.n_told, 0
         for t, wheel, kind in self._room[:count].tolist():
             if self.spec.wheel_callback is not None:
-                self.spec.wheel_callback(f"{self.spec.wheels[int(wheel)]} {self.KINDS[int(kind)]}", t)
+                self.spec.wheel_callback(
+                    f"{self.spec.wheels[int(wheel)]} {self.KINDS[int(kind)]}", t
+                )
 
 
 def _field_value(value: Any) -> Any:
@@ -501,8 +604,14 @@ def _field_value(value: Any) -> Any:
 
 def to_input_struct(source: ProgramInput) -> InputSignal:
     """An input as C knows it; the arrays stay those of the input."""
-    result = InputSignal(kind=NUMBERED.index(source.kind), rate=source.derivative, scale=source.scale)
+    result = InputSignal(
+        kind=NUMBERED.index(source.kind), rate=source.derivative, scale=source.scale
+    )
     result.a[: len(source.coefficients)] = source.coefficients
     if source.points is not None and source.pieces is not None:
-        result.n, result.x, result.pieces = len(source.points), source.points.ctypes.data, source.pieces.ctypes.data
+        result.n, result.x, result.pieces = (
+            len(source.points),
+            source.points.ctypes.data,
+            source.pieces.ctypes.data,
+        )
     return result

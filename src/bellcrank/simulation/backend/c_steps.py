@@ -1,4 +1,5 @@
-"""A compiled run that continues step by step, at the price of a call: what C reads and writes is bound once."""
+"""A compiled run that continues step by step, at the price of a call: what C reads and writes is
+bound once."""
 
 from __future__ import annotations
 
@@ -14,13 +15,17 @@ from bellcrank.simulation.backend.c_structures import InputSignal, array_address
 SHORT = 64  # steps for which other threads wait
 NEVER = 2**62  # rows: C records the last step of a call alone
 BLOCK_SECONDS = 0.1  # between two looks at the keyboard
-_VALUE = InputSignal.a.offset // 8  # place of a signal's first number among the doubles of its structure
+_VALUE = (
+    InputSignal.a.offset // 8
+)  # place of a signal's first number among the doubles of its structure
 
 
 class CompiledStepDriver:
-    """Steps of a run that was made ready. `row`: time, state, outputs and inputs of the state reached.
+    """Steps of a run that was made ready. `row`: time, state, outputs and inputs of the state
+    reached.
 
-    `call(at, n)` takes up to SHORT steps and returns the status, where nothing is called back (`calls_python`).
+    `call(at, n)` takes up to SHORT steps and returns the status, where nothing is called back
+    (`calls_python`).
     """
 
     accepts_constants: bool = True  # can inputs be given other values between steps?
@@ -78,7 +83,8 @@ class CompiledStepDriver:
         self.run.update_status(self.job.status)
 
     def discard_failed_step(self) -> None:
-        """Leaves the step that failed: the row is that of the last good state, as far as it can be found again."""
+        """Leaves the step that failed: the row is that of the last good state, as far as it can be
+        found again."""
         job, status = self.job, self.job.status
         job.reached -= 1
         self.row[0], self.row[1 : 1 + len(self.run.state)] = job.t, self.run.state
@@ -89,7 +95,8 @@ class CompiledStepDriver:
         job.begun, job.status = BEGUN, status
 
     def recover_from_error(self) -> bool:
-        """Steps were left by an error in Python. Can the run continue? Its row is then to be found again."""
+        """Steps were left by an error in Python. Can the run continue? Its row is then to be found
+        again."""
         if self.job.status:
             self.discard_failed_step()
             return False
@@ -97,7 +104,8 @@ class CompiledStepDriver:
         return True
 
     def set_constant(self, indices: Sequence[int], value: float, reevaluate: bool = True) -> None:
-        """Set constant inputs to a value; `reevaluate`: find the state derivatives and outputs again."""
+        """Set constant inputs to a value; `reevaluate`: find the state derivatives and outputs
+        again."""
         for index in indices:
             self._values[index] = value
         if reevaluate:
@@ -116,7 +124,8 @@ class CompiledStepDriver:
 
 
 class BatchStepDriver:
-    """Several runs of one model that continue together; `rows`: those of their states, one for each."""
+    """Several runs of one model that continue together; `rows`: those of their states, one for
+    each."""
 
     def __init__(self, members: Sequence[CompiledStepDriver], rows: np.ndarray) -> None:
         self._jobs = np.zeros(len(members), dtype=np.uintp)
@@ -132,7 +141,13 @@ class BatchStepDriver:
         step, set_inputs = library.steps_of_all, library.set_of_all
         step.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
         step.restype = ctypes.c_int64
-        set_inputs.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
+        set_inputs.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_int64,
+            ctypes.c_int64,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ]
         set_inputs.restype = None
         self._step, self._set = step, set_inputs
 
@@ -142,13 +157,18 @@ class BatchStepDriver:
         member.move_row_to(row)
 
     def take_steps(self, n: int, first: int, last: int) -> int:
-        """Takes n steps of the runs from number `first` to before `last`, 0: settles them; how many have failed."""
+        """Takes n steps of the runs from number `first` to before `last`, 0: settles them; how many
+        have failed."""
         return int(self._step(self._jobs[first:].ctypes.data, last - first, n))
 
     def set_constants(self, indices: np.ndarray, values: np.ndarray) -> None:
         """Gives other values to constant inputs, a row for each run."""
         self._set(
-            array_address(self._jobs), len(self._jobs), len(indices), array_address(indices), array_address(values)
+            array_address(self._jobs),
+            len(self._jobs),
+            len(indices),
+            array_address(indices),
+            array_address(values),
         )
 
 

@@ -59,7 +59,8 @@ def record_dtype(file: str, name: str) -> np.dtype[Any]:
 
 
 def array_address(array: np.ndarray) -> int:
-    """Where an array begins that is contiguous and may be written to: sooner found than by the array itself."""
+    """Where an array begins that is contiguous and may be written to: sooner found than by the
+    array itself."""
     if not array.size:
         return array.ctypes.data
     return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
@@ -72,6 +73,7 @@ def check_structure_sizes(library: Any) -> None:
     for kind, size in zip((Job, InputSignal, Externals, Events), sizes, strict=True):
         if ctypes.sizeof(kind) != size:
             raise InternalError(
-                f"{kind.__name__} has {size} bytes in the compiled program and {ctypes.sizeof(kind)} where it is "
+                f"{kind.__name__} has {size} bytes in the compiled program and "
+                f"{ctypes.sizeof(kind)} where it is "
                 "called from"
             )

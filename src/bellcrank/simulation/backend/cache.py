@@ -1,8 +1,10 @@
-"""Files kept by content: CACHE/KEY/library.so (or another name), and next to it the digest of what was made.
+"""Files kept by content: CACHE/KEY/library.so (or another name), and next to it the digest of what
+was made.
 
-A library is made in a separate folder, which is then moved to its place, so that any number of processes may make
-the same one at the same time, and one that is killed leaves nothing half done. It is used only if this user alone can
-have written it (`core.files.trusted`) and its digest is the one next to it, and made again if not.
+A library is made in a separate folder, which is then moved to its place, so that any number of
+processes may make the same one at the same time, and one that is killed leaves nothing half done.
+It is used only if this user alone can have written it (`core.files.trusted`) and its digest is the
+one next to it, and made again if not.
 """
 
 from __future__ import annotations
@@ -35,21 +37,25 @@ YOUNG, OLD = (
 
 
 def cache_folder() -> Path | None:
-    """BELLCRANK_CACHE, else the folder bellcrank in XDG_CACHE_HOME, else in ~/.cache; None for a user without home."""
+    """BELLCRANK_CACHE, else the folder bellcrank in XDG_CACHE_HOME, else in ~/.cache; None for a
+    user without home."""
     if path := os.environ.get("BELLCRANK_CACHE"):
         return Path(path).absolute()
     base = os.environ.get("XDG_CACHE_HOME", "")
     if base and not os.path.isabs(base):
         issue_warning(f"XDG_CACHE_HOME={base!r} is not used: it must be an absolute path")
         base = ""
-    home = os.path.expanduser("~")  # stays "~" where there is neither HOME nor an entry of this user
+    home = os.path.expanduser(
+        "~"
+    )  # stays "~" where there is neither HOME nor an entry of this user
     if not base and not os.path.isabs(home):
         return None
     return (Path(base) if base else Path(home) / ".cache") / "bellcrank"
 
 
 def usable_folder() -> Path:
-    """The cache folder, made where it is missing; or one for this process alone, with a warning that says why."""
+    """The cache folder, made where it is missing; or one for this process alone, with a warning
+    that says why."""
     return _usable_or_temporary(cache_folder())
 
 
@@ -59,7 +65,8 @@ def cached_file(key: str, folder: Path, name: str = LIBRARY) -> Path | None:
 
 
 def read_cached(key: str, folder: Path, name: str = LIBRARY) -> bytes | None:
-    """What the file of a key holds, if it is there, whole, and written by this user. `folder`: a `usable_folder`."""
+    """What the file of a key holds, if it is there, whole, and written by this user. `folder`: a
+    `usable_folder`."""
     return _trusted_content(folder / key, name)
 
 
@@ -72,7 +79,8 @@ def remove_key(key: str, folder: Path) -> None:
 def get_or_make_file(
     key: str, build_file: Callable[[Path], Path], folder: Path | None = None, name: str = LIBRARY
 ) -> Path:
-    """The file of a key, from the cache or made now: `build_file` makes it in a folder and returns its path there.
+    """The file of a key, from the cache or made now: `build_file` makes it in a folder and returns
+    its path there.
 
     `folder` is what `usable_folder` has returned, if it was asked before.
     """
@@ -81,7 +89,9 @@ def get_or_make_file(
     if _trusted_content(target, name) is not None:
         return target / name
     if os.path.lexists(target):
-        issue_warning(f"{target / name} in the cache is not the one that was put there: it is made again")
+        issue_warning(
+            f"{target / name} in the cache is not the one that was put there: it is made again"
+        )
     _remove_stale_builds(folder)
     with _build_folder(folder) as work:
         built_path = build_file(work)
@@ -96,7 +106,9 @@ def get_or_make_file(
         try:
             _move_into_cache(staging, target, name)
         except OSError as error:
-            raise BuildError(f"the compiled model cannot be put into {folder}: {error.strerror or error}") from None
+            raise BuildError(
+                f"the compiled model cannot be put into {folder}: {error.strerror or error}"
+            ) from None
     return target / name
 
 
@@ -137,7 +149,8 @@ def limit_cache_size(folder: Path) -> None:
 def _move_into_cache(staging: Path, target: Path, name: str) -> None:
     """Moves a library to its place, unless another process has put a good one there meanwhile.
 
-    What is wrong there is moved away, not removed bit by bit: another process may put its own in between.
+    What is wrong there is moved away, not removed bit by bit: another process may put its own in
+    between.
     """
     for attempt in range(ATTEMPTS):
         try:
@@ -171,7 +184,8 @@ def _digest(content: bytes) -> str:
 
 
 def _usable_or_temporary(folder: Path | None) -> Path:
-    """The folder, made where it is missing; or one for this process alone, with a warning that says why."""
+    """The folder, made where it is missing; or one for this process alone, with a warning that says
+    why."""
     if folder is None:
         reason, folder_text = (
             "there is no home folder (set HOME, or BELLCRANK_CACHE to a folder of yours)",
@@ -185,7 +199,8 @@ def _usable_or_temporary(folder: Path | None) -> Path:
             reason = folder_access_problem(folder)
             if reason:
                 reason += (
-                    ", so that what is in it may be theirs (delete it, and it is made afresh, or set BELLCRANK_CACHE)"
+                    ", so that what is in it may be theirs (delete it, and it is made afresh, "
+                    "or set BELLCRANK_CACHE)"
                 )
             elif not os.access(folder, os.W_OK):
                 reason = "it cannot be written"
@@ -194,12 +209,14 @@ def _usable_or_temporary(folder: Path | None) -> Path:
     if folder is not None and not reason:
         return folder
     issue_warning(
-        f"the cache folder {folder_text} is not used: {reason}; compiled models are kept for this process only"
+        f"the cache folder {folder_text} is not used: {reason}; compiled models are kept "
+        f"for this process only"
     )
     private_folder = Path(_process_folder(os.getpid()).name).resolve()
     if reason := folder_access_problem(private_folder):
         raise BuildError(
-            f"compiled models cannot be kept safely in {private_folder}: {reason}; set TMPDIR to a folder of yours"
+            f"compiled models cannot be kept safely in {private_folder}: {reason}; set "
+            f"TMPDIR to a folder of yours"
         )
     return private_folder
 
@@ -212,7 +229,8 @@ def _process_folder(process: int) -> tempfile.TemporaryDirectory[str]:
 
 @contextmanager
 def _build_folder(folder: Path) -> Iterator[Path]:
-    """A folder to build in, locked while we do. Its name is known before it is there: an interrupt leaves nothing."""
+    """A folder to build in, locked while we do. Its name is known before it is there: an interrupt
+    leaves nothing."""
     work, lock = folder / f"{BUILD}{uuid.uuid4().hex}", None
     try:
         try:

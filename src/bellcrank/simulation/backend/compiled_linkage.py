@@ -1,4 +1,5 @@
-"""Linkages and tables compiled: many poses at a time from C, with the interface of the exact linkage."""
+"""Linkages and tables compiled: many poses at a time from C, with the interface of the exact
+linkage."""
 
 from __future__ import annotations
 
@@ -20,7 +21,14 @@ from bellcrank.simulation.backend.compiler import NO_COMPILER, find_compiler, lo
 
 Array = np.ndarray[Any, Any]
 
-_ONE = (("position", 0, 3), ("rotation", 3, 12), ("d", 12, 15), ("delta", 15, 18), ("dd", 18, 21), ("ddelta", 21, 24))
+_ONE = (
+    ("position", 0, 3),
+    ("rotation", 3, 12),
+    ("d", 12, 15),
+    ("delta", 15, 18),
+    ("dd", 18, 21),
+    ("ddelta", 21, 24),
+)
 _TWO = (
     ("position", 0, 3), ("rotation", 3, 12), ("d", 12, 15), ("d_rack", 15, 18), ("delta", 18, 21),
     ("delta_rack", 21, 24), ("dd", 24, 27), ("dd_rack", 27, 30), ("dd_mixed", 30, 33), ("ddelta", 33, 36),
@@ -29,9 +37,12 @@ _TWO = (
 
 
 class CompiledLinkage:
-    """A linkage (Newton's method) or table (look-up) in C. `links`: internal links it gives besides the carrier."""
+    """A linkage (Newton's method) or table (look-up) in C. `links`: internal links it gives besides
+    the carrier."""
 
-    def __init__(self, linkage: Linkage | Table, *, links: Sequence[str] = (), extend: bool = False) -> None:
+    def __init__(
+        self, linkage: Linkage | Table, *, links: Sequence[str] = (), extend: bool = False
+    ) -> None:
         compiler = find_compiler()
         if compiler is None:
             raise BuildError(f"{NO_COMPILER}: install one, or use the linkage itself")
@@ -42,7 +53,9 @@ class CompiledLinkage:
         self.layout = _TWO if self.second else _ONE
         self.parts = [linkage.chain.carrier, *self.links]
         self.width = self.layout[-1][2] * len(self.parts)
-        self.source = _linkage_source(self) if isinstance(linkage, Linkage) else _table_source(self, linkage)
+        self.source = (
+            _linkage_source(self) if isinstance(linkage, Linkage) else _table_source(self, linkage)
+        )
         self._function = load_from_source(self.source, compiler, is_generated=True).poses
 
     def numbers(self, travel: Array, second: Array | None = None) -> Array:
@@ -54,7 +67,9 @@ class CompiledLinkage:
         self._function(ctypes.c_int64(len(z)), *(pointer(a.ctypes.data) for a in (z, r, values)))
         return values
 
-    def solve(self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None) -> Pose:
+    def solve(
+        self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None
+    ) -> Pose:
         """As `Linkage.solve`; `links` names some of those that were compiled."""
         second = rack if roll is None else roll
         inputs = [travel, 0.0 if second is None else second] if self.second else [travel]
@@ -64,7 +79,8 @@ class CompiledLinkage:
         failed = ~np.isfinite(numbers).all(axis=1)
         if failed.any():
             raise ModelError(
-                f"linkage '{self.linkage.name}': travel {flat[0][failed][0]:.6g} m lies outside its range or cannot be "
+                f"linkage '{self.linkage.name}': travel {flat[0][failed][0]:.6g} m lies "
+                f"outside its range or cannot be "
                 "solved"
             )
         poses = {}
@@ -72,12 +88,16 @@ class CompiledLinkage:
         for k, name in enumerate(self.parts):
             if k and links is not None and name not in links:
                 continue
-            values: dict[str, Any] = {f: numbers[:, k * n + a : k * n + b] for f, a, b in self.layout}
+            values: dict[str, Any] = {
+                f: numbers[:, k * n + a : k * n + b] for f, a, b in self.layout
+            }
             values["rotation"] = values["rotation"].reshape(-1, 3, 3)
             if self.second:
                 values["rack"] = flat[1]
             poses[name] = Pose(travel=flat[0], **values, **self._extrapolation_flags(flat))
-        return combine_poses(poses, self.linkage.chain, self.linkage.origins).reshaped(arrays[0].shape)
+        return combine_poses(poses, self.linkage.chain, self.linkage.origins).reshaped(
+            arrays[0].shape
+        )
 
     # ---- what tables are made from
 
@@ -107,7 +127,8 @@ class CompiledLinkage:
         rack_step: float | None = None,
         scheme: str = "quintic",
     ) -> Table:
-        """As `Linkage.table`, for carrier and links that were compiled: worth it for ten thousands of poses."""
+        """As `Linkage.table`, for carrier and links that were compiled: worth it for ten thousands
+        of poses."""
         return make_table(self, step, accuracy, range, rack, rack_step, scheme, None)
 
     def _extrapolation_flags(self, inputs: Sequence[Array]) -> dict[str, Any]:
@@ -115,7 +136,9 @@ class CompiledLinkage:
         if not self.extend or not isinstance(self.linkage, Table):
             return {}
         grids = [self.linkage.travel, self.linkage.rack]
-        is_outside = [(x < g[0]) | (x > g[-1]) for x, g in zip(inputs, grids, strict=False) if g is not None]
+        is_outside = [
+            (x < g[0]) | (x > g[-1]) for x, g in zip(inputs, grids, strict=False) if g is not None
+        ]
         return {"extended": np.logical_or.reduce(is_outside)} if np.any(is_outside) else {}
 
 
@@ -123,7 +146,10 @@ def _linkage_source(c: CompiledLinkage) -> str:
     assert isinstance(c.linkage, Linkage)
     function = implicit_equations(c.linkage, c.second)
     texts = [c_implicit("state", function)]
-    statements = [f"double s[{function.value_count}];", f"state(z[i], {'r[i], ' if c.second else ''}s);"]
+    statements = [
+        f"double s[{function.value_count}];",
+        f"state(z[i], {'r[i], ' if c.second else ''}s);",
+    ]
     for k, part in enumerate(c.parts):
         texts.append(values_source(f"part_{k}", *pose_formulas(c.linkage, part, c.second)))
         statements.append(f"part_{k}(s, v + {k * c.layout[-1][2]});")
@@ -136,11 +162,15 @@ def _table_source(c: CompiledLinkage, table: Table) -> str:
         function = pose_lookup(table, part, c.extend)
         functions.append(function)
         texts.append(c_lookup(f"part_{k}", function, range(len(function.values))))
-        statements.append(f"part_{k}(z[i], {'r[i], ' if c.second else ''}v + {k * c.layout[-1][2]});")
+        statements.append(
+            f"part_{k}(z[i], {'r[i], ' if c.second else ''}v + {k * c.layout[-1][2]});"
+        )
     return poses_source(functions, texts, statements, c.second, c.width)
 
 
-def compile_linkage(linkage: Linkage | Table, *, links: Sequence[str] = (), extend: bool = False) -> CompiledLinkage:
+def compile_linkage(
+    linkage: Linkage | Table, *, links: Sequence[str] = (), extend: bool = False
+) -> CompiledLinkage:
     """Compile a linkage or table to C, to evaluate many poses.
 
     Parameters

@@ -25,7 +25,13 @@ from bellcrank.choices import Speed, choice_values
 from bellcrank.codegen.c.split_source import HALF, is_split
 from bellcrank.codegen.c.tables import SET, TableNumbers
 from bellcrank.core.errors import BuildError, issue_warning
-from bellcrank.simulation.backend.cache import cached_file, get_or_make_file, remove_key, temporary_copy, usable_folder
+from bellcrank.simulation.backend.cache import (
+    cached_file,
+    get_or_make_file,
+    remove_key,
+    temporary_copy,
+    usable_folder,
+)
 from bellcrank.simulation.backend.processes import (
     LIMIT,
     BackgroundProcess,
@@ -36,43 +42,83 @@ from bellcrank.simulation.backend.processes import (
 
 FAST = ("-O3", "-march=native", "-ffp-contract=fast")
 GCC = (
-    "-frename-registers", "--param=sched-pressure-algorithm=1",  # fewer copies; our order of statements is kept
-    "-fno-gcse-after-reload", "-fno-dse",  # look for what our statements do not have: a tenth of the time
-)  # fmt: skip
+    "-frename-registers",
+    "--param=sched-pressure-algorithm=1",  # fewer copies; our order of statements is kept
+    "-fno-gcse-after-reload",
+    "-fno-dse",  # look for what our statements do not have: a tenth of the time
+)
 X86 = ("x86_64", "amd64")
-GCC_X86 = (  # of one run; next to each other, registers are wide and few, and our order is the better one
-    "-mtune-ctrl=^inter_unit_moves_from_vec,^inter_unit_moves_to_vec",  # not to registers of integers, but to memory
-    "-fschedule-insns", "-fsched-pressure",  # our order gives way where registers run out
-)  # fmt: skip
+# of one run; next to each other, registers are wide and few, and our order is the better one
+GCC_X86 = (
+    # not to registers of integers, but to memory
+    "-mtune-ctrl=^inter_unit_moves_from_vec,^inter_unit_moves_to_vec",
+    "-fschedule-insns",
+    "-fsched-pressure",  # our order gives way where registers run out
+)
 ARM = ("aarch64", "arm64")
-GCC_ARM = ("-mpc-relative-literal-loads",)  # a number of the text is one instruction: a fiftieth of the time of a car
-LONG = 500_000  # characters of a source; a longer one is compiled in less time by these, with the same speed and bits:
+GCC_ARM = (
+    "-mpc-relative-literal-loads",
+)  # a number of the text is one instruction: a fiftieth of the time of a car
+# characters of a source; a longer one is compiled in less time by these, with the same speed and
+# bits:
+LONG = 500_000
 GCC_LONG = (
-    "-fno-tree-dse", "-fno-tree-slp-vectorize", "-fno-tree-pre", "-fno-code-hoisting",
-    "--param=sccvn-max-alias-queries-per-access=3",  # stores before a load: our statements load once
-)  # fmt: skip
+    "-fno-tree-dse",
+    "-fno-tree-slp-vectorize",
+    "-fno-tree-pre",
+    "-fno-code-hoisting",
+    # stores before a load: our statements load once
+    "--param=sccvn-max-alias-queries-per-access=3",
+)
 NATIVE = ("-march=native", "-mcpu=native", "-mtune=native")
 LANES = range(
     80_000, LONG
 )  # characters of a source of runs in lanes that is the better for an order of this processor:
 GCC_LANES = ("-mtune=native",)  # a twentieth of the time on ARM, where shorter ones lose as much
-# Without what gcc does after products and sums are fused, with instructions of the machine: half the time, equal bits.
-# Nothing that works on trees may stand here, since it decides what is fused.
+# Without what gcc does after products and sums are fused, with instructions of the machine: half
+# the time, equal bits. Nothing that works on trees may stand here, since it decides what is fused.
 GCC_EARLY = (
-    *(f"-fno-{what}" for what in (
-        "schedule-insns", "schedule-insns2", "rename-registers", "gcse", "cse-follow-jumps", "rerun-cse-after-loop",
-        "forward-propagate", "move-loop-invariants", "if-conversion", "if-conversion2", "split-wide-types", "dce",
-        "ipa-ra", "caller-saves", "lra-remat", "cprop-registers", "reorder-blocks", "crossjumping", "peephole2", "ree",
-        "shrink-wrap", "combine-stack-adjustments", "compare-elim", "auto-inc-dec", "web",
-    )),
-    "-fira-algorithm=priority", "-fira-region=one",
+    *(
+        f"-fno-{what}"
+        for what in (
+            "schedule-insns",
+            "schedule-insns2",
+            "rename-registers",
+            "gcse",
+            "cse-follow-jumps",
+            "rerun-cse-after-loop",
+            "forward-propagate",
+            "move-loop-invariants",
+            "if-conversion",
+            "if-conversion2",
+            "split-wide-types",
+            "dce",
+            "ipa-ra",
+            "caller-saves",
+            "lra-remat",
+            "cprop-registers",
+            "reorder-blocks",
+            "crossjumping",
+            "peephole2",
+            "ree",
+            "shrink-wrap",
+            "combine-stack-adjustments",
+            "compare-elim",
+            "auto-inc-dec",
+            "web",
+        )
+    ),
+    "-fira-algorithm=priority",
+    "-fira-region=one",
     *(f"-fdisable-rtl-{what}" for what in ("cse1", "combine", "postreload")),
-)  # fmt: skip
+)
 SPEEDS = choice_values(Speed)  # both, one after the other; of the program; of its making
 ALWAYS = ("-std=c99", "-fno-math-errno", "-fPIC", "-shared")
 FORTRAN = ("-std=f2008", "-fPIC", "-shared")
 LINUX = ("-fno-semantic-interposition", "-Wl,-Bsymbolic")
-NO_COMPILER = "there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)"
+NO_COMPILER = (
+    "there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)"
+)
 ZIG = (sys.executable, "-P", "-m", "ziglang")  # -P: nothing is imported from the working directory
 _SHOWN = 30  # lines of a compiler's message
 
@@ -101,30 +147,42 @@ class Compiler:
         """The flags that make the fastest code."""
         machine = platform.machine().lower()
         if self.is_gcc:
-            return (*FAST, *GCC, *(GCC_X86 if machine in X86 else GCC_ARM if machine in ARM else ()))
+            return (
+                *FAST,
+                *GCC,
+                *(GCC_X86 if machine in X86 else GCC_ARM if machine in ARM else ()),
+            )
         if "clang" in self.version and machine in ARM:
             return tuple("-mcpu=native" if f == "-march=native" else f for f in FAST)
         return FAST
 
     @property
     def quick_flags(self) -> tuple[str, ...]:
-        """The flags for a program that is soon ready: half the time of the compiler, half the speed or better."""
-        flags = tuple("-O1" if f == "-O3" else f for f in self.fast_flags if f not in (*GCC, *GCC_X86, *GCC_ARM))
-        return (*flags, "-fexpensive-optimizations") if self.is_gcc else flags  # products and sums are fused there
+        """The flags for a program that is soon ready: half the time of the compiler, half the speed
+        or better."""
+        flags = tuple(
+            "-O1" if f == "-O3" else f
+            for f in self.fast_flags
+            if f not in (*GCC, *GCC_X86, *GCC_ARM)
+        )
+        return (
+            (*flags, "-fexpensive-optimizations") if self.is_gcc else flags
+        )  # products and sums are fused there
 
     @property
     def early_flags(self) -> tuple[str, ...] | None:
-        """The flags for a program that is soon ready and is bit-identical to the fast one; None where they are not
-        known.
+        """The flags for a program that is soon ready and is bit-identical to the fast one; None
+        where they are not known.
 
-        gcc fuses products and sums before it chooses instructions, and what it does afterwards changes no result.
+        gcc fuses products and sums before it chooses instructions, and what it does afterwards
+        changes no result.
         """
         return (*self.fast_flags, *GCC_EARLY) if self.is_gcc else None
 
     @property
     def unoptimized_flags(self) -> tuple[str, ...]:
-        """The flags for what is evaluated a few hundred times: a quarter of the time of `quick_flags` for long
-        sources."""
+        """The flags for what is evaluated a few hundred times: a quarter of the time of
+        `quick_flags` for long sources."""
         return ("-O0",)
 
 
@@ -135,8 +193,11 @@ def find_compiler() -> Compiler | None:
 
 
 def compiler_named(variable: str, candidates: tuple[tuple[str, ...], ...]) -> Compiler | None:
-    """The compiler that a variable of the environment names, else the first of the usual ones that is there."""
-    return _find_compiler_named(variable, os.environ.get(variable, ""), candidates, os.environ.get("PATH", ""))
+    """The compiler that a variable of the environment names, else the first of the usual ones that
+    is there."""
+    return _find_compiler_named(
+        variable, os.environ.get(variable, ""), candidates, os.environ.get("PATH", "")
+    )
 
 
 @lru_cache(maxsize=16)
@@ -146,10 +207,15 @@ def _find_compiler_named(
     words, problem = _split_command(requested)
     compiler = _probe_compiler(words, path) if words else None
     if compiler is None:
-        compiler = next((candidate for command in candidates if (candidate := _probe_compiler(command, path))), None)
+        compiler = next(
+            (candidate for command in candidates if (candidate := _probe_compiler(command, path))),
+            None,
+        )
         if requested.strip() and compiler is not None:
             problem = problem or "not found, or it reports no version"
-            issue_warning(f"compiler {requested!r} (from {variable}): {problem}; using {compiler.command[0]}")
+            issue_warning(
+                f"compiler {requested!r} (from {variable}): {problem}; using {compiler.command[0]}"
+            )
     return compiler
 
 
@@ -177,8 +243,11 @@ def _compiler_version(command: Sequence[str]) -> str:
 
 
 def default_flags(compiler: Compiler, speed: str = "fast", length: int = 0) -> tuple[str, ...]:
-    """BELLCRANK_CFLAGS, else what makes the fastest code of a source so long, or that which is soon ready."""
-    if speed == "quick" and length > LONG and compiler.is_gcc:  # in half the time, and a faster program
+    """BELLCRANK_CFLAGS, else what makes the fastest code of a source so long, or that which is soon
+    ready."""
+    if (
+        speed == "quick" and length > LONG and compiler.is_gcc
+    ):  # in half the time, and a faster program
         speed = "early"
     flags = {
         "fast": compiler.fast_flags,
@@ -215,10 +284,13 @@ def shared_library(
     language: str = "c",
     linked: Sequence[Path] = (),
 ) -> Path:
-    """The compiled library of a source, from the cache or made now; `linked` are libraries that it needs."""
+    """The compiled library of a source, from the cache or made now; `linked` are libraries that it
+    needs."""
     flags = default_flags(compiler, length=len(source)) if flags is None else flags
     key = library_key(source, compiler, (*flags, *map(str, linked)))
-    return get_or_make_file(key, lambda work: compile_source(source, work, compiler, flags, language, linked))
+    return get_or_make_file(
+        key, lambda work: compile_source(source, work, compiler, flags, language, linked)
+    )
 
 
 def compile_source(
@@ -231,20 +303,32 @@ def compile_source(
     exactly: bool = False,
     background_process: BackgroundProcess | None = None,
 ) -> Path:
-    """Compiles a source in a folder. Flags that a compiler may not know are omitted if it fails, unless it is to be
-    compiled `exactly` so; it is quoted. `background_process` runs the compiler, if given."""
+    """Compiles a source in a folder. Flags that a compiler may not know are omitted if it fails,
+    unless it is to be compiled `exactly` so; it is quoted. `background_process` runs the compiler,
+    if given."""
     code, library = folder / ("model.c" if language == "c" else "model.f90"), folder / "model.so"
     try:
         code.write_text(source, encoding="utf-8")
     except OSError as error:
         raise BuildError(f"cannot write {code}: {error.strerror or error}") from None
     linux = LINUX if sys.platform == "linux" else ()
-    portable_flags = [f for f in flags if f not in (*NATIVE, *GCC, *GCC_X86, *GCC_ARM, *GCC_EARLY, *GCC_LONG)]
-    seconds, message, subject = compile_time_limit(), "", "model" if language == "c" else "user functions in Fortran"
+    portable_flags = [
+        f for f in flags if f not in (*NATIVE, *GCC, *GCC_X86, *GCC_ARM, *GCC_EARLY, *GCC_LONG)
+    ]
+    seconds, message, subject = (
+        compile_time_limit(),
+        "",
+        "model" if language == "c" else "user functions in Fortran",
+    )
     flag_sets = ((*flags, *linux), tuple(flags), (*portable_flags, *linux), tuple(portable_flags))
     always = ALWAYS if language == "c" else FORTRAN
     libraries = [*(x for path in linked for x in (str(path), f"-Wl,-rpath,{path.parent}")), "-lm"]
-    is_parallel = language == "c" and background_process is None and is_split(source) and _can_compile_in_parallel()
+    is_parallel = (
+        language == "c"
+        and background_process is None
+        and is_split(source)
+        and _can_compile_in_parallel()
+    )
     for flag_set in dict.fromkeys(flag_sets[:1] if exactly else flag_sets):
         start = (*compiler.command, *always, *flag_set)
         command = [*start, str(code), "-o", str(library), *libraries]
@@ -253,13 +337,20 @@ def compile_source(
         try:
             result = run_program(command, seconds, folder, background_process)
         except OSError as error:
-            raise BuildError(f"{compiler.command[0]} cannot be run: {error.strerror or error}") from None
+            raise BuildError(
+                f"{compiler.command[0]} cannot be run: {error.strerror or error}"
+            ) from None
         except ProcessTimeout:
-            timeout_text = f"{compiler.command[0]} was stopped after {seconds:g} s ({LIMIT} sets its time limit)"
+            timeout_text = (
+                f"{compiler.command[0]} was stopped after {seconds:g} s ({LIMIT} sets its time "
+                f"limit)"
+            )
             raise CompilerTimeout(f"the {subject} is not compiled: {timeout_text}") from None
         if result.code == 0 and library.exists():
             return library
-        message = message or _truncate_message(result.errors or result.output or f"exit code {result.code}")
+        message = message or _truncate_message(
+            result.errors or result.output or f"exit code {result.code}"
+        )
     raise BuildError(f"{' '.join(compiler.command)} could not compile the {subject}:\n{message}")
 
 
@@ -269,8 +360,11 @@ def _can_compile_in_parallel() -> bool:
     return mine > 1 and os.name == "posix" and shutil.which("sh") is not None
 
 
-def _parallel_command(start: Sequence[str], code: Path, library: Path, libraries: Sequence[str]) -> list[str]:
-    """One command that compiles both halves of a source at once and joins them; it fails if one of them fails."""
+def _parallel_command(
+    start: Sequence[str], code: Path, library: Path, libraries: Sequence[str]
+) -> list[str]:
+    """One command that compiles both halves of a source at once and joins them; it fails if one of
+    them fails."""
     first, second = (code.with_name(f"half_{i}.o") for i in (1, 2))
     alone = [f for f in start if f != "-shared"]
     one, two = (
@@ -281,12 +375,16 @@ def _parallel_command(start: Sequence[str], code: Path, library: Path, libraries
     return ["sh", "-c", f"{two} & {one} || {{ wait $!; exit 1; }}; wait $! && {link_command}"]
 
 
-def load_library(path: Path, is_generated: bool = False, tables: TableNumbers | None = None) -> ctypes.CDLL:
-    """Load a library. One with generated code alone (`is_generated`) is unloaded when nothing refers to it any more.
+def load_library(
+    path: Path, is_generated: bool = False, tables: TableNumbers | None = None
+) -> ctypes.CDLL:
+    """Load a library. One with generated code alone (`is_generated`) is unloaded when nothing
+    refers to it any more.
 
-    ctypes keeps a library as long as one of its functions is known, so nothing can call it then. Code of users stays:
-    it may have started threads or left functions with others. A library whose `tables` are data is loaded from a copy
-    of its own: from one file, every model would get the same variables.
+    ctypes keeps a library as long as one of its functions is known, so nothing can call it then.
+    Code of users stays: it may have started threads or left functions with others. A library whose
+    `tables` are data is loaded from a copy of its own: from one file, every model would get the
+    same variables.
     """
     try:
         with nullcontext(path) if tables is None else temporary_copy(path) as file:
@@ -298,7 +396,9 @@ def load_library(path: Path, is_generated: bool = False, tables: TableNumbers | 
     if tables is not None:
         for name in SET:
             if hasattr(library, name):
-                getattr(library, name)(*(ctypes.c_void_p(x.ctypes.data) for x in (tables.sizes, tables.numbers)))
+                getattr(library, name)(
+                    *(ctypes.c_void_p(x.ctypes.data) for x in (tables.sizes, tables.numbers))
+                )
     return library
 
 
@@ -314,7 +414,11 @@ def load_from_source(
     flags = default_flags(compiler, length=len(source)) if flags is None else flags
     key = library_key(source, compiler, (*flags, *map(str, linked)))
     return load_cached_library(
-        key, lambda work: compile_source(source, work, compiler, flags, "c", linked), is_generated, None, tables
+        key,
+        lambda work: compile_source(source, work, compiler, flags, "c", linked),
+        is_generated,
+        None,
+        tables,
     )
 
 
@@ -325,8 +429,8 @@ def load_cached_library(
     folder: Path | None = None,
     tables: TableNumbers | None = None,
 ) -> ctypes.CDLL:
-    """The library of a key, loaded from the cache or made now. One that cannot be loaded does not stay there: it is
-    made once more."""
+    """The library of a key, loaded from the cache or made now. One that cannot be loaded does not
+    stay there: it is made once more."""
     folder = usable_folder() if folder is None else folder
     path = cached_file(key, folder)
     if path is not None:
@@ -345,12 +449,21 @@ def load_cached_library(
 
 def _truncate_message(message: str) -> str:
     lines = message.strip().splitlines()
-    return "\n".join([*lines[:_SHOWN], f"... {len(lines) - _SHOWN} more lines"] if len(lines) > _SHOWN else lines)
+    return "\n".join(
+        [*lines[:_SHOWN], f"... {len(lines) - _SHOWN} more lines"] if len(lines) > _SHOWN else lines
+    )
 
 
 def library_key(source: str, compiler: Compiler, flags: Sequence[str]) -> str:
     """The key of a library in the cache."""
-    texts = [source, "\n".join(flags), " ".join(compiler.command), compiler.version, platform.machine(), sys.platform]
+    texts = [
+        source,
+        "\n".join(flags),
+        " ".join(compiler.command),
+        compiler.version,
+        platform.machine(),
+        sys.platform,
+    ]
     if not {*NATIVE}.isdisjoint(flags):
         texts.append(processor_features())
     return hashlib.sha256("\x00".join(texts).encode()).hexdigest()[:40]
@@ -358,10 +471,13 @@ def library_key(source: str, compiler: Compiler, flags: Sequence[str]) -> str:
 
 @lru_cache(maxsize=1)
 def processor_features() -> str:
-    """What the processor can do, as far as the system reports: a folder may be shared by different machines."""
+    """What the processor can do, as far as the system reports: a folder may be shared by different
+    machines."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return platform.processor()
     keys = ("flags", "features", "cpu part", "model name", "isa")
-    return "\n".join(sorted({line for line in text.splitlines() if line.split(":")[0].strip().lower() in keys}))
+    return "\n".join(
+        sorted({line for line in text.splitlines() if line.split(":")[0].strip().lower() in keys})
+    )

@@ -13,15 +13,30 @@ import numpy as np
 
 from bellcrank.core.numeric.run_spec import EventData
 from bellcrank.core.numeric.tuning import EVENTS
-from bellcrank.simulation.backend.c_structures import Close, Events, Hold, RowAt, UseValues, array_address, record_dtype
+from bellcrank.simulation.backend.c_structures import (
+    Close,
+    Events,
+    Hold,
+    RowAt,
+    UseValues,
+    array_address,
+    record_dtype,
+)
 
 ACTED, CHANGED_NOTHING = 1, 2  # kinds of what happened
 MOST_AT_ONCE = 18  # of each event, as in events.h
 SAVED = ("at_zero", "counted", "times", "room")
 SAVED_FIELDS = ("started", "stopped", "when", "problem", "culprit", "item", "amount", "went_over")
 PROBLEMS = (
-    "", "again at once", "again and again", "too often", "sets no number", "no values", "not on constraints", "no row",
-)  # fmt: skip
+    "",
+    "again at once",
+    "again and again",
+    "too often",
+    "sets no number",
+    "no values",
+    "not on constraints",
+    "no row",
+)
 
 
 class EventOccurrence(NamedTuple):
@@ -35,7 +50,8 @@ class EventOccurrence(NamedTuple):
 
 
 class EventProblem(NamedTuple):
-    """What an event could not do, which ends a run; `item`: the number of a setting, or of a row of loops."""
+    """What an event could not do, which ends a run; `item`: the number of a setting, or of a row of
+    loops."""
 
     kind: str
     event: int
@@ -50,14 +66,22 @@ class EventMonitor:
     def __init__(self, data: EventData, n_states: int, memory: int, modes: int = 0) -> None:
         self.data, self._n_states = data, n_states
         n, max_occurrences = len(data.conditions), 4 * MOST_AT_ONCE * len(data.conditions) + 1000
-        longest = max([b - a for a, b, *_ in data.conditions] + [s[4] - s[3] for s in data.settings])
+        longest = max(
+            [b - a for a, b, *_ in data.conditions] + [s[4] - s[3] for s in data.settings]
+        )
         at_zero = np.zeros(n, record_dtype("event_at_zero.h", "AtZero"))
         condition_histories = np.zeros(n, record_dtype("events.h", "Counted"))
         condition_histories["idle"] = condition_histories["undefined"] = np.nan
         self.arrays: dict[str, np.ndarray] = {
-            "watched": np.array([*map(tuple, data.conditions)], record_dtype("events.h", "Watched")),
-            "settings": np.array([*map(tuple, data.settings), (-1,) * 6], record_dtype("events.h", "Setting")),
-            "steps": np.array([*map(tuple, data.formula_steps)], record_dtype("events.h", "FormulaStep")),
+            "watched": np.array(
+                [*map(tuple, data.conditions)], record_dtype("events.h", "Watched")
+            ),
+            "settings": np.array(
+                [*map(tuple, data.settings), (-1,) * 6], record_dtype("events.h", "Setting")
+            ),
+            "steps": np.array(
+                [*map(tuple, data.formula_steps)], record_dtype("events.h", "FormulaStep")
+            ),
             "follows": np.array([*data.moves_first, 0], np.int32),
             "values": np.array([*data.values, 0.0]),
             "at_zero": at_zero,
@@ -75,7 +99,12 @@ class EventMonitor:
         e = self.fields = Events()
         e.n_events, e.n_settings, e.n_values = n, len(data.settings), len(data.values)
         e.longest, e.n_held, e.n_modes = int(longest), memory, modes
-        e.h, e.span, e.until, e.continued = data.step, data.run_length, data.end_time, data.continues_run
+        e.h, e.span, e.until, e.continued = (
+            data.step,
+            data.run_length,
+            data.end_time,
+            data.continues_run,
+        )
         e.stopped, e.most_happenings = -1, max_occurrences
         e.use_values = self._calls[0]
         if data.swap_user_memory is not None:
@@ -85,7 +114,9 @@ class EventMonitor:
         for name, array in self.arrays.items():
             setattr(e, name, array_address(array.view(np.uint8)))
         self.error: BaseException | None = None
-        self.row_at: Callable[[float], np.ndarray] | None = None  # rows within a step that was taken elsewhere
+        self.row_at: Callable[[float], np.ndarray] | None = (
+            None  # rows within a step that was taken elsewhere
+        )
         self.run: Any = None
 
     def attach_run(self, run: Any) -> None:
@@ -99,7 +130,8 @@ class EventMonitor:
         return self.apply_parameters(self.arrays["values"][:-1].tolist())
 
     def apply_parameters(self, values: list[float]) -> int:
-        """Takes values that an event has set into the parameters of the run; 1 if that cannot be."""
+        """Takes values that an event has set into the parameters of the run; 1 if that cannot
+        be."""
         try:
             self.data.apply_parameters(self.run, values)
         except BaseException as error:  # cannot pass through C: it ends the run
@@ -162,7 +194,11 @@ class EventMonitor:
     @property
     def problem(self) -> EventProblem | None:
         e = self.fields
-        return EventProblem(PROBLEMS[e.problem], e.culprit, e.item, e.when, e.amount) if e.problem else None
+        return (
+            EventProblem(PROBLEMS[e.problem], e.culprit, e.item, e.when, e.amount)
+            if e.problem
+            else None
+        )
 
     def snapshot(self) -> dict[str, Any]:
         """All that a run takes over that continues this one, but for values of parameters."""
@@ -181,10 +217,14 @@ class EventMonitor:
         count, self.fields.n_happenings = self.fields.n_happenings, 0
         occurrences = []
         for (event, kind, time), row in zip(
-            self.arrays["happenings"][:count].tolist(), self.arrays["changes"][:count].copy(), strict=True
+            self.arrays["happenings"][:count].tolist(),
+            self.arrays["changes"][:count].copy(),
+            strict=True,
         ):
             y, v = np.split(row, [2 * self._n_states])
-            occurrences.append(EventOccurrence(event, time, kind, _bisect_array(y), _bisect_array(v)))
+            occurrences.append(
+                EventOccurrence(event, time, kind, _bisect_array(y), _bisect_array(v))
+            )
         return occurrences
 
 

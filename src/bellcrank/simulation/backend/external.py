@@ -1,4 +1,5 @@
-"""User functions of a model: what is called, what it remembers, and whether it returned what it should.
+"""User functions of a model: what is called, what it remembers, and whether it returned what it
+should.
 
 In:  the routines of a program and what a user gives in their place. Out: a function for each, immutable;
 `with_own_memory` gives each context of a run or an evaluation memories of its own.
@@ -23,10 +24,11 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class ExternalFunction:
-    """A user function with the function that is called for it. A call outside of any context has a memory of zeros.
+    """A user function with the function that is called for it. A call outside of any context has a
+    memory of zeros.
 
-    `memory_phase` is 1 for routines that are called for rates, 2 for those that are called for outputs and kept values
-    only.
+    `memory_phase` is 1 for routines that are called for rates, 2 for those that are called for
+    outputs and kept values only.
     """
 
     routine: CallableRoutine
@@ -38,11 +40,15 @@ class ExternalFunction:
 
 
 class StatefulFunction:
-    """An external function with what it remembers. While `is_writable`, a call may change that; else it works on a
-    copy."""
+    """An external function with what it remembers. While `is_writable`, a call may change that;
+    else it works on a copy."""
 
     def __init__(self, external: ExternalFunction) -> None:
-        self.routine, self.function, self.memory_phase = external.routine, external.function, external.memory_phase
+        self.routine, self.function, self.memory_phase = (
+            external.routine,
+            external.function,
+            external.memory_phase,
+        )
         self.array = np.zeros(self.routine.memory or 0)
         self.is_writable = False
 
@@ -56,7 +62,9 @@ class StatefulFunction:
             raise
         except Exception as error:
             call_text = f"{self.routine.name}({', '.join(f'{a:g}' for a in args)})"
-            raise RunError(f"external '{call_text}' failed: {type(error).__name__}: {error}") from error
+            raise RunError(
+                f"external '{call_text}' failed: {type(error).__name__}: {error}"
+            ) from error
         return self._check_returned(value)
 
     def _check_returned(self, value: Any) -> Any:
@@ -66,8 +74,12 @@ class StatefulFunction:
             array = np.asarray([[]] if value is None else value, dtype=float)
         except (TypeError, ValueError):
             array = np.empty((0, 0))
-        if array.shape != ((len(names),) if names else ()) and not (len(names) == 1 and array.ndim == 0):
-            raise RunError(f"external '{self.routine.name}' must return {expected}, but returned {value!r}")
+        if array.shape != ((len(names),) if names else ()) and not (
+            len(names) == 1 and array.ndim == 0
+        ):
+            raise RunError(
+                f"external '{self.routine.name}' must return {expected}, but returned {value!r}"
+            )
         return tuple(array.tolist()) if len(names) > 1 else float(array.ravel()[0])
 
 
@@ -76,15 +88,21 @@ def with_own_memory(functions: Sequence[Function | None]) -> list[Any]:
     return [StatefulFunction(f) if isinstance(f, ExternalFunction) else f for f in functions]
 
 
-def wrap_user_function(program: SimulationProgram, routine: CallableRoutine, function: Function) -> ExternalFunction:
+def wrap_user_function(
+    program: SimulationProgram, routine: CallableRoutine, function: Function
+) -> ExternalFunction:
     """A function for a user function of a program."""
     return ExternalFunction(routine, function, program.memory_phase(routine))
 
 
 def resolve_functions(
-    program: SimulationProgram, externals: Sequence[UserFunction], replacements: Mapping[str, Any], model: str
+    program: SimulationProgram,
+    externals: Sequence[UserFunction],
+    replacements: Mapping[str, Any],
+    model: str,
 ) -> list[Function | None]:
-    """A function for every user function and table of the program, given ones first; None for C or Fortran alone."""
+    """A function for every user function and table of the program, given ones first; None for C or
+    Fortran alone."""
     replaced = {k.lower(): v for k, v in replacements.items()}
     for name in replacements:
         if name.lower() not in {e.name.lower() for e in externals}:

@@ -26,6 +26,9 @@ def fortran_library(routines: Sequence[CallableRoutine], title: str) -> Path:
     compiler = find_fortran_compiler()
     if compiler is None:
         listed = ", ".join(f"'{r.name}'" for r in routines)
-        reason = "but there is no Fortran compiler (looked for FC and gfortran): give python= or c= as well"
+        reason = (
+            "but there is no Fortran compiler (looked for FC and gfortran): give python= or c= "
+            "as well"
+        )
         raise BuildError(f"external {listed} is given in Fortran alone, {reason}")
     return shared_library(routines_file(routines, title), compiler, FLAGS, language="fortran")

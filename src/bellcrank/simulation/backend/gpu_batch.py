@@ -30,7 +30,12 @@ OPTIONS = ("--std=c++17", "-default-device")
 TYPES = {DOUBLE: np.float64, FLOAT: np.float32}
 HOST = 1  # the kind of device in DLPack that is none
 SHARE = 0.8  # of the free memory of a GPU that is taken
-INITIAL_FIELDS = ("p", "y", "inputs", "event_parameters")  # of `BatchInitialData`, with a row for each run
+INITIAL_FIELDS = (
+    "p",
+    "y",
+    "inputs",
+    "event_parameters",
+)  # of `BatchInitialData`, with a row for each run
 # results: fields of the structure in C and of `BatchBuffers`
 HISTORY_FIELDS = {"kept": "histories", "figures": "metrics"}
 END_FIELDS = {
@@ -40,7 +45,9 @@ END_FIELDS = {
     "stopped_by": "stopped_by",
     "stopped_at": "stopped_at",
 }
-LAUNCH_SECONDS = 0.5  # of one launch: a watchdog ends long ones, and the keyboard is heard between two
+LAUNCH_SECONDS = (
+    0.5  # of one launch: a watchdog ends long ones, and the keyboard is heard between two
+)
 
 
 def gpu_obstacle() -> str:
@@ -57,12 +64,16 @@ def gpu_obstacle() -> str:
         return "" if cupy.cuda.runtime.getDeviceCount() else "there is no CUDA GPU"
     except cupy.cuda.runtime.CUDARuntimeError as error:
         if "InsufficientDriver" in str(error):
-            return f"the driver of the GPU is too old for this CuPy: update it, or take a CuPy for its CUDA ({error})"
+            return (
+                f"the driver of the GPU is too old for this CuPy: update it, or take a CuPy for "
+                f"its CUDA ({error})"
+            )
         return f"there is no CUDA GPU that can be used ({error})"
 
 
 def to_host(array: Any) -> Any:
-    """An array that lies on a GPU, of any package that speaks DLPack, in the memory of the host; others as they are."""
+    """An array that lies on a GPU, of any package that speaks DLPack, in the memory of the host;
+    others as they are."""
     if not hasattr(array, "__dlpack_device__") or int(array.__dlpack_device__()[0]) == HOST:
         return array
     if obstacle := gpu_obstacle():
@@ -76,7 +87,8 @@ def run_memory(sizes: np.ndarray, selection: OutputSelection) -> tuple[int, int]
 
 
 class GpuProgram:
-    """A program compiled for a GPU, for runs by one method that compute in some numbers; do they share parameters?"""
+    """A program compiled for a GPU, for runs by one method that compute in some numbers; do they
+    share parameters?"""
 
     def __init__(
         self,
@@ -90,15 +102,23 @@ class GpuProgram:
         source = cuda_source(program, method, shared, number, events)
         self._module = self._cupy.RawModule(code=source, options=OPTIONS)
         try:
-            self._run, sizes = self._module.get_function("run_all"), self._module.get_function("sizes")
+            self._run, sizes = (
+                self._module.get_function("run_all"),
+                self._module.get_function("sizes"),
+            )
         except self._cupy.cuda.compiler.CompileException as error:
             raise RunError(f"the model cannot be compiled for the GPU: {error}") from None
         device_sizes = self._cupy.zeros(2 + len(FIGURES), dtype=np.int64)
         sizes((1,), (1,), (device_sizes,))
         self._sizes = device_sizes.get()
-        array_lengths = {"shared_p": len(program.parameters), "shared_c": len(program.constant_symbols)}
+        array_lengths = {
+            "shared_p": len(program.parameters),
+            "shared_c": len(program.constant_symbols),
+        }
         self._shared = (
-            [(name, np.zeros(n + 1, dtype=TYPES[number])) for name, n in array_lengths.items()] if shared else []
+            [(name, np.zeros(n + 1, dtype=TYPES[number])) for name, n in array_lengths.items()]
+            if shared
+            else []
         )
 
     def run_batch(
@@ -110,7 +130,8 @@ class GpuProgram:
         inputs: Iterable[ProgramInput],
         progress: Callable[[float], None] | None,
     ) -> float:
-        """Does all runs, as many at a time as the memory of the GPU holds; how long its launches took, s."""
+        """Does all runs, as many at a time as the memory of the GPU holds; how long its launches
+        took, s."""
         n, size, launched = len(results.status), self._max_runs(initial, selection, results), 0.0
         for first in range(0, n, size):
             last = min(first + size, n)
@@ -120,12 +141,22 @@ class GpuProgram:
                     progress((first + fraction * (last - first)) / n)
 
             chunk_data = replace(
-                initial, **{k: getattr(initial, k)[first:last] for k in INITIAL_FIELDS if len(getattr(initial, k)) > 1}
+                initial,
+                **{
+                    k: getattr(initial, k)[first:last]
+                    for k in INITIAL_FIELDS
+                    if len(getattr(initial, k)) > 1
+                },
             )
             chunk_results = BatchBuffers(
-                last - first, results.histories.shape[2], results.nonfinite_states.shape[1], selection
+                last - first,
+                results.histories.shape[2],
+                results.nonfinite_states.shape[1],
+                selection,
             )
-            launched += self._run_chunk(spec, chunk_data, selection, chunk_results, inputs, report_progress)
+            launched += self._run_chunk(
+                spec, chunk_data, selection, chunk_results, inputs, report_progress
+            )
             results.histories[:, first:last], results.metrics[:, first:last] = (
                 chunk_results.histories,
                 chunk_results.metrics,
@@ -134,7 +165,9 @@ class GpuProgram:
                 getattr(results, name)[first:last] = getattr(chunk_results, name)
         return launched
 
-    def _max_runs(self, initial: BatchInitialData, selection: OutputSelection, results: BatchBuffers) -> int:
+    def _max_runs(
+        self, initial: BatchInitialData, selection: OutputSelection, results: BatchBuffers
+    ) -> int:
         """Runs for which there is room at a time."""
         self._cupy.get_default_memory_pool().free_all_blocks()
         free = self._cupy.cuda.runtime.memGetInfo()[0]
@@ -154,8 +187,10 @@ class GpuProgram:
         size = int(SHARE * free / each) // THREADS * THREADS
         if size < THREADS:
             raise RunError(
-                f"a run needs {each / 2**20:.3g} MiB on the GPU, which has {free / 2**20:.3g} MiB free: keep fewer "
-                "channels (channels=), fewer rows (output_every=), or metrics of each run alone (metrics=)"
+                f"a run needs {each / 2**20:.3g} MiB on the GPU, which has "
+                f"{free / 2**20:.3g} MiB free: keep fewer "
+                "channels (channels=), fewer rows (output_every=), or metrics of each run "
+                "alone (metrics=)"
             )
         return size
 
@@ -181,10 +216,15 @@ class GpuProgram:
         self._write_constant("batch", np.frombuffer(bytes(batch), dtype=np.uint8))
         shared_arrays = [(name, cupy.asarray(zeros)) for name, zeros in self._shared]
         if shared_arrays:
-            self._module.get_function("find_constants")((1,), (1,), tuple(array for _, array in shared_arrays))
+            self._module.get_function("find_constants")(
+                (1,), (1,), tuple(array for _, array in shared_arrays)
+            )
         for name, array in shared_arrays:
             self._write_constant(name, array)
-        jobs, tallies = (cupy.empty(max(n * size, 1), dtype=np.uint8) for size in run_memory(self._sizes, selection))
+        jobs, tallies = (
+            cupy.empty(max(n * size, 1), dtype=np.uint8)
+            for size in run_memory(self._sizes, selection)
+        )
         cupy.cuda.runtime.deviceSynchronize()
         steps_done, steps, launch_start = 0, min(spec.n_steps, 64), time.perf_counter()
         while steps_done < spec.n_steps:

@@ -1,8 +1,8 @@
 """Signals while C runs and calls Python back: none is lost, and none goes through C.
 
-Python handles a signal as soon as it runs again, which may be at the door of a callback, where what a handler raises
-(KeyboardInterrupt) is dropped by ctypes. So while C runs, handlers wait: they are called within a callback, where what
-they raise is kept and ends the run, or when C has returned.
+Python handles a signal as soon as it runs again, which may be at the door of a callback, where what
+a handler raises (KeyboardInterrupt) is dropped by ctypes. So while C runs, handlers wait: they are
+called within a callback, where what they raise is kept and ends the run, or when C has returned.
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ from typing import Any
 
 _HANDLED = tuple(
     getattr(signal, name)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGUSR1", "SIGUSR2")
+    for name in (
+        "SIGINT",
+        "SIGTERM",
+        "SIGHUP",
+        "SIGALRM",
+        "SIGVTALRM",
+        "SIGPROF",
+        "SIGUSR1",
+        "SIGUSR2",
+    )
     if hasattr(signal, name)
 )  # those for which people set handlers
 
@@ -48,7 +57,8 @@ class DeferredSignals:
             raise
 
     def signal_error(self, error: BaseException) -> BaseException:
-        """What a handler raised, if this error came of it: a routine that a signal ends has not failed."""
+        """What a handler raised, if this error came of it: a routine that a signal ends has not
+        failed."""
         cause: BaseException | None = error
         while cause is not None and cause is not self._raised:
             cause = cause.__cause__ or cause.__context__
@@ -61,15 +71,19 @@ class DeferredSignals:
             self._handlers[signal_arguments[0]](*signal_arguments)
 
     def __exit__(self, *_: object) -> None:
-        for number in reversed(self._handlers):  # that of Ctrl-C, which may come at any time, is the last
+        for number in reversed(
+            self._handlers
+        ):  # that of Ctrl-C, which may come at any time, is the last
             signal.signal(number, self._handlers[number])
         self.run_pending_handlers()
 
 
 class PythonCallbacks(threading.local):
-    """Functions of Python that C calls: what one raises is kept, C is reported to end, and `call_c` raises it.
+    """Functions of Python that C calls: what one raises is kept, C is reported to end, and `call_c`
+    raises it.
 
-    Each thread has its own. Where C was not called by `call_c`, nobody asks for what was raised: it is not kept.
+    Each thread has its own. Where C was not called by `call_c`, nobody asks for what was raised: it
+    is not kept.
     """
 
     def __init__(self) -> None:
@@ -88,7 +102,9 @@ class PythonCallbacks(threading.local):
             work(*arguments)
             if deferred is not None:
                 deferred.is_in_python = False
-        except BaseException as error:  # an exception cannot pass through C: it is raised when C has returned
+        except (
+            BaseException
+        ) as error:  # an exception cannot pass through C: it is raised when C has returned
             if deferred is not None:
                 deferred.is_in_python = False
             self.error = None if deferred is None else deferred.signal_error(error)

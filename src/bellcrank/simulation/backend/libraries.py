@@ -1,7 +1,8 @@
-"""The library of a program, which may become another one while it is used: first one that is soon ready, then the fast.
+"""The library of a program, which may become another one while it is used: first one that is soon
+ready, then the fast.
 
-Both are made of one source, have equal structures and give equal bits, so that a call may go to the one and the next,
-with the same structures, to the other, within a run as well.
+Both are made of one source, have equal structures and give equal bits, so that a call may go to the
+one and the next, with the same structures, to the other, within a run as well.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ LONG_RUNS = 1.0  # s of runs after which a faster library pays
 
 
 class LoadedLibrary:
-    """A loaded library, and functions of it whose calls are too short to let other threads run meanwhile.
+    """A loaded library, and functions of it whose calls are too short to let other threads run
+    meanwhile.
 
     `speed`: what it was made for, as `compiler.default_flags` has it.
     """
@@ -34,13 +36,30 @@ class LoadedLibrary:
     @cached_property
     def is_stable_step(self) -> Callable[..., int]:
         function, real = self._gil_held.is_calm, ctypes.c_double
-        function.argtypes = [ctypes.c_int64, *[ctypes.c_void_p] * 2, real, real, ctypes.c_int32, real, ctypes.c_void_p]
+        function.argtypes = [
+            ctypes.c_int64,
+            *[ctypes.c_void_p] * 2,
+            real,
+            real,
+            ctypes.c_int32,
+            real,
+            ctypes.c_void_p,
+        ]
         return function
 
     @cached_property
     def is_stable_run(self) -> Callable[..., int]:
         function, real, long = self._gil_held.is_calm_run, ctypes.c_double, ctypes.c_int64
-        function.argtypes = [long, long, ctypes.c_void_p, real, real, ctypes.c_int32, real, ctypes.c_void_p]
+        function.argtypes = [
+            long,
+            long,
+            ctypes.c_void_p,
+            real,
+            real,
+            ctypes.c_int32,
+            real,
+            ctypes.c_void_p,
+        ]
         return function
 
     @cached_property
@@ -78,16 +97,18 @@ class LoadedLibrary:
 
 
 class LibraryBinding(Protocol):
-    """Holds functions of a library; `rebind_library` takes those of the library that is there now."""
+    """Holds functions of a library; `rebind_library` takes those of the library that is there
+    now."""
 
     def rebind_library(self) -> None: ...
 
 
 class CurrentLibrary:
-    """`current` is the library to call. One that was there before stays loaded: calls may be under way in it.
+    """`current` is the library to call. One that was there before stays loaded: calls may be under
+    way in it.
 
-    `speeds` are those of all that were there, in order; `problem` says why a faster one cannot be had; `build_faster`
-    makes one where runs take long.
+    `speeds` are those of all that were there, in order; `problem` says why a faster one cannot be
+    had; `build_faster` makes one where runs take long.
     """
 
     def __init__(self, first: LoadedLibrary) -> None:
@@ -99,8 +120,8 @@ class CurrentLibrary:
         self._followers: weakref.WeakSet[LibraryBinding] = weakref.WeakSet()
 
     def register(self, follower: LibraryBinding) -> None:
-        """Reports one that holds functions when these are to be found anew, from any thread; it is to look after
-        that."""
+        """Reports one that holds functions when these are to be found anew, from any thread; it is
+        to look after that."""
         if not self.is_final.is_set():
             self._followers.add(follower)
 
@@ -111,7 +132,8 @@ class CurrentLibrary:
             self._start_faster_build()
 
     def expect_long_use(self) -> None:
-        """Begins at once with a library that takes over from this one, for what does not count its time."""
+        """Begins at once with a library that takes over from this one, for what does not count its
+        time."""
         if not self.is_final.is_set():
             self._start_faster_build()
 
@@ -131,7 +153,8 @@ class CurrentLibrary:
 
 
 class LibraryVariants:
-    """`latest` are the libraries that runs take which begin now; those that have begun keep theirs."""
+    """`latest` are the libraries that runs take which begin now; those that have begun keep
+    theirs."""
 
     def __init__(self, libraries: CurrentLibrary) -> None:
         self.latest = libraries

@@ -1,7 +1,9 @@
-"""Derived models, and what else takes long, kept on disk by content, next to compiled libraries and by the same rules.
+"""Derived models, and what else takes long, kept on disk by content, next to compiled libraries and
+by the same rules.
 
-Something is loaded only if this user alone can have written it and its digest is right (`simulation.backend.cache`),
-and it holds no code (`portable`). Whatever fails, it is made. The oldest are removed above a size limit.
+Something is loaded only if this user alone can have written it and its digest is right
+(`simulation.backend.cache`), and it holds no code (`portable`). Whatever fails, it is made. The
+oldest are removed above a size limit.
 """
 
 from __future__ import annotations
@@ -16,7 +18,11 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from bellcrank.core.errors import BuildError, warnings_issued
-from bellcrank.mechanics.derive.content_digest import equation_digest, equation_independent_data, object_digest
+from bellcrank.mechanics.derive.content_digest import (
+    equation_digest,
+    equation_independent_data,
+    object_digest,
+)
 from bellcrank.mechanics.derive.derived import DerivedModel
 from bellcrank.mechanics.derive.model_pickle import NotPortable, PickledModel, dumps
 from bellcrank.model.records import Description
@@ -33,22 +39,26 @@ from bellcrank.simulation.backend.cache import (
 T = TypeVar("T")
 FILE = "model"
 RECENT = 4  # models of which a process keeps in memory what is the same for all numbers
-SELDOM = 50  # the size of all is looked at with the first model of a process, and then with one in so many
+# the size of all is looked at with the first model of a process, and then with one in so many
+SELDOM = 50
 _written = count()
 
 
 def cached_model(
     description: Description, options: Collection[Any], derive: Callable[[], DerivedModel]
 ) -> DerivedModel:
-    """The model of a description from the cache, or derived now and put there; `options`: options of the derivation."""
+    """The model of a description from the cache, or derived now and put there; `options`: options
+    of the derivation."""
     try:
         key = equation_digest(description, *options)
     except NotPortable:
         return derive()
     shared_objects = {
-        "parameters": description.parameters, "run": description.run, "definitions": description.definitions,
+        "parameters": description.parameters,
+        "run": description.run,
+        "definitions": description.definitions,
         **equation_independent_data(description),
-    }  # fmt: skip
+    }
     derived = _load_or_make(
         key, partial(_derive_and_walk, derive), shared_objects, _table_free_assignments, recent=True
     )
@@ -101,7 +111,8 @@ def _load_or_make(
 ) -> T:
     """Return the cached object of a key, or build it and store it.
 
-    `shared_parts` lists the parts of an object that are always the same (`dumps`); with `recent` they stay in memory.
+    `shared_parts` lists the parts of an object that are always the same (`dumps`); with `recent`
+    they stay in memory.
     """
     key, folder = f"{MODEL}{key}", usable_folder()
     try:

@@ -1,4 +1,5 @@
-"""Other programs, run with a time limit: they end with all they have started when it is over, or when we end."""
+"""Other programs, run with a time limit: they end with all they have started when it is over, or
+when we end."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ SECONDS = 3600.0  # a compiler may take, unless the environment says otherwise
 NICE = "5"  # of programs that run next to us: a quarter of a core that others want
 
 
-# Runs a command without input, in a group of processes that is killed as soon as standard input ends.
+# Runs a command without input, in a group of processes that is killed as soon as standard input
+# ends.
 _WATCHED = """
 exec 3<&0 </dev/null
 { read -r x <&3; kill -KILL 0; } >/dev/null 2>&1 &
@@ -42,8 +44,8 @@ class ProcessTerminated(Exception):
 
 
 class BackgroundProcess:
-    """A place for programs that run next to us, one at a time, at low priority, until `terminate` is called by any
-    thread."""
+    """A place for programs that run next to us, one at a time, at low priority, until `terminate`
+    is called by any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -102,27 +104,42 @@ def run_program(
     folder: Path | None = None,
     background_process: BackgroundProcess | None = None,
 ) -> ProcessResult:
-    """Runs a program until it ends; OSError if it cannot be started, `ProcessTimeout` if it takes longer,
+    """Runs a program until it ends; OSError if it cannot be started, `ProcessTimeout` if it takes
+    longer,
     `ProcessTerminated` if `background_process`, in which it runs, is ended.
 
-    It gets no input, and files for what it says: with pipes, a helper that it leaves running would be waited for.
-    However this process ends, the program ends with it: a shell waits for the end of a pipe that we hold.
+    It gets no input, and files for what it says: with pipes, a helper that it leaves running would
+    be waited for. However this process ends, the program ends with it: a shell waits for the end of
+    a pipe that we hold.
     """
     shell = shutil.which("sh") if os.name == "posix" else None
     own_group = {"start_new_session": True} if os.name == "posix" else {}
-    command = command if background_process is None else background_process.low_priority_command(command)
-    env = None if folder is None else {**os.environ, "TMPDIR": str(folder)}  # what a killed one leaves goes with it
-    if shell is not None and shutil.which(command[0]) is None:  # said by a shell, it would be an exit code
+    command = (
+        command if background_process is None else background_process.low_priority_command(command)
+    )
+    env = (
+        None if folder is None else {**os.environ, "TMPDIR": str(folder)}
+    )  # what a killed one leaves goes with it
+    if (
+        shell is not None and shutil.which(command[0]) is None
+    ):  # said by a shell, it would be an exit code
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
     watched_command = command if shell is None else [shell, "-c", _WATCHED, shell, *command]
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = None
         try:
-            with DeferredSignals():  # an interrupt within it would leave a program that nobody knows
+            with (
+                DeferredSignals()
+            ):  # an interrupt within it would leave a program that nobody knows
                 process = subprocess.Popen(  # type: ignore[call-overload]
-                    watched_command, stdin=subprocess.DEVNULL if shell is None else subprocess.PIPE,
-                    stdout=output, stderr=errors, cwd=folder, env=env, **own_group,
-                )  # fmt: skip
+                    watched_command,
+                    stdin=subprocess.DEVNULL if shell is None else subprocess.PIPE,
+                    stdout=output,
+                    stderr=errors,
+                    cwd=folder,
+                    env=env,
+                    **own_group,
+                )
             if background_process is not None:
                 background_process.attach(process)
             process.wait(seconds)

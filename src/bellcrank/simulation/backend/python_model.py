@@ -26,7 +26,8 @@ class PythonModel:
     def __init__(self, program: SimulationProgram, functions: Functions) -> None:
         self.source = python_source(program, equations=("minimal", "multipliers"))
         module = ModuleType("bellcrank_model")
-        # The source holds numbers, operators and names made by the printer only: no text of a user reaches it.
+        # The source holds numbers, operators and names made by the printer only: no text of a user
+        # reaches it.
         exec(compile(self.source, f"<{program.name}>", "exec"), module.__dict__)
         self.module: Any = module
         self.program = program
@@ -38,14 +39,22 @@ class PythonModel:
 
     def new_calls(self, functions: Functions | None = None) -> PythonCalls:
         """The functions of the program for one run or evaluation."""
-        return PythonCalls(self, with_own_memory(self.functions) if functions is None else functions)
+        return PythonCalls(
+            self, with_own_memory(self.functions) if functions is None else functions
+        )
 
     def bind_rhs(
-        self, program_calls: Any, p: Sequence[float], c: Sequence[float], inputs: Sequence[ProgramInput]
+        self,
+        program_calls: Any,
+        p: Sequence[float],
+        c: Sequence[float],
+        inputs: Sequence[ProgramInput],
     ) -> None:
         """Python evaluates rates."""
 
-    def compile_similar(self, program: SimulationProgram, functions: Functions, once: bool = False) -> PythonModel:
+    def compile_similar(
+        self, program: SimulationProgram, functions: Functions, once: bool = False
+    ) -> PythonModel:
         """Another program in Python."""
         return PythonModel(program, functions)
 
@@ -63,7 +72,8 @@ class PythonModel:
 
 
 class PythonCalls:
-    """Calls of a program in Python with memories of their own; whole runs are driven from outside."""
+    """Calls of a program in Python with memories of their own; whole runs are driven from
+    outside."""
 
     name = "python"
     speeds: tuple[str, ...] = ()
@@ -83,7 +93,11 @@ class PythonCalls:
     def outputs(self, *program_arguments: *At) -> list[float]:
         try:
             return self.values("outputs", *program_arguments)
-        except (OverflowError, ValueError, ZeroDivisionError):  # some have no value: inf or nan, as in C
+        except (
+            OverflowError,
+            ValueError,
+            ZeroDivisionError,
+        ):  # some have no value: inf or nan, as in C
             return self._interpreted_outputs(*program_arguments)
 
     def values(self, section: str, *program_arguments: *At) -> list[float]:
@@ -94,7 +108,11 @@ class PythonCalls:
         return values
 
     def _interpreted_outputs(self, t: float, q: Any, u: Any, p: Any, c: Any, w: Any) -> list[float]:
-        user = {r.name: f for r, f in zip(self.program.routines, self._functions, strict=True) if f is not None}
+        user = {
+            r.name: f
+            for r, f in zip(self.program.routines, self._functions, strict=True)
+            if f is not None
+        }
         constants = interpreter.evaluate_constants(self.program, p)
         _, values = interpreter.evaluate_derivatives(self.program, constants, t, q, u, w, user)
         return interpreter.evaluate_outputs(self.program, values, user)
@@ -103,6 +121,10 @@ class PythonCalls:
         """There is no run to start."""
 
     def new_assembler(
-        self, p: Sequence[float], c: Sequence[float], inputs: Sequence[ProgramInput], spare: list[Any] | None
+        self,
+        p: Sequence[float],
+        c: Sequence[float],
+        inputs: Sequence[ProgramInput],
+        spare: list[Any] | None,
     ) -> Any:
         """Loops are closed by `numeric`."""

@@ -1,11 +1,13 @@
-"""Libraries of a program at the speed that is asked for: one, or one that is soon ready and then a faster one.
+"""Libraries of a program at the speed that is asked for: one, or one that is soon ready and then a
+faster one.
 
-A program is compiled without the kernel and attached to one that was compiled before (`linked`), or as one text with it
-(`unity`), which takes longer and makes small models faster. The library of a large model that is soon ready and the
-fast one are compiled from one source such that results have equal bits (`Compiler.early`): a run is the same, whenever
-the fast one takes over. The two builds of a small model may differ in the last digits: a run ends with the build with
-which it began. What follows is made in the background once runs have taken a while, or a stepper is made, which will;
-it is found in the cache from then on.
+A program is compiled without the kernel and attached to one that was compiled before (`linked`), or
+as one text with it (`unity`), which takes longer and makes small models faster. The library of a
+large model that is soon ready and the fast one are compiled from one source such that results have
+equal bits (`Compiler.early`): a run is the same, whenever the fast one takes over. The two builds
+of a small model may differ in the last digits: a run ends with the build with which it began. What
+follows is made in the background once runs have taken a while, or a stepper is made, which will; it
+is found in the cache from then on.
 """
 
 from __future__ import annotations
@@ -35,8 +37,11 @@ from bellcrank.simulation.backend.compiler import (
 from bellcrank.simulation.backend.libraries import CurrentLibrary, LibraryVariants, LoadedLibrary
 from bellcrank.simulation.backend.processes import BackgroundProcess, ProcessTerminated
 
-SMALL = 80_000  # characters of a program without the kernel: with it in one text it is faster, below
-SHORT = 80_000  # characters of a source whose fast library is so soon ready (about a second) that no other is made
+SMALL = (
+    80_000  # characters of a program without the kernel: with it in one text it is faster, below
+)
+# characters of a source whose fast library is so soon ready (about a second) that no other is made
+SHORT = 80_000
 
 
 def build_libraries(
@@ -49,16 +54,23 @@ def build_libraries(
     linked: bool = True,
     tables: TableNumbers | None = None,
 ) -> LibraryVariants:
-    """The libraries of a program; with a `speed` of "auto" one that is soon ready, until a faster one is.
+    """The libraries of a program; with a `speed` of "auto" one that is soon ready, until a faster
+    one is.
 
-    Code of users is compiled once, since it may have variables of its own, and so is a source with `flags` of its own.
-    `foreign`: libraries that it needs; `is_generated` as of `load`; not `linked`: the kernel is to be one text with it;
+    Code of users is compiled once, since it may have variables of its own, and so is a source with
+    `flags` of its own.
+    `foreign`: libraries that it needs; `is_generated` as of `load`; not `linked`: the kernel is to
+    be one text with it;
     `tables`: numbers of those that are data.
     """
     small = len(sources.common) <= SMALL
-    unity_source = _LibrarySource(sources.for_build("unity"), compiler, foreign, is_generated, tables)
+    unity_source = _LibrarySource(
+        sources.for_build("unity"), compiler, foreign, is_generated, tables
+    )
     linked_source = (
-        _LibrarySource(sources.for_build("linked"), compiler, foreign, is_generated, tables, attached=True)
+        _LibrarySource(
+            sources.for_build("linked"), compiler, foreign, is_generated, tables, attached=True
+        )
         if linked
         else unity_source
     )
@@ -67,21 +79,31 @@ def build_libraries(
     if speed in ("quick", "soon"):
         return LibraryVariants(_final_library(linked_source.compile_library(speed)))
     if speed != "auto" or not is_generated:
-        return LibraryVariants(_final_library((unity_source if small else linked_source).compile_library("fast")))
+        return LibraryVariants(
+            _final_library((unity_source if small else linked_source).compile_library("fast"))
+        )
     if small and linked:
         fast = unity_source.from_cache("fast")
         return (
-            _linked_then_unity(linked_source, unity_source) if fast is None else LibraryVariants(_final_library(fast))
+            _linked_then_unity(linked_source, unity_source)
+            if fast is None
+            else LibraryVariants(_final_library(fast))
         )
-    if len(linked_source.text) > SHORT and compiler.early_flags is not None and not environment_flags():
+    if (
+        len(linked_source.text) > SHORT
+        and compiler.early_flags is not None
+        and not environment_flags()
+    ):
         return LibraryVariants(_early_then_fast(linked_source))
     return LibraryVariants(_final_library(linked_source.compile_library("fast")))
 
 
 def kernel_and_address(compiler: Compiler) -> tuple[ctypes.CDLL, int]:
-    """The kernel that programs are attached to, compiled once for a compiler, and where its functions are listed.
+    """The kernel that programs are attached to, compiled once for a compiler, and where its
+    functions are listed.
 
-    More work of the compiler brings a twentieth of the time of steps at most, and takes three times as long.
+    More work of the compiler brings a twentieth of the time of steps at most, and takes three times
+    as long.
     """
     return compile_kernel(compiler, default_flags(compiler, "quick"))
 
@@ -96,8 +118,8 @@ def compile_kernel(compiler: Compiler, flags: tuple[str, ...]) -> tuple[ctypes.C
 
 
 class _LibrarySource:
-    """A source to be compiled; one that follows another is compiled with flags as they are: with others, bits might be
-    others. `attached`: its library is attached to the kernel."""
+    """A source to be compiled; one that follows another is compiled with flags as they are: with
+    others, bits might be others. `attached`: its library is attached to the kernel."""
 
     def __init__(
         self,
@@ -108,13 +130,24 @@ class _LibrarySource:
         tables: TableNumbers | None,
         attached: bool = False,
     ) -> None:
-        self.text, self.compiler, self.foreign, self._own, self._tables = text, compiler, foreign, is_generated, tables
+        self.text, self.compiler, self.foreign, self._own, self._tables = (
+            text,
+            compiler,
+            foreign,
+            is_generated,
+            tables,
+        )
         self._attached, self._folder = attached, usable_folder()
 
-    def compile_library(self, speed: str, flags: Sequence[str] | None = None, name: str = "") -> LoadedLibrary:
-        """The library, compiled if need be with fewer flags; it may have a name other than its speed."""
+    def compile_library(
+        self, speed: str, flags: Sequence[str] | None = None, name: str = ""
+    ) -> LoadedLibrary:
+        """The library, compiled if need be with fewer flags; it may have a name other than its
+        speed."""
         flags = self._flags(speed) if flags is None else flags
-        loaded = load_from_source(self.text, self.compiler, flags, self.foreign, self._own, self._tables)
+        loaded = load_from_source(
+            self.text, self.compiler, flags, self.foreign, self._own, self._tables
+        )
         return self._attach_to_kernel(loaded, name or speed)
 
     def from_cache(self, speed: str) -> LoadedLibrary | None:
@@ -122,7 +155,9 @@ class _LibrarySource:
         key = self._key(self._flags(speed))
         return None if cached_file(key, self._folder) is None else self.build_library(speed)
 
-    def build_library(self, speed: str, background_process: BackgroundProcess | None = None) -> LoadedLibrary:
+    def build_library(
+        self, speed: str, background_process: BackgroundProcess | None = None
+    ) -> LoadedLibrary:
         """The library, compiled if need be; `background_process` runs the compiler, if given."""
         flags = self._flags(speed)
 
@@ -138,7 +173,10 @@ class _LibrarySource:
             )
 
         return self._attach_to_kernel(
-            load_cached_library(self._key(flags), compile_in_folder, True, self._folder, self._tables), speed
+            load_cached_library(
+                self._key(flags), compile_in_folder, True, self._folder, self._tables
+            ),
+            speed,
         )
 
     def _attach_to_kernel(self, loaded: ctypes.CDLL, speed: str) -> LoadedLibrary:
@@ -171,8 +209,8 @@ def _early_then_fast(source: _LibrarySource) -> CurrentLibrary:
 
 
 def _linked_then_unity(linked: _LibrarySource, unity: _LibrarySource) -> LibraryVariants:
-    """A library that is attached to the kernel. Where runs take long, one is made that is one text with it, for runs
-    that begin then."""
+    """A library that is attached to the kernel. Where runs take long, one is made that is one text
+    with it, for runs that begin then."""
     first = _final_library(linked.compile_library("fast", name="linked"))
     builds = LibraryVariants(first)
 

@@ -1,8 +1,8 @@
 """Programs without a compiler: the kernel and the program in WebAssembly, run by wasmtime.
 
 In:  a `SimulationProgram`. Out: runs, as compiled programs have them, and single evaluations. What a run reads
-and writes is copied to the memory of the module for every call, and back: that takes a fraction of a millisecond,
-however many steps the call takes.
+and writes is copied to the memory of the module for every call, and back: that takes a fraction of
+a millisecond, however many steps the call takes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,12 @@ from bellcrank.program.routine import CallableRoutine
 from bellcrank.simulation.backend.c_assembly import CAssembler
 from bellcrank.simulation.backend.c_runs import CRun, DaeCRun, LoopCRun, RigidCRun
 from bellcrank.simulation.backend.c_structures import Externals
-from bellcrank.simulation.backend.cache import get_or_make_file, read_cached, remove_key, usable_folder
+from bellcrank.simulation.backend.cache import (
+    get_or_make_file,
+    read_cached,
+    remove_key,
+    usable_folder,
+)
 from bellcrank.simulation.backend.compiler import processor_features
 from bellcrank.simulation.backend.external import call_routine
 from bellcrank.simulation.backend.interrupts import PythonCallbacks
@@ -51,8 +56,12 @@ from bellcrank.simulation.backend.protocol import Functions
 from bellcrank.simulation.backend.python_model import PythonCalls, PythonModel
 
 _STRUCTURES = (
-    ("job.h", "Job"), ("input.h", "Input"), ("externals.h", "Externals"), ("model.h", "Model"), ("events.h", "Events"),
-)  # fmt: skip
+    ("job.h", "Job"),
+    ("input.h", "Input"),
+    ("externals.h", "Externals"),
+    ("model.h", "Model"),
+    ("events.h", "Events"),
+)
 CONSTANTS = "constants"  # of the parameters, in the program in WebAssembly
 _FUNCTION = re.compile(r"\(\*(\w+)\)\(")
 _SPARE = 64  # bytes between what is placed
@@ -61,7 +70,11 @@ _READY = "kernel.cwasm"
 
 def wasm_obstacle() -> str:
     """What is not there that WebAssembly needs; nothing if all is."""
-    return "" if find_spec("wasmtime") is not None else "needs wasmtime (pip install 'bellcrank[wasm]')"
+    return (
+        ""
+        if find_spec("wasmtime") is not None
+        else "needs wasmtime (pip install 'bellcrank[wasm]')"
+    )
 
 
 class WasmModel(PythonModel):
@@ -78,7 +91,9 @@ class WasmModel(PythonModel):
         rigid: Sequence[RigidWheel] = (),
     ) -> None:
         super().__init__(program, functions)
-        self.instance = WasmInstance(program, kernel_features(program, dae, stiff, bool(rigid)), dae, rigid)
+        self.instance = WasmInstance(
+            program, kernel_features(program, dae, stiff, bool(rigid)), dae, rigid
+        )
         plain = WasmRigidRun if rigid else WasmRun
         self.run = plain if program.loops is None else WasmDaeRun if dae else WasmLoopRun
 
@@ -90,7 +105,9 @@ class WasmModel(PythonModel):
         python_calls = super().new_calls(functions)
         return WasmCalls(self, python_calls._functions)
 
-    def compile_similar(self, program: SimulationProgram, functions: Functions, once: bool = False) -> PythonModel:
+    def compile_similar(
+        self, program: SimulationProgram, functions: Functions, once: bool = False
+    ) -> PythonModel:
         """Another program in WebAssembly; in Python if it is evaluated `once` in a while."""
         return PythonModel(program, functions) if once else WasmModel(program, functions)
 
@@ -111,10 +128,14 @@ class WasmCalls(PythonCalls):
     def __init__(self, model: WasmModel, functions: Functions) -> None:
         super().__init__(model, functions)
         routine_index = {routine: i for i, routine in enumerate(model.program.routines)}
-        self._called = [(functions[routine_index[r]], r.argument_count) for r in model.program.externals]
+        self._called = [
+            (functions[routine_index[r]], r.argument_count) for r in model.program.externals
+        ]
         self.instance, self._run = model.instance, model.run
         self.compiled = SimpleNamespace(
-            python_functions=_python_functions(model.program), memory_size=0, layouts=model.instance.layouts
+            python_functions=_python_functions(model.program),
+            memory_size=0,
+            layouts=model.instance.layouts,
         )
 
     def constants(self, p: Sequence[float]) -> list[float]:
@@ -124,7 +145,10 @@ class WasmCalls(PythonCalls):
         return super().constants(p) if values is None else values
 
     def derivatives(self, *program_arguments: *At) -> tuple[list[float], list[float]]:
-        rates, n = self.instance.evaluate_function(RATES, program_arguments), len(self.program.coordinates)
+        rates, n = (
+            self.instance.evaluate_function(RATES, program_arguments),
+            len(self.program.coordinates),
+        )
         return super().derivatives(*program_arguments) if rates is None else (rates[:n], rates[n:])
 
     def values(self, section: str, *program_arguments: *At) -> list[float]:
@@ -150,7 +174,11 @@ class WasmCalls(PythonCalls):
         return self._run(program_calls, spec)
 
     def new_assembler(
-        self, p: Sequence[float], c: Sequence[float], inputs: Sequence[ProgramInput], spare: list[Any] | None
+        self,
+        p: Sequence[float],
+        c: Sequence[float],
+        inputs: Sequence[ProgramInput],
+        spare: list[Any] | None,
     ) -> Any:
         """What closes loops at a start; None if there are none."""
         program_calls: Any = self
@@ -200,7 +228,10 @@ def _compiled_kernel() -> tuple[Any, Any]:
     atexit.register(_compiled_kernel.cache_clear)  # before wasmtime itself is cleared away
     engine, text = wasmtime.Engine(), files("bellcrank.kernel").joinpath("kernel.wasm").read_bytes()
     build_key = f"{version('wasmtime')} {platform.machine()} {sys.platform} {processor_features()}"
-    key, folder = f"kernel-{hashlib.sha256(text + build_key.encode()).hexdigest()[:40]}", usable_folder()
+    key, folder = (
+        f"kernel-{hashlib.sha256(text + build_key.encode()).hexdigest()[:40]}",
+        usable_folder(),
+    )
     if (serialized := read_cached(key, folder, _READY)) is not None:
         with suppress(wasmtime.WasmtimeError):
             return engine, wasmtime.Module.deserialize(engine, serialized)
@@ -217,7 +248,8 @@ def _compiled_kernel() -> tuple[Any, Any]:
 
 
 class WasmInstance:
-    """The kernel and a program over one memory, which holds one run at a time: threads wait for each other."""
+    """The kernel and a program over one memory, which holds one run at a time: threads wait for
+    each other."""
 
     def __init__(
         self,
@@ -228,26 +260,50 @@ class WasmInstance:
     ) -> None:
         wasmtime: Any = import_module("wasmtime")
         engine, kernel = _compiled_kernel()
-        self._lock, self.layouts, self._given = threading.RLock(), dict[type, Any](), (program, part_flags, dae, rigid)
+        self._lock, self.layouts, self._given = (
+            threading.RLock(),
+            dict[type, Any](),
+            (program, part_flags, dae, rigid),
+        )
         self._store = wasmtime.Store(engine)
         self._kernel = wasmtime.Instance(self._store, kernel, []).exports(self._store)
-        self._memory, self._table = self._kernel["memory"], self._kernel["__indirect_function_table"]
+        self._memory, self._table = (
+            self._kernel["memory"],
+            self._kernel["__indirect_function_table"],
+        )
         for index, (file, name) in enumerate(_STRUCTURES):
             if (size := layout_of(file, name).size) != (
                 actual_size := self._kernel["structure_size"](self._store, index)
             ):
-                raise InternalError(f"{name} has {actual_size} bytes in kernel.wasm and {size} where it is called from")
+                raise InternalError(
+                    f"{name} has {actual_size} bytes in kernel.wasm and {size} where it is "
+                    f"called from"
+                )
         first = _align(self._kernel["__heap_base"].value(self._store))
-        first_slot, equations = self._table.size(self._store), "multipliers" if dae and program.loops else "minimal"
-        self._program, self._first = attached_program(program, first, first_slot, equations, rigid), first_slot
+        first_slot, equations = (
+            self._table.size(self._store),
+            "multipliers" if dae and program.loops else "minimal",
+        )
+        self._program, self._first = (
+            attached_program(program, first, first_slot, equations, rigid),
+            first_slot,
+        )
         self._grow_memory(self._program.end + WASM_PAGE_BYTES)
         module = wasmtime.Module(engine, self._program.module)
-        imported = [self._memory if x.module == "e" else self._kernel[x.name] for x in module.imports]
+        imported = [
+            self._memory if x.module == "e" else self._kernel[x.name] for x in module.imports
+        ]
         program_exports = wasmtime.Instance(self._store, module, imported).exports(self._store)
         self._kernel["fill_sines"](self._store, self._program.sines, ROWS, PARTS)
-        self._own = {} if _python_functions(program) else {name: program_exports[name] for name in self._program.names}
+        self._own = (
+            {}
+            if _python_functions(program)
+            else {name: program_exports[name] for name in self._program.names}
+        )
         self._model = self._place_model(
-            program, part_flags, {n: self._add_function(program_exports[n]) for n in self._program.names}
+            program,
+            part_flags,
+            {n: self._add_function(program_exports[n]) for n in self._program.names},
         )
         self._functions = self._kernel_functions()
         i32, f64 = wasmtime.ValType.i32(), wasmtime.ValType.f64()
@@ -297,16 +353,25 @@ class WasmInstance:
         names = _FUNCTION.findall(kernel_file("kernel.h"))
         address = self._kernel["kernel_functions"](self._store)
         slots = struct.unpack_from(f"<{len(names)}I", self._bytes, address)
-        return {name: self._table.get(self._store, slot) for name, slot in zip(names, slots, strict=True)}
+        return {
+            name: self._table.get(self._store, slot)
+            for name, slot in zip(names, slots, strict=True)
+        }
 
     def _place_model(
-        self, program: SimulationProgram, part_flags: Mapping[str, int], functions: Mapping[str, int]
+        self,
+        program: SimulationProgram,
+        part_flags: Mapping[str, int],
+        functions: Mapping[str, int],
     ) -> int:
-        """The table of the model behind its numbers; where it is. `functions` have places in that of the kernel."""
+        """The table of the model behind its numbers; where it is. `functions` have places in that
+        of the kernel."""
         layout = layout_of("model.h", "Model")
         values, arrays = model_values(program, part_flags, functions)
         if wheels := self._given[-1]:
-            wheel_values, lists = as_fields({**wheel_data(wheels), "WHEEL_GROUND": self._program.grounds})
+            wheel_values, lists = as_fields(
+                {**wheel_data(wheels), "WHEEL_GROUND": self._program.grounds}
+            )
             values, arrays = values | wheel_values, arrays | lists
         address = model = _align(self._program.end)
         address = _align(address + layout.size)
@@ -335,16 +400,24 @@ class WasmInstance:
             return int(self._functions["event_room"](self._store, self._model, self._room, address))
 
     def evaluate_function(self, name: str, program_arguments: At) -> list[float] | None:
-        """Values of a function of the model; None where Python has to find them: a routine is called back, or a run is
-        under way here."""
+        """Values of a function of the model; None where Python has to find them: a routine is
+        called back, or a run is under way here."""
         function, program = self._own.get(C_NAMES.get(name, name)), self._given[0]
-        section = program.constants if name == CONSTANTS else getattr(program.functions.get(name), "section", None)
+        section = (
+            program.constants
+            if name == CONSTANTS
+            else getattr(program.functions.get(name), "section", None)
+        )
         if function is None or section is None or self._run is not None:
             return None
         t, *groups = program_arguments
         sizes = [*map(len, groups)]
         n_q, n_u = sizes[:2]
-        count = n_q + n_u if name == RATES else len(section.statements if name == CONSTANTS else section.results)
+        count = (
+            n_q + n_u
+            if name == RATES
+            else len(section.statements if name == CONSTANTS else section.results)
+        )
         with self._lock:
             first = _align(self._end + layout_of("externals.h", "Externals").size)
             addresses = [first + 8 * n for n in accumulate(sizes, initial=0)]
@@ -382,7 +455,10 @@ class WasmInstance:
         for x, c_argument in zip(arguments, c_arguments, strict=True):
             if isinstance(x, np.ndarray):
                 self._write_array(c_argument, x)
-        status = int(self._functions[name](self._store, self._model, self._room, self._end, *c_arguments) or 0)
+        status = int(
+            self._functions[name](self._store, self._model, self._room, self._end, *c_arguments)
+            or 0
+        )
         self._copy_out(run)
         for x, c_argument in zip(arguments, c_arguments, strict=True):
             if isinstance(x, np.ndarray):
@@ -398,7 +474,10 @@ class WasmInstance:
         for each, array in arrays.items():
             addresses[each], address = address, _align(address + array.nbytes + 8)
         externals, address = address, _align(address + layout_of("externals.h", "Externals").size)
-        signals, address = address, _align(address + layout_of("input.h", "Input").size * len(run.signals))
+        signals, address = (
+            address,
+            _align(address + layout_of("input.h", "Input").size * len(run.signals)),
+        )
         points: dict[int, tuple[int, int]] = {}
         for i, x in enumerate(run.inputs):
             if x.points is not None and x.pieces is not None:
@@ -408,7 +487,10 @@ class WasmInstance:
                 )
         monitor = run.event_monitor
         if monitor is not None:
-            addresses["events"], address = address, _align(address + layout_of("events.h", "Events").size)
+            addresses["events"], address = (
+                address,
+                _align(address + layout_of("events.h", "Events").size),
+            )
             for each, array in monitor.arrays.items():
                 addresses[f"events {each}"], address = address, _align(address + array.nbytes + 8)
         self._grow_memory(address + WASM_PAGE_BYTES)
@@ -437,9 +519,13 @@ class WasmInstance:
         addresses, job, monitor = self._places, run.job, run.event_monitor
         layout_of("job.h", "Job").read_structure(self._bytes, self._end, job)
         for each, array in {**run.arrays, "rows": run.rows, **run.extra_arrays}.items():
-            self._read_array(addresses[each], array[: job.filled] if each == "rows" and array.ndim > 1 else array)
+            self._read_array(
+                addresses[each], array[: job.filled] if each == "rows" and array.ndim > 1 else array
+            )
         if monitor is not None:
-            layout_of("events.h", "Events").read_structure(self._bytes, addresses["events"], monitor.fields)
+            layout_of("events.h", "Events").read_structure(
+                self._bytes, addresses["events"], monitor.fields
+            )
             for each, array in monitor.arrays.items():
                 self._read_array(addresses[f"events {each}"], array)
 
@@ -460,12 +546,14 @@ class WasmInstance:
     ) -> None:
         """Do many runs in the kernel, by way of one that is ready.
 
-        `numbers`, `input_arrays` and `output_arrays` are fields of a batch. `inputs`: the signals of all runs, and
-        their arrays by address. `fresh`: values of the arrays of a run when it begins.
+        `numbers`, `input_arrays` and `output_arrays` are fields of a batch. `inputs`: the signals
+        of all runs, and their arrays by address. `fresh`: values of the arrays of a run when it
+        begins.
         """
         with self._lock:
             batch, array_of, signal = (
-                layout_of(*x) for x in (("batch.h", "Batch"), ("batch.h", "Array"), ("input.h", "Input"))
+                layout_of(*x)
+                for x in (("batch.h", "Batch"), ("batch.h", "Array"), ("input.h", "Input"))
             )
             field_addresses = {"stop": self._copy_in(run)}
             address = field_addresses["stop"] + _SPARE
@@ -477,26 +565,50 @@ class WasmInstance:
             arrays.update(output_arrays)
             for key, x in arrays.items():
                 array_addresses[key], address = address, _align(address + x.nbytes + 8)
-            field_addresses |= {key: start for key, start in array_addresses.items() if isinstance(key, str)}
-            field_addresses["arrays"], address = address, _align(address + array_of.size * len(fresh))
-            field_addresses["inputs"], address = address, _align(address + signal.size * signals.size)
+            field_addresses |= {
+                key: start for key, start in array_addresses.items() if isinstance(key, str)
+            }
+            field_addresses["arrays"], address = (
+                address,
+                _align(address + array_of.size * len(fresh)),
+            )
+            field_addresses["inputs"], address = (
+                address,
+                _align(address + signal.size * signals.size),
+            )
             batch_address, address = address, _align(address + batch.size)
             self._grow_memory(address + WASM_PAGE_BYTES)
             struct.pack_into("<i", self._bytes, field_addresses["stop"], 0)
             for key, x in arrays.items():
                 self._write_array(array_addresses[key], x)
             for i, (name, x) in enumerate(fresh.items()):
-                values = {"to": self._places[name], "from": array_addresses["fresh", name], "n": x.size}
+                values = {
+                    "to": self._places[name],
+                    "from": array_addresses["fresh", name],
+                    "n": x.size,
+                }
                 array_of.write(self._bytes, field_addresses["arrays"] + i * array_of.size, values)
             for i, s in enumerate(signals.ravel()):
-                fields = {name: s[name].tolist() for name in signals.dtype.names or () if name not in ("x", "pieces")}
-                fields |= {name: array_addresses.get(int(s[name] or 0), 0) for name in ("x", "pieces")}
+                fields = {
+                    name: s[name].tolist()
+                    for name in signals.dtype.names or ()
+                    if name not in ("x", "pieces")
+                }
+                fields |= {
+                    name: array_addresses.get(int(s[name] or 0), 0) for name in ("x", "pieces")
+                }
                 signal.write(self._bytes, field_addresses["inputs"] + i * signal.size, fields)
             constants = self._first + self._program.names.index(CONSTANTS)
-            batch.write(self._bytes, batch_address, {**numbers, **field_addresses, "n_arrays": len(fresh)})
+            batch.write(
+                self._bytes, batch_address, {**numbers, **field_addresses, "n_arrays": len(fresh)}
+            )
             tallies = address
-            self._grow_memory(tallies + self._kernel["tally_room"](self._store, batch_address) + WASM_PAGE_BYTES)
-            self._kernel["run_many"](self._store, self._room, constants, batch_address, self._end, tallies)
+            self._grow_memory(
+                tallies + self._kernel["tally_room"](self._store, batch_address) + WASM_PAGE_BYTES
+            )
+            self._kernel["run_many"](
+                self._store, self._room, constants, batch_address, self._end, tallies
+            )
             for key, x in output_arrays.items():
                 self._read_array(array_addresses[key], x)
 
@@ -504,21 +616,27 @@ class WasmInstance:
         """The events of a run."""
         for each, array in monitor.arrays.items():
             self._write_array(addresses[f"events {each}"], array)
-        pointers = {each: addresses[f"events {each}"] for each in monitor.arrays} | {"use_values": self._use_values}
+        pointers = {each: addresses[f"events {each}"] for each in monitor.arrays} | {
+            "use_values": self._use_values
+        }
         if monitor.row_at is not None:
             pointers["row_at"] = self._row_at
         if monitor.data.project_state is not None:
             pointers["close"] = self._close
         if monitor.data.swap_user_memory is not None:
             pointers["hold"] = self._hold
-        layout_of("events.h", "Events").write_structure(self._bytes, address, monitor.fields, pointers)
+        layout_of("events.h", "Events").write_structure(
+            self._bytes, address, monitor.fields, pointers
+        )
 
     def _set_event_parameters(self, job: int) -> int:
         """Parameters that an event sets."""
         run, addresses = self._run, self._places
         events = layout_of("job.h", "Job").fields["events"][0] + job
         address = struct.unpack_from("<I", self._bytes, events)[0]
-        layout_of("events.h", "Events").read_structure(self._bytes, address, run.event_monitor.fields)
+        layout_of("events.h", "Events").read_structure(
+            self._bytes, address, run.event_monitor.fields
+        )
         values = np.zeros(len(run.event_monitor.arrays["values"]))
         self._read_array(addresses["events values"], values)
         failed = int(run.event_monitor.apply_parameters(values[:-1].tolist()))
@@ -552,7 +670,9 @@ class WasmInstance:
             if x:
                 self._write_array(x, run.inputs[i].points)
                 self._write_array(segments_address, run.inputs[i].pieces)
-            layout.write_structure(self._bytes, address + i * layout.size, signal, {"x": x, "pieces": segments_address})
+            layout.write_structure(
+                self._bytes, address + i * layout.size, signal, {"x": x, "pieces": segments_address}
+            )
 
     def _input_value(self, number: int, t: float, address: int) -> int:
         """An input that is a function of Python."""

@@ -21,7 +21,8 @@ MOST = 256  # runs in one call
 
 
 class WasmBatchWorker:
-    """One thread's part of many runs, by way of a run of the program that is ready but has not begun."""
+    """One thread's part of many runs, by way of a run of the program that is ready but has not
+    begun."""
 
     def __init__(
         self,
@@ -39,14 +40,20 @@ class WasmBatchWorker:
         run.set_row_buffer(rows)
         program = run.calls.program
         self._numbers = {
-            "n_states": initial.y.shape[1], "n_coordinates": len(program.coordinates),
-            "n_constants": len(program.constants.statements), "width": run.width, "block": block,
-            "n_kept": len(results.histories), "n_times": results.histories.shape[2], "n_figures": len(results.metrics),
-        }  # fmt: skip
+            "n_states": initial.y.shape[1],
+            "n_coordinates": len(program.coordinates),
+            "n_constants": len(program.constants.statements),
+            "width": run.width,
+            "block": block,
+            "n_kept": len(results.histories),
+            "n_times": results.histories.shape[2],
+            "n_figures": len(results.metrics),
+        }
         self._fresh = initial_arrays(run)
 
     def run_range(self, first: int, last: int) -> None:
-        """Runs from number `first` to before `last`, a few in each call, so that they can be stopped."""
+        """Runs from number `first` to before `last`, a few in each call, so that they can be
+        stopped."""
         while first < last and not self._results.stop_request[0]:
             began, end = time.perf_counter(), min(first + self._count, last)
             self._run_chunk(first, end)
@@ -55,10 +62,19 @@ class WasmBatchWorker:
 
     def _run_chunk(self, first: int, last: int) -> None:
         initial, selection, r, n = self._begin, self._wanted, self._results, last - first
-        run_arrays = {"p": initial.p, "y": initial.y, "roots": initial.weight_roots, "errors": initial.tolerances}
+        run_arrays = {
+            "p": initial.p,
+            "y": initial.y,
+            "roots": initial.weight_roots,
+            "errors": initial.tolerances,
+        }
         input_arrays = {name: x if len(x) == 1 else x[first:last] for name, x in run_arrays.items()}
         signals = initial.inputs if len(initial.inputs) == 1 else initial.inputs[first:last]
-        breaks = initial.break_offsets if len(initial.break_offsets) == 2 else initial.break_offsets[first : last + 1]
+        breaks = (
+            initial.break_offsets
+            if len(initial.break_offsets) == 2
+            else initial.break_offsets[first : last + 1]
+        )
         input_arrays |= {
             "breaks": initial.breaks,
             "first_breaks": breaks,
@@ -74,14 +90,31 @@ class WasmBatchWorker:
             (r.histories[:, first:last], r.metrics[:, first:last]),
             (r.status, r.steps_done, r.nonfinite_states),
         )
-        output_arrays = dict(zip(("kept", "figures"), (x.copy() for x in sample_arrays), strict=True))
-        output_arrays |= dict(
-            zip(("status", "reached", "bad"), (x[first:last].copy() for x in end_arrays), strict=True)
+        output_arrays = dict(
+            zip(("kept", "figures"), (x.copy() for x in sample_arrays), strict=True)
         )
-        numbers = self._numbers | {"n": n, **{f"{name}_apart": row_stride(x) for name, x in run_arrays.items()}}
-        numbers |= {"inputs_apart": row_stride(initial.inputs), "breaks_apart": int(len(initial.break_offsets) > 2)}
-        self._instance.run_many(self._run, numbers, input_arrays, output_arrays, (signals, self._curves), self._fresh)
-        r.histories[:, first:last], r.metrics[:, first:last] = output_arrays["kept"], output_arrays["figures"]
+        output_arrays |= dict(
+            zip(
+                ("status", "reached", "bad"),
+                (x[first:last].copy() for x in end_arrays),
+                strict=True,
+            )
+        )
+        numbers = self._numbers | {
+            "n": n,
+            **{f"{name}_apart": row_stride(x) for name, x in run_arrays.items()},
+        }
+        numbers |= {
+            "inputs_apart": row_stride(initial.inputs),
+            "breaks_apart": int(len(initial.break_offsets) > 2),
+        }
+        self._instance.run_many(
+            self._run, numbers, input_arrays, output_arrays, (signals, self._curves), self._fresh
+        )
+        r.histories[:, first:last], r.metrics[:, first:last] = (
+            output_arrays["kept"],
+            output_arrays["figures"],
+        )
         r.steps_done[first:last], r.nonfinite_states[first:last], r.status[first:last] = (
             output_arrays["reached"],
             output_arrays["bad"],

@@ -1,1 +1,2 @@
-"""Many runs of one model at once: what varies from run to run, how they are driven, and what is kept of them."""
+"""Many runs of one model at once: what varies from run to run, how they are driven, and what is
+kept of them."""

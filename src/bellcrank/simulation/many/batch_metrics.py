@@ -33,24 +33,34 @@ class BatchMetric:
         return self.kind.value(t, [x], self.number) if len(x) else math.nan
 
 
-def read_batch_metrics(interface: Interface, metrics: Any, channels: Sequence[Quantity]) -> list[BatchMetric]:
-    """What `metrics=` asks for: by channel, of all channels that are kept, or as metrics that name theirs."""
+def read_batch_metrics(
+    interface: Interface, metrics: Any, channels: Sequence[Quantity]
+) -> list[BatchMetric]:
+    """What `metrics=` asks for: by channel, of all channels that are kept, or as metrics that name
+    theirs."""
     if metrics is None:
         return []
     if isinstance(metrics, Mapping):
         return [
             f
             for name, kinds in metrics.items()
-            for f in _metrics_of_channel(interface, find_channel(interface, name, "metrics="), kinds)
+            for f in _metrics_of_channel(
+                interface, find_channel(interface, name, "metrics="), kinds
+            )
         ]
     result = []
     for x in _as_list(metrics):
         if isinstance(x, Metric):
             result.append(_batch_metric_from_metric(interface, x))
         elif not channels:
-            raise ModelError(f"metrics={metrics!r}: name channels too, with channels= or as metrics={{channel: [...]}}")
+            raise ModelError(
+                f"metrics={metrics!r}: name channels too, with channels= or as "
+                f"metrics={{channel: [...]}}"
+            )
         else:
-            result += [f for channel in channels for f in _metrics_of_channel(interface, channel, x)]
+            result += [
+                f for channel in channels for f in _metrics_of_channel(interface, channel, x)
+            ]
     return result
 
 
@@ -60,7 +70,9 @@ def metrics_name_channels(metrics: Any) -> bool:
 
 
 def _as_list(values: Any) -> list[Any]:
-    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    return (
+        list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    )
 
 
 def _metrics_of_channel(interface: Interface, channel: Quantity, metrics: Any) -> list[BatchMetric]:
@@ -76,12 +88,16 @@ def _batch_metric_from_metric(
     interface: Interface, metric: Metric, listed_channel: Quantity | None = None
 ) -> BatchMetric:
     if len(metric.channels) != 1 or not metric.whole:
-        raise ModelError(f"metrics=: {metric!r} is of several channels or of a part of the run; many runs have metrics "
-                         "of one channel over the whole run")  # fmt: skip
+        raise ModelError(
+            f"metrics=: {metric!r} is of several channels or of a part of the run; many "
+            f"runs have metrics "
+            "of one channel over the whole run"
+        )
     channel = find_channel(interface, metric.channels[0], "metrics=")
     if listed_channel not in (None, channel):
         raise ModelError(
-            f"metrics=: {metric!r} is listed under the channel '{listed_channel.name if listed_channel else ''}'"
+            f"metrics=: {metric!r} is listed under the channel "
+            f"'{listed_channel.name if listed_channel else ''}'"
         )
     return BatchMetric(channel, metric.kind, metric.number, metric.text)
 
@@ -89,7 +105,9 @@ def _batch_metric_from_metric(
 def find_channel(interface: Interface, name: Any, option: str) -> Quantity:
     """A channel by its name."""
     channel = interface.find_channel(name)
-    return interface.find_or_raise(name, CHANNELS, f"{option} channel") if channel is None else channel
+    return (
+        interface.find_or_raise(name, CHANNELS, f"{option} channel") if channel is None else channel
+    )
 
 
 def _batch_metric_from_text(channel: Quantity, word: Any) -> BatchMetric:

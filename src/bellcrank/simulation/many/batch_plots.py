@@ -1,4 +1,5 @@
-"""Plots of many runs: bands of percentiles over time, or every run as a thin line; one panel per channel."""
+"""Plots of many runs: bands of percentiles over time, or every run as a thin line; one panel per
+channel."""
 
 from __future__ import annotations
 
@@ -52,10 +53,19 @@ def plot_batch(
     for axis, (name, x) in zip(axes, histories.items(), strict=True):
         if style == "runs":
             curves = x[:: -(-len(x) // MOST_LINES)]
-            axis.plot(batch.time, curves.T, color="C0", linewidth=0.6, alpha=max(0.05, min(1.0, 20 / len(curves))))
+            axis.plot(
+                batch.time,
+                curves.T,
+                color="C0",
+                linewidth=0.6,
+                alpha=max(0.05, min(1.0, 20 / len(curves))),
+            )
         else:
             _draw_percentile_bands(axis, batch.time, x)
-        unit, label = plot_text(typeset_unit(batch.units.get(name, ""))), fill(plot_text(axis_label(batch, name)), WRAP)
+        unit, label = (
+            plot_text(typeset_unit(batch.units.get(name, ""))),
+            fill(plot_text(axis_label(batch, name)), WRAP),
+        )
         axis.set_ylabel(f"{label}\n({unit})" if unit else label, fontsize=9)
         axis.grid(True, linewidth=0.4, alpha=0.6)
     axes[-1].set_xlabel("time (s)")
@@ -70,6 +80,14 @@ def _draw_percentile_bands(axis: Any, time: np.ndarray, x: np.ndarray) -> None:
     for (low, high), alpha in zip(BANDS, (0.2, 0.35), strict=True):
         edges = np.nanpercentile(x[:, has_samples], (low, high), axis=0)
         label = f"{low} to {high} % of the runs"
-        axis.fill_between(time[has_samples], *edges, color="C0", alpha=alpha, linewidth=0, label=label)
-    axis.plot(time[has_samples], np.nanmedian(x[:, has_samples], axis=0), color="C0", linewidth=1.2, label="median")
+        axis.fill_between(
+            time[has_samples], *edges, color="C0", alpha=alpha, linewidth=0, label=label
+        )
+    axis.plot(
+        time[has_samples],
+        np.nanmedian(x[:, has_samples], axis=0),
+        color="C0",
+        linewidth=1.2,
+        label="median",
+    )
     axis.legend(fontsize=8, loc="best")

@@ -1,4 +1,5 @@
-"""What a user gives for many runs: numbers for all of them, arrays over runs, distributions; checked, in one place.
+"""What a user gives for many runs: numbers for all of them, arrays over runs, distributions;
+checked, in one place.
 
 In:  dictionaries of parameters, initial values and inputs. Out: `BatchValues`, which reports the values of every run.
 """
@@ -28,7 +29,8 @@ Signals = list[Any]
 
 @dataclass(frozen=True)
 class BatchValues:
-    """Values of `n_runs` runs by group and name: those that all share, and `varied` ones, an array or a list each."""
+    """Values of `n_runs` runs by group and name: those that all share, and `varied` ones, an array
+    or a list each."""
 
     n_runs: int
     shared: Mapping[str, Mapping[Any, Any]]
@@ -38,7 +40,9 @@ class BatchValues:
         """All values of one run, as `simulate` takes them."""
         result = {}
         for group in GROUPS:
-            varied_values = {name: _as_batch_float(values[run]) for name, values in self.varied[group].items()}
+            varied_values = {
+                name: _as_batch_float(values[run]) for name, values in self.varied[group].items()
+            }
             result[group] = {**self.shared[group], **varied_values}
         return result
 
@@ -46,7 +50,10 @@ class BatchValues:
         """What is left without some parameters."""
 
         def without_keys(group: Mapping[str, Mapping[Any, Any]]) -> dict[str, Mapping[Any, Any]]:
-            return {**group, "parameters": {k: v for k, v in group["parameters"].items() if k not in keys}}
+            return {
+                **group,
+                "parameters": {k: v for k, v in group["parameters"].items() if k not in keys},
+            }
 
         return replace(self, shared=without_keys(self.shared), varied=without_keys(self.varied))
 
@@ -57,10 +64,14 @@ class BatchValues:
         return {name: values for name, values in listed if isinstance(values, np.ndarray)}
 
 
-def read_batch_values(interface: Interface, n: Any, groups: Mapping[str, Any], sampling: str, seed: int) -> BatchValues:
+def read_batch_values(
+    interface: Interface, n: Any, groups: Mapping[str, Any], sampling: str, seed: int
+) -> BatchValues:
     """What was given for many runs; distributions are drawn, all at once."""
     if sampling not in HOW:
-        raise ModelError(f"sampling={sampling!r} is not known; it is one of {', '.join(map(repr, HOW))}")
+        raise ModelError(
+            f"sampling={sampling!r} is not known; it is one of {', '.join(map(repr, HOW))}"
+        )
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ModelError(f"seed={seed!r} must be a whole number of at least 0")
     shared: dict[str, dict[Any, Any]] = {g: {} for g in GROUPS}
@@ -82,7 +93,9 @@ def read_batch_values(interface: Interface, n: Any, groups: Mapping[str, Any], s
     count = _count_runs(n, varied, bool(spreads))
     if spreads:
         _check_sample_memory(count, len(spreads))
-        distributions = {f"{group} {name}": (s.kind, s.numbers) for (group, name), s in spreads.items()}
+        distributions = {
+            f"{group} {name}": (s.kind, s.numbers) for (group, name), s in spreads.items()
+        }
         samples = sample_columns(SamplePlan(count, int(seed), sampling, distributions))
         for (group, name), values in zip(spreads, samples.values(), strict=True):
             varied[group][name] = np.asarray(values, dtype=float)
@@ -91,7 +104,9 @@ def read_batch_values(interface: Interface, n: Any, groups: Mapping[str, Any], s
 
 def _array_over_runs(value: Any, label: str, signals: bool) -> np.ndarray | Signals | None:
     """An array over runs; None for what all runs share. Inputs may also be a list of signals."""
-    if isinstance(value, Spread | str | Signal) or not (hasattr(value, "__len__") or hasattr(value, "__array__")):
+    if isinstance(value, Spread | str | Signal) or not (
+        hasattr(value, "__len__") or hasattr(value, "__array__")
+    ):
         return None
     if signals:
         entries = list(value) if isinstance(value, Sequence) else []
@@ -107,7 +122,9 @@ def _array_over_runs(value: Any, label: str, signals: bool) -> np.ndarray | Sign
     if array.ndim == 0:
         return None
     if array.ndim != 1:
-        raise ModelError(f"{label} must be a number, a distribution or an array of numbers, one for each run")
+        raise ModelError(
+            f"{label} must be a number, a distribution or an array of numbers, one for each run"
+        )
     if not np.isfinite(array).all():
         run = int(np.flatnonzero(~np.isfinite(array))[0])
         raise ModelError(f"{label} is {array[run]} in run {run}, not a finite number")
@@ -118,28 +135,47 @@ def _is_sampled_signal(x: Any) -> bool:
     """Is it (times, values), or an array of such rows or columns?"""
     if isinstance(x, np.ndarray):
         return x.ndim == 2
-    return isinstance(x, tuple | list) and len(x) == 2 and all(isinstance(y, tuple | list | np.ndarray) for y in x)
+    return (
+        isinstance(x, tuple | list)
+        and len(x) == 2
+        and all(isinstance(y, tuple | list | np.ndarray) for y in x)
+    )
 
 
 def _count_runs(n: Any, varied: Mapping[str, Mapping[Any, Any]], drawn_ones: bool) -> int:
     """How many runs there are."""
-    lengths = {f"{group}={{'{name}': ...}}": len(v) for group in GROUPS for name, v in varied[group].items()}
+    lengths = {
+        f"{group}={{'{name}': ...}}": len(v)
+        for group in GROUPS
+        for name, v in varied[group].items()
+    }
     if n is None:
         if not lengths:
-            raise ModelError("n is required, the number of runs, unless an array of values is given")
+            raise ModelError(
+                "n is required, the number of runs, unless an array of values is given"
+            )
         n = max(lengths.values())
         if n == 0:
             raise ModelError(f"{next(iter(lengths))} has no values, one for each run")
-    if isinstance(n, bool | np.timedelta64) or not isinstance(n, int | np.integer) or not 1 <= n < 2**62:
+    if (
+        isinstance(n, bool | np.timedelta64)
+        or not isinstance(n, int | np.integer)
+        or not 1 <= n < 2**62
+    ):
         raise ModelError(f"n={display_text(n)} must be a whole number of at least 1")
-    problems = [f"{label} has {length} values for {n} runs" for label, length in lengths.items() if length != n]
+    problems = [
+        f"{label} has {length} values for {n} runs"
+        for label, length in lengths.items()
+        if length != n
+    ]
     if problems:
         raise ModelError(problems)
     return int(n)
 
 
 def _check_sample_memory(count: int, size: int) -> None:
-    """Rejects values that cannot be held: those that are drawn, and the shares that they are drawn by."""
+    """Rejects values that cannot be held: those that are drawn, and the shares that they are drawn
+    by."""
     subject = f"{pluralize(count, 'run')} with {pluralize(size, 'value')} drawn for each"
     check_memory(subject, 16.0 * count * size, "do fewer runs")
 

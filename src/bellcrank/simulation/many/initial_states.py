@@ -1,8 +1,9 @@
-"""What many runs begin with: parameters, states, inputs and their breaks, as compiled programs read them.
+"""What many runs begin with: parameters, states, inputs and their breaks, as compiled programs read
+them.
 
-What the equations of a tree begin with is found for all runs at once; closed loops are closed run by run, by the same
-compiled code as in `simulate` but without preparing a run; with rigid wheels and speeds that constraints determine, run
-by run as `simulate` does it.
+What the equations of a tree begin with is found for all runs at once; closed loops are closed run
+by run, by the same compiled code as in `simulate` but without preparing a run; with rigid wheels
+and speeds that constraints determine, run by run as `simulate` does it.
 """
 
 from __future__ import annotations
@@ -36,8 +37,10 @@ from bellcrank.simulation.run.tolerances import Absolute, resolve_tolerances
 
 @dataclass(frozen=True)
 class BatchInitialStates:
-    """`initial_data` as C reads it; `inputs` of the first run, and all `inputs_by_run`, whose arrays must live as long;
-    `breaks` of each run, or those of all. Runs that are `failed_runs` to begin have no state: `simulate` says why."""
+    """`initial_data` as C reads it; `inputs` of the first run, and all `inputs_by_run`, whose
+    arrays must live as long;
+    `breaks` of each run, or those of all. Runs that are `failed_runs` to begin have no state:
+    `simulate` says why."""
 
     initial_data: BatchInitialData
     inputs: Sequence[ProgramInput]
@@ -48,7 +51,8 @@ class BatchInitialStates:
 
 @dataclass(frozen=True)
 class StartTolerances:
-    """Errors that a user allows in the steps of a method that chooses them, and how constraints are kept."""
+    """Errors that a user allows in the steps of a method that chooses them, and how constraints are
+    kept."""
 
     rtol: float | None = None
     atol: Absolute | None = None
@@ -56,7 +60,8 @@ class StartTolerances:
 
 
 USUAL_ERRORS = StartTolerances()
-TRIED = 100  # if so many runs cannot begin, and none before, what keeps the first from it is reported of all
+# if so many runs cannot begin, and none before, what keeps the first from it is reported of all
+TRIED = 100
 
 
 def new_run_session(
@@ -72,13 +77,20 @@ def new_run_session(
         loaded, None, None, *(run_values[x] or None for x in ("initial", "parameters", "inputs"))
     )
     tolerances = resolve_tolerances(
-        loaded.interface, spec.method, start_tolerances.rtol, start_tolerances.atol, initial.tolerances
+        loaded.interface,
+        spec.method,
+        start_tolerances.rtol,
+        start_tolerances.atol,
+        initial.tolerances,
     )
     return RunSession(loaded, initial, spec, empty_event_specs(), start_tolerances.dae, tolerances)
 
 
 def first_valid_session(
-    loaded: LoadedModel, spec: RunSpec, batch_values: BatchValues, start_tolerances: StartTolerances = USUAL_ERRORS
+    loaded: LoadedModel,
+    spec: RunSpec,
+    batch_values: BatchValues,
+    start_tolerances: StartTolerances = USUAL_ERRORS,
 ) -> RunSession:
     """The first of the runs that can begin, ready to do so; an error if none can."""
     problem: BellcrankError | None = None
@@ -118,7 +130,9 @@ def make_initial_states(
     errors = np.ones((1, 1))
     unable: list[int] = []
     if spec.method in ADAPTIVE or _needs_individual_start(loaded, batch_values):
-        y, roots, errors, breaks, unable = _start_each_run(loaded, spec, batch_values, start_tolerances, breaks, p)
+        y, roots, errors, breaks, unable = _start_each_run(
+            loaded, spec, batch_values, start_tolerances, breaks, p
+        )
     else:
         y, roots = _state_rows(loaded, spec, batch_values, p, inputs), np.ones((1, 1))
     first = np.cumsum([0, *map(len, breaks)])
@@ -142,7 +156,10 @@ def _parameter_rows(loaded: LoadedModel, batch_values: BatchValues) -> np.ndarra
             continue  # it has no effect on the equations
         if x.positive and not (np.asarray(values) > 0).all():
             run = int(np.flatnonzero(~(np.asarray(values) > 0))[0])
-            raise ModelError(f"parameter '{x.name}' is {values[run]:g} in run {run}; it must be positive", loaded.name)
+            raise ModelError(
+                f"parameter '{x.name}' is {values[run]:g} in run {run}; it must be positive",
+                loaded.name,
+            )
         p[:, x.index] = x.unit.to_equation_units(np.asarray(values))
     if interface.function_parameters:
         p = np.array(
@@ -157,26 +174,38 @@ def _parameter_rows(loaded: LoadedModel, batch_values: BatchValues) -> np.ndarra
 
 def _needs_individual_start(loaded: LoadedModel, batch_values: BatchValues) -> bool:
     """Do the states at the beginning follow from more than what is given for them?"""
-    names = (*loaded.interface.run.initial, *batch_values.shared["initial"], *batch_values.varied["initial"])
-    kinds = [x.kind for name in names if (x := loaded.interface.find_or_none(name, STATES)) is not None]
+    names = (
+        *loaded.interface.run.initial,
+        *batch_values.shared["initial"],
+        *batch_values.varied["initial"],
+    )
+    kinds = [
+        x.kind for name in names if (x := loaded.interface.find_or_none(name, STATES)) is not None
+    ]
     contacts = loaded.analysis.mechanism.description.rigid_contacts
     return loaded.program.loops is not None or bool(contacts) or "removed" in kinds
 
 
 def _state_rows(
-    loaded: LoadedModel, spec: RunSpec, batch_values: BatchValues, p: np.ndarray, inputs: list[ProgramInput]
+    loaded: LoadedModel,
+    spec: RunSpec,
+    batch_values: BatchValues,
+    p: np.ndarray,
+    inputs: list[ProgramInput],
 ) -> np.ndarray:
     """States that a tree begins with: a row for each run, or one for all."""
     values = batch_values.values_of_run(0)["initial"]
-    y = np.concatenate(resolve_initial_state(loaded, values or None, None, p[0].tolist(), inputs, spec.begin_time))[
-        None, :
-    ]
+    y = np.concatenate(
+        resolve_initial_state(loaded, values or None, None, p[0].tolist(), inputs, spec.begin_time)
+    )[None, :]
     varied = batch_values.varied["initial"]
     if varied:
         y = np.repeat(y, batch_values.n_runs, axis=0)
     for name, column in varied.items():
         x = loaded.interface.find_or_raise(name, STATES, "initial value for")
-        y[:, x.index + (loaded.n_q if x.kind == "speed" else 0)] = x.unit.to_equation_units(np.asarray(column))
+        y[:, x.index + (loaded.n_q if x.kind == "speed" else 0)] = x.unit.to_equation_units(
+            np.asarray(column)
+        )
     return y if y.size else np.zeros((1, 1))
 
 
@@ -188,8 +217,8 @@ def _start_each_run(
     breaks: list[tuple[float, ...]],
     p: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[float, ...]], list[int]]:
-    """States, roots of inverse inertias, errors allowed, and ends of segments, as `simulate` finds them run by run;
-    and the runs that cannot begin, whose states are no numbers."""
+    """States, roots of inverse inertias, errors allowed, and ends of segments, as `simulate` finds
+    them run by run; and the runs that cannot begin, whose states are no numbers."""
     closing = _assembly_context(loaded, spec) if start_tolerances.dae == USUAL else None
     run_starts: dict[int, _RunStart] = {}
     unable: dict[int, BellcrankError] = {}
@@ -207,7 +236,8 @@ def _start_each_run(
     no_start = replace(first_start, state=np.full_like(first_start.state, np.nan))
     each = [run_starts.get(run, no_start) for run in range(count)]
     states, roots, errors = (
-        np.array(x) for x in zip(*((x.state, x.weight_roots, x.tolerances) for x in each), strict=True)
+        np.array(x)
+        for x in zip(*((x.state, x.weight_roots, x.tolerances) for x in each), strict=True)
     )
     segment_ends = [x.segment_ends for x in each]
     return states, roots, errors, segment_ends if any(segment_ends) else breaks, list(unable)
@@ -232,31 +262,53 @@ def _start_run(
     p: list[float],
     closing: EvaluationContext | None,
 ) -> _RunStart:
-    closed = None if closing is None else _assembled_start(loaded, spec, batch_values, run, p, closing)
+    closed = (
+        None if closing is None else _assembled_start(loaded, spec, batch_values, run, p, closing)
+    )
     if closed is not None:
         return _RunStart(closed[0], np.sqrt(np.concatenate(closed[1])), np.ones(1))
     session = new_run_session(loaded, spec, batch_values, run, start_tolerances)
     compiled = kernel_run(session) if spec.method in ADAPTIVE else None
     errors = (
-        np.ones(1) if compiled is None else np.concatenate([compiled.arrays["atol"][:-1], compiled.arrays["caps"][:-1]])
+        np.ones(1)
+        if compiled is None
+        else np.concatenate([compiled.arrays["atol"][:-1], compiled.arrays["caps"][:-1]])
     )
     weights = session.evaluation.weights
     roots = np.ones(1) if weights is None else np.sqrt(np.concatenate(weights))
-    return _RunStart(session.run.state.copy(), roots, errors, () if compiled is None else compiled.spec.breaks)
+    return _RunStart(
+        session.run.state.copy(), roots, errors, () if compiled is None else compiled.spec.breaks
+    )
 
 
 def _assembly_context(loaded: LoadedModel, spec: RunSpec) -> EvaluationContext | None:
-    """What closes loops at starts in C, where a run consists of nothing else before its first step; None elsewhere."""
-    contacts, sampled = loaded.analysis.mechanism.description.rigid_contacts, loaded.interface.sampled_inputs
-    if spec.method in ADAPTIVE or loaded.program.loops is None or contacts or sampled or loaded.stateful_routine_names:
+    """What closes loops at starts in C, where a run consists of nothing else before its first step;
+    None elsewhere."""
+    contacts, sampled = (
+        loaded.analysis.mechanism.description.rigid_contacts,
+        loaded.interface.sampled_inputs,
+    )
+    if (
+        spec.method in ADAPTIVE
+        or loaded.program.loops is None
+        or contacts
+        or sampled
+        or loaded.stateful_routine_names
+    ):
         return None
     return loaded.new_context()
 
 
 def _assembled_start(
-    loaded: LoadedModel, spec: RunSpec, batch_values: BatchValues, run: int, p: list[float], closing: EvaluationContext
+    loaded: LoadedModel,
+    spec: RunSpec,
+    batch_values: BatchValues,
+    run: int,
+    p: list[float],
+    closing: EvaluationContext,
 ) -> tuple[np.ndarray, Weights] | None:
-    """The state of a run with its loops closed, and its metric; None where `simulate` has to say what is wrong.
+    """The state of a run with its loops closed, and its metric; None where `simulate` has to say
+    what is wrong.
 
     Masses have been looked at, for all runs at once.
     """
@@ -265,12 +317,19 @@ def _assembled_start(
         return None
     signals = loaded.inputs(batch_values.values_of_run(run)["inputs"] or None, (t, spec.t_end))
     closure = make_loop_constraints(
-        closing.python_calls, p, signals, closing.model, constants, loaded.initial_state_cache.spare_jobs
+        closing.python_calls,
+        p,
+        signals,
+        closing.model,
+        constants,
+        loaded.initial_state_cache.spare_jobs,
     )
     if closure is None or closure.compiled is None:
         return None
     y = np.concatenate(
-        resolve_initial_state(loaded, batch_values.values_of_run(run)["initial"] or None, closure, p, signals, t)
+        resolve_initial_state(
+            loaded, batch_values.values_of_run(run)["initial"] or None, closure, p, signals, t
+        )
     )
     weights, start = closure.compiled.weights_and_branch(t, y)
     return None if start is None else (start, weights)
@@ -279,7 +338,8 @@ def _assembled_start(
 def _input_rows(
     loaded: LoadedModel, spec: RunSpec, batch_values: BatchValues
 ) -> tuple[list[ProgramInput], np.ndarray, list[tuple[float, ...]], Any]:
-    """Inputs of the first run, those of all as structures of C, and the breaks of each run, or those of all."""
+    """Inputs of the first run, those of all as structures of C, and the breaks of each run, or
+    those of all."""
     span, varied = (spec.begin_time, spec.t_end), batch_values.varied["inputs"]
     first = (
         _inputs_of_run(loaded, batch_values, 0, span)
@@ -299,7 +359,12 @@ def _input_rows(
                     signals["a"][:, x.index, 0] = values
         return first, signals, [spec.step_breaks(first)], ()
     each = [_inputs_of_run(loaded, batch_values, run, span) for run in range(batch_values.n_runs)]
-    return first, np.concatenate([_to_structures(x) for x in each]), [spec.step_breaks(x) for x in each], each
+    return (
+        first,
+        np.concatenate([_to_structures(x) for x in each]),
+        [spec.step_breaks(x) for x in each],
+        each,
+    )
 
 
 def _inputs_of_run(
@@ -318,12 +383,20 @@ def _to_structures(inputs: Sequence[ProgramInput]) -> np.ndarray:
     return np.frombuffer(listed, dtype=np.dtype(InputSignal)).reshape(1, -1).copy()
 
 
-def first_step_message(loaded: LoadedModel, spec: RunSpec, batch_values: BatchValues, sizes: np.ndarray) -> str:
-    """What `simulate` says of a step that is too large where a run begins, with its number; else "".
+def first_step_message(
+    loaded: LoadedModel, spec: RunSpec, batch_values: BatchValues, sizes: np.ndarray
+) -> str:
+    """What `simulate` says of a step that is too large where a run begins, with its number; else
+    "".
 
-    `sizes`: how large the results of every run are compared with those of the others. Growing errors show there.
+    `sizes`: how large the results of every run are compared with those of the others. Growing
+    errors show there.
     """
-    if spec.method in ADAPTIVE or loaded.stateful_routine_names or loaded.analysis.mechanism.description.rigid_contacts:
+    if (
+        spec.method in ADAPTIVE
+        or loaded.stateful_routine_names
+        or loaded.analysis.mechanism.description.rigid_contacts
+    ):
         return ""
     for run in dict.fromkeys([int(np.argmax(sizes)), 0]):
         try:

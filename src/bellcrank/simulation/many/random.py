@@ -100,7 +100,10 @@ def normal(mean: float, deviation: float) -> Spread:
 
 def parse_distribution(text: str) -> Spread:
     """uniform(1e4, 2e4), normal(5, 0.1), log_uniform(1, 100), integers(1, 4)."""
-    call, forms = parse_call_text(text), [f"{kind.replace('-', '_')}(a, b)" for kind in DISTRIBUTIONS]
+    call, forms = (
+        parse_call_text(text),
+        [f"{kind.replace('-', '_')}(a, b)" for kind in DISTRIBUTIONS],
+    )
     kind = call[0].replace("_", "-") if call else ""
     if call is None or kind not in DISTRIBUTIONS or len(call[1]) != 2:
         raise ModelError(f"{text!r} is not a distribution; it is one of {', '.join(forms)}")

@@ -26,7 +26,8 @@ SHOWN = 20  # runs in the table of a notebook
 class Many(NotebookDisplay):
     """Results of many runs, as `Simulation.simulate_many` returns them.
 
-    A run that stopped early has nan for the samples that it lacks; its metrics are those of the samples that it has.
+    A run that stopped early has nan for the samples that it lacks; its metrics are those of the
+    samples that it has.
 
     Attributes
     ----------
@@ -37,7 +38,8 @@ class Many(NotebookDisplay):
     channels : dict
         Arrays of runs by times, by channel in user units. `many["az"]` finds them, too.
     metrics : dict
-        Arrays over runs by channel and metric: `many.metrics["az"]["rms"]`. `many.metric_values["az rms"]` and
+        Arrays over runs by channel and metric: `many.metrics["az"]["rms"]`. `many.metric_values["az
+        rms"]` and
         `many.metric_units["az rms"]` have one name for both.
     values : dict
         Arrays over runs of the parameters, initial values and inputs that vary.
@@ -80,7 +82,8 @@ class Many(NotebookDisplay):
         if match is None:
             names = ", ".join(self.channels) or "none: give channels="
             raise RunError(
-                f"no history of '{channel}' is kept.{did_you_mean(str(channel), self.channels)} Channels: {names}"
+                f"no history of '{channel}' is "
+                f"kept.{did_you_mean(str(channel), self.channels)} Channels: {names}"
             )
         return self.channels[match]
 
@@ -94,11 +97,14 @@ class Many(NotebookDisplay):
         return len(self.ended)
 
     def __repr__(self) -> str:
-        contents = f"{pluralize(len(self.channels), 'channel')} of {pluralize(len(self.time), 'row')}"
+        contents = (
+            f"{pluralize(len(self.channels), 'channel')} of {pluralize(len(self.time), 'row')}"
+        )
         contents += f", {pluralize(len(self.metric_values), 'metric')}"
         early = len(self) - self.ended.count("finished")
         return (
-            f"Many({self.name!r}: {pluralize(len(self), 'run')}; {contents}{f'; {early} ended early' if early else ''})"
+            f"Many({self.name!r}: {pluralize(len(self), 'run')}; "
+            f"{contents}{f'; {early} ended early' if early else ''})"
         )
 
     def run(self, number: int) -> Run:
@@ -126,13 +132,19 @@ class Many(NotebookDisplay):
     @property
     def metric_values(self) -> dict[str, np.ndarray]:
         """Metrics by channel and kind as one name: "az rms"."""
-        return {f"{name} {word}": x for name, by_kind in self.metrics.items() for word, x in by_kind.items()}
+        return {
+            f"{name} {word}": x
+            for name, by_kind in self.metrics.items()
+            for word, x in by_kind.items()
+        }
 
     @property
     def metric_units(self) -> dict[str, str]:
         """Their units, by the same names."""
         listed = [(name, word) for name, by_kind in self.metrics.items() for word in by_kind]
-        return {f"{n} {w}": parse_metric_kind(w, w)[0].unit(self.units.get(n, "")) for n, w in listed}
+        return {
+            f"{n} {w}": parse_metric_kind(w, w)[0].unit(self.units.get(n, "")) for n, w in listed
+        }
 
     def table(self) -> Table:
         """Arrange what varies, the metrics and how each run ended.
@@ -145,7 +157,9 @@ class Many(NotebookDisplay):
         units = {**self.units, **self.metric_units}
         columns = [TableColumn("run", list(range(len(self))))]
         for name, x in {**self.values, **self.metric_values}.items():
-            columns.append(TableColumn(name, x.tolist(), units.get(name, ""), self.labels.get(name, name)))
+            columns.append(
+                TableColumn(name, x.tolist(), units.get(name, ""), self.labels.get(name, name))
+            )
         return Table(self.name, (*columns, TableColumn("ended", self.ended)))
 
     def _html_parts(self) -> list[str]:
@@ -153,7 +167,11 @@ class Many(NotebookDisplay):
         rows = [[i, *(c.values[i] for c in columns)] for i in range(min(len(self), SHOWN))]
         remark = [f"and {len(self) - SHOWN} more runs"] if len(self) > SHOWN else []
         heads = ["run", *(f"{c.name} ({c.unit})" if c.unit else c.name for c in columns)]
-        return [heading(repr(self)), html_table(heads, rows, right=range(len(columns))), *map(paragraph, remark)]
+        return [
+            heading(repr(self)),
+            html_table(heads, rows, right=range(len(columns))),
+            *map(paragraph, remark),
+        ]
 
     def _notebook_figure(self) -> Any:
         return self.plot() if self.channels else None
@@ -211,18 +229,31 @@ class Many(NotebookDisplay):
         def words(name: str) -> dict[str, str]:
             return {"units": units.get(name, ""), "long_name": labels.get(name, name)}
 
-        data: dict[str, Any] = {name: (("run", "t"), x, words(name)) for name, x in self.channels.items()}
+        data: dict[str, Any] = {
+            name: (("run", "t"), x, words(name)) for name, x in self.channels.items()
+        }
         for name, x in self.metric_values.items():
             data[name] = ("run", x, {"units": self.metric_units[name]})
         data["ended"] = ("run", np.array(self.ended, dtype=object))
-        coordinates: dict[str, Any] = {"run": np.arange(len(self)), "t": ("t", self.time, {"units": "s"})}
+        coordinates: dict[str, Any] = {
+            "run": np.arange(len(self)),
+            "t": ("t", self.time, {"units": "s"}),
+        }
         used_names = {*data, *coordinates}
         for name, x in self.values.items():
-            coordinates[name if name not in used_names else f"{name} given"] = ("run", x, words(name))
+            coordinates[name if name not in used_names else f"{name} given"] = (
+                "run",
+                x,
+                words(name),
+            )
         return xarray.Dataset(data, coords=coordinates, attrs={"title": self.name})
 
     def plot(
-        self, *channels: str, path: str | Path | None = None, style: CurveStyle = "bands", title: str | None = None
+        self,
+        *channels: str,
+        path: str | Path | None = None,
+        style: CurveStyle = "bands",
+        title: str | None = None,
     ) -> Any:
         """Draw channels over time.
 

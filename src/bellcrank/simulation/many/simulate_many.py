@@ -15,17 +15,34 @@ from bellcrank.codegen.c.batch_driver import LEFT, NO_CONSTANTS, STOPPED
 from bellcrank.codegen.c.events import EmittedEvents
 from bellcrank.codegen.c.lanes import lanes_obstacle
 from bellcrank.codegen.number_type import DOUBLE, FLOAT, NumberType
-from bellcrank.core.errors import ModelError, ModelWarning, issue_warning, pluralize, require_callback
+from bellcrank.core.errors import (
+    ModelError,
+    ModelWarning,
+    issue_warning,
+    pluralize,
+    require_callback,
+)
 from bellcrank.core.metrics.frequency_weighting import filter_coefficients
 from bellcrank.core.numeric.fixed_step_methods import ADAPTIVE, OWN
-from bellcrank.core.numeric.run_spec import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NOT_FINITE, RunSpec
+from bellcrank.core.numeric.run_spec import (
+    EXTERNAL_FAILED,
+    FINISHED,
+    NOT_CLOSED,
+    NOT_FINITE,
+    RunSpec,
+)
 from bellcrank.core.numeric.tuning import EVENTS, STEPS
 from bellcrank.mechanics.interface.interface import Quantity
 from bellcrank.simulation.backend.c_batch import BatchBuffers, CompiledBatchWorker, OutputSelection
 from bellcrank.simulation.backend.c_lanes import LaneDriver, LaneLibrary
 from bellcrank.simulation.backend.gpu_batch import GpuProgram, gpu_obstacle
 from bellcrank.simulation.many.batch_events import BatchEvents, make_batch_events
-from bellcrank.simulation.many.batch_metrics import BatchMetric, find_channel, metrics_name_channels, read_batch_metrics
+from bellcrank.simulation.many.batch_metrics import (
+    BatchMetric,
+    find_channel,
+    metrics_name_channels,
+    read_batch_metrics,
+)
 from bellcrank.simulation.many.batch_values import BatchValues, read_batch_values
 from bellcrank.simulation.many.initial_states import (
     NO_VALUES,
@@ -76,8 +93,13 @@ class BatchRequest:
 
     @property
     def output_selection(self) -> OutputSelection:
-        histories = [(x.column, x.unit.factor) for x in self.channels] + [(column, 1.0) for column in self.columns]
-        figures = [(f.channel.column, f.channel.unit.factor, f.kind.name, f.number or 0.0) for f in self.metrics]
+        histories = [(x.column, x.unit.factor) for x in self.channels] + [
+            (column, 1.0) for column in self.columns
+        ]
+        figures = [
+            (f.channel.column, f.channel.unit.factor, f.kind.name, f.number or 0.0)
+            for f in self.metrics
+        ]
         return OutputSelection.from_columns(histories, figures, filter_coefficients(self.times))
 
     @property
@@ -96,8 +118,11 @@ class BatchRequest:
 
     @property
     def model_values(self) -> BatchValues:
-        """What the model is given: parameters that stand in events alone, or nowhere, are omitted."""
-        return self.values.without_parameters({x.key for x in self.loaded.interface.unreferenced_parameters})
+        """What the model is given: parameters that stand in events alone, or nowhere, are
+        omitted."""
+        return self.values.without_parameters(
+            {x.key for x in self.loaded.interface.unreferenced_parameters}
+        )
 
     @property
     def event_source(self) -> EmittedEvents | None:
@@ -148,9 +173,14 @@ def simulate_many(
     dae: str | Dae | None = None,
 ) -> Many:
     """Runs a model many times; arguments as of `Simulation.simulate_many`."""
-    for name, value, choices in (("backend", backend, BACKENDS), ("precision", precision, PRECISIONS)):
+    for name, value, choices in (
+        ("backend", backend, BACKENDS),
+        ("precision", precision, PRECISIONS),
+    ):
         if value not in choices:
-            raise ModelError(f"{name}={value!r} is not known; it is one of {', '.join(map(repr, choices))}")
+            raise ModelError(
+                f"{name}={value!r} is not known; it is one of {', '.join(map(repr, choices))}"
+            )
     require_callback(progress, "progress", "the share done")
     spec = resolve_run_spec(loaded.interface, t_end, step, method, output_every)
     groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
@@ -175,24 +205,34 @@ def simulate_many(
     if loaded.analysis.mechanism.description.rigid_contacts:
         check_rigid_run(loaded, spec, dae_method.usual)
     check_dae(dae_method, spec, loaded)
-    results = BatchBuffers(request.values.n_runs, len(request.times), loaded.n_states, request.output_selection)
+    results = BatchBuffers(
+        request.values.n_runs, len(request.times), loaded.n_states, request.output_selection
+    )
     began = time.perf_counter()
     request, precision_note = _supported_precision(request)
     end_messages, backend_settings, notes = _run_all(request, backend, results, progress)
-    settings = {"t_end": spec.t_end, "step": spec.step, "method": spec.method, "output_every": spec.output_every}
+    settings = {
+        "t_end": spec.t_end,
+        "step": spec.step,
+        "method": spec.method,
+        "output_every": spec.output_every,
+    }
     if request.number is not DOUBLE and backend_settings["backend"] not in SIDE_BY_SIDE:
         precision_note = "single precision is for vectorised runs"
     if precision_note:
         notes.append(f"the runs were computed in double precision: {precision_note}")
         precision = "double"
     settings |= {**backend_settings, "precision": precision, "seconds": time.perf_counter() - began}
-    if message := first_step_message(request.loaded, spec, request.model_values, _relative_sizes(results)):
+    if message := first_step_message(
+        request.loaded, spec, request.model_values, _relative_sizes(results)
+    ):
         issue_warning(message)
     return _make_batch_result(request, results, end_messages, settings, notes)
 
 
 def _supported_precision(request: BatchRequest) -> tuple[BatchRequest, str]:
-    """What is asked for, in double precision if its runs be vectorised in no other; then also why."""
+    """What is asked for, in double precision if its runs be vectorised in no other; then also
+    why."""
     obstacle = lanes_obstacle(request.loaded.program, request.number)
     if not obstacle or request.number is DOUBLE or lanes_obstacle(request.loaded.program):
         return request, ""
@@ -200,8 +240,8 @@ def _supported_precision(request: BatchRequest) -> tuple[BatchRequest, str]:
 
 
 def _relative_sizes(results: BatchBuffers) -> np.ndarray:
-    """Of every run, how large its figures and last rows are compared with those of the others; inf if it left all
-    numbers."""
+    """Of every run, how large its figures and last rows are compared with those of the others; inf
+    if it left all numbers."""
     sizes = np.where(results.status == NOT_FINITE, np.inf, 0.0)
     for values in (*results.metrics, *results.histories[:, :, -1]):
         magnitudes = np.abs(values)
@@ -215,7 +255,8 @@ def _relative_sizes(results: BatchBuffers) -> np.ndarray:
 def _run_all(
     request: BatchRequest, backend: str, results: BatchBuffers, progress: Progress | None
 ) -> tuple[list[str], dict[str, Any], list[str]]:
-    """Does all runs by the best way there is: how each ended, by which way, and why not by a better one."""
+    """Does all runs by the best way there is: how each ended, by which way, and why not by a better
+    one."""
     end_messages = [""] * request.values.n_runs
     single_runs = SingleRuns(
         request.simulate_one,
@@ -235,7 +276,9 @@ def _run_all(
         if initial_states is not None:
             obstacle = driver_obstacle(request, initial_states)
             lane_obstacle = (
-                _vectorization_obstacle(request, initial_states) if not adaptive and backend != "cores" else ""
+                _vectorization_obstacle(request, initial_states)
+                if not adaptive and backend != "cores"
+                else ""
             )
             obstacle = obstacle or (
                 f"events are looked for, and {lane_obstacle}"
@@ -243,9 +286,15 @@ def _run_all(
                 else ""
             )
         if initial_states is None or obstacle:
-            first_valid_session(request.loaded, request.spec, request.model_values, request.tolerances)  # or an error
+            first_valid_session(
+                request.loaded, request.spec, request.model_values, request.tolerances
+            )  # or an error
             run_on_threads(lambda: single_runs, results, progress, 1)
-            return end_messages, {"backend": "python"}, [f"the runs were driven one by one by Python: {obstacle}"]
+            return (
+                end_messages,
+                {"backend": "python"},
+                [f"the runs were driven one by one by Python: {obstacle}"],
+            )
     if adaptive:
         run_compiled(request, initial_states, results, progress)
         notes = [_fallback_message(backend, f"the method {request.spec.method} adapts its steps")]
@@ -253,12 +302,17 @@ def _run_all(
             request, results, single_runs, end_messages, notes if backend in SIDE_BY_SIDE else []
         )
     notes = []
-    backend_settings: dict[str, Any] = {"backend": "cores" if lane_obstacle or backend == "cores" else "lanes"}
+    backend_settings: dict[str, Any] = {
+        "backend": "cores" if lane_obstacle or backend == "cores" else "lanes"
+    }
     missing = (lane_obstacle or gpu_obstacle()) if backend == "cuda" else ""
     if missing or lane_obstacle:
         notes.append(_fallback_message(backend, missing or lane_obstacle))
     if backend == "cuda" and not missing:
-        backend_settings = {"backend": "cuda", "launched": _run_on_gpu(request, initial_states, results, progress)}
+        backend_settings = {
+            "backend": "cuda",
+            "launched": _run_on_gpu(request, initial_states, results, progress),
+        }
     else:
         (_run_in_lanes if backend_settings["backend"] == "lanes" else run_compiled)(
             request, initial_states, results, progress
@@ -278,7 +332,9 @@ def _fallback_message(backend: str, reason: str) -> str:
 
 def _initial_states(request: BatchRequest) -> BatchInitialStates:
     values = NO_VALUES if request.events_in_c is None else request.events_in_c.values
-    return make_initial_states(request.loaded, request.spec, request.model_values, request.tolerances, values)
+    return make_initial_states(
+        request.loaded, request.spec, request.model_values, request.tolerances, values
+    )
 
 
 def _with_events_in_c(request: BatchRequest, backend: str) -> tuple[BatchRequest, str]:
@@ -286,11 +342,16 @@ def _with_events_in_c(request: BatchRequest, backend: str) -> tuple[BatchRequest
     if not (request.events or request.stop or request.loaded.interface.run.events):
         return request, ""
     speeds = request.loaded.analysis.independent_speeds
-    batch_events = make_batch_events(request.loaded.interface, request.events, request.stop, request.values, speeds)
+    batch_events = make_batch_events(
+        request.loaded.interface, request.events, request.stop, request.values, speeds
+    )
     if batch_events is None:  # nothing comes of them
         return request, ""
     if request.spec.method in ADAPTIVE:
-        return request, f"events are looked for, and the method {request.spec.method} adapts its steps"
+        return (
+            request,
+            f"events are looked for, and the method {request.spec.method} adapts its steps",
+        )
     obstacle = ""
     if backend == "cores":
         obstacle = "events are looked for, which only vectorised runs do (backend='lanes')"
@@ -306,33 +367,58 @@ def _run_deferred(
     single_runs: SingleRuns,
     progress: Progress | None,
 ) -> list[str]:
-    """Does those runs alone that were left: near singular configurations, or where events need more than compiled code
-    does."""
+    """Does those runs alone that were left: near singular configurations, or where events need more
+    than compiled code does."""
     run_numbers = np.flatnonzero(results.status == LEFT).tolist()
     if not run_numbers:
         return []
     if request.events_in_c is None:
         run_compiled(request, initial_states, results, progress, only_left=True)
         return [
-            f"{pluralize(len(run_numbers), 'run')} came near singular configurations of closed loops and went alone"
+            f"{pluralize(len(run_numbers), 'run')} came near singular configurations of "
+            f"closed loops and went alone"
         ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         for run in run_numbers:
             single_runs.run_range(run, run + 1)
-    loops = "" if request.loaded.program.loops is None else ", or closed loops near singular configurations,"
-    return [f"{pluralize(len(run_numbers), 'run')} met events that chatter or cannot be done{loops} and went alone"]
+    loops = (
+        ""
+        if request.loaded.program.loops is None
+        else ", or closed loops near singular configurations,"
+    )
+    return [
+        f"{pluralize(len(run_numbers), 'run')} met events that chatter or cannot be "
+        f"done{loops} and went alone"
+    ]
 
 
 def _make_request(
-    loaded: LoadedModel, spec: RunSpec, batch_values: BatchValues, channels: Any, metrics: Any, number: NumberType
+    loaded: LoadedModel,
+    spec: RunSpec,
+    batch_values: BatchValues,
+    channels: Any,
+    metrics: Any,
+    number: NumberType,
 ) -> BatchRequest:
     interface = loaded.interface
     if channels is None:
-        histories = [] if metrics is not None and metrics_name_channels(metrics) else list(interface.channels)
+        histories = (
+            []
+            if metrics is not None and metrics_name_channels(metrics)
+            else list(interface.channels)
+        )
     else:
-        listed = [channels] if isinstance(channels, str) or not isinstance(channels, Iterable) else list(channels)
-        histories = list({x.name: x for x in (find_channel(interface, name, "channels=") for name in listed)}.values())
+        listed = (
+            [channels]
+            if isinstance(channels, str) or not isinstance(channels, Iterable)
+            else list(channels)
+        )
+        histories = list(
+            {
+                x.name: x for x in (find_channel(interface, name, "channels=") for name in listed)
+            }.values()
+        )
     figures = read_batch_metrics(interface, metrics, histories)
     if metrics is not None and not metrics_name_channels(metrics):
         histories = []  # metrics alone
@@ -341,43 +427,71 @@ def _make_request(
 
 def _check_result_memory(request: BatchRequest) -> None:
     """Rejects results that cannot be held, and says what could be."""
-    spec, n, channels, figures = request.spec, request.values.n_runs, len(request.channels), len(request.metrics)
-    rows = -(-spec.n_steps // spec.output_every) + 1  # counted, for their times alone may be too many to be held
+    spec, n, channels, figures = (
+        request.spec,
+        request.values.n_runs,
+        len(request.channels),
+        len(request.metrics),
+    )
+    rows = (
+        -(-spec.n_steps // spec.output_every) + 1
+    )  # counted, for their times alone may be too many to be held
 
     def size(history: int, figures: int) -> int:
         return n * 8 * (history + request.loaded.n_states + figures)
 
     required_bytes = size(rows * channels, figures)
-    if required_bytes <= memory_limits.SMALL or required_bytes <= (available := memory_limits.available_memory()):
+    if required_bytes <= memory_limits.SMALL or required_bytes <= (
+        available := memory_limits.available_memory()
+    ):
         memory_limits.check_memory(
-            f"times of {pluralize(rows, 'row')}", memory_limits.TIMES * rows, "keep fewer rows (output_every=)"
+            f"times of {pluralize(rows, 'row')}",
+            memory_limits.TIMES * rows,
+            "keep fewer rows (output_every=)",
         )
         return
-    contents, hints = [f"{pluralize(rows, 'row')} of {pluralize(channels, 'channel')}"] * bool(channels), []
+    contents, hints = (
+        [f"{pluralize(rows, 'row')} of {pluralize(channels, 'channel')}"] * bool(channels),
+        [],
+    )
     contents += [pluralize(figures, "metric")] * bool(figures)
     if channels and size(min(rows, 2), figures) <= available:
-        hints += ["keep fewer channels (channels=)"] * (channels > 1) + ["keep fewer rows (output_every=)"] * (rows > 2)
+        hints += ["keep fewer channels (channels=)"] * (channels > 1) + [
+            "keep fewer rows (output_every=)"
+        ] * (rows > 2)
     if channels and size(0, figures or 1) <= available:
         hints.append(
-            "keep metrics of each run alone (metrics=)" if not figures else "keep the metrics alone (no channels=)"
+            "keep metrics of each run alone (metrics=)"
+            if not figures
+            else "keep the metrics alone (no channels=)"
         )
     if not channels and figures > 1 and size(0, 1) <= available:
         hints.append("ask for fewer metrics (metrics=)")
     helps = ", ".join([*hints, "or do fewer runs"] if hints else ["do fewer runs"])
-    memory_limits.check_memory(f"{pluralize(n, 'run')} with {' and '.join(contents)} each", required_bytes, helps)
+    memory_limits.check_memory(
+        f"{pluralize(n, 'run')} with {' and '.join(contents)} each", required_bytes, helps
+    )
 
 
 def _finish_adaptive_runs(
-    request: BatchRequest, results: BatchBuffers, single_runs: SingleRuns, end_messages: list[str], notes: list[str]
+    request: BatchRequest,
+    results: BatchBuffers,
+    single_runs: SingleRuns,
+    end_messages: list[str],
+    notes: list[str],
 ) -> tuple[list[str], dict[str, Any], list[str]]:
-    """Runs whose method adapts its steps and that did not finish in C: Python does them again, or continues."""
+    """Runs whose method adapts its steps and that did not finish in C: Python does them again, or
+    continues."""
     unfinished = np.flatnonzero(results.status != FINISHED).tolist()
     end_messages[:] = ["finished"] * len(end_messages)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         for run in unfinished:
             single_runs.run_range(run, run + 1)
-    alone = f"{pluralize(len(unfinished), 'run')} went on with stiff steps or did not finish: driven by Python"
+    alone = (
+        f"{pluralize(len(unfinished), 'run')} went on with stiff steps or did not finish: "
+        f"driven by Python"
+    )
     return end_messages, {"backend": "cores"}, [*notes, alone] if unfinished else notes
 
 
@@ -395,13 +509,19 @@ def compiled_obstacle(request: BatchRequest) -> str:
 
 def driver_obstacle(request: BatchRequest, initial_states: BatchInitialStates) -> str:
     """Why compiled code cannot drive these runs alone; nothing if it can."""
-    first = kernel_run(first_valid_session(request.loaded, request.spec, request.model_values, request.tolerances))
+    first = kernel_run(
+        first_valid_session(request.loaded, request.spec, request.model_values, request.tolerances)
+    )
     if first is None:
         return "Python drives its steps"
     if first.calls.compiled.python_functions:
         return "user functions are given in Python"
     each = initial_states.inputs_by_run or [initial_states.inputs]
-    return "an input is a function of Python" if any(i.kind == "function" for x in each for i in x) else ""
+    return (
+        "an input is a function of Python"
+        if any(i.kind == "function" for x in each for i in x)
+        else ""
+    )
 
 
 def _vectorization_obstacle(request: BatchRequest, initial_states: BatchInitialStates) -> str:
@@ -425,11 +545,16 @@ def run_compiled(
     threads: int | None = None,
     only_left: bool = False,
 ) -> None:
-    """Do all runs as `simulate` does them; with `only_left`, those that vectorised code has left."""
+    """Do all runs as `simulate` does them; with `only_left`, those that vectorised code has
+    left."""
     compiler, selection = request.loaded.model.compiler, request.output_selection
 
     def make_worker() -> BatchWorker:
-        run = kernel_run(first_valid_session(request.loaded, request.spec, request.model_values, request.tolerances))
+        run = kernel_run(
+            first_valid_session(
+                request.loaded, request.spec, request.model_values, request.tolerances
+            )
+        )
         assert run is not None
         if compiler is None:
             from bellcrank.simulation.backend.wasm_batch import WasmBatchWorker
@@ -442,34 +567,51 @@ def run_compiled(
                 results,
             )
         else:
-            driver = CompiledBatchWorker(run, compiler, initial_states.initial_data, selection, results)
+            driver = CompiledBatchWorker(
+                run, compiler, initial_states.initial_data, selection, results
+            )
         return PendingRuns(driver, results.status) if only_left else driver
 
     run_on_threads(make_worker, results, progress, 1, threads)
 
 
 def _run_in_lanes(
-    request: BatchRequest, initial_states: BatchInitialStates, results: BatchBuffers, progress: Progress | None
+    request: BatchRequest,
+    initial_states: BatchInitialStates,
+    results: BatchBuffers,
+    progress: Progress | None,
 ) -> None:
     """Does all runs, several in lanes of every thread."""
-    selection, spec, programs = request.output_selection, request.spec, request.loaded.vectorized_programs
+    selection, spec, programs = (
+        request.output_selection,
+        request.spec,
+        request.loaded.vectorized_programs,
+    )
     compiler, kind = request.loaded.model.compiler, (request.number, request.event_source)
     assert compiler is not None
     if kind not in programs:
         programs[kind] = LaneLibrary(request.loaded.program, compiler, *kind)
     lanes = programs[kind]
     run_on_threads(
-        lambda: LaneDriver(lanes, spec, initial_states.initial_data, selection, results), results, progress, lanes.count
+        lambda: LaneDriver(lanes, spec, initial_states.initial_data, selection, results),
+        results,
+        progress,
+        lanes.count,
     )
 
 
 def _run_on_gpu(
-    request: BatchRequest, initial_states: BatchInitialStates, results: BatchBuffers, progress: Progress | None
+    request: BatchRequest,
+    initial_states: BatchInitialStates,
+    results: BatchBuffers,
+    progress: Progress | None,
 ) -> float:
     """Does all runs on a GPU, each in a thread of its own; how long its launches took, s."""
     spec, inputs = request.spec, initial_states.inputs_by_run or [initial_states.inputs]
     events, programs = request.event_source, request.loaded.vectorized_programs
-    shared = len(initial_states.initial_data.p) == 1 and not (events is not None and events.sets_parameters)
+    shared = len(initial_states.initial_data.p) == 1 and not (
+        events is not None and events.sets_parameters
+    )
     kind = spec.method, shared, request.number, events
     if kind not in programs:
         programs[kind] = GpuProgram(request.loaded.program, *kind)
@@ -485,10 +627,14 @@ def _run_on_gpu(
     )
 
 
-def _end_messages(request: BatchRequest, results: BatchBuffers, known_messages: list[str]) -> list[str]:
+def _end_messages(
+    request: BatchRequest, results: BatchBuffers, known_messages: list[str]
+) -> list[str]:
     """A message for each run, unless it is known."""
     end_messages = [x or "finished" for x in known_messages]
-    for run in (x for x in np.flatnonzero(results.status != FINISHED).tolist() if not known_messages[x]):
+    for run in (
+        x for x in np.flatnonzero(results.status != FINISHED).tolist() if not known_messages[x]
+    ):
         end_messages[run] = _end_message(request, results, run)
     return end_messages
 
@@ -501,19 +647,35 @@ def _end_message(request: BatchRequest, results: BatchBuffers, run: int) -> str:
         return f"stopped by event '{name}' at t = {t:.6g} s"
     if status == NO_CONSTANTS:
         return "not begun: the constants of the model cannot be computed with these parameters"
-    t = spec.t_end if results.steps_done[run] == spec.n_steps else spec.t_start + results.steps_done[run] * spec.step
+    t = (
+        spec.t_end
+        if results.steps_done[run] == spec.n_steps
+        else spec.t_start + results.steps_done[run] * spec.step
+    )
     states = request.loaded.interface.states
-    nonfinite = [x.name for x, v in zip(states, results.nonfinite_states[run], strict=True) if not np.isfinite(v)]
+    nonfinite = [
+        x.name
+        for x, v in zip(states, results.nonfinite_states[run], strict=True)
+        if not np.isfinite(v)
+    ]
     reasons = {
-        NOT_FINITE: f"{', '.join(nonfinite[:4])} {'is' if len(nonfinite) == 1 else 'are'} no longer finite",
-        NOT_CLOSED: "a closed loop cannot be kept closed: the step is too large, or the constraints lock there",
+        NOT_FINITE: f"{', '.join(nonfinite[:4])} {'is' if len(nonfinite) == 1 else 'are'} no "
+        f"longer "
+        f"finite",
+        NOT_CLOSED: "a closed loop cannot be kept closed: the step is too large, or the "
+        "constraints "
+        "lock there",
         EXTERNAL_FAILED: "a user function failed",
     }
     return f"stopped at t = {t:g} s: {reasons.get(status, 'it cannot continue')}"
 
 
 def _make_batch_result(
-    request: BatchRequest, results: BatchBuffers, end_messages: list[str], settings: dict[str, Any], notes: list[str]
+    request: BatchRequest,
+    results: BatchBuffers,
+    end_messages: list[str],
+    settings: dict[str, Any],
+    notes: list[str],
 ) -> Many:
     metrics: dict[str, dict[str, np.ndarray]] = {}
     for f, values in zip(request.metrics, results.metrics, strict=True):

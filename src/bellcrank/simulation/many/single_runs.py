@@ -29,12 +29,19 @@ class SingleRuns:
         results: BatchBuffers,
         messages: list[str],
     ) -> None:
-        self._run, self._kept, self._figures, self._results, self._ended = run, histories, figures, results, messages
+        self._run, self._kept, self._figures, self._results, self._ended = (
+            run,
+            histories,
+            figures,
+            results,
+            messages,
+        )
         self._times, self._near = times, time_tolerance
 
     def _rows_at_times(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of a run at the times of all of them, the last of several, and the places of these times: events add
-        rows, and may end a run. A row at most `time_tolerance` (s) before one of these times stands for it."""
+        """Rows of a run at the times of all of them, the last of several, and the places of these
+        times: events add rows, and may end a run. A row at most `time_tolerance` (s) before one of
+        these times stands for it."""
         rows = np.searchsorted(times, self._times, side="right") - 1
         is_present = rows >= 0
         is_present[is_present] = self._times[is_present] - times[rows[is_present]] <= self._near
@@ -57,8 +64,12 @@ class SingleRuns:
             for index, x in enumerate(self._kept):
                 r.histories[index, number, is_present] = run[x.name][rows]
             for index, f in enumerate(self._figures):
-                is_filter = f.kind.name in WEIGHTINGS  # a filter takes rows as far apart as they are asked
+                is_filter = (
+                    f.kind.name in WEIGHTINGS
+                )  # a filter takes rows as far apart as they are asked
                 selection = rows if is_filter else slice(None)
-                r.metrics[index, number] = f.evaluate(run.time[selection], np.asarray(run[f.channel.name])[selection])
+                r.metrics[index, number] = f.evaluate(
+                    run.time[selection], np.asarray(run[f.channel.name])[selection]
+                )
             self._ended[number] = run.ended
             r.status[number] = FINISHED

@@ -30,10 +30,11 @@ BLOCK_SECONDS = 0.1  # between two looks at the keyboard
 
 
 class Steppers:
-    """Runs of a model that advance together with a fixed step, as `Simulation.steppers` returns them.
+    """Runs of a model that advance together with a fixed step, as `Simulation.steppers` returns
+    them.
 
-    Values are arrays over runs in user units. A run that fails does not affect others: `problems` has the reason, and
-    its state stays the last good one.
+    Values are arrays over runs in user units. A run that fails does not affect others: `problems`
+    has the reason, and its state stays the last good one.
 
     Examples
     --------
@@ -70,13 +71,18 @@ class Steppers:
         self._per_step = np.inf  # s of one run: the least that was seen
         self._all: BatchStepDriver | None = None
         self._settled, self._failed, self._constant = True, 0, set[str]()
-        self._held: dict[str, np.ndarray] = {}  # what was set for all, which members are reported when they are asked
+        self._held: dict[
+            str, np.ndarray
+        ] = {}  # what was set for all, which members are reported when they are asked
         self._bind_members()
 
     def __repr__(self) -> str:
         one = self._members[0]
         summary = f"{pluralize(len(self), 'run')}, {one.method}, step {one.h:g} s"
-        return f"Steppers({self._loaded.name!r}: {summary}{f'; {self._failed} failed' if self._failed else ''})"
+        return (
+            f"Steppers({self._loaded.name!r}: "
+            f"{summary}{f'; {self._failed} failed' if self._failed else ''})"
+        )
 
     def __len__(self) -> int:
         return len(self._members)
@@ -90,13 +96,17 @@ class Steppers:
             Number of steps.
         """
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
-            raise ModelError(f"step({n!r}): the number of steps must be whole, not negative", self._loaded.name)
+            raise ModelError(
+                f"step({n!r}): the number of steps must be whole, not negative", self._loaded.name
+            )
         if self._all is None:
             self._step_each(int(n))
             return
         n_left = int(n)
         while n_left > 0:
-            max_block = BLOCK_SECONDS / (self._per_step * len(self)) if self._per_step < np.inf else FIRST
+            max_block = (
+                BLOCK_SECONDS / (self._per_step * len(self)) if self._per_step < np.inf else FIRST
+            )
             block = min(n_left, max(1, int(max_block)))
             self._take_steps(block)
             n_left -= block
@@ -113,7 +123,10 @@ class Steppers:
         """
         named = {**{str(k): v for k, v in require_mapping(values, "set()").items()}, **named}
         spelled = resolve_input_names(self._loaded.interface, named)
-        columns = {spelled[name]: self._one_per_run(value, f"set({name}=...)") for name, value in named.items()}
+        columns = {
+            spelled[name]: self._one_per_run(value, f"set({name}=...)")
+            for name, value in named.items()
+        }
         if self._all is None or not columns.keys() <= self._constant:
             with self._members_changed():
                 for i, member in enumerate(self._members):
@@ -121,11 +134,14 @@ class Steppers:
                         member.set({name: float(column[i]) for name, column in columns.items()})
             return
         indexed_columns = [
-            (index, column) for name, column in columns.items() for index in self._members[0].input_indices[name]
+            (index, column)
+            for name, column in columns.items()
+            for index in self._members[0].input_indices[name]
         ]
         if indexed_columns:
             self._all.set_constants(
-                np.array([p for p, _ in indexed_columns]), np.column_stack([c for _, c in indexed_columns])
+                np.array([p for p, _ in indexed_columns]),
+                np.column_stack([c for _, c in indexed_columns]),
             )
         self._held.update(columns)
         self._settled = False
@@ -141,11 +157,16 @@ class Steppers:
             The same as keywords.
         """
         named = {**require_mapping(values, "set_parameter()"), **named}
-        columns = {name: self._one_per_run(value, f"set_parameter({name}=...)") for name, value in named.items()}
+        columns = {
+            name: self._one_per_run(value, f"set_parameter({name}=...)")
+            for name, value in named.items()
+        }
         with self._members_changed():
             for i, member in enumerate(self._members):
                 if not member.problem:
-                    member.set_parameter(**{name: float(column[i]) for name, column in columns.items()})
+                    member.set_parameter(
+                        **{name: float(column[i]) for name, column in columns.items()}
+                    )
 
     def reset(
         self,
@@ -161,12 +182,17 @@ class Steppers:
         which : iterable of int, optional
             Numbers of the runs. Default: all.
         initial, parameters, inputs : mapping, optional
-            Values by name: a number, or an array with one for each of these runs. Default: those of the start.
+            Values by name: a number, or an array with one for each of these runs. Default: those of
+            the start.
         """
-        run_numbers = list(range(len(self))) if which is None else [self._run_index(i) for i in which]
+        run_numbers = (
+            list(range(len(self))) if which is None else [self._run_index(i) for i in which]
+        )
         groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
         batch_values = (
-            read_batch_values(self._loaded.interface, len(run_numbers), groups, "random", 0) if run_numbers else None
+            read_batch_values(self._loaded.interface, len(run_numbers), groups, "random", 0)
+            if run_numbers
+            else None
         )
         with self._members_changed(run_numbers):
             for position, i in enumerate(run_numbers):
@@ -193,7 +219,10 @@ class Steppers:
             What `save` returned.
         """
         if not isinstance(saved, list | tuple) or len(saved) != len(self):
-            raise ModelError(f"restore(): it takes what save() of {len(self)} runs has returned", self._loaded.name)
+            raise ModelError(
+                f"restore(): it takes what save() of {len(self)} runs has returned",
+                self._loaded.name,
+            )
         with self._members_changed():
             for member, one in zip(self._members, saved, strict=True):
                 member.restore(one)
@@ -243,7 +272,9 @@ class Steppers:
     @property
     def problems(self) -> dict[int, str]:
         """Why runs have failed, by their numbers."""
-        return {i: m.problem for i, m in enumerate(self._members) if m.problem} if self._failed else {}
+        return (
+            {i: m.problem for i, m in enumerate(self._members) if m.problem} if self._failed else {}
+        )
 
     # ---- how they continue
 
@@ -289,7 +320,9 @@ class Steppers:
         """Binds what the members have now, or those that were changed."""
         self._current_rows()
         self._held = {}
-        indices = list(range(len(self)) if self._all is None or run_numbers is None else run_numbers)
+        indices = list(
+            range(len(self)) if self._all is None or run_numbers is None else run_numbers
+        )
         steps = {i: self._members[i].compiled_steps() for i in indices}
         if any(x is None for x in steps.values()):
             self._all = None
@@ -330,14 +363,19 @@ class Steppers:
             array = np.empty((0, 0))
         if array.shape not in ((), (len(self),)):
             received = f"an array of shape {array.shape}" if array.size else repr(value)
-            raise ModelError(f"{label} must be a number, or {len(self)} of them, not {received}", self._loaded.name)
+            raise ModelError(
+                f"{label} must be a number, or {len(self)} of them, not {received}",
+                self._loaded.name,
+            )
         if not np.isfinite(array).all():
             raise RunError(f"{label}: {array} is not finite")
         return np.broadcast_to(array, (len(self),))
 
     def _run_index(self, i: Any) -> int:
         if not isinstance(i, int | np.integer) or isinstance(i, bool) or not 0 <= i < len(self):
-            raise ModelError(f"which: there is no run {i!r}; they are 0 to {len(self) - 1}", self._loaded.name)
+            raise ModelError(
+                f"which: there is no run {i!r}; they are 0 to {len(self) - 1}", self._loaded.name
+            )
         return int(i)
 
 
@@ -354,4 +392,10 @@ def make_steppers(
 ) -> Steppers:
     """Several runs of a model to be taken step by step; values as of `Simulation.simulate_many`."""
     groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
-    return Steppers(loaded, read_batch_values(loaded.interface, n, groups, "random", seed), step, method, t_start)
+    return Steppers(
+        loaded,
+        read_batch_values(loaded.interface, n, groups, "random", seed),
+        step,
+        method,
+        t_start,
+    )

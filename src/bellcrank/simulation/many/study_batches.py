@@ -1,4 +1,5 @@
-"""Runs of a study: driven at once by compiled code, each with the bits and the warnings that `simulate` has of it."""
+"""Runs of a study: driven at once by compiled code, each with the bits and the warnings that
+`simulate` has of it."""
 
 from __future__ import annotations
 
@@ -18,7 +19,12 @@ from bellcrank.simulation.backend.c_batch import BatchBuffers
 from bellcrank.simulation.many.batch_metrics import BatchMetric
 from bellcrank.simulation.many.batch_values import GROUPS, BatchValues
 from bellcrank.simulation.many.initial_states import make_initial_states, new_run_session
-from bellcrank.simulation.many.simulate_many import BatchRequest, compiled_obstacle, driver_obstacle, run_compiled
+from bellcrank.simulation.many.simulate_many import (
+    BatchRequest,
+    compiled_obstacle,
+    driver_obstacle,
+    run_compiled,
+)
 from bellcrank.simulation.run.dae_methods import Dae
 from bellcrank.simulation.run.dae_runs import RunSegment, check_dae
 from bellcrank.simulation.run.gimbal import find_gimbal_locks
@@ -32,7 +38,8 @@ BYTES = 2**26  # of histories that are held at a time
 
 @dataclass(frozen=True)
 class CompletedRun:
-    """A run that finished: times, histories by channel in user units, and warnings of its checks."""
+    """A run that finished: times, histories by channel in user units, and warnings of its
+    checks."""
 
     time: np.ndarray
     channels: Mapping[str, np.ndarray]
@@ -46,7 +53,8 @@ def max_batch_size(loaded: LoadedModel, spec: RunSpec, channels: int) -> int:
 
 
 def to_batch_values(options: Sequence[Mapping[str, Mapping[Any, Any]]]) -> BatchValues:
-    """What runs are given, each by a mapping with the groups that `simulate` takes; all give the same names."""
+    """What runs are given, each by a mapping with the groups that `simulate` takes; all give the
+    same names."""
     shared: dict[str, dict[Any, Any]] = {g: {} for g in GROUPS}
     varied: dict[str, dict[Any, Any]] = {g: {} for g in GROUPS}
     for group in GROUPS:
@@ -61,11 +69,20 @@ def to_batch_values(options: Sequence[Mapping[str, Mapping[Any, Any]]]) -> Batch
 
 
 def run_study_batch(
-    loaded: LoadedModel, spec: RunSpec, batch_values: BatchValues, channels: Sequence[Quantity], threads: int
+    loaded: LoadedModel,
+    spec: RunSpec,
+    batch_values: BatchValues,
+    channels: Sequence[Quantity],
+    threads: int,
 ) -> list[CompletedRun | None]:
-    """Every run that finishes; None for one that must be done by itself, as it ends otherwise or Python drives it."""
+    """Every run that finishes; None for one that must be done by itself, as it ends otherwise or
+    Python drives it."""
     outputs = [x for x in loaded.interface.outputs if x not in channels]
-    columns = range(1, 1 + loaded.n_states) if not loaded.program.tables else range(1, loaded.interface.row_width)
+    columns = (
+        range(1, 1 + loaded.n_states)
+        if not loaded.program.tables
+        else range(1, loaded.interface.row_width)
+    )
     request = BatchRequest(
         loaded,
         spec,
@@ -88,15 +105,25 @@ def run_study_batch(
                 return nothing
         except BellcrankError:  # of one of the runs: it will be reported by itself
             return nothing
-        results = BatchBuffers(batch_values.n_runs, len(request.times), loaded.n_states, request.output_selection)
+        results = BatchBuffers(
+            batch_values.n_runs, len(request.times), loaded.n_states, request.output_selection
+        )
         run_compiled(request, initial_states, results, None, threads)
     is_complete = (results.status == FINISHED) & np.isfinite(results.metrics).all(axis=0)
-    return [_completed_run(request, results, run) if ok else None for run, ok in enumerate(is_complete.tolist())]
+    return [
+        _completed_run(request, results, run) if ok else None
+        for run, ok in enumerate(is_complete.tolist())
+    ]
 
 
 def _completed_run(request: BatchRequest, results: BatchBuffers, run: int) -> CompletedRun | None:
     """A run with its warnings; None if it has no value somewhere."""
-    loaded, spec, times, histories = request.loaded, request.spec, request.times, results.histories[:, run]
+    loaded, spec, times, histories = (
+        request.loaded,
+        request.spec,
+        request.times,
+        results.histories[:, run],
+    )
     count = len(request.channels)
     if not np.isfinite(histories[:count]).all():
         return None
@@ -107,9 +134,13 @@ def _completed_run(request: BatchRequest, results: BatchBuffers, run: int) -> Co
         warnings.simplefilter("always", ModelWarning)
         evaluation = new_run_session(loaded, spec, request.values, run).evaluation
     locks = find_gimbal_locks(mechanism, times, rows[:, 1 : 1 + loaded.n_q])
-    too_large = "" if mechanism.description.rigid_contacts else step_size_message(spec, evaluation, rows)
+    too_large = (
+        "" if mechanism.description.rigid_contacts else step_size_message(spec, evaluation, rows)
+    )
     segments = [RunSegment(rows, evaluation.p, evaluation.c)]
-    check_messages = post_run_checks(loaded, segments, rows, locks, [too_large] if too_large else [])
+    check_messages = post_run_checks(
+        loaded, segments, rows, locks, [too_large] if too_large else []
+    )
     start_messages = [str(w.message) for w in caught if issubclass(w.category, ModelWarning)]
     channels = {x.name: histories[i] for i, x in enumerate(request.channels)}
     return CompletedRun(times, channels, list(dict.fromkeys([*start_messages, *check_messages])))

@@ -1,4 +1,5 @@
-"""Many runs on all cores: threads that each drive a compiled program run after run, without Python in between."""
+"""Many runs on all cores: threads that each drive a compiled program run after run, without Python
+in between."""
 
 from __future__ import annotations
 
@@ -49,8 +50,8 @@ def run_on_threads(
     group: int,
     max_threads: int | None = None,
 ) -> None:
-    """Does all runs, in groups of at least `group` that are not divided, by at most so many threads, by default one for
-    each core. What a thread raises is raised here."""
+    """Does all runs, in groups of at least `group` that are not divided, by at most so many
+    threads, by default one for each core. What a thread raises is raised here."""
     n, lock, wake = len(results.status), Lock(), Event()
     threads = min(core_count() if max_threads is None else max_threads, -(-n // group))
     next_run, n_finished = 0, 0
@@ -82,7 +83,10 @@ def run_on_threads(
             wake.set()
 
     first_worker = make_worker()  # what is wrong is reported before any thread begins
-    workers = [Thread(target=work, args=(first_worker if i == 0 else None,), daemon=True) for i in range(threads)]
+    workers = [
+        Thread(target=work, args=(first_worker if i == 0 else None,), daemon=True)
+        for i in range(threads)
+    ]
     for thread in workers:
         thread.start()
     try:

@@ -1,8 +1,8 @@
 """Runs with adaptive methods: those of the kernel, and SciPy's, which Python drives.
 
-Each piece between two breaks of the inputs (jumps, kinks) is integrated on its own, so that no step goes across one.
-Outputs and events lie on the method's own interpolation within its steps. Closed loops are corrected after every step
-and in every row.
+Each piece between two breaks of the inputs (jumps, kinks) is integrated on its own, so that no step
+goes across one. Outputs and events lie on the method's own interpolation within its steps. Closed
+loops are corrected after every step and in every row.
 """
 
 from __future__ import annotations
@@ -26,8 +26,15 @@ from bellcrank.core.numeric.tuning import CONTROL, LOOPS
 from bellcrank.simulation.run.stepping import NO_VALUE, PythonRunBase, RunEvaluation
 from bellcrank.simulation.run.tolerances import Tolerances
 
-ONE_STEP = {"BDF": "Radau", "LSODA": "Radau"}  # replaces multistep methods near singular configurations
-SHRINKING = ("RK45", "RK23", "DOP853")  # methods of SciPy that shorten steps to rates without a value
+ONE_STEP = {
+    "BDF": "Radau",
+    "LSODA": "Radau",
+}  # replaces multistep methods near singular configurations
+SHRINKING = (
+    "RK45",
+    "RK23",
+    "DOP853",
+)  # methods of SciPy that shorten steps to rates without a value
 
 
 def make_adaptive_run(
@@ -50,8 +57,12 @@ class AdaptiveRun:
     def _set_times(self, evaluation: RunEvaluation, spec: RunSpec, tolerances: Tolerances) -> None:
         """Output times, ends of the pieces between breaks, and how many steps it may take."""
         self.spec, self._tolerances, self.times = spec, tolerances, spec.output_times()
-        updates = self.times.tolist() if len(evaluation.sampled_values) else []  # what user functions keep jumps there
-        self._segment_ends = segment_ends({*spec.step_breaks(evaluation.inputs), *updates}, self.times)
+        updates = (
+            self.times.tolist() if len(evaluation.sampled_values) else []
+        )  # what user functions keep jumps there
+        self._segment_ends = segment_ends(
+            {*spec.step_breaks(evaluation.inputs), *updates}, self.times
+        )
         self.count = StepStatistics(CONTROL.most_steps + CONTROL.steps_of_row * len(self.times))
         self.time = float(self.times[0])
 
@@ -64,7 +75,12 @@ class AdaptiveRun:
         """Says what held the steps back, and what is not finite."""
         names = [x.name for x in self.evaluation.context.loaded.interface.states]
         message = step_failure_message(
-            self.status, self.count, names, float(self.times[-1]), self.spec.method, self._tolerances.rtol
+            self.status,
+            self.count,
+            names,
+            float(self.times[-1]),
+            self.spec.method,
+            self._tolerances.rtol,
         )
         self.problem = message or self.problem
         if self.status == NOT_FINITE and len(self.count.nonfinite_state):
@@ -74,10 +90,18 @@ class AdaptiveRun:
 class SciPyRun(AdaptiveRun, PythonRunBase):
     """A run with a method of SciPy."""
 
-    not_available_message = f"SciPy's methods do not pass through singular configurations of loops: use {join_alternatives((*METHODS, *OWN))}"
+    not_available_message = (
+        f"SciPy's methods do not pass through singular configurations of loops: use "
+        f"{join_alternatives((*METHODS, *OWN))}"
+    )
 
     def __init__(
-        self, evaluation: RunEvaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, monitor: Any = None
+        self,
+        evaluation: RunEvaluation,
+        spec: RunSpec,
+        state: np.ndarray,
+        tolerances: Tolerances,
+        monitor: Any = None,
     ) -> None:
         from scipy import integrate
 
@@ -85,18 +109,24 @@ class SciPyRun(AdaptiveRun, PythonRunBase):
         self._set_times(evaluation, spec, tolerances)
         method = spec.method
         self._y = self.state
-        self._is_initialized = self._is_continued = False  # has it begun, and does it continue from another run?
+        self._is_initialized = self._is_continued = (
+            False  # has it begun, and does it continue from another run?
+        )
         self._options: dict[str, Any] = {"rtol": tolerances.rtol, "atol": tolerances.atol}
         self._shrinks = method in SHRINKING  # others would not end
         # what takes the steps, and what does near singular configurations
-        self._methods = [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
+        self._methods = [
+            getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))
+        ]
         self._solver: Any = None
         self._dense: Any = None
         self.acted: np.ndarray | None = None  # rows about an event that has ended the last step
         self._event_run: Any = None  # the run of the kernel that looks for events
         if monitor is not None:
             event_spec = RunSpec(self.time, spec.step, DEFAULT, t_start=self.time)
-            self._event_run = evaluation.model.new_run(evaluation.fill_spec(event_spec, state, events=monitor))
+            self._event_run = evaluation.model.new_run(
+                evaluation.fill_spec(event_spec, state, events=monitor)
+            )
             self._event_run.set_check_times(self.times)
             monitor.use_external_rows(self._interpolated_row)
 
@@ -127,9 +157,17 @@ class SciPyRun(AdaptiveRun, PythonRunBase):
                 rows.append(first)
             if self._event_run is not None:
                 self._event_run.state[:] = self.state
-                self._event_run.check_events(self.time, self.sampled_values, self.memory, self.steps_done)
-        while self.steps_done < last or self.acted is not None:  # whose rows belong to what is given back
-            t = float(self.times[self.steps_done + 1]) if self.steps_done + 1 < len(self.times) else math.inf
+                self._event_run.check_events(
+                    self.time, self.sampled_values, self.memory, self.steps_done
+                )
+        while (
+            self.steps_done < last or self.acted is not None
+        ):  # whose rows belong to what is given back
+            t = (
+                float(self.times[self.steps_done + 1])
+                if self.steps_done + 1 < len(self.times)
+                else math.inf
+            )
             if self.acted is not None and t >= self.acted[0, 0]:
                 rows.extend(self.acted)
                 self.state = self._y = self._event_run.state.copy()
@@ -147,10 +185,13 @@ class SciPyRun(AdaptiveRun, PythonRunBase):
             self.state = rows[-1][1 : 1 + self.evaluation.n_states]
 
     def _check_events(self, memory_before: Sequence[np.ndarray]) -> None:
-        """Look for events in the last step with `memory_before`, which user functions keep if an event ends it."""
+        """Look for events in the last step with `memory_before`, which user functions keep if an
+        event ends it."""
         memory_after = [array.copy() for array in self._user_memory]
         self._restore_user_memory(memory_before)
-        self.acted = self._event_run.check_events(self.time, self.sampled_values, self.memory, self.steps_done)
+        self.acted = self._event_run.check_events(
+            self.time, self.sampled_values, self.memory, self.steps_done
+        )
         if self.acted is None:
             self._restore_user_memory(memory_after)
 
@@ -159,7 +200,11 @@ class SciPyRun(AdaptiveRun, PythonRunBase):
         """What routines keep and remember."""
         return [
             x
-            for x in (self.sampled_values, self.memory, *(m.array for m in self.evaluation.context.memories))
+            for x in (
+                self.sampled_values,
+                self.memory,
+                *(m.array for m in self.evaluation.context.memories),
+            )
             if len(x)
         ]
 
@@ -201,7 +246,9 @@ class SciPyRun(AdaptiveRun, PythonRunBase):
             self.time, self._y = float(self._solver.t), self._solver.y
             self._dense = self._solver.dense_output()
             if self.evaluation.euler_parameter_indices:
-                self._y = normalize_euler_parameters(np.array(self._y), self.evaluation.euler_parameter_indices)
+                self._y = normalize_euler_parameters(
+                    np.array(self._y), self.evaluation.euler_parameter_indices
+                )
             if keeper is None or not self._retry_near_singular(keeper, start_time, start_state):
                 break
         if keeper is not None:
@@ -218,7 +265,9 @@ class SciPyRun(AdaptiveRun, PythonRunBase):
         self.evaluation.rates_at_accepted_state(self.time, self._y)
         self.count.n_rhs += 1
 
-    def _retry_near_singular(self, keeper: LoopProjector, start_time: float, start_state: np.ndarray) -> bool:
+    def _retry_near_singular(
+        self, keeper: LoopProjector, start_time: float, start_state: np.ndarray
+    ) -> bool:
         """Is a step to be taken again with care, as it comes near a singular configuration?"""
         needs_retry = not keeper.near_singular and keeper.check_singularity(
             [self._dense(0.5 * (start_time + self.time)), self._y], self.time
@@ -229,7 +278,8 @@ class SciPyRun(AdaptiveRun, PythonRunBase):
         return needs_retry
 
     def _project_step_end(self, keeper: LoopProjector, h: float) -> None:
-        """Brings the end of a step onto the constraints. With methods of several steps only rows are corrected."""
+        """Brings the end of a step onto the constraints. With methods of several steps only rows
+        are corrected."""
         near_singular = keeper.near_singular
         self._y, state, _ = keeper.project(self.time, self._y, h)
         if not state.residual < LOOPS.open:
@@ -258,7 +308,9 @@ class SciPyRun(AdaptiveRun, PythonRunBase):
                 raise ValueError(f"the rates are not finite at t = {t:g} s")
             return derivatives
 
-        near_singular = self.evaluation.projector is not None and self.evaluation.projector.near_singular
+        near_singular = (
+            self.evaluation.projector is not None and self.evaluation.projector.near_singular
+        )
         self._solver = self._methods[near_singular](rates, first, self._y, end, **self._options)
 
 
@@ -266,12 +318,21 @@ class CompiledRun(AdaptiveRun):
     """A run with a method of the kernel, which looks for events."""
 
     def __init__(
-        self, evaluation: RunEvaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, monitor: Any = None
+        self,
+        evaluation: RunEvaluation,
+        spec: RunSpec,
+        state: np.ndarray,
+        tolerances: Tolerances,
+        monitor: Any = None,
     ) -> None:
         self.evaluation = evaluation
         self._set_times(evaluation, spec, tolerances)
         method = next(iter(EMBEDDED)) if spec.method == AUTO else spec.method
-        assert tolerances.atol is not None and tolerances.size_caps is not None and tolerances.unit_groups is not None
+        assert (
+            tolerances.atol is not None
+            and tolerances.size_caps is not None
+            and tolerances.unit_groups is not None
+        )
         segment_spec = RunSpec(spec.t_end, spec.step * spec.output_every, method, t_start=self.time)
         self._segment_spec = replace(
             evaluation.fill_spec(segment_spec, state, events=monitor),
@@ -282,7 +343,9 @@ class CompiledRun(AdaptiveRun):
             stiffness_check=2 if spec.method == AUTO else 1,
         )
         self._passed: list[SingularityPassage] = []  # before the method changed
-        self.switched_to_stiff_at: float | None = None  # when the program with stiff methods took over
+        self.switched_to_stiff_at: float | None = (
+            None  # when the program with stiff methods took over
+        )
         self._run = self._start_kernel_run(self._segment_spec)
         self.steps_done, self.rates = 0, np.empty(0)
         self._sync_from_kernel()
@@ -300,7 +363,10 @@ class CompiledRun(AdaptiveRun):
     def reported_settings(self) -> dict[str, Any]:
         settings = super().reported_settings
         if self.count.fastest_rate:
-            settings |= {"fastest_mode": self.count.fastest_rate, "held_steps": self.count.n_limited_steps}
+            settings |= {
+                "fastest_mode": self.count.fastest_rate,
+                "held_steps": self.count.n_limited_steps,
+            }
         if self.switched_to_stiff_at is not None:
             settings["went_over"] = self.switched_to_stiff_at
         if self.count.n_returns_to_explicit:
@@ -311,18 +377,30 @@ class CompiledRun(AdaptiveRun):
         return settings
 
     def _start_kernel_run(self, spec: RunSpec) -> Any:
-        model: Any = self.evaluation.context.stiff_calls if spec.method in STIFF else self.evaluation.model
+        model: Any = (
+            self.evaluation.context.stiff_calls if spec.method in STIFF else self.evaluation.model
+        )
         return model.new_run(spec)
 
     def _switch_to_stiff(self) -> None:
-        """Continues in the program with stiff methods if a fast mode holds the steps; that goes back and forth by
-        itself."""
-        if self.spec.method != AUTO or self.switched_to_stiff_at is not None or not self.count.is_limited:
+        """Continues in the program with stiff methods if a fast mode holds the steps; that goes
+        back and forth by itself."""
+        if (
+            self.spec.method != AUTO
+            or self.switched_to_stiff_at is not None
+            or not self.count.is_limited
+        ):
             return
         self.switched_to_stiff_at, explicit_run = self.time, self._run
         self._passed += explicit_run.singular_passages
-        continuation = {"first_step": self.steps_done, "mid_step_time": explicit_run.time, "state": explicit_run.state}
-        self._run = self._start_kernel_run(replace(self._segment_spec, method=next(iter(STIFF)), **continuation))
+        continuation = {
+            "first_step": self.steps_done,
+            "mid_step_time": explicit_run.time,
+            "state": explicit_run.state,
+        }
+        self._run = self._start_kernel_run(
+            replace(self._segment_spec, method=next(iter(STIFF)), **continuation)
+        )
         self._run.continue_from(explicit_run)
         self._run.advance(self.steps_done)
         self._sync_from_kernel()
@@ -338,8 +416,17 @@ class CompiledRun(AdaptiveRun):
     def _sync_from_kernel(self) -> None:
         """Takes over what the compiled run reports."""
         run = self._run
-        self.status, self.problem, self.time, self.state = run.status, run.problem, run.time, run.state
-        self.count, self.nonfinite_state, self.steps_done = run.statistics, run.nonfinite_state, run.steps_done
+        self.status, self.problem, self.time, self.state = (
+            run.status,
+            run.problem,
+            run.time,
+            run.state,
+        )
+        self.count, self.nonfinite_state, self.steps_done = (
+            run.statistics,
+            run.nonfinite_state,
+            run.steps_done,
+        )
 
     def save(self) -> Checkpoint:
         return Checkpoint(self.sampled_values.copy(), self.memory.copy())

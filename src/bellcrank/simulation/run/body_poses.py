@@ -1,4 +1,5 @@
-"""Where bodies are: the poses of recorded rows and of single states, by the program with poses in Python.
+"""Where bodies are: the poses of recorded rows and of single states, by the program with poses in
+Python.
 
 In:  `LoadedModel`. Out: arrays of 12 numbers for each body (and part of a linkage): coordinates of its origin, then its
 rotation matrix by rows, in the inertial frame and in equation units.
@@ -49,8 +50,8 @@ def add_pose_functions(
 
 @dataclass(frozen=True)
 class PoseModel:
-    """A model that reports where its bodies are; `unused_parameters` are values of parameters that its equations do not
-    hold."""
+    """A model that reports where its bodies are; `unused_parameters` are values of parameters that
+    its equations do not hold."""
 
     loaded: LoadedModel
     program: SimulationProgram
@@ -74,7 +75,8 @@ class PoseModel:
         for rows, p, c in segments:
             values = self.parameters(p)
             poses += [
-                self.calls.values("poses", *program_arguments_of_row(self.program, row, values, c)) for row in rows
+                self.calls.values("poses", *program_arguments_of_row(self.program, row, values, c))
+                for row in rows
             ]
         return np.array(poses, float).reshape(-1, len(self.program.posed), len(POSE))
 
@@ -85,36 +87,54 @@ def make_pose_model(
     marks: Sequence[Expr] = (),
     parameters: Mapping[str, float | str] | None = None,
 ) -> PoseModel:
-    """A model with poses. `parameters` (user units) override defaults of those that the equations do not hold."""
+    """A model with poses. `parameters` (user units) override defaults of those that the equations
+    do not hold."""
     program = add_pose_functions(loaded.analysis, loaded.program, attached_parts, marks)
     function_of_routine = dict(zip(loaded.program.routines, loaded.functions, strict=True))
     pose_program = poses_alone(program)
     functions = [function_of_routine.get(r, r.python) for r in pose_program.routines]
     model: ExecutableModel
-    if loaded.model.compiler is not None and pose_program.externals:  # a linkage takes long in Python
+    if (
+        loaded.model.compiler is not None and pose_program.externals
+    ):  # a linkage takes long in Python
         model = c_model(
-            pose_program, functions, [r.name for r in pose_program.externals if r.formulas is None], speed="quick"
+            pose_program,
+            functions,
+            [r.name for r in pose_program.externals if r.formulas is None],
+            speed="quick",
         )
     else:
         model = PythonModel(pose_program, functions)
     first = len(loaded.program.given_parameters)
     count = len(program.parameters) - len(loaded.program.parameters)
     names = [s.name for s in program.parameters[first : first + count]]
-    return PoseModel(loaded, program, model.new_calls(), _picture_parameter_values(loaded, names, parameters or {}))
+    return PoseModel(
+        loaded,
+        program,
+        model.new_calls(),
+        _picture_parameter_values(loaded, names, parameters or {}),
+    )
 
 
-def _picture_parameter_values(loaded: LoadedModel, names: Sequence[str], parameters: Mapping[str, Any]) -> list[float]:
-    """Values in equation units of parameters that pictures alone need; one without a value is zero, which is
-    reported."""
+def _picture_parameter_values(
+    loaded: LoadedModel, names: Sequence[str], parameters: Mapping[str, Any]
+) -> list[float]:
+    """Values in equation units of parameters that pictures alone need; one without a value is zero,
+    which is reported."""
     values, missing = [], []
     by_key = loaded.interface.values_by_key(parameters, ("idle",), "parameters")
     for name in names:
         x = loaded.interface.find_or_raise(name, ("idle",), "parameter")
         value = by_key.get(x.key, x.default)
-        missing += [name] if value is None and x.unit.dimension in (LENGTH, ANGLE) else []  # of masses none is seen
+        missing += (
+            [name] if value is None and x.unit.dimension in (LENGTH, ANGLE) else []
+        )  # of masses none is seen
         values.append(float(x.unit.to_equation_units(0.0 if value is None else float(value))))
     if missing:
-        issue_warning(f"the picture needs values of {', '.join(missing)}, for which there is no default: zero is taken")
+        issue_warning(
+            f"the picture needs values of {', '.join(missing)}, for which there is no "
+            f"default: zero is taken"
+        )
     return values
 
 
@@ -129,11 +149,16 @@ class RecordedMotion:
 
 def _check_bodies(loaded: LoadedModel) -> None:
     if not loaded.analysis.mechanism.bodies:
-        raise RunError(f"there is no picture of {loaded.name}: its equations were derived by hand, without bodies")
+        raise RunError(
+            f"there is no picture of {loaded.name}: its equations were derived by hand, "
+            f"without bodies"
+        )
 
 
 def recorded_motion(
-    loaded: LoadedModel, segments: Sequence[RunSegment], parameters: Mapping[str, float | str] | None = None
+    loaded: LoadedModel,
+    segments: Sequence[RunSegment],
+    parameters: Mapping[str, float | str] | None = None,
 ) -> RecordedMotion:
     """The motion of recorded rows. `parameters` as they were given, user units."""
     _check_bodies(loaded)
@@ -141,7 +166,9 @@ def recorded_motion(
     model = make_pose_model(loaded, draft.parts, draft.parameter_expressions(), parameters)
     poses = model.poses_of_rows(segments)
     time = np.concatenate([rows[:, 0] for rows, _, _ in segments])
-    return RecordedMotion(time, poses, build_scene(draft, model.picture_numbers(segments[0].p), poses))
+    return RecordedMotion(
+        time, poses, build_scene(draft, model.picture_numbers(segments[0].p), poses)
+    )
 
 
 def initial_pose(
@@ -150,19 +177,22 @@ def initial_pose(
     parameters: Mapping[str, float | str] | None = None,
     guess: Mapping[Any, float | str] | None = None,
 ) -> RecordedMotion:
-    """The one pose of a start: values by state and of parameters in user units; what loops determine is solved for."""
+    """The one pose of a start: values by state and of parameters in user units; what loops
+    determine is solved for."""
     start_values = merge_initial_values(loaded, initial, guess)
     p, signals = loaded.parameter_values(parameters), loaded.inputs(None)
     q, u = assemble_state(loaded, start_values, loop_constraints(loaded, p, signals), p, signals)
     sampled_values = [0.0] * (len(loaded.program.inputs) - len(signals))
     outputs = [0.0] * len(loaded.program.output_names)
     row = np.array([0.0, *q, *u, *outputs, *(i.function(0.0) for i in signals), *sampled_values])
-    return recorded_motion(loaded, [RunSegment(row[None], p, [0.0] * len(loaded.program.constant_symbols))], parameters)
+    return recorded_motion(
+        loaded, [RunSegment(row[None], p, [0.0] * len(loaded.program.constant_symbols))], parameters
+    )
 
 
 class LiveViewer:
-    """Images of a model, state by state. The view fits the first state, follows what travels far, and steps back for
-    what grows."""
+    """Images of a model, state by state. The view fits the first state, follows what travels far,
+    and steps back for what grows."""
 
     def __init__(
         self,
@@ -173,7 +203,9 @@ class LiveViewer:
     ) -> None:
         _check_bodies(loaded)
         draft = draft_scene(loaded.analysis)
-        self._model = make_pose_model(loaded, draft.parts, draft.parameter_expressions(), parameters)
+        self._model = make_pose_model(
+            loaded, draft.parts, draft.parameter_expressions(), parameters
+        )
         self._p, self._c = p, [0.0] * len(loaded.program.constant_symbols)
         start = self._poses(row)
         self.scene = build_scene(draft, self._model.picture_numbers(p), start[None])
@@ -189,10 +221,18 @@ class LiveViewer:
         return render_frame(self.scene, poses, width, height, self._camera.camera_for_pose(poses))
 
 
-def load_for_picture(analysis: KinematicAnalysis, interface: Interface, program: SimulationProgram) -> LoadedModel:
-    """A model of which the pose is wanted alone: in Python, whatever its user functions are written in, and with
-    inputs at zero that have no course."""
-    functions = resolve_functions(program, analysis.mechanism.description.externals, {}, interface.model)
+def load_for_picture(
+    analysis: KinematicAnalysis, interface: Interface, program: SimulationProgram
+) -> LoadedModel:
+    """A model of which the pose is wanted alone: in Python, whatever its user functions are written
+    in, and with inputs at zero that have no course."""
+    functions = resolve_functions(
+        program, analysis.mechanism.description.externals, {}, interface.model
+    )
     return LoadedModel(
-        analysis, interface.with_all_inputs(), program, PythonModel(program, functions), tuple(functions)
+        analysis,
+        interface.with_all_inputs(),
+        program,
+        PythonModel(program, functions),
+        tuple(functions),
     )

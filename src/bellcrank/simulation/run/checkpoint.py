@@ -1,4 +1,5 @@
-"""What a run begins with, as given or as another run left it, and what a run leaves to one that continues it."""
+"""What a run begins with, as given or as another run left it, and what a run leaves to one that
+continues it."""
 
 from __future__ import annotations
 
@@ -45,27 +46,46 @@ class InitialConditions(NamedTuple):
             return self.requested_dae
         return USUAL_DAE if self.previous is None else self.previous.dae
 
-    def make_spec(self, loaded: LoadedModel, t_end: Any, step: Any, method: Any, every: Any) -> RunSpec:
-        """How long, how fine and by which method: of a run that continues as the one before, unless given."""
+    def make_spec(
+        self, loaded: LoadedModel, t_end: Any, step: Any, method: Any, every: Any
+    ) -> RunSpec:
+        """How long, how fine and by which method: of a run that continues as the one before, unless
+        given."""
         if self.previous is None:
             return resolve_run_spec(loaded.interface, t_end, step, method, every, self.t_start)
         r, requested = self.previous, (step, method, every)
         defaults = r.spec.step, r.spec.method, r.spec.output_every
-        step, method, every = (x if x is not None else y for x, y in zip(requested, defaults, strict=True))
+        step, method, every = (
+            x if x is not None else y for x, y in zip(requested, defaults, strict=True)
+        )
         spec = resolve_run_spec(loaded.interface, t_end, step, method, every, float(r.row[0]))
         if spec.step != r.spec.step or spec.method not in METHODS or r.spec.method not in METHODS:
             return spec
-        return replace(spec, t_start=r.spec.t_start, first_step=r.spec.first_step, mid_step_time=r.spec.mid_step_time)
+        return replace(
+            spec,
+            t_start=r.spec.t_start,
+            first_step=r.spec.first_step,
+            mid_step_time=r.spec.mid_step_time,
+        )
 
     def usable_checkpoint(self, loaded: LoadedModel, p: list[float], dae: Dae) -> Checkpoint | None:
         """What the run before hands over; all of it if nothing else changes."""
         r = self.previous
         if r is None:
             return None
-        is_unchanged = r.source == loaded.model.source and r.dae == dae and self.inputs_unchanged and r.p == tuple(p)
-        if r.source != loaded.model.source and (loaded.stateful_routine_names or loaded.interface.sampled_inputs):
+        is_unchanged = (
+            r.source == loaded.model.source
+            and r.dae == dae
+            and self.inputs_unchanged
+            and r.p == tuple(p)
+        )
+        if r.source != loaded.model.source and (
+            loaded.stateful_routine_names or loaded.interface.sampled_inputs
+        ):
             reason = f"and {_user_memory_label(loaded)} cannot be handed over"
-            raise ModelError(f"start=: the run is one of another model or backend, {reason}", loaded.name)
+            raise ModelError(
+                f"start=: the run is one of another model or backend, {reason}", loaded.name
+            )
         return r if is_unchanged else replace(r, integrator_state=None)
 
 
@@ -85,36 +105,62 @@ def initial_conditions(
         raise ModelError(f"start={start!r} must be a run that this one continues from", loaded.name)
     if t_start is not None or initial is not None:
         argument = "t_start=" if initial is None else "initial="
-        raise ModelError(f"{argument} and start=: a continued run begins with time and state of the other", loaded.name)
-    if not len(start) or not (start._find_checkpoint is not None or start.ok or start.status is RunStatus.UNKNOWN):
-        raise ModelError(f"start=: there is nothing to continue from, as that run {start.ended}", loaded.name)
+        raise ModelError(
+            f"{argument} and start=: a continued run begins with time and state of the other",
+            loaded.name,
+        )
+    if not len(start) or not (
+        start._find_checkpoint is not None or start.ok or start.status is RunStatus.UNKNOWN
+    ):
+        raise ModelError(
+            f"start=: there is nothing to continue from, as that run {start.ended}", loaded.name
+        )
     states = [x.name for x in loaded.interface.states]
     missing = [name for name in states if name not in start.channels]
     if missing:
         reason = f"it has no {', '.join(missing[:4])}{' ...' if len(missing) > 4 else ''}"
-        raise ModelError(f"start=: the run of '{start.name}' is none of this model: {reason}", loaded.name)
+        raise ModelError(
+            f"start=: the run of '{start.name}' is none of this model: {reason}", loaded.name
+        )
     if start._find_checkpoint is not None:
         r: Checkpoint = start._find_checkpoint()
         merged_parameters = {**r.parameters, **require_mapping(parameters, "parameters")}
-        tolerances = r.tolerances if r.source == loaded.model.source else replace(r.tolerances, size_caps=None)
+        tolerances = (
+            r.tolerances
+            if r.source == loaded.model.source
+            else replace(r.tolerances, size_caps=None)
+        )
         return InitialConditions(
-            None, None, merged_parameters, {**r.inputs, **require_mapping(inputs, "inputs")}, r, not inputs, tolerances
+            None,
+            None,
+            merged_parameters,
+            {**r.inputs, **require_mapping(inputs, "inputs")},
+            r,
+            not inputs,
+            tolerances,
         )
     if loaded.stateful_routine_names or loaded.interface.sampled_inputs:
         raise ModelError(
-            f"start=: {_user_memory_label(loaded)} is not in a file: continue from the run itself", loaded.name
+            f"start=: {_user_memory_label(loaded)} is not in a file: continue from the run itself",
+            loaded.name,
         )
     last = [float(x.unit.to_equation_units(start[x.name][-1])) for x in loaded.interface.states]
-    return InitialConditions(float(start.time[-1]), (last[: loaded.n_q], last[loaded.n_q :]), parameters, inputs)
+    return InitialConditions(
+        float(start.time[-1]), (last[: loaded.n_q], last[loaded.n_q :]), parameters, inputs
+    )
 
 
 def _user_memory_label(loaded: LoadedModel) -> str:
     """What user functions hold, in words."""
     descriptions = (
-        [f"what {', '.join(loaded.stateful_routine_names)} remembers"] if loaded.stateful_routine_names else []
+        [f"what {', '.join(loaded.stateful_routine_names)} remembers"]
+        if loaded.stateful_routine_names
+        else []
     )
     sampled_names = ", ".join(x.name for x in loaded.interface.sampled_inputs)
-    return " and ".join([*descriptions, f"the value of {sampled_names}"] if sampled_names else descriptions)
+    return " and ".join(
+        [*descriptions, f"the value of {sampled_names}"] if sampled_names else descriptions
+    )
 
 
 def continue_spec_at(spec: RunSpec, t: float) -> RunSpec:
@@ -141,8 +187,8 @@ def first_or_saved_state(
 
 
 def resume_from(r: Checkpoint | None, e: RunEvaluation, y: np.ndarray) -> np.ndarray | None:
-    """Sets the internal states and values of routines in a run that continues; its first row. None for one that
-    begins."""
+    """Sets the internal states and values of routines in a run that continues; its first row. None
+    for one that begins."""
     if r is None:
         return None
     for routine, array in zip(e.context.memories, r.user_memories, strict=True):
@@ -152,12 +198,26 @@ def resume_from(r: Checkpoint | None, e: RunEvaluation, y: np.ndarray) -> np.nda
 
 
 def complete_checkpoint(
-    saved: Checkpoint, e: RunEvaluation, spec: RunSpec, dae: Dae, row: np.ndarray, initial: InitialConditions
+    saved: Checkpoint,
+    e: RunEvaluation,
+    spec: RunSpec,
+    dae: Dae,
+    row: np.ndarray,
+    initial: InitialConditions,
 ) -> Checkpoint:
     """What a run `saved`, with all that another one needs to continue it as `spec` says."""
     loaded = e.context.loaded
     return fast_replace(
-        saved, weights=e.weights, source=loaded.model.source, spec=spec, dae=dae, tolerances=initial.tolerances,
-        row=row, state=row[1 : 1 + loaded.n_states].copy(), p=tuple(e.p), parameters=dict(initial.parameters or {}),
-        inputs=dict(initial.inputs or {}), user_memories=tuple(m.array.copy() for m in e.context.memories),
-    )  # fmt: skip
+        saved,
+        weights=e.weights,
+        source=loaded.model.source,
+        spec=spec,
+        dae=dae,
+        tolerances=initial.tolerances,
+        row=row,
+        state=row[1 : 1 + loaded.n_states].copy(),
+        p=tuple(e.p),
+        parameters=dict(initial.parameters or {}),
+        inputs=dict(initial.inputs or {}),
+        user_memories=tuple(m.array.copy() for m in e.context.memories),
+    )

@@ -1,10 +1,12 @@
-"""Methods for differential-algebraic equations: M u' = f + J' lambda with g(q, t) = 0 and v = J u + b = 0.
+"""Methods for differential-algebraic equations: M u' = f + J' lambda with g(q, t) = 0 and v = J u +
+b = 0.
 
-Every step of every method is a solution of M x = f + J' lambda with J x = r, in which only f and r differ:
-accelerations, stabilised accelerations, and corrections, which are then the smallest ones in the metric of M (X =
-M^-1). Links may be massless and rows may repeat others. Corrections of q obey all rows of v, so wheels that roll do not
-slip in them. Van Iwaarden, Vehicle dynamics from partial vehicles (2003), chapters 1 and 3; Hairer, Lubich & Roche, The
-numerical solution of differential-algebraic systems by Runge-Kutta methods (1989), for half-explicit methods. Runs by
+Every step of every method is a solution of M x = f + J' lambda with J x = r, in which only f and r
+differ: accelerations, stabilised accelerations, and corrections, which are then the smallest ones
+in the metric of M (X = M^-1). Links may be massless and rows may repeat others. Corrections of q
+obey all rows of v, so wheels that roll do not slip in them. Van Iwaarden, Vehicle dynamics from
+partial vehicles (2003), chapters 1 and 3; Hairer, Lubich & Roche, The numerical solution of
+differential-algebraic systems by Runge-Kutta methods (1989), for half-explicit methods. Runs by
 them are those of the kernel (`kernel/dae.c`).
 """
 
@@ -36,15 +38,15 @@ class Dae:
     Parameters
     ----------
     method : str, default "projection"
-        "projection", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit", or "minimal", which integrates
-        independent coordinates and speeds only (docs/dae_methods.md).
+        "projection", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit", or
+        "minimal", which integrates independent coordinates and speeds only (docs/dae_methods.md).
     alpha, beta : float, default 10.0
         Of "baumgarte", in 1/s: J u' = gamma - 2 alpha v - beta^2 g.
     gamma : float, default 10.0
         Of "stabilised", in 1/s.
     base : {"index-1", "free fall"}, default "index-1"
-        Accelerations that "projection", "stabilised" and "post" correct: with multipliers, or without, which is wrong
-        and shows the effect.
+        Accelerations that "projection", "stabilised" and "post" correct: with multipliers, or
+        without, which is wrong and shows the effect.
     metric : {"cheapest", "mass"}, default "cheapest"
         Of "projection": corrections move dependent coordinates where possible, or all of them.
 
@@ -73,13 +75,22 @@ class Dae:
             value = getattr(self, name)
             if value not in choices:
                 suggestion = did_you_mean(str(value), choices)
-                problems.append(f"dae: {name}={value!r} is not known.{suggestion} It is one of {', '.join(choices)}.")
+                problems.append(
+                    f"dae: {name}={value!r} is not known.{suggestion} It is one of "
+                    f"{', '.join(choices)}."
+                )
         for name in ("alpha", "beta", "gamma"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < np.inf:
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int | float)
+                or not 0 <= value < np.inf
+            ):
                 problems.append(f"dae: {name}={value!r} must be a number of at least 0 (1/s)")
         if not problems and self.base != "index-1" and self.method not in WITH_BASE:
-            problems.append(f"dae: base={self.base!r} belongs to {', '.join(WITH_BASE)}, not to {self.method!r}")
+            problems.append(
+                f"dae: base={self.base!r} belongs to {', '.join(WITH_BASE)}, not to {self.method!r}"
+            )
         if problems:
             raise ModelError(problems)
 
@@ -91,15 +102,16 @@ class Dae:
 
     @property
     def feedback(self) -> np.ndarray:
-        """What a method makes of violations of positions and speeds by itself: their rates are this matrix times
-        them."""
+        """What a method makes of violations of positions and speeds by itself: their rates are this
+        matrix times them."""
         if self.method == "baumgarte":
             return np.array([[0.0, 1.0], [-(self.beta**2), -2 * self.alpha]])
         return -self.gamma * np.eye(2) if self.method == "stabilised" else np.zeros((2, 2))
 
     @property
     def staged(self) -> bool:
-        """Are the equations those of minimal coordinates, with loops closed at every stage of a step?"""
+        """Are the equations those of minimal coordinates, with loops closed at every stage of a
+        step?"""
         return self.method == MINIMAL
 
 
@@ -112,14 +124,21 @@ def to_dae(dae: str | Dae) -> Dae:
 
 
 class RedundantEquations:
-    """The redundant equations of a model as functions of what programs are called with; `model`: the one in Python."""
+    """The redundant equations of a model as functions of what programs are called with; `model`:
+    the one in Python."""
 
     def __init__(self, model: ProgramCalls) -> None:
         program, loops = model.program, model.program.loops
         assert loops is not None
-        self.values, self.paired_row_count, self.scales = model.values, loops.paired_row_count, loops.scales
+        self.values, self.paired_row_count, self.scales = (
+            model.values,
+            loops.paired_row_count,
+            loops.scales,
+        )
         self.sizes = loops.system_sizes(len(program.coordinates))
-        self.n_q, self.n_u, self.n_g, self.n_v = map(len, (program.coordinates, program.speeds, loops.g, loops.v))
+        self.n_q, self.n_u, self.n_g, self.n_v = map(
+            len, (program.coordinates, program.speeds, loops.g, loops.v)
+        )
 
     def evaluate_system(self, program_arguments: At) -> RedundantSystem:
         return self.sizes.unpack(self.values("system", *program_arguments))

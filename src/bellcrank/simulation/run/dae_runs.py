@@ -1,4 +1,5 @@
-"""Runs by methods for differential-algebraic equations, and how well a run keeps its constraints."""
+"""Runs by methods for differential-algebraic equations, and how well a run keeps its
+constraints."""
 
 from __future__ import annotations
 
@@ -9,7 +10,14 @@ import numpy as np
 
 from bellcrank.core.errors import ModelError
 from bellcrank.core.name_lookup import make_names_unique
-from bellcrank.core.numeric.fixed_step_methods import ADAPTIVE, HALF_EXPLICIT, METHODS, ONE_STEP, OWN, join_alternatives
+from bellcrank.core.numeric.fixed_step_methods import (
+    ADAPTIVE,
+    HALF_EXPLICIT,
+    METHODS,
+    ONE_STEP,
+    OWN,
+    join_alternatives,
+)
 from bellcrank.core.numeric.run_spec import At, Checkpoint, RunSpec
 from bellcrank.program.program import SimulationProgram
 from bellcrank.simulation.run.argument_checks import program_arguments_of_row
@@ -19,7 +27,8 @@ from bellcrank.simulation.run.python_limits import not_in_python_message
 from bellcrank.simulation.run.result import ConstraintResiduals
 from bellcrank.simulation.run.stepping import RunEvaluation
 
-# with dlmm, rates hold the residuals at the start of a step by its length: those of two steps take back what is left
+# with dlmm, rates hold the residuals at the start of a step by its length: those of two steps take
+# back what is left
 _ALLOWED = {"half-explicit": HALF_EXPLICIT, "dlmm": ONE_STEP}
 
 
@@ -41,9 +50,14 @@ def check_dae(dae: Dae, spec: RunSpec, loaded: LoadedModel) -> None:
     if loaded.model.name == "python" and program.loops is not None:
         raise ModelError(not_in_python_message(f"dae={dae.method!r}"), loaded.name)
     if spec.method in ADAPTIVE:
-        problems.append(f"dae={dae.method!r} needs a fixed step: method {join_alternatives()}, not {spec.method}")
+        problems.append(
+            f"dae={dae.method!r} needs a fixed step: method {join_alternatives()}, not "
+            f"{spec.method}"
+        )
     elif spec.method not in (methods := fixed_step_methods(dae)):
-        problems.append(f"dae={dae.method!r} is available for {', '.join(methods)}, not for {spec.method}")
+        problems.append(
+            f"dae={dae.method!r} is available for {', '.join(methods)}, not for {spec.method}"
+        )
     if problems:
         raise ModelError(problems, loaded.name)
 
@@ -59,7 +73,8 @@ def dae_problems(dae: Dae, program: SimulationProgram) -> list[str]:
     problems = []
     if loops is None and not dae.usual:
         problems.append(
-            f"dae={dae.method!r} is for position constraints and loops, and for constraints='multipliers'; this model "
+            f"dae={dae.method!r} is for position constraints and loops, and for "
+            f"constraints='multipliers'; this model "
             "keeps its constraints by itself"
         )
     if program.stateful_routine_names and not dae.usual:
@@ -67,8 +82,11 @@ def dae_problems(dae: Dae, program: SimulationProgram) -> list[str]:
     return problems
 
 
-def multipliers_at(redundant: RedundantEquations, program_arguments: At, names: Sequence[str]) -> dict[str, float]:
-    """lambda by row at a state: what the accelerations leave of M u' - f; rows of one name are numbered."""
+def multipliers_at(
+    redundant: RedundantEquations, program_arguments: At, names: Sequence[str]
+) -> dict[str, float]:
+    """lambda by row at a state: what the accelerations leave of M u' - f; rows of one name are
+    numbered."""
     n = redundant.evaluate_system(program_arguments)
     residual = n.M @ n.rates(redundant.scales)[0][redundant.n_q :] - n.f
     multipliers = np.linalg.lstsq(n.J.T, residual, rcond=1e-10)[0]
@@ -76,14 +94,26 @@ def multipliers_at(redundant: RedundantEquations, program_arguments: At, names: 
 
 
 def make_dae_run(
-    spec: RunSpec, e: RunEvaluation, y: np.ndarray, dae: Dae, saved: Checkpoint | None = None, monitor: Any = None
+    spec: RunSpec,
+    e: RunEvaluation,
+    y: np.ndarray,
+    dae: Dae,
+    saved: Checkpoint | None = None,
+    monitor: Any = None,
 ) -> tuple[DaeRunEvaluation, Any]:
-    """A run by a method that has not begun, from the state y; `saved`: what it takes over from another.
+    """A run by a method that has not begun, from the state y; `saved`: what it takes over from
+    another.
     `monitor`: the event monitor of the kernel."""
     if dae.base == "free fall":
-        M = RedundantEquations(e.context.python_calls).evaluate_system(e.program_arguments(spec.begin_time, y)).M
+        M = (
+            RedundantEquations(e.context.python_calls)
+            .evaluate_system(e.program_arguments(spec.begin_time, y))
+            .M
+        )
         if np.linalg.matrix_rank(M) < len(M):
-            reason = "base='free fall' needs a mass for every speed, but the mass matrix is singular"
+            reason = (
+                "base='free fall' needs a mass for every speed, but the mass matrix is singular"
+            )
             raise ModelError(reason, e.context.loaded.name)
     model: Any = e.context.dae_calls
     run = model.new_run(e.fill_spec(spec, y, dae=dae, events=monitor))
@@ -101,7 +131,9 @@ class RunSegment(NamedTuple):
     c: Sequence[float]
 
 
-def residual_function(loaded: LoadedModel, segments: Sequence[RunSegment]) -> Callable[[], ConstraintResiduals] | None:
+def residual_function(
+    loaded: LoadedModel, segments: Sequence[RunSegment]
+) -> Callable[[], ConstraintResiduals] | None:
     """Residuals of the constraints in recorded rows, to be computed when they are asked for."""
     loops = loaded.program.loops
     if loops is None:
@@ -115,6 +147,8 @@ def residual_function(loaded: LoadedModel, segments: Sequence[RunSegment]) -> Ca
         for i, (row, p, c) in enumerate(rows):
             flat = model.values("closure", *program_arguments_of_row(loaded.program, row, p, c))
             g[i], v[i] = flat[:n_g], flat[first : first + n_v]
-        return ConstraintResiduals(np.array([row[0] for row, _, _ in rows]), g, v, loops.positions, loops.names)
+        return ConstraintResiduals(
+            np.array([row[0] for row, _, _ in rows]), g, v, loops.positions, loops.names
+        )
 
     return compute

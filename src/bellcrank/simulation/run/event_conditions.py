@@ -1,7 +1,8 @@
-"""Conditions as a user writes them: a channel or a formula over channels and parameters, in user units.
+"""Conditions as a user writes them: a channel or a formula over channels and parameters, in user
+units.
 
-A condition is watched for its crossing of zero, or, if it is a comparison, such as "z < 3", for the moment at which it
-becomes true (`kernel/event_rule.c`).
+A condition is watched for its crossing of zero, or, if it is a comparison, such as "z < 3", for the
+moment at which it becomes true (`kernel/event_rule.c`).
 """
 
 from __future__ import annotations
@@ -28,10 +29,14 @@ def comparison_operator(condition: Any) -> str:
 
 
 def compile_condition(
-    condition: Any, columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any], location: str
+    condition: Any,
+    columns: Mapping[str, tuple[int, float]],
+    values: Mapping[str, Any],
+    location: str,
 ) -> tuple[FormulaStep, ...]:
-    """A condition over rows, for a channel's name or a formula, step by step: the last one is its value. `columns`: a
-    column and a factor from user units, by channel; `values`: those of parameters; `location` begins error messages."""
+    """A condition over rows, for a channel's name or a formula, step by step: the last one is its
+    value. `columns`: a column and a factor from user units, by channel; `values`: those of
+    parameters; `location` begins error messages."""
     channel = find_name(condition, columns, "channel")
     if channel is not None:  # whose name need not be one of formulas
         column, factor = columns[channel]
@@ -45,11 +50,16 @@ def compile_condition(
 
 
 def compile_formula(
-    syntax: SyntaxNode, columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any], location: str
+    syntax: SyntaxNode,
+    columns: Mapping[str, tuple[int, float]],
+    values: Mapping[str, Any],
+    location: str,
 ) -> tuple[FormulaStep, ...]:
     """A formula step by step."""
     operand_steps = {k: FormulaStep("value", name=k) for k in values}
-    operand_steps |= {k: FormulaStep("column", column=i, number=factor) for k, (i, factor) in columns.items()}
+    operand_steps |= {
+        k: FormulaStep("column", column=i, number=factor) for k, (i, factor) in columns.items()
+    }
 
     def find_operand(label: str) -> FormulaStep | None:
         match = find_name(label, operand_steps)
@@ -59,7 +69,9 @@ def compile_formula(
 
 
 def formula_function(
-    steps: Sequence[FormulaStep], columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any]
+    steps: Sequence[FormulaStep],
+    columns: Mapping[str, tuple[int, float]],
+    values: Mapping[str, Any],
 ) -> Condition:
     """A formula as a function of rows."""
 
@@ -68,7 +80,11 @@ def formula_function(
             return rows[:, step.column] / step.number
         if step.op == "value":
             return values[step.name]
-        return step.number if step.op == "number" else FUNCTIONS[step.op](*[results[i] for i in step.parts])
+        return (
+            step.number
+            if step.op == "number"
+            else FUNCTIONS[step.op](*[results[i] for i in step.parts])
+        )
 
     def value(rows: np.ndarray) -> np.ndarray:
         results: list[Any] = []
@@ -77,23 +93,34 @@ def formula_function(
                 results.append(evaluate_step(step, rows, results))
         return np.asarray(results[-1], dtype=float)
 
-    value(np.zeros((1, 1 + max(c for c, _ in columns.values()))))  # reports what is wrong before the run
+    value(
+        np.zeros((1, 1 + max(c for c, _ in columns.values())))
+    )  # reports what is wrong before the run
     return value
 
 
 Numbers = Callable[[Sequence[float]], list[float]]
 
 
-def scalar_formula_function(formulas: Sequence[Sequence[FormulaStep]], values: Mapping[str, Any]) -> Numbers | None:
-    """Formulas as one function of one row, given as a list: the numbers of `formula_function`, much sooner. None where
-    a part of them has no such form. Where it fails, as in a division by zero, `formula_function` has the value."""
+def scalar_formula_function(
+    formulas: Sequence[Sequence[FormulaStep]], values: Mapping[str, Any]
+) -> Numbers | None:
+    """Formulas as one function of one row, given as a list: the numbers of `formula_function`, much
+    sooner. None where a part of them has no such form. Where it fails, as in a division by zero,
+    `formula_function` has the value."""
     lines: list[str] = []
     result_names: list[str] = []
-    space: dict[str, Any] = {"values": values, "root": _sqrt_or_nan, **{op: FUNCTIONS[op] for op in QUIET}}
+    space: dict[str, Any] = {
+        "values": values,
+        "root": _sqrt_or_nan,
+        **{op: FUNCTIONS[op] for op in QUIET},
+    }
     for steps in formulas:
         names: list[str] = []
         for step in steps:
-            text = _scalar_source(step, [names[i] for i in step.parts], [steps[i] for i in step.parts])
+            text = _scalar_source(
+                step, [names[i] for i in step.parts], [steps[i] for i in step.parts]
+            )
             if text is None:
                 return None
             names.append(f"x{len(lines)}")
@@ -105,18 +132,27 @@ def scalar_formula_function(formulas: Sequence[Sequence[FormulaStep]], values: M
     return function
 
 
-def _scalar_source(step: FormulaStep, operands: Sequence[str], operand_steps: Sequence[FormulaStep]) -> str | None:
-    """Return a formula step in Python; `operands` are names of numbers, computed by `operand_steps`."""
+def _scalar_source(
+    step: FormulaStep, operands: Sequence[str], operand_steps: Sequence[FormulaStep]
+) -> str | None:
+    """Return a formula step in Python; `operands` are names of numbers, computed by
+    `operand_steps`."""
     if step.op == "column":
-        return f"row[{step.column:d}]" + ("" if step.number == 1.0 else f" / {_float_literal(step.number)}")
+        return f"row[{step.column:d}]" + (
+            "" if step.number == 1.0 else f" / {_float_literal(step.number)}"
+        )
     if step.op == "value":
         return f"values[{step.name!r}]"
     if step.op == "number":
         return _float_literal(step.number)
-    if step.op == "**":  # a square; the last digits of some other powers depend on who computes them
+    if (
+        step.op == "**"
+    ):  # a square; the last digits of some other powers depend on who computes them
         square = operand_steps[1].op == "number" and operand_steps[1].number == 2.0
         return f"{operands[0]} * {operands[0]}" if square else None
-    form = (ONE_NUMBER if len(operands) == 1 else TWO_NUMBERS if len(operands) == 2 else {}).get(step.op)
+    form = (ONE_NUMBER if len(operands) == 1 else TWO_NUMBERS if len(operands) == 2 else {}).get(
+        step.op
+    )
     return None if form is None else form.format(*operands)
 
 
@@ -129,7 +165,12 @@ def _sqrt_or_nan(x: float) -> float:
 
 
 QUIET = ("sin", "cos", "atan")  # functions that warn of nothing
-ONE_NUMBER = {"neg": "-{0}", "abs": "abs({0})", "sqrt": "root({0})", **{op: f"float({op}({{0}}))" for op in QUIET}}
+ONE_NUMBER = {
+    "neg": "-{0}",
+    "abs": "abs({0})",
+    "sqrt": "root({0})",
+    **{op: f"float({op}({{0}}))" for op in QUIET},
+}
 TWO_NUMBERS = {
     **{op: f"{{0}} {op} {{1}}" for op in "+-*/"},
     **{op: f"float({{0}} {op} {{1}})" for op in COMPARISONS},
@@ -139,7 +180,8 @@ TWO_NUMBERS = {
 
 
 def _power(a: Any, b: Any) -> Any:
-    """A power; squares as products, so that they are the same for arrays and numbers on every machine."""
+    """A power; squares as products, so that they are the same for arrays and numbers on every
+    machine."""
     return a * a if type(b) is float and b == 2.0 else np.power(a, b)
 
 
@@ -149,8 +191,12 @@ def _as_number(test: Callable[..., Any]) -> Callable[..., Any]:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "neg": np.negative,
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+    "neg": np.negative,
     **{name: array_function(f) for name, f in {**OPERATORS, **CALLED}.items()},
-}  # fmt: skip
+}
 FUNCTIONS |= {name: _as_number(FUNCTIONS[name]) for name in COMPARISONS}
 FUNCTIONS["**"] = _power

@@ -23,12 +23,16 @@ def event_parameter_names(formulas: Sequence[EventFormula]) -> list[str]:
     """The parameters that events read or set."""
     steps = [s for e in formulas for f in (e.condition, *(f for _, f in e.settings)) for s in f]
     read = [s.name for s in steps if s.op == "value"]
-    return list(dict.fromkeys(read + [x.name for e in formulas for x, _ in e.settings if x.column < 0]))
+    return list(
+        dict.fromkeys(read + [x.name for e in formulas for x, _ in e.settings if x.column < 0])
+    )
 
 
-def encode_events(formulas: Sequence[EventFormula], names: Sequence[str]) -> tuple[list[Any], list[Any], list[Any]]:
-    """What is watched, what is set, and the steps of all formulas, as in `kernel/events.h`; `names` of the parameters
-    that have values."""
+def encode_events(
+    formulas: Sequence[EventFormula], names: Sequence[str]
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """What is watched, what is set, and the steps of all formulas, as in `kernel/events.h`; `names`
+    of the parameters that have values."""
     numbers = {name: i for i, name in enumerate(names)}
     conditions: list[Any] = []
     settings: list[Any] = []
@@ -53,7 +57,9 @@ def encode_events(formulas: Sequence[EventFormula], names: Sequence[str]) -> tup
             )
         )
         for x, formula in e.settings:
-            state, value, factor = (x.column - 1, -1, x.unit.factor) if x.column >= 0 else (-1, numbers[x.name], 1.0)
+            state, value, factor = (
+                (x.column - 1, -1, x.unit.factor) if x.column >= 0 else (-1, numbers[x.name], 1.0)
+            )
             settings.append((i, state, value, *append_formula(formula), factor))
     return conditions, settings, steps
 
@@ -87,9 +93,14 @@ def event_data(
 
 
 def collect_occurrences(
-    loaded: LoadedModel, event_specs: EventSpecs, monitor: EventMonitor, event_log: EventLog, t: float
+    loaded: LoadedModel,
+    event_specs: EventSpecs,
+    monitor: EventMonitor,
+    event_log: EventLog,
+    t: float,
 ) -> tuple[bool, str]:
-    """Takes what happened in a run up to a time to what is known of it; is it over, and what could an event not do?"""
+    """Takes what happened in a run up to a time to what is known of it; is it over, and what could
+    an event not do?"""
     if monitor.nothing_happened:  # steps one by one ask every time
         return False, ""
     names = event_parameter_names(event_specs.formulas)
@@ -100,19 +111,24 @@ def collect_occurrences(
         effects: Any = ()
         if x.kind == ACTED:
             state_before, state_after = (
-                (y, dict(zip(names, v.tolist(), strict=True))) for y, v in zip(x.states, x.values, strict=True)
+                (y, dict(zip(names, v.tolist(), strict=True)))
+                for y, v in zip(x.states, x.values, strict=True)
             )
             effects = event_changes(loaded, formula, state_before, state_after)
         event_log.events.append(Event(formula.name, x.time, effects))
     condition_histories = monitor.arrays["counted"]
-    for formula, idle in zip(event_specs.formulas, condition_histories["idle"].tolist(), strict=True):
+    for formula, idle in zip(
+        event_specs.formulas, condition_histories["idle"].tolist(), strict=True
+    ):
         if not np.isnan(idle):
             event_log.ineffective_events.setdefault(formula.name, idle)
     problem = monitor.problem
     if problem is not None:
         return True, _event_problem_message(loaded, event_specs, monitor, problem, t)
     if monitor.stop_event >= 0:
-        event_log.stop_event = Event(event_specs.formulas[monitor.stop_event].name, float(monitor.fields.when))
+        event_log.stop_event = Event(
+            event_specs.formulas[monitor.stop_event].name, float(monitor.fields.when)
+        )
     return monitor.stop_event >= 0, ""
 
 
@@ -126,11 +142,14 @@ def _event_problem_message(
         often = f"{EVENTS.most} times within {problem.amount:.2g} s"
         repetition = often if problem.kind == "too often" else problem.kind
         explanation = "Set the speed to zero in the action, or stop the run with stop=True"
-        return f"{when}: event '{e.name}' fires repeatedly (chattering, {repetition}). {explanation}"
+        return (
+            f"{when}: event '{e.name}' fires repeatedly (chattering, {repetition}). {explanation}"
+        )
     if problem.kind == "sets no number":
         targets = [x.name for f in event_specs.formulas for x, _ in f.settings]
         message = (
-            f"the action of event '{e.name}' sets {targets[problem.item]} to {problem.amount}, not a finite number"
+            f"the action of event '{e.name}' sets {targets[problem.item]} to {problem.amount}, "
+            f"not a finite number"
         )
         return f"{when}, as an event acts: {message}"
     if problem.kind == "not on constraints":
@@ -139,7 +158,10 @@ def _event_problem_message(
         rows = [*loops.positions, *(f"speeds of {name}" for name in loops.names)]
         detail = f"a residual of {problem.amount:.3g} remains in '{rows[problem.item]}'"
         listed = ", ".join(x.name for x, _ in e.settings)
-        return f"{when}, as an event acts: event '{e.name}' sets {listed} against the constraints: {detail}"
+        return (
+            f"{when}, as an event acts: event '{e.name}' sets {listed} against the constraints: "
+            f"{detail}"
+        )
     if problem.kind == "no values":
         error = monitor.error
         if not isinstance(error, (BellcrankError, *NO_VALUE)):
@@ -160,7 +182,10 @@ def collect_condition_history(
         if w.stop or w.has_action:
             side = int(c["side"])
             event_log.set_condition_start(
-                ConditionAtStart(begin_time, bool(c["zero"]), float(c["noise"]), side, bool(c["waits"])), w.name
+                ConditionAtStart(
+                    begin_time, bool(c["zero"]), float(c["noise"]), side, bool(c["waits"])
+                ),
+                w.name,
             )
         if not np.isnan(c["undefined"]):
             event_log.note_undefined(w.name, float(c["undefined"]), bool(c["always"]))

@@ -1,6 +1,7 @@
 """Events as a user gives them: what is watched, and what is set when it happens.
 
-Formulas are parsed, never executed. Conditions and actions are over channels, parameters and t, in user units.
+Formulas are parsed, never executed. Conditions and actions are over channels, parameters and t, in
+user units.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from bellcrank.core.units import TIME, Unit
 from bellcrank.mechanics.interface.interface import DECLARED, PLURAL, Interface, Quantity
 from bellcrank.model.records import EventRecord
 from bellcrank.simulation.run.argument_checks import require_number
-from bellcrank.simulation.run.event_conditions import comparison_operator, compile_condition, compile_formula
+from bellcrank.simulation.run.event_conditions import (
+    comparison_operator,
+    compile_condition,
+    compile_formula,
+)
 from bellcrank.simulation.run.event_units import check_action_units
 from bellcrank.symbolic.expr.formula_parser import parse_formula, postorder_syntax
 from bellcrank.symbolic.expr.formula_steps import COMPARISONS, FormulaStep
@@ -26,7 +31,8 @@ OTHERS = ("removed", "entered", "output", "input", "kept")
 
 @dataclass(frozen=True)
 class EventSpecs:
-    """The events of a run: what is watched, and the parameters, in user units, read and set there."""
+    """The events of a run: what is watched, and the parameters, in user units, read and set
+    there."""
 
     conditions: list[EventCondition]
     values: dict[str, float]
@@ -35,8 +41,8 @@ class EventSpecs:
 
 
 def resolve_events(events: Any, stop_events: Any, interface: Interface) -> list[EventRecord]:
-    """The events of a model, then those given: by name, each a condition that comes up from below or becomes true; or a
-    list of `event`."""
+    """The events of a model, then those given: by name, each a condition that comes up from below
+    or becomes true; or a list of `event`."""
     model, model_events = interface.model, list(interface.run.events)
     stop_names = stop_event_names(stop_events, model)
     if isinstance(events, Sized) and not isinstance(events, str) and not len(events):
@@ -52,7 +58,11 @@ def resolve_events(events: Any, stop_events: Any, interface: Interface) -> list[
             for name, x in require_mapping(events, "events").items()
         ]
     else:
-        records = list(events) if isinstance(events, Iterable) and not isinstance(events, str | bytes) else [None]
+        records = (
+            list(events)
+            if isinstance(events, Iterable) and not isinstance(events, str | bytes)
+            else [None]
+        )
     if not all(isinstance(x, EventRecord) for x in records):
         expected = "must be a dictionary {name: condition}, or a list of bc.event(...)"
         raise ModelError(f"events={events!r} {expected}", model)
@@ -65,27 +75,40 @@ def resolve_events(events: Any, stop_events: Any, interface: Interface) -> list[
         if name not in names:
             suggestion = did_you_mean(name, names)
             raise ModelError(
-                f"stop={name!r}: no event has that name.{suggestion} Events: {', '.join(names) or 'none'}.", model
+                f"stop={name!r}: no event has that name.{suggestion} Events: "
+                f"{', '.join(names) or 'none'}.",
+                model,
             )
-    return [EventRecord(x.expression, x.direction, x.action, x.stop or x.name in stop_names, x.name) for x in records]
+    return [
+        EventRecord(x.expression, x.direction, x.action, x.stop or x.name in stop_names, x.name)
+        for x in records
+    ]
 
 
 def stop_event_names(names: Any, model: str) -> tuple[str, ...]:
     """Names of the events that end a run: one, or several; None and what is empty mean none."""
     if names is not None and not isinstance(names, str | Iterable):
         raise ModelError(f"stop={names!r} must be the name of an event, or a list of names", model)
-    return (names,) if isinstance(names, str) else () if names is None else tuple(str(s) for s in names)
+    return (
+        (names,)
+        if isinstance(names, str)
+        else ()
+        if names is None
+        else tuple(str(s) for s in names)
+    )
 
 
 def columns_by_name(interface: Interface) -> dict[str, tuple[int, float]]:
-    """What conditions may name: where time and channels stand in rows, and the factors of their units."""
+    """What conditions may name: where time and channels stand in rows, and the factors of their
+    units."""
     return {"t": (0, 1.0)} | {x.name: (x.column, x.unit.factor) for x in interface.channels}
 
 
 @dataclass(frozen=True)
 class EventFormula:
-    """An event as plain data: what is watched, to which `directions` of zero it comes (`strict_sides`: to which of them
-    zero itself does not belong), and what is set, step by step."""
+    """An event as plain data: what is watched, to which `directions` of zero it comes
+    (`strict_sides`: to which of them zero itself does not belong), and what is set, step by
+    step."""
 
     name: str
     condition: tuple[FormulaStep, ...]
@@ -128,7 +151,10 @@ def empty_event_specs() -> EventSpecs:
 
 
 def make_event_specs(
-    interface: Interface, events: Any, stop_events: Any, parameters: Mapping[str, float | str] | None
+    interface: Interface,
+    events: Any,
+    stop_events: Any,
+    parameters: Mapping[str, float | str] | None,
 ) -> EventSpecs:
     """What a run is watched for; parameters as a user gave them, in place of the defaults."""
     records = resolve_events(events, stop_events, interface)
@@ -136,11 +162,15 @@ def make_event_specs(
         return empty_event_specs()
     quantities = event_parameters(interface)
     values = {x.name: float(x.default) for x in quantities if x.default is not None}
-    given_values = interface.values_by_key(require_mapping(parameters, "parameters"), DECLARED, "parameters")
+    given_values = interface.values_by_key(
+        require_mapping(parameters, "parameters"), DECLARED, "parameters"
+    )
     values.update({k: require_number(v, f"parameter '{k}'") for k, v in given_values.items()})
     result = EventSpecs([], values, set(), compile_events(interface, records, values))
     for x, formula in zip(records, result.formulas, strict=True):
-        result.conditions.append(EventCondition(x.name, formula.directions, x.stop, bool(formula.settings)))
+        result.conditions.append(
+            EventCondition(x.name, formula.directions, x.stop, bool(formula.settings))
+        )
         result.parameter_keys.update(event_parameter_keys(interface, x))
     return result
 
@@ -154,7 +184,9 @@ def event_parameter_keys(interface: Interface, x: EventRecord) -> set[str]:
 
 def _formula_names(text: str) -> list[str]:
     try:
-        return [str(node.args[0]) for node in postorder_syntax(parse_formula(text)) if node.op == "name"]
+        return [
+            str(node.args[0]) for node in postorder_syntax(parse_formula(text)) if node.op == "name"
+        ]
     except ModelError:  # a channel whose name is none of formulas
         return []
 
@@ -175,7 +207,8 @@ def _compile_action(
         syntax = parse_formula(text)
         if syntax.op in COMPARISONS:
             raise ModelError(
-                f"{location}: '{text}' is a comparison, not a value; use where({text}, 1, 0)", interface.model
+                f"{location}: '{text}' is a comparison, not a value; use where({text}, 1, 0)",
+                interface.model,
             )
         if target.unit.text != "?":
             check_action_units(syntax, units, target.unit, location)
@@ -192,11 +225,15 @@ def _find_action_target(interface: Interface, name: str, location: str) -> Quant
     if quantity is None:
         settable_names = [x.name for x in interface.of_kinds(SETTABLE)]
         raise ModelError(
-            f"{location}: the model has no such state or parameter.{did_you_mean(name, settable_names)}",
+            f"{location}: the model has no such state or "
+            f"parameter.{did_you_mean(name, settable_names)}",
             interface.model,
         )
     if quantity.kind == "removed":
-        reason = f"it follows from other speeds by a constraint: set {', '.join(u.name for u in interface.speeds)}"
+        reason = (
+            f"it follows from other speeds by a constraint: set "
+            f"{', '.join(u.name for u in interface.speeds)}"
+        )
     else:
         reason = f"it is one of the {PLURAL[quantity.kind]}; states and parameters can be set"
     raise ModelError(f"{location}: {reason}", interface.model)

@@ -1,6 +1,8 @@
-"""Units of what the actions of events set, checked as far as they are definite: values there are in user units.
+"""Units of what the actions of events set, checked as far as they are definite: values there are in
+user units.
 
-A bare number takes the unit that its sum needs; through one that multiplies, nothing is known any more.
+A bare number takes the unit that its sum needs; through one that multiplies, nothing is known any
+more.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ Found = Unit | str | None  # None: not known
 SAME = 1e-9  # share by which factors of one unit may differ
 
 
-def check_action_units(syntax: SyntaxNode, units: Mapping[str, Unit], target: Unit, location: str) -> None:
+def check_action_units(
+    syntax: SyntaxNode, units: Mapping[str, Unit], target: Unit, location: str
+) -> None:
     """An error if a formula over quantities with units cannot be a value of what it is to set."""
 
     def meaning(node: SyntaxNode, operands: list[Any]) -> Found:
@@ -32,7 +36,11 @@ def check_action_units(syntax: SyntaxNode, units: Mapping[str, Unit], target: Un
             return NUMBER
         return _combined_unit(node, operands, location)
 
-    _common_unit([evaluate_syntax(syntax, meaning), target], [syntax_to_text(syntax), "what it sets"], location)
+    _common_unit(
+        [evaluate_syntax(syntax, meaning), target],
+        [syntax_to_text(syntax), "what it sets"],
+        location,
+    )
 
 
 def _combined_unit(node: SyntaxNode, operands: list[Found], location: str) -> Found:
@@ -66,7 +74,9 @@ def _function_unit(op: str, arguments: list[Found], texts: list[str], location: 
     for kind, argument, text in zip(kinds, arguments, texts, strict=True):
         if kind in ("1", "A") and isinstance(argument, Unit):
             _common_unit(
-                [argument, _anonymous_unit(ANGLE if kind == "A" else ONE, 1.0)], [text, f"what {op} takes"], location
+                [argument, _anonymous_unit(ANGLE if kind == "A" else ONE, 1.0)],
+                [text, f"what {op} takes"],
+                location,
             )
     like_arguments = [(p, t) for k, p, t in zip(kinds, arguments, texts, strict=True) if k == "x"]
     x = (
@@ -79,7 +89,11 @@ def _function_unit(op: str, arguments: list[Found], texts: list[str], location: 
     if result_kind.startswith("x**") and isinstance(x, Unit):
         power = Fraction(result_kind[3:].strip("()"))
         return _anonymous_unit(x.dimension**power, x.factor ** float(power))
-    return _anonymous_unit(ANGLE if result_kind == "A" else ONE, 1.0) if result_kind in ("1", "A") else None
+    return (
+        _anonymous_unit(ANGLE if result_kind == "A" else ONE, 1.0)
+        if result_kind in ("1", "A")
+        else None
+    )
 
 
 def _common_unit(operands: Sequence[Found], texts: Sequence[str], location: str) -> Found:
@@ -87,8 +101,13 @@ def _common_unit(operands: Sequence[Found], texts: Sequence[str], location: str)
     definite = [(p, t) for p, t in zip(operands, texts, strict=True) if isinstance(p, Unit)]
     for unit, text in definite[1:]:
         first, first_text = definite[0]
-        if not first.dimension.same_kind(unit.dimension) or not math.isclose(first.factor, unit.factor, rel_tol=SAME):
-            raise ModelError(f"{location}: {first_text} is in {_unit_label(first)}, but {text} in {_unit_label(unit)}")
+        if not first.dimension.same_kind(unit.dimension) or not math.isclose(
+            first.factor, unit.factor, rel_tol=SAME
+        ):
+            raise ModelError(
+                f"{location}: {first_text} is in {_unit_label(first)}, but {text} in "
+                f"{_unit_label(unit)}"
+            )
     if definite:
         return next((p for p, _ in definite if p.dimension.angle), definite[0][0])
     return None if any(p is None for p in operands) else NUMBER

@@ -50,25 +50,36 @@ class FailurePoint:
 
 def zero_length_strut(point: FailurePoint, analysis: KinematicAnalysis) -> str:
     """The strut whose points meet, so that it has no direction; "" if there is none."""
-    states = zip((*point.program.coordinates, *point.program.speeds), (*point.q, *point.u), strict=True)
+    states = zip(
+        (*point.program.coordinates, *point.program.speeds), (*point.q, *point.u), strict=True
+    )
     inputs = zip((s.name for s in point.program.inputs), point.inputs, strict=False)
     names = {**point.parameters, **{s.name: v for s, v in states}, **dict(inputs), "t": point.t}
     for load in analysis.loads:
         if not load.along_points or load.point is None or load.other is None:
             continue
-        separation = analysis.kinematics.position(load.point) - analysis.kinematics.position(load.other)
+        separation = analysis.kinematics.position(load.point) - analysis.kinematics.position(
+            load.other
+        )
         try:
             length = evaluate((magnitude(separation),), names, point.user)[0]
         except _NO_VALUE:
             continue
         if length == 0:
-            problem = f"{load.kind} '{load.name}' has zero length at t = {point.t:.6g} s, so it has no direction"
-            return f"{problem}: start its ends apart, or use add_force along two or three axes in its place"
+            problem = (
+                f"{load.kind} '{load.name}' has zero length at t = {point.t:.6g} s, so it has "
+                f"no direction"
+            )
+            return (
+                f"{problem}: start its ends apart, or use add_force along two or three axes in "
+                f"its place"
+            )
     return ""
 
 
 def nonfinite_term(point: FailurePoint, loads: Sequence[Load]) -> str:
-    """The formula, user function or load that is not finite at a time, for the last good state; "" if none is."""
+    """The formula, user function or load that is not finite at a time, for the last good state; ""
+    if none is."""
     evaluation = point.evaluate_rates()
     if evaluation is None:
         return ""
@@ -76,21 +87,31 @@ def nonfinite_term(point: FailurePoint, loads: Sequence[Load]) -> str:
     definition: dict[Expr, Expr] = {}
     for s in point.program.derivatives.statements:
         if isinstance(s, CallStatement):
-            nonfinite = [values[x] for x in s.targets if x is not None and not math.isfinite(values[x])]
+            nonfinite = [
+                values[x] for x in s.targets if x is not None and not math.isfinite(values[x])
+            ]
             if nonfinite:
-                return f"the user function '{s.routine.name}' returned {nonfinite[0]} at t = {t:.6g} s"
+                return (
+                    f"the user function '{s.routine.name}' returned {nonfinite[0]} at t = {t:.6g} s"
+                )
         if not isinstance(s, AssignStatement):
             continue
         definition[s.target] = s.value
         if not math.isfinite(values[s.target]):
             label, value = to_text(s.value), s.value
-            while len(longer := to_text(expanded := substitute(value, definition))) <= _LONGEST and longer != label:
+            while (
+                len(longer := to_text(expanded := substitute(value, definition))) <= _LONGEST
+                and longer != label
+            ):
                 label, value = longer, expanded
             return f"likely term: {label}, which was {values[s.target]} at t = {t:.6g} s"
     for load in loads:
         size = _magnitude(load, point, values)
         if size is not None and not math.isfinite(size):
-            return f"likely term: the {load.kind} '{load.name}', whose magnitude was {size} at t = {t:.6g} s"
+            return (
+                f"likely term: the {load.kind} '{load.name}', whose magnitude was {size} at t = "
+                f"{t:.6g} s"
+            )
     return ""
 
 
@@ -104,7 +125,10 @@ def largest_term(point: FailurePoint, loads: Sequence[Load]) -> str:
         value = _magnitude(load, point, evaluation[1])
         if value is not None and abs(value) > worst:
             worst = abs(value)
-            message = f"likely term: the {load.kind} '{load.name}', whose magnitude was {value:.3g} one step before"
+            message = (
+                f"likely term: the {load.kind} '{load.name}', whose magnitude was {value:.3g} "
+                f"one step before"
+            )
     if message:
         return message
     speeds = [*zip((*point.program.coordinates, *point.program.speeds), evaluation[0], strict=True)]
@@ -121,13 +145,22 @@ def most_changed_load(point: FailurePoint, loads: Sequence[Load], mode: np.ndarr
             continue
         perturbation = 1e-5 * part / np.abs(part).max()
         perturbed = [
-            replace(point, q=x[:n_q].tolist(), u=x[n_q:].tolist()) for x in (y + perturbation, y - perturbation)
+            replace(point, q=x[:n_q].tolist(), u=x[n_q:].tolist())
+            for x in (y + perturbation, y - perturbation)
         ]
-        evaluations = [(m, evaluation[1]) for m in perturbed if (evaluation := m.evaluate_rates()) is not None]
+        evaluations = [
+            (m, evaluation[1]) for m in perturbed if (evaluation := m.evaluate_rates()) is not None
+        ]
         for load in loads:
-            forward, backward = (_magnitude(load, *k) for k in evaluations) if len(evaluations) == 2 else (None, None)
+            forward, backward = (
+                (_magnitude(load, *k) for k in evaluations)
+                if len(evaluations) == 2
+                else (None, None)
+            )
             if forward is not None and backward is not None:
-                largest_changes[load.name] = max(largest_changes.get(load.name, 0.0), abs(forward - backward))
+                largest_changes[load.name] = max(
+                    largest_changes.get(load.name, 0.0), abs(forward - backward)
+                )
     if not largest_changes or not max(largest_changes.values()) > 0:
         return ""
     name = max(largest_changes, key=lambda n: largest_changes[n])
@@ -137,14 +170,24 @@ def most_changed_load(point: FailurePoint, loads: Sequence[Load], mode: np.ndarr
 
 def _magnitude(load: Load, point: FailurePoint, values: Mapping[Expr, float]) -> float | None:
     """Of a load at a moment with all intermediate values; None where it has none."""
-    names = {**point.parameters, **{s.name: v for s, v in values.items() if isinstance(s, Symbol)}, "t": point.t}
+    names = {
+        **point.parameters,
+        **{s.name: v for s, v in values.items() if isinstance(s, Symbol)},
+        "t": point.t,
+    }
     try:
-        return float(evaluate((_inline_user_values(load.magnitude, names, point.user),), names, point.user)[0])
+        return float(
+            evaluate((_inline_user_values(load.magnitude, names, point.user),), names, point.user)[
+                0
+            ]
+        )
     except _NO_VALUE:
         return None
 
 
-def _inline_user_values(magnitude: Expr, names: Mapping[str, float], user: Mapping[str, Callable[..., Any]]) -> Expr:
+def _inline_user_values(
+    magnitude: Expr, names: Mapping[str, float], user: Mapping[str, Callable[..., Any]]
+) -> Expr:
     """A formula in which the values of user functions that return several are numbers."""
     replacements: dict[Expr, Expr] = {}
     for node in postorder((magnitude,)):

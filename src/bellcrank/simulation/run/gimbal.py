@@ -1,5 +1,6 @@
-"""Gimbal lock: the first and the last axis of three rotations lie on each other, and the rates of their angles are not
-determined. States near it have rates without bound; a run that passes through it is not to be trusted from then on.
+"""Gimbal lock: the first and the last axis of three rotations lie on each other, and the rates of
+their angles are not determined. States near it have rates without bound; a run that passes through
+it is not to be trusted from then on.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class GimbalLock:
 
 
 def gimbal_lock_messages(mechanism: Mechanism, q: Sequence[float] | np.ndarray) -> list[str]:
-    """The bodies that are in gimbal lock at coordinates in equation units, in words; [] if none is."""
+    """The bodies that are in gimbal lock at coordinates in equation units, in words; [] if none
+    is."""
     return [
         f"body '{body.name}' is in gimbal lock at {angle.name} = {float(q[index]):.6g} rad"
         for body, angle, index, lock_angle in mechanism.gimbal_locks
@@ -45,10 +47,13 @@ def move_off_gimbal_lock(mechanism: Mechanism, q: np.ndarray, free: np.ndarray) 
     return shifted
 
 
-def find_gimbal_locks(mechanism: Mechanism, times: np.ndarray, rows: np.ndarray) -> list[GimbalLock]:
+def find_gimbal_locks(
+    mechanism: Mechanism, times: np.ndarray, rows: np.ndarray
+) -> list[GimbalLock]:
     """Where a run went through gimbal lock first; rows hold the coordinates in equation units.
 
-    A body that turns about its middle axis alone goes through unharmed: its other angles stay where they are.
+    A body that turns about its middle axis alone goes through unharmed: its other angles stay where
+    they are.
     """
     locks: list[GimbalLock] = []
     for body, angle, index, lock_angle in mechanism.gimbal_locks:
@@ -56,8 +61,15 @@ def find_gimbal_locks(mechanism: Mechanism, times: np.ndarray, rows: np.ndarray)
         is_near_lock = (sines[:-1] * sines[1:] < 0) | (np.abs(sines[1:]) < NEAR)
         if not is_near_lock.any():
             continue
-        other_rotation = np.abs(np.diff(rows[:, [index - 1, index + 1]], axis=0)).max(axis=1, initial=0.0)
+        other_rotation = np.abs(np.diff(rows[:, [index - 1, index + 1]], axis=0)).max(
+            axis=1, initial=0.0
+        )
         through = np.flatnonzero(is_near_lock & (other_rotation > STILL))
         if len(through):
-            locks.append(GimbalLock(f"gimbal lock of body '{body.name}' ({angle.name})", float(times[through[0] + 1])))
+            locks.append(
+                GimbalLock(
+                    f"gimbal lock of body '{body.name}' ({angle.name})",
+                    float(times[through[0] + 1]),
+                )
+            )
     return locks

@@ -1,4 +1,5 @@
-"""Initial states: what is given is kept, what constraints determine is solved for, the rest is zero."""
+"""Initial states: what is given is kept, what constraints determine is solved for, the rest is
+zero."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ def resolve_initial_state(
     signals: list[ProgramInput],
     t: float = 0.0,
 ) -> State:
-    """The state a run starts from: values by name next to those of set_run, or a state (q, u) in equation units."""
+    """The state a run starts from: values by name next to those of set_run, or a state (q, u) in
+    equation units."""
     if isinstance(initial, tuple | list) and len(initial) == 2:
         q, u = (np.array(x) for x in state_lists(loaded.interface, *initial))
         for x, value in zip(loaded.interface.states, (*q, *u), strict=True):
@@ -47,8 +49,12 @@ def resolve_initial_state(
         if closure is None:
             return _warn_undetermined_angles(loaded, (q, u))
         none_free = np.zeros(len(q), dtype=bool), np.zeros(len(u), dtype=bool)
-        initial_values = _InitialValues(q, u, {x.key for x in loaded.interface.states}, *none_free, {})
-        return _warn_undetermined_angles(loaded, _close_loops(loaded, initial_values, q, u, closure, p, signals, t)[0])
+        initial_values = _InitialValues(
+            q, u, {x.key for x in loaded.interface.states}, *none_free, {}
+        )
+        return _warn_undetermined_angles(
+            loaded, _close_loops(loaded, initial_values, q, u, closure, p, signals, t)[0]
+        )
     if initial is not None and not isinstance(initial, Mapping):
         expected = "a dictionary {state: value}, or a state (q, u) as assemble() returns it"
         raise ModelError(f"initial={initial!r} must be {expected}", loaded.name)
@@ -57,7 +63,9 @@ def resolve_initial_state(
 
 
 def merge_initial_values(
-    loaded: LoadedModel, initial: Mapping[Any, float | str] | None, guess: Mapping[Any, float | str] | None = None
+    loaded: LoadedModel,
+    initial: Mapping[Any, float | str] | None,
+    guess: Mapping[Any, float | str] | None = None,
 ) -> Mapping[Any, float]:
     """Initial values and guesses: those of set_run unless others are given."""
     model_initial = loaded.interface.run.initial
@@ -74,8 +82,8 @@ def assemble_state(
     signals: Inputs = None,
     t: float = 0.0,
 ) -> State:
-    """A full state (q, u) in equation units on all constraints; initial values, parameters and inputs are the defaults
-    unless given."""
+    """A full state (q, u) in equation units on all constraints; initial values, parameters and
+    inputs are the defaults unless given."""
     return assemble_with_free_mask(loaded, initial, closure, p, signals, t)[0]
 
 
@@ -91,7 +99,9 @@ def assemble_with_free_mask(
     initial_values = _read_initial_values(loaded, initial)
     q, u = _state_from_values(loaded, initial_values, p, signals, t)
     if closure is None:
-        return _warn_undetermined_angles(loaded, (q, u)), np.concatenate([initial_values.free_q, initial_values.free_u])
+        return _warn_undetermined_angles(loaded, (q, u)), np.concatenate(
+            [initial_values.free_q, initial_values.free_u]
+        )
     p = loaded.parameter_values() if p is None else p
     signals = loaded.inputs(None) if signals is None else signals
     state, free = _close_loops(loaded, initial_values, q, u, closure, p, signals, t)
@@ -99,15 +109,21 @@ def assemble_with_free_mask(
 
 
 def _warn_undetermined_angles(loaded: LoadedModel, state: State) -> State:
-    """The state, with a warning where it is in gimbal lock, or Euler parameters do not determine an orientation."""
+    """The state, with a warning where it is in gimbal lock, or Euler parameters do not determine an
+    orientation."""
     mechanism = loaded.analysis.mechanism
     for message in gimbal_lock_messages(mechanism, state[0]):
         issue_warning(f"{message}: the rates of its angles are not determined there. {ELSEWHERE}")
     if norms := mechanism.normalization_constraints:
-        values: dict[Expr, float] = dict(zip(mechanism.coordinates, state[0].tolist(), strict=False))
+        values: dict[Expr, float] = dict(
+            zip(mechanism.coordinates, state[0].tolist(), strict=False)
+        )
         for text, norm in norms:
             if abs(square := float(evaluate((norm,), values)[0])) > UNIT_SIZE:
-                problem = f"the initial values have size {(1 + square) ** 0.5:.6g} and define no orientation"
+                problem = (
+                    f"the initial values have size {(1 + square) ** 0.5:.6g} and define no "
+                    f"orientation"
+                )
                 issue_warning(f"{text}: {problem}; give four whose squares add up to 1")
     return state
 
@@ -122,7 +138,8 @@ def _close_loops(
     signals: list[ProgramInput],
     t: float,
 ) -> tuple[State, np.ndarray]:
-    """The state with its loops closed, and what was free to change; `initial_values` are kept if possible."""
+    """The state with its loops closed, and what was free to change; `initial_values` are kept if
+    possible."""
     interface, free_q, free_u = loaded.interface, initial_values.free_q, initial_values.free_u
     mechanism = loaded.analysis.mechanism
     q = move_off_gimbal_lock(mechanism, q, free_q)
@@ -137,24 +154,34 @@ def _close_loops(
         movable_q, movable_u = free_q, free_u  # what is given is kept
         if attempt == 1:  # if that cannot be, dependent coordinates are guesses only
             independent = {normalized_name(u) for u in loaded.analysis.independent_speeds}
-            movable_q = free_q | np.array(["u" + x.key[1:] not in independent for x in interface.coordinates])
+            movable_q = free_q | np.array(
+                ["u" + x.key[1:] not in independent for x in interface.coordinates]
+            )
         elif attempt == 2:  # then everything may move
             movable_q, movable_u = np.ones_like(free_q), np.ones_like(free_u)
         try:
             assemble = partial(closure.assemble, t, q, u, movable_q, movable_u)
-            state = loaded.initial_state_cache.get_arrays("assembled", assemble, numbers, q, u, movable_q, movable_u)
+            state = loaded.initial_state_cache.get_arrays(
+                "assembled", assemble, numbers, q, u, movable_q, movable_u
+            )
         except AssemblyError as error:
             failed = failed or error
             alternative = (
-                _assemble_from_other_starts(loaded, t, q, u, movable_q, movable_u, closure) if attempt != 1 else None
+                _assemble_from_other_starts(loaded, t, q, u, movable_q, movable_u, closure)
+                if attempt != 1
+                else None
             )
             if alternative is None:
                 continue
             state = alternative
         if gimbal_lock_messages(mechanism, state[0]):
-            state = _assemble_from_other_starts(loaded, t, q, u, movable_q, movable_u, closure) or state
+            state = (
+                _assemble_from_other_starts(loaded, t, q, u, movable_q, movable_u, closure) or state
+            )
         if attempt > 0:
-            _warn_changed_values(interface, initial_values.keys, np.concatenate([q, u]), np.concatenate(state))
+            _warn_changed_values(
+                interface, initial_values.keys, np.concatenate([q, u]), np.concatenate(state)
+            )
         return state, np.concatenate([movable_q, movable_u])
     assert failed is not None
     raise ModelError(str(failed), loaded.name)
@@ -169,8 +196,8 @@ def _assemble_from_other_starts(
     movable_u: np.ndarray,
     closure: LoopConstraints,
 ) -> State | None:
-    """The assembly nearest to the guess, of those found from other starts of what is not given, that is in no gimbal
-    lock; or None."""
+    """The assembly nearest to the guess, of those found from other starts of what is not given,
+    that is in no gimbal lock; or None."""
     gap = float(np.abs(closure.evaluate(t, q, u)[0]).max(initial=0.0))
     ranges = search_ranges(np.array(slide_mask(loaded.analysis.mechanism, loaded.program)), gap)
 
@@ -178,7 +205,11 @@ def _assemble_from_other_starts(
         return closure.assemble(t, start, u, movable_q, movable_u, nudges=0)
 
     return assemble_multistart(
-        assemble_from, q, movable_q, ranges, lambda q: gimbal_lock_messages(loaded.analysis.mechanism, q)
+        assemble_from,
+        q,
+        movable_q,
+        ranges,
+        lambda q: gimbal_lock_messages(loaded.analysis.mechanism, q),
     )
 
 
@@ -188,7 +219,9 @@ def slide_mask(mechanism: Mechanism, program: SimulationProgram) -> list[bool]:
     return [s in slides for s in program.coordinates]
 
 
-def _warn_changed_values(interface: Interface, names: set[str], old_state: np.ndarray, new_state: np.ndarray) -> None:
+def _warn_changed_values(
+    interface: Interface, names: set[str], old_state: np.ndarray, new_state: np.ndarray
+) -> None:
     """Reports which given initial values contradict the constraints, and what is used instead."""
     changed_values = [
         f"{x.name} {x.unit.from_equation_units(old):.6g} -> {x.unit.from_equation_units(new):.6g}"
@@ -196,13 +229,15 @@ def _warn_changed_values(interface: Interface, names: set[str], old_state: np.nd
         if x.key in names and abs(new - old) > ASSEMBLY.told
     ]
     if changed_values:
-        issue_warning(f"the initial values contradict the constraints; changed: {', '.join(changed_values)}")
+        issue_warning(
+            f"the initial values contradict the constraints; changed: {', '.join(changed_values)}"
+        )
 
 
 @dataclass(frozen=True)
 class _InitialValues:
-    """Initial values as they were given: coordinates and speeds in equation units, else zero; keys of those given,
-    which others are free, and what removed speeds should be."""
+    """Initial values as they were given: coordinates and speeds in equation units, else zero; keys
+    of those given, which others are free, and what removed speeds should be."""
 
     q: np.ndarray
     u: np.ndarray
@@ -212,8 +247,11 @@ class _InitialValues:
     removed_speeds: dict[Symbol, float]
 
 
-def _read_initial_values(loaded: LoadedModel, initial: Mapping[Any, float | str] | None) -> _InitialValues:
-    """Initial values, which are not to be changed: those of set_run unless given. The last ones are remembered."""
+def _read_initial_values(
+    loaded: LoadedModel, initial: Mapping[Any, float | str] | None
+) -> _InitialValues:
+    """Initial values, which are not to be changed: those of set_run unless given. The last ones are
+    remembered."""
     if initial is None:
         return loaded.initial_state_cache.get_object(
             (), lambda: _parse_initial_values(loaded.interface, loaded.interface.run.initial)
@@ -229,10 +267,14 @@ def _read_initial_values(loaded: LoadedModel, initial: Mapping[Any, float | str]
     def parse_values() -> _InitialValues:
         return _parse_initial_values(loaded.interface, initial)
 
-    return parse_values() if key is None else loaded.initial_state_cache.get_object(key, parse_values)
+    return (
+        parse_values() if key is None else loaded.initial_state_cache.get_object(key, parse_values)
+    )
 
 
-def _parse_initial_values(interface: Interface, initial: Mapping[Any, float | str]) -> _InitialValues:
+def _parse_initial_values(
+    interface: Interface, initial: Mapping[Any, float | str]
+) -> _InitialValues:
     interface.values_by_key(initial, STATES, "initial")  # no state twice
     listed = interface.coordinates, interface.speeds
     q, u = (np.array([x.default or 0.0 for x in quantities]) for quantities in listed)
@@ -246,7 +288,8 @@ def _parse_initial_values(interface: Interface, initial: Mapping[Any, float | st
         if x is None:
             state_names = [s.name for s in interface.states]
             reason = (
-                f"no such coordinate or speed.{did_you_mean(str(key), state_names)} States: {', '.join(state_names)}."
+                f"no such coordinate or speed.{did_you_mean(str(key), state_names)} States: "
+                f"{', '.join(state_names)}."
             )
             raise ModelError(f"{kind} for '{key}': {reason}", interface.model)
         equation_value = float(x.unit.to_equation_units(number))
@@ -259,7 +302,9 @@ def _parse_initial_values(interface: Interface, initial: Mapping[Any, float | st
         else:
             (q if x.kind == "coordinate" else u)[x.index] = equation_value
     names = {key for key, is_fixed in fixed_by_key.items() if is_fixed}
-    free_q, free_u = (np.array([x.key not in names for x in quantities], dtype=bool) for quantities in listed)
+    free_q, free_u = (
+        np.array([x.key not in names for x in quantities], dtype=bool) for quantities in listed
+    )
     return _InitialValues(q, u, names, free_q, free_u, removed_speeds)
 
 
@@ -270,19 +315,26 @@ def state_from_mapping(
     signals: Inputs = None,
     t: float = 0.0,
 ) -> State:
-    """The values given, in equation units, else zero. Independent speeds follow removed ones that are given."""
+    """The values given, in equation units, else zero. Independent speeds follow removed ones that
+    are given."""
     return _state_from_values(loaded, _read_initial_values(loaded, initial), p, signals, t)
 
 
 def _state_from_values(
-    loaded: LoadedModel, initial_values: _InitialValues, p: list[float] | None, signals: Inputs, t: float
+    loaded: LoadedModel,
+    initial_values: _InitialValues,
+    p: list[float] | None,
+    signals: Inputs,
+    t: float,
 ) -> State:
     q, u = initial_values.q.copy(), initial_values.u.copy()
     if initial_values.removed_speeds:
         p = loaded.parameter_values() if p is None else p
         signals = loaded.inputs(None) if signals is None else signals
         w = [i.function(t) for i in signals]
-        u = _solve_independent_speeds(loaded, initial_values.removed_speeds, t, q, u, initial_values.free_u, p, w)
+        u = _solve_independent_speeds(
+            loaded, initial_values.removed_speeds, t, q, u, initial_values.free_u, p, w
+        )
     return q, u
 
 
@@ -296,17 +348,27 @@ def _solve_independent_speeds(
     p: list[float],
     w: list[float],
 ) -> np.ndarray:
-    """Independent speeds, as far as they are free, for which removed speeds have the wanted values."""
+    """Independent speeds, as far as they are free, for which removed speeds have the wanted
+    values."""
     program = loaded.program
     values_by_symbol = symbol_values(program, t, q, u, p, w)
     relations = [loaded.analysis.kinematics.speed[s] for s in targets]
 
     def values(speeds: np.ndarray) -> np.ndarray:
-        return np.array(evaluate(relations, values_by_symbol | dict(zip(program.speeds, speeds.tolist(), strict=True))))
+        return np.array(
+            evaluate(
+                relations,
+                values_by_symbol | dict(zip(program.speeds, speeds.tolist(), strict=True)),
+            )
+        )
 
     start = np.where(free, 0.0, u)
     base = values(start)
-    partials = np.array([values(start + row) - base for row in np.eye(len(u))[free]]).reshape(free.sum(), len(base)).T
+    partials = (
+        np.array([values(start + row) - base for row in np.eye(len(u))[free]])
+        .reshape(free.sum(), len(base))
+        .T
+    )
     residual = np.array(list(targets.values())) - base
     solved = start.copy()
     solved[free] = np.linalg.lstsq(partials, residual, rcond=1e-10)[0] if free.any() else 0.0

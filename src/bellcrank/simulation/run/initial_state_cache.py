@@ -1,4 +1,5 @@
-"""How runs with closed loops began: states on the constraints and what goes with them, by all they follow from."""
+"""How runs with closed loops began: states on the constraints and what goes with them, by all they
+follow from."""
 
 from __future__ import annotations
 
@@ -16,10 +17,11 @@ Arrays = TypeVar("Arrays", bound=tuple[np.ndarray, ...])
 
 
 class InitialStateCache:
-    """Results of the last starts, by their numbers: runs often begin alike. Any number of threads may ask.
+    """Results of the last starts, by their numbers: runs often begin alike. Any number of threads
+    may ask.
 
-    Nothing is kept of models that call user functions, whose values need not be the same again. `spare_jobs`: jobs in
-    which starts were found, for the next.
+    Nothing is kept of models that call user functions, whose values need not be the same again.
+    `spare_jobs`: jobs in which starts were found, for the next.
     """
 
     def __init__(self, external: bool) -> None:
@@ -28,9 +30,14 @@ class InitialStateCache:
         self._known: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
     def get_arrays(
-        self, kind: str, compute: Callable[[], Arrays], numbers: Sequence[float], *arrays: np.ndarray
+        self,
+        kind: str,
+        compute: Callable[[], Arrays],
+        numbers: Sequence[float],
+        *arrays: np.ndarray,
     ) -> Arrays:
-        """Return the result of `compute`, which depends on numbers and arrays alone; computed once and cached."""
+        """Return the result of `compute`, which depends on numbers and arrays alone; computed once
+        and cached."""
         if self._external:
             return compute()
         key = kind, float_bytes(numbers), *[x.tobytes() for x in arrays]
@@ -40,7 +47,8 @@ class InitialStateCache:
         return cast(Arrays, tuple([x.copy() for x in cached]))
 
     def get_object(self, arguments: Hashable, compute: Callable[[], Anything]) -> Anything:
-        """Return the result of `compute`, which depends on `arguments` alone; computed once and cached."""
+        """Return the result of `compute`, which depends on `arguments` alone; computed once and
+        cached."""
         key = "read", arguments
         cached = self._known.get(key)
         return cast(Anything, self._store(key, compute()) if cached is None else cached)

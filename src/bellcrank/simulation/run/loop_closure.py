@@ -1,4 +1,5 @@
-"""Closed loops of a simulation: their constraints as functions, and what keeps them closed in a run."""
+"""Closed loops of a simulation: their constraints as functions, and what keeps them closed in a
+run."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def make_loop_constraints(
 ) -> LoopConstraints | None:
     """Return the constraints of closed loops as a function of time and state; None without loops.
 
-    `compiled`: the program that assembles initial states, if it can; `constants`: those of the program, if known;
+    `compiled`: the program that assembles initial states, if it can; `constants`: those of the
+    program, if known;
     `spare`: jobs that it left for the next assembly.
     """
     program = model.program
@@ -61,21 +63,36 @@ def make_loop_constraints(
 
     n_q, n_u = len(program.coordinates), len(program.speeds)
     direction_signs = DirectionSigns(sides, loops.sided) if loops.sides else None
-    assembler = None if compiled is None else compiled.new_assembler(p, constants or c(), signals, spare)
+    assembler = (
+        None if compiled is None else compiled.new_assembler(p, constants or c(), signals, spare)
+    )
     scales, acting = loops.scales, loops.jacobian_pattern
     return LoopConstraints(
-        loops.names, loops.positions, n_q, n_u, function, scales, None, None, direction_signs, assembler, acting
+        loops.names,
+        loops.positions,
+        n_q,
+        n_u,
+        function,
+        scales,
+        None,
+        None,
+        direction_signs,
+        assembler,
+        acting,
     )
 
 
 class RunLoopProjection:
-    """Loops of a run: `weights`, the metric in which they are closed; are they at every stage of a step
-    (`closes_every_stage`)?
+    """Loops of a run: `weights`, the metric in which they are closed; are they at every stage of a
+    step (`closes_every_stage`)?
 
-    The keeper of a run that Python drives is made when it is asked for: compiled ones keep loops closed by themselves.
+    The keeper of a run that Python drives is made when it is asked for: compiled ones keep loops
+    closed by themselves.
     """
 
-    def __init__(self, weights: Weights, staged: bool, make_projector: Callable[[], LoopProjector]) -> None:
+    def __init__(
+        self, weights: Weights, staged: bool, make_projector: Callable[[], LoopProjector]
+    ) -> None:
         self.weights, self.closes_every_stage, self._make = weights, staged, make_projector
 
     @cached_property
@@ -89,11 +106,14 @@ class RunLoopProjection:
 
 
 def rates_near_singular(model: ProgramCalls, program_arguments: At) -> list[float] | None:
-    """Rates of all states without a choice of speeds, where that of the equations fails or nearly so; else None."""
+    """Rates of all states without a choice of speeds, where that of the equations fails or nearly
+    so; else None."""
     loops = model.program.loops
     if loops is None:
         return None
-    n = loops.system_sizes(len(model.program.coordinates)).unpack(model.values("system", *program_arguments))
+    n = loops.system_sizes(len(model.program.coordinates)).unpack(
+        model.values("system", *program_arguments)
+    )
     rates, ratio = n.rates(loops.scales)
     return rates.tolist() if min(ratio, fixed_pivot_ratio(n.J, loops.scales)) < LOOPS.near else None
 
@@ -111,10 +131,14 @@ def make_loop_projector(
 ) -> LoopProjector:
     """Return the projector that keeps loops closed in a run from the state y at the time t.
 
-    `sampled_values`: values of user functions, which follow the inputs; `staged`: close loops at every stage of a
-    step; `weights`: the metric, if the run continues another one.
+    `sampled_values`: values of user functions, which follow the inputs; `staged`: close loops at
+    every stage of a step; `weights`: the metric, if the run continues another one.
     """
-    sampled_inputs = np.zeros(len(model.program.inputs) - len(signals)) if sampled_values is None else sampled_values
+    sampled_inputs = (
+        np.zeros(len(model.program.inputs) - len(signals))
+        if sampled_values is None
+        else sampled_values
+    )
     n_q = closure.n_q
 
     cached_constants: list[list[float]] = []
@@ -127,7 +151,13 @@ def make_loop_projector(
     def values(section: str, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         return np.array(
             model.values(
-                section, t, q.tolist(), u.tolist(), p, constants(), evaluate_inputs(t, signals, sampled_inputs)
+                section,
+                t,
+                q.tolist(),
+                u.tolist(),
+                p,
+                constants(),
+                evaluate_inputs(t, signals, sampled_inputs),
             )
         )
 
@@ -138,34 +168,46 @@ def make_loop_projector(
         return loops.system_sizes(n_q).unpack(values("system", t, y[:n_q], y[n_q:]).tolist())
 
     def shift(t: float, y: np.ndarray, x: np.ndarray) -> np.ndarray:
-        with_x, without = (values("coordinate_rates", t, y[:n_q], u) for u in (x, np.zeros(closure.n_u)))
+        with_x, without = (
+            values("coordinate_rates", t, y[:n_q], u) for u in (x, np.zeros(closure.n_u))
+        )
         return np.asarray(with_x - without)
 
     correction = None
     if loops.correction is not None:
         loop_projection, scales = loops.correction, np.array(loops.correction.pivot_scales)
         by_q, by_u = (partial(values, name) for name in ("correct_q", "correct_u"))
-        correction = RegularCorrection(list(loop_projection.q), list(loop_projection.u), by_q, by_u, scales)
+        correction = RegularCorrection(
+            list(loop_projection.q), list(loop_projection.u), by_q, by_u, scales
+        )
     if weights is None:
-        weights = projection_weights(closure, model, t, y, p, evaluate_inputs(t, signals, sampled_inputs))
-    return LoopProjector(replace(closure, weights=weights, correction=correction), system, shift, staged)
+        weights = projection_weights(
+            closure, model, t, y, p, evaluate_inputs(t, signals, sampled_inputs)
+        )
+    return LoopProjector(
+        replace(closure, weights=weights, correction=correction), system, shift, staged
+    )
 
 
 def project_onto_branch(
     closing: RunLoopProjection, compiled: StartAssembler | None, t: float, y: np.ndarray
 ) -> tuple[np.ndarray]:
-    """The start of a run, brought onto a branch if it is in a singular configuration; by a compiled program, if there
-    is one."""
+    """The start of a run, brought onto a branch if it is in a singular configuration; by a compiled
+    program, if there is one."""
     if compiled is not None:
         return (_require_start(compiled.project_onto_branch(t, y, closing.weights)),)
     try:
         closing.projector.start(t, y)
     except NearSingularError:
-        raise RunError(not_in_python_message("a start in a singular configuration of closed loops")) from None
+        raise RunError(
+            not_in_python_message("a start in a singular configuration of closed loops")
+        ) from None
     return (y,)
 
 
-def initial_projection(compiled: StartAssembler, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def initial_projection(
+    compiled: StartAssembler, t: float, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weights of coordinates and speeds, and the start, by a compiled program."""
     weights, start = compiled.weights_and_branch(t, y)
     return *weights, _require_start(start)
@@ -179,13 +221,24 @@ def _require_start(start: np.ndarray | None) -> np.ndarray:
 
 
 def projection_weights(
-    closure: LoopConstraints, model: ProgramCalls, t: float, y: np.ndarray, p: Sequence[float], w: Sequence[float]
+    closure: LoopConstraints,
+    model: ProgramCalls,
+    t: float,
+    y: np.ndarray,
+    p: Sequence[float],
+    w: Sequence[float],
 ) -> Weights:
     """Inverse inertias at a state, by the compiled program where it closes loops."""
-    return inertia_weights(model, y, p, w, t) if closure.compiled is None else closure.compiled.weights(t, y)
+    return (
+        inertia_weights(model, y, p, w, t)
+        if closure.compiled is None
+        else closure.compiled.weights(t, y)
+    )
 
 
-def evaluate_inputs(t: float, signals: Sequence[ProgramInput], sampled_inputs: np.ndarray) -> list[float]:
+def evaluate_inputs(
+    t: float, signals: Sequence[ProgramInput], sampled_inputs: np.ndarray
+) -> list[float]:
     """All inputs of a program at a time, with the values of user functions that hold."""
     return [*(i.function(t) for i in signals), *sampled_inputs.tolist()]
 
@@ -199,12 +252,13 @@ def report_branch(y: np.ndarray, start: np.ndarray, interface: Interface) -> Non
         states = [*interface.coordinates, *interface.speeds]
         changed_states = [(states[i], y[i], start[i]) for i in changed_indices]
         values = (
-            f"{s.name} = {s.unit.from_equation_units(new):.6g} instead of {s.unit.from_equation_units(old):.6g}"
+            f"{s.name} = {s.unit.from_equation_units(new):.6g} instead of "
+            f"{s.unit.from_equation_units(old):.6g}"
             for s, old, new in changed_states
         )
         issue_warning(
-            "the start is singular, and its speeds lie off its branches; those of the nearest one are used: "
-            + ", ".join(values)
+            "the start is singular, and its speeds lie off its branches; those of the "
+            "nearest one are used: " + ", ".join(values)
         )
 
 

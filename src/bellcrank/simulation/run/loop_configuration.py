@@ -41,7 +41,8 @@ Failure = (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError)
 
 
 def _callable_or_zero(routine: Any, is_required: bool) -> Any:
-    """A routine as it can be called here; one that is not given in Python stands for 0 unless constraints need it."""
+    """A routine as it can be called here; one that is not given in Python stands for 0 unless
+    constraints need it."""
     if isinstance(routine, Table):
         return routine.value
     if routine.python is not None or is_required:
@@ -63,7 +64,11 @@ class LoopConfiguration:
 
     @classmethod
     def from_analysis(
-        cls, analysis: KinematicAnalysis, loops: LoopEquations, rates: Sequence[Expr], quantities: Quantities
+        cls,
+        analysis: KinematicAnalysis,
+        loops: LoopEquations,
+        rates: Sequence[Expr],
+        quantities: Quantities,
     ) -> LoopConfiguration | None:
         mechanism = analysis.mechanism
         parameters, inputs = analysis.parameter_symbols, analysis.input_symbols
@@ -74,7 +79,9 @@ class LoopConfiguration:
         )
         program = build_program(program_parts)
         required_routines = {
-            s.routine for s in (*program.closure.statements, *program.entry.statements) if isinstance(s, CallStatement)
+            s.routine
+            for s in (*program.closure.statements, *program.entry.statements)
+            if isinstance(s, CallStatement)
         }
         routines = [_callable_or_zero(r, r in required_routines) for r in program.routines]
         interface = make_interface(analysis, quantities, program)
@@ -83,15 +90,24 @@ class LoopConfiguration:
         try:
             p = [float(x.unit.to_equation_units(x.default)) for x in interface.parameters]
             model = PythonModel(program, routines).new_calls()
-            p += model.values("entry", 0.0, (), (), [*p, *(0.0 for _ in program.entry.results)], (), ())
+            p += model.values(
+                "entry", 0.0, (), (), [*p, *(0.0 for _ in program.entry.results)], (), ()
+            )
             w, q, fixed_mask = _default_start(interface)
-            return cls._from_model(model, p, w, move_off_gimbal_lock(mechanism, q, ~fixed_mask), fixed_mask)
+            return cls._from_model(
+                model, p, w, move_off_gimbal_lock(mechanism, q, ~fixed_mask), fixed_mask
+            )
         except Failure:
             return None
 
     @classmethod
     def _from_model(
-        cls, model: ProgramCalls, p: list[float], w: list[float], q: np.ndarray, fixed_mask: np.ndarray
+        cls,
+        model: ProgramCalls,
+        p: list[float],
+        w: list[float],
+        q: np.ndarray,
+        fixed_mask: np.ndarray,
     ) -> LoopConfiguration:
         signals = [ProgramInput(lambda t, x=x: x) for x in w]  # type: ignore[misc]
         closure = make_loop_constraints(model, p, signals)
@@ -101,20 +117,26 @@ class LoopConfiguration:
     def initial_rank(self) -> int:
         """Rank of J at the assembled start."""
         return rank_of(
-            self.loop_constraints.evaluate(0.0, self._assemble_start(), np.zeros(self.loop_constraints.n_u))[3]
+            self.loop_constraints.evaluate(
+                0.0, self._assemble_start(), np.zeros(self.loop_constraints.n_u)
+            )[3]
         )
 
     def regular_positions(self, speeds: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """G and J of positions with a degree of freedom, all of one rank, about a start that is drawn; none if no such
-        start is found."""
+        """G and J of positions with a degree of freedom, all of one rank, about a start that is
+        drawn; none if no such start is found."""
         random = np.random.default_rng(3)
         for attempt in range(TRIED):
             fixed_mask = self.fixed_mask if attempt < TRIED // 2 else np.zeros_like(self.fixed_mask)
             q = np.where(fixed_mask, self.q, self.q + random.uniform(-1.0, 1.0, len(self.q)))
             fixed = fixed_mask.copy()
-            if attempt % 2 and not fixed.all():  # Newton's method alone is drawn back to the singular configuration
+            if (
+                attempt % 2 and not fixed.all()
+            ):  # Newton's method alone is drawn back to the singular configuration
                 fixed[random.choice(np.flatnonzero(~fixed))] = True
-            jacobians = [(G, J) for G, J in self.constraint_jacobians(q, fixed) if is_regular(J, rank_of(J))]
+            jacobians = [
+                (G, J) for G, J in self.constraint_jacobians(q, fixed) if is_regular(J, rank_of(J))
+            ]
             ranks = {rank_of(J) for _, J in jacobians}
             if len(jacobians) > 1 and len(ranks) == 1 and max(ranks) < speeds:
                 return jacobians
@@ -125,12 +147,15 @@ class LoopConfiguration:
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield G and J at the assembled start and along walks from there.
 
-        The start is the given one, or the assembly near `guess` with the coordinates of `fixed_mask` held.
+        The start is the given one, or the assembly near `guess` with the coordinates of
+        `fixed_mask` held.
         """
         random = np.random.default_rng(1)
         try:
             start = self._assemble_start() if guess is None else self._close(guess, fixed_mask)
-            _, G, _, J = self.loop_constraints.evaluate(0.0, start, np.zeros(self.loop_constraints.n_u))
+            _, G, _, J = self.loop_constraints.evaluate(
+                0.0, start, np.zeros(self.loop_constraints.n_u)
+            )
         except (*Failure, AssemblyError):
             return
         yield G, J
@@ -140,7 +165,9 @@ class LoopConfiguration:
             for _ in range(PACES):
                 try:
                     q = self._random_step(q, random)
-                    _, G, _, J = self.loop_constraints.evaluate(0.0, q, np.zeros(self.loop_constraints.n_u))
+                    _, G, _, J = self.loop_constraints.evaluate(
+                        0.0, q, np.zeros(self.loop_constraints.n_u)
+                    )
                 except (*Failure, AssemblyError):
                     break
             else:
@@ -167,7 +194,9 @@ class LoopConfiguration:
             return ""
         return ""
 
-    def typical_sizes(self, rows: Sequence[ConstraintRow], kinematics: Kinematics) -> tuple[np.ndarray, float]:
+    def typical_sizes(
+        self, rows: Sequence[ConstraintRow], kinematics: Kinematics
+    ) -> tuple[np.ndarray, float]:
         """Sizes that slopes of rows of their kinds have, and a length of the machine."""
         values_by_symbol = symbol_values(
             self.model.program, 0.0, self.q, np.zeros(self.loop_constraints.n_u), self.p, self.w
@@ -188,7 +217,9 @@ class LoopConfiguration:
 
     def _close(self, q: np.ndarray, fixed_mask: np.ndarray | None = None) -> np.ndarray:
         free = np.ones(self.loop_constraints.n_q, dtype=bool) if fixed_mask is None else ~fixed_mask
-        return self.loop_constraints.assemble_position(0.0, q, np.zeros(self.loop_constraints.n_u), free)
+        return self.loop_constraints.assemble_position(
+            0.0, q, np.zeros(self.loop_constraints.n_u), free
+        )
 
     def _random_step(self, q: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """A step along the constraints in a random direction."""
@@ -211,19 +242,28 @@ class LoopConfiguration:
         jacobians = list(perturbed.constraint_jacobians())
         if jacobians and max(rank_of(J) for _, J in jacobians) == rank:
             return ""
-        return "; so only for these dimensions: with slightly other ones they bind more, or cannot be closed"
+        return (
+            "; so only for these dimensions: with slightly other ones they bind more, or cannot "
+            "be closed"
+        )
 
 
 def _default_start(interface: Interface) -> tuple[list[float], np.ndarray, np.ndarray]:
-    """Inputs at t = 0, zero where none is given; coordinates at the start, and which are given; in equation units."""
+    """Inputs at t = 0, zero where none is given; coordinates at the start, and which are given; in
+    equation units."""
     inputs = interface.inputs_by_key()
     w = [
-        float(to_signal(inputs[x.key], x.name)(0.0)) * x.unit.factor if x.key in inputs and not x.rate else 0.0
+        float(to_signal(inputs[x.key], x.name)(0.0)) * x.unit.factor
+        if x.key in inputs and not x.rate
+        else 0.0
         for x in interface.inputs
     ]
     q = np.array([x.unit.to_equation_units(x.default) for x in interface.coordinates])
     fixed_mask = np.zeros(len(q), dtype=bool)
     for key, value in interface.run.initial.items():
         if x := interface.find_or_none(key, ("coordinate",)):
-            q[x.index], fixed_mask[x.index] = x.unit.to_equation_units(float(value)), not isinstance(value, StateGuess)
+            q[x.index], fixed_mask[x.index] = (
+                x.unit.to_equation_units(float(value)),
+                not isinstance(value, StateGuess),
+            )
     return w, q, fixed_mask

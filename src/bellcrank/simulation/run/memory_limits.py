@@ -1,4 +1,5 @@
-"""Memory: what results need and what there is, so that a run that cannot be held is rejected before it begins."""
+"""Memory: what results need and what there is, so that a run that cannot be held is rejected before
+it begins."""
 
 from __future__ import annotations
 
@@ -14,13 +15,17 @@ from bellcrank.core.numeric.run_spec import RunSpec
 
 SMALL = 2**26  # bytes that are always taken
 CGROUP = Path("/sys/fs/cgroup")
-LARGER = "use a larger output_every (--output-every), a shorter run, or segments continued with start="
+LARGER = (
+    "use a larger output_every (--output-every), a shorter run, or segments continued with start="
+)
 TIMES = 24.0  # bytes for each output time of many runs: as counted, scaled and joined
-COPIES = 2.25  # of the samples of a run: as they are recorded, as channels in user units, and what is looked at
+# of the samples of a run: as they are recorded, as channels in user units, and what is looked at
+COPIES = 2.25
 
 
 def available_memory() -> float:
-    """Bytes that this process can take now, as the system and the limits of its group of processes have it."""
+    """Bytes that this process can take now, as the system and the limits of its group of processes
+    have it."""
     limits = [_system_memory(), *_cgroup_memory()]
     with suppress(ImportError, OSError, ValueError):
         import resource
@@ -43,7 +48,8 @@ def _system_memory() -> float:
 
 
 def _cgroup_memory() -> list[float]:
-    """What is left to the groups of this process, the innermost and those above it, as containers have them."""
+    """What is left to the groups of this process, the innermost and those above it, as containers
+    have them."""
     try:
         lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -52,7 +58,10 @@ def _cgroup_memory() -> list[float]:
     limits = []
     for folder in (CGROUP / group, *(CGROUP / group).parents):
         with suppress(OSError, ValueError):  # no limit is the word max
-            limit, usage = (int((folder / f"memory.{x}").read_text(encoding="ascii")) for x in ("max", "current"))
+            limit, usage = (
+                int((folder / f"memory.{x}").read_text(encoding="ascii"))
+                for x in ("max", "current")
+            )
             limits.append(float(max(limit - usage + _reclaimable_bytes(folder), 0)))
         if folder == CGROUP:
             break
@@ -74,7 +83,8 @@ def check_memory(subject: str, required_bytes: float, advice: str) -> None:
     available = available_memory()
     if required_bytes > available:
         raise RunError(
-            f"{subject} need about {_size_label(required_bytes)} of memory, and {_size_label(available)} are "
+            f"{subject} need about {_size_label(required_bytes)} of memory, and "
+            f"{_size_label(available)} are "
             f"available: {advice}"
         )
 
@@ -117,4 +127,6 @@ def _allocate_samples(rows: int, width: int) -> np.ndarray:
         return np.empty((rows, width))
     except MemoryError:
         size = rows * width * 8 / 2**30
-        raise RunError(f"{rows} samples of {width} channels need {size:.1f} GiB of memory: {LARGER}") from None
+        raise RunError(
+            f"{rows} samples of {width} channels need {size:.1f} GiB of memory: {LARGER}"
+        ) from None

@@ -12,7 +12,8 @@ from bellcrank.mechanics.interface.interface import Interface, Quantity
 
 
 class ChannelLayout:
-    """Where some quantities of a model stand in a row of results, and how they are turned into user units."""
+    """Where some quantities of a model stand in a row of results, and how they are turned into user
+    units."""
 
     def __init__(self, interface: Interface, listed: Sequence[Quantity]) -> None:
         self.interface, self.names = interface, tuple(x.name for x in listed)
@@ -38,7 +39,9 @@ class ChannelLayout:
         index = self.find_index(name)
         if index is None:
             listed = ", ".join(self.names) or "none"
-            raise ModelError(f"no value '{name}' here.{did_you_mean(str(name), self.names)} There are: {listed}.")
+            raise ModelError(
+                f"no value '{name}' here.{did_you_mean(str(name), self.names)} There are: {listed}."
+            )
         return index
 
 

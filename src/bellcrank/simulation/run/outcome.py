@@ -21,7 +21,12 @@ from bellcrank.core.numeric.run_spec import (
     RunSpec,
 )
 from bellcrank.mechanics.interface.interface import Interface
-from bellcrank.simulation.run.failure_diagnosis import FailurePoint, largest_term, nonfinite_term, zero_length_strut
+from bellcrank.simulation.run.failure_diagnosis import (
+    FailurePoint,
+    largest_term,
+    nonfinite_term,
+    zero_length_strut,
+)
 from bellcrank.simulation.run.gimbal import INSTEAD, gimbal_lock_messages
 from bellcrank.simulation.run.result import Run
 from bellcrank.simulation.run.status import RunStatus
@@ -33,39 +38,58 @@ NAMED = 3  # outputs that a message names
 def end_message(run: SteppableRun, e: RunEvaluation, event_log: EventLog, spec: RunSpec) -> str:
     """The message that says how a run ended."""
     if event_log.stop_event is not None:
-        return f"stopped by event '{event_log.stop_event.name}' at t = {event_log.stop_event.time:.6g} s"
+        return (
+            f"stopped by event '{event_log.stop_event.name}' at t = "
+            f"{event_log.stop_event.time:.6g} s"
+        )
     adaptive = spec.method in ADAPTIVE
     h = spec.step * spec.output_every if adaptive else spec.step
     if run.status == FINISHED:
         return "finished"
     t = run.time
     if run.status == NOT_CLOSED:
-        return f"stopped at t = {t:g} s: {run.problem}. A position where the constraints lock? Else try a smaller step"
+        return (
+            f"stopped at t = {t:g} s: {run.problem}. A position where the constraints lock? "
+            f"Else try a smaller step"
+        )
     if run.status == AT_REST:
         return f"stopped at t = {t:g} s: {run.problem}"
     loaded = e.context.loaded
     states = [x.name for x in loaded.interface.states]
-    nonfinite = [name for name, v in zip(states, run.nonfinite_state, strict=True) if not np.isfinite(v)]
+    nonfinite = [
+        name for name, v in zip(states, run.nonfinite_state, strict=True) if not np.isfinite(v)
+    ]
     numbers = dict(zip(states, map(float, run.state), strict=True))
     named_values = _values_by_name(loaded.interface, t, e.p, e.inputs)
-    joint_messages = (b.joint.left(b.name, numbers, h, named_values) for b in loaded.analysis.mechanism.bodies)
+    joint_messages = (
+        b.joint.left(b.name, numbers, h, named_values) for b in loaded.analysis.mechanism.bodies
+    )
     if joint_message := next(filter(None, joint_messages), ""):
         return f"stopped at t = {t:g} s: {joint_message}"
-    if locked := gimbal_lock_messages(loaded.analysis.mechanism, run.state[: len(loaded.program.coordinates)]):
-        return f"stopped at t = {t:g} s: {locked[0]}, where the rates of its angles are not determined; {INSTEAD}"
+    if locked := gimbal_lock_messages(
+        loaded.analysis.mechanism, run.state[: len(loaded.program.coordinates)]
+    ):
+        return (
+            f"stopped at t = {t:g} s: {locked[0]}, where the rates of its angles are not "
+            f"determined; {INSTEAD}"
+        )
     is_step_limited = run.status in (STEP_TOO_SMALL, TOO_MANY_STEPS)
     if is_step_limited:
         reason = run.problem
     elif run.problem:
         reason = f"the rates of the states cannot be evaluated any more ({run.problem})"
     else:
-        listed = ", ".join(nonfinite[:4]) + (f" and {len(nonfinite) - 4} more" if len(nonfinite) > 4 else "")
+        listed = ", ".join(nonfinite[:4]) + (
+            f" and {len(nonfinite) - 4} more" if len(nonfinite) > 4 else ""
+        )
         reason = f"{listed} {'is no longer a finite number' if len(nonfinite) == 1 else 'are no longer finite numbers'}"
     time_after = t + 1e-9 * max(abs(t), h) if adaptive else t  # where its steps became too small
     broken = run.status != TOO_MANY_STEPS
     likely = (
         _diagnose_step(
-            replace(e, sampled_values=run.sampled_values), run.state, (max(t - h, spec.begin_time), t, time_after)
+            replace(e, sampled_values=run.sampled_values),
+            run.state,
+            (max(t - h, spec.begin_time), t, time_after),
         )
         if broken
         else ""
@@ -99,11 +123,14 @@ def failure_point(e: RunEvaluation, t: float, y: np.ndarray) -> FailurePoint:
     """A time and state as it is diagnosed."""
     t, q, u, p, _, w = e.program_arguments(t, y)
     names = (s.name for s in e.model.program.parameters)
-    return FailurePoint(e.model.program, t, q, u, dict(zip(names, p, strict=True)), w, e.context.functions_by_name)
+    return FailurePoint(
+        e.model.program, t, q, u, dict(zip(names, p, strict=True)), w, e.context.functions_by_name
+    )
 
 
 def _diagnose_step(e: RunEvaluation, y: np.ndarray, times: tuple[float, float, float]) -> str:
-    """What broke in a step from the state y; `times`: before it, at its end, and where its steps became too small."""
+    """What broke in a step from the state y; `times`: before it, at its end, and where its steps
+    became too small."""
     t_before, t, t_after = times
     cause, analysis = "", e.context.loaded.analysis
     for time in (t_before, (t_before + t) / 2, t, t_after):  # what breaks may do so within the step
@@ -118,7 +145,8 @@ def _diagnose_step(e: RunEvaluation, y: np.ndarray, times: tuple[float, float, f
 
 
 def nonfinite_output_messages(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
-    """Messages about outputs that have no value somewhere: one for each, or for many that lose theirs together."""
+    """Messages about outputs that have no value somewhere: one for each, or for many that lose
+    theirs together."""
     if np.isfinite(rows).all():
         return []
     names_by_rows: dict[tuple[int, ...], list[str]] = {}
@@ -136,9 +164,13 @@ def nonfinite_output_messages(run: Run, rows: np.ndarray, interface: Interface) 
         )
         if len(names) > NAMED:
             listed = ", ".join(f"'{name}'" for name in names[:NAMED])
-            messages.append(f"outputs {listed} and {len(names) - NAMED} more are not finite at {times}")
+            messages.append(
+                f"outputs {listed} and {len(names) - NAMED} more are not finite at {times}"
+            )
         else:
-            messages += [f"output '{name}' is not finite at {times}: {run[name][first]}" for name in names]
+            messages += [
+                f"output '{name}' is not finite at {times}: {run[name][first]}" for name in names
+            ]
     return messages
 
 
@@ -155,7 +187,11 @@ def make_run(
         rows = np.empty((0, interface.row_width))
     names, columns, factors = interface.channel_columns
     selected = rows.T[columns]  # below, each channel in one piece
-    values = np.array(selected, order="C") if factors is None else np.divide(selected, factors, order="C")
+    values = (
+        np.array(selected, order="C")
+        if factors is None
+        else np.divide(selected, factors, order="C")
+    )
     channels = dict(zip(names, values, strict=True))
     descriptions: dict[str, Any] = {k: dict(texts) for k, texts in interface.channel_texts.items()}
     return Run(

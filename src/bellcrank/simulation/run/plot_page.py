@@ -1,4 +1,5 @@
-"""Plots as one HTML page with its data and a small script within: nothing is fetched from anywhere."""
+"""Plots as one HTML page with its data and a small script within: nothing is fetched from
+anywhere."""
 
 from __future__ import annotations
 
@@ -60,14 +61,26 @@ def plot_page(
                         "y": _short_numbers(run[name]),
                     }
                 )
-        panels.append({"ylabel": f"{', '.join(channels)} ({unit})" if unit else ", ".join(channels), "lines": lines})
-    data = {"panels": panels, "xlabel": x_axis_label(runs[0], against), "cross": against is not None}
+        panels.append(
+            {
+                "ylabel": f"{', '.join(channels)} ({unit})" if unit else ", ".join(channels),
+                "lines": lines,
+            }
+        )
+    data = {
+        "panels": panels,
+        "xlabel": x_axis_label(runs[0], against),
+        "cross": against is not None,
+    }
     replacements = {"TITLE": html.escape(title), "DATA": _script_safe_json(data)}
-    return fill_template(template_text("bellcrank.simulation.run/templates", "plot.html"), replacements)
+    return fill_template(
+        template_text("bellcrank.simulation.run/templates", "plot.html"), replacements
+    )
 
 
 def axis_label(run: Any, name: str) -> str:
-    """What stands next to the axis of a channel: its label, of a state its name, which is shorter."""
+    """What stands next to the axis of a channel: its label, of a state its name, which is
+    shorter."""
     return name if name.startswith(("q(", "u(")) else str(run.labels.get(name, name))
 
 
@@ -87,5 +100,8 @@ def _short_numbers(values: np.ndarray) -> list[float | None]:
 def _script_safe_json(data: Any) -> str:
     """JSON that cannot end the script it stands in."""
     return (
-        json.dumps(data, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+        json.dumps(data, separators=(",", ":"))
+        .replace("<", "\\u003c")
+        .replace(">", "\\u003e")
+        .replace("&", "\\u0026")
     )

@@ -1,4 +1,5 @@
-"""Which channels plots show unasked, in which panels, and how small a range of theirs still means something.
+"""Which channels plots show unasked, in which panels, and how small a range of theirs still means
+something.
 
 In:  a run. Out: names. Plots of runs, recorded runs and live pages ask here.
 """
@@ -16,13 +17,19 @@ from bellcrank.simulation.run.plot_page import RunHistory
 
 MOST = 6  # curves that are drawn unasked
 FLAT = 50.0  # times the range of a curve, next to which it is a flat line
-SETTLED, ROUNDING = 1e-3, 1e-9  # least range of an axis over that of its channel in the run, over values of its unit
-CONSTANT = 1e-6  # range over its values, of a channel that is none but for errors of the method, as energy that is kept
+SETTLED, ROUNDING = (
+    1e-3,
+    1e-9,
+)  # least range of an axis over that of its channel in the run, over values of its unit
+# range over its values, of a channel that is none but for errors of the method, as energy that is
+# kept
+CONSTANT = 1e-6
 AT_REST = 1e3  # times rounding, of an axis whose channel stays at zero
 
 
 def ordered_outputs(run: RunHistory) -> list[str]:
-    """Channels that are no states, those of the whole before those of parts, whose names have a dot."""
+    """Channels that are no states, those of the whole before those of parts, whose names have a
+    dot."""
     listed = [c for c in run if not _is_state(run, c)]
     return sorted(listed, key=lambda c: "." in c)
 
@@ -38,23 +45,32 @@ def order_channels(run: RunHistory) -> list[str]:
 
 
 def default_channels(run: RunHistory, max_count: int = MOST) -> list[str]:
-    """What is drawn unasked: outputs that vary; coordinates and energies where there are none but energies."""
+    """What is drawn unasked: outputs that vary; coordinates and energies where there are none but
+    energies."""
     varying = _varying_channels(run)
     listed = [c for c in ordered_outputs(run) if c in varying]
     if not listed:
         return ([c for c in run if c in varying] or ordered_outputs(run) or list(run))[:max_count]
     energies = [c for c in listed if "energy" in run.labels.get(c, c).lower()]
     without_energies = [c for c in listed if c not in energies]
-    return (without_energies or [*(c for c in run if c in varying and c.startswith("q(")), *energies])[:max_count]
+    return (
+        without_energies or [*(c for c in run if c in varying and c.startswith("q(")), *energies]
+    )[:max_count]
 
 
 def split_by_range(names: Sequence[str], run: RunHistory) -> list[list[str]]:
-    """The channels of one panel, or of several, so that none is a flat line next to one that goes far."""
+    """The channels of one panel, or of several, so that none is a flat line next to one that goes
+    far."""
     groups: list[tuple[float, list[str]]] = []
     for name in names:
         span = _value_range(np.asarray(run[name], dtype=float))
         group = next(
-            (listed for group_span, listed in groups if group_span <= FLAT * span and span <= FLAT * group_span), None
+            (
+                listed
+                for group_span, listed in groups
+                if group_span <= FLAT * span and span <= FLAT * group_span
+            ),
+            None,
         )
         if group is None:
             groups.append((span, [name]))
@@ -71,10 +87,13 @@ def channels_by_unit(units: Iterable[tuple[str, str]]) -> list[list[str]]:
     return list(groups.values())
 
 
-def minimum_axis_ranges(values: Sequence[np.ndarray], units: Sequence[str], seconds: float) -> list[float]:
-    """The least range of an axis for each channel: what is smaller is at rest, or rounding; 0 where that is unknown.
-    Rounding is measured by the largest value of its dimension, in whatever unit, by 1 for plain numbers, and by what
-    such a value would change in the seconds of the run: an acceleration by the speeds."""
+def minimum_axis_ranges(
+    values: Sequence[np.ndarray], units: Sequence[str], seconds: float
+) -> list[float]:
+    """The least range of an axis for each channel: what is smaller is at rest, or rounding; 0 where
+    that is unknown. Rounding is measured by the largest value of its dimension, in whatever unit,
+    by 1 for plain numbers, and by what such a value would change in the seconds of the run: an
+    acceleration by the speeds."""
     sizes: dict[object, float] = {ONE: 1.0}
     kinds = [_dimension_and_factor(unit) for unit in units]
     for x, (kind, factor) in zip(values, kinds, strict=True):
@@ -82,13 +101,21 @@ def minimum_axis_ranges(values: Sequence[np.ndarray], units: Sequence[str], seco
     dimensions = [k for k in sizes if isinstance(k, Dimension) and seconds > 0]
     for kind in sorted(dimensions, key=lambda k: -k.time):
         sizes[kind] = max(sizes[kind], sizes.get(kind * TIME, 0.0) / seconds)
-    return [_minimum_range(x, ROUNDING * sizes[kind] / factor) for x, (kind, factor) in zip(values, kinds, strict=True)]
+    return [
+        _minimum_range(x, ROUNDING * sizes[kind] / factor)
+        for x, (kind, factor) in zip(values, kinds, strict=True)
+    ]
 
 
 def _minimum_range(values: np.ndarray, rounding: float) -> float:
-    """The least range of an axis; what does not move in the run leaves room for what is too small to matter."""
+    """The least range of an axis; what does not move in the run leaves room for what is too small
+    to matter."""
     span, size = _value_range(values), _largest_magnitude(values)
-    return max(SETTLED * span, rounding) if span > rounding else max(SETTLED * size, AT_REST * rounding)
+    return (
+        max(SETTLED * span, rounding)
+        if span > rounding
+        else max(SETTLED * size, AT_REST * rounding)
+    )
 
 
 @cache

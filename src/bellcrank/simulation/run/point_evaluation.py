@@ -1,6 +1,8 @@
-"""A model evaluated at one time and state: rates, outputs, echo, multipliers, states that satisfy constraints.
+"""A model evaluated at one time and state: rates, outputs, echo, multipliers, states that satisfy
+constraints.
 
-Each evaluation has a context of its own: what user functions remember and keep is that of a run which starts there.
+Each evaluation has a context of its own: what user functions remember and keep is that of a run
+which starts there.
 """
 
 from __future__ import annotations
@@ -17,7 +19,11 @@ from bellcrank.core.numeric.run_spec import At, ProgramInput
 from bellcrank.simulation.run.argument_checks import Numbers, require_number, state_array
 from bellcrank.simulation.run.dae_methods import RedundantEquations
 from bellcrank.simulation.run.dae_runs import multipliers_at
-from bellcrank.simulation.run.failure_diagnosis import FailurePoint, nonfinite_term, zero_length_strut
+from bellcrank.simulation.run.failure_diagnosis import (
+    FailurePoint,
+    nonfinite_term,
+    zero_length_strut,
+)
 from bellcrank.simulation.run.initial_assembly import assemble_state, merge_initial_values
 from bellcrank.simulation.run.loaded import EvaluationContext, LoadedModel
 from bellcrank.simulation.run.loop_closure import make_loop_constraints
@@ -29,13 +35,20 @@ Inputs = Mapping[str, Any] | None
 
 
 def program_arguments_at(
-    context: EvaluationContext, t: float, q: Numbers, u: Numbers, parameters: Parameters, inputs: Inputs
+    context: EvaluationContext,
+    t: float,
+    q: Numbers,
+    u: Numbers,
+    parameters: Parameters,
+    inputs: Inputs,
 ) -> At:
     """A state (equation units) with all that programs are called with."""
     loaded = context.loaded
     p = loaded.parameter_values(parameters)
     c, signals = loaded.constants(p), loaded.inputs(inputs)
-    evaluation = RunEvaluation(context, p, c, signals, np.zeros(len(loaded.interface.sampled_inputs)))
+    evaluation = RunEvaluation(
+        context, p, c, signals, np.zeros(len(loaded.interface.sampled_inputs))
+    )
     y = state_array(loaded.interface, q, u)
     t = require_number(t, "t")
     evaluation.update_sampled_values(t, y, first=True, live=0)
@@ -45,13 +58,15 @@ def program_arguments_at(
 def state_derivatives(
     loaded: LoadedModel, t: float, q: Numbers, u: Numbers, parameters: Parameters, inputs: Inputs
 ) -> tuple[np.ndarray, np.ndarray]:
-    """q' and u'; in a singular configuration of closed loops, constraints that vanish there are omitted. A state
-    without finite rates is an error that names what has no value."""
+    """q' and u'; in a singular configuration of closed loops, constraints that vanish there are
+    omitted. A state without finite rates is an error that names what has no value."""
     bound = loaded.bound_rhs(parameters, inputs)
     x = state_array(loaded.interface, q, u)
     f = make_rhs(loaded, parameters, inputs) if bound is None else bound.rates
     xdot, n_q = f(require_number(t, "t"), x), loaded.n_q
-    if not (math.isfinite(sum(xdot.tolist())) or np.isfinite(xdot).all()):  # the first is quick, but may overflow
+    if not (
+        math.isfinite(sum(xdot.tolist())) or np.isfinite(xdot).all()
+    ):  # the first is quick, but may overflow
         context = loaded.new_context()
         arguments, names = (
             program_arguments_at(context, t, q, u, parameters, inputs),
@@ -64,8 +79,13 @@ def state_derivatives(
             arguments[5],
             context.functions_by_name,
         )
-        reason = zero_length_strut(point, loaded.analysis) or nonfinite_term(point, loaded.analysis.loads)
-        raise RunError(f"'{loaded.name}' has no finite time derivatives at this state{f': {reason}' if reason else ''}")
+        reason = zero_length_strut(point, loaded.analysis) or nonfinite_term(
+            point, loaded.analysis.loads
+        )
+        raise RunError(
+            f"'{loaded.name}' has no finite time derivatives at this "
+            f"state{f': {reason}' if reason else ''}"
+        )
     return xdot[:n_q], xdot[n_q:]
 
 
@@ -73,7 +93,10 @@ def outputs(loaded: LoadedModel, *point: Any) -> dict[str, float]:
     """Output channels in user units."""
     context = loaded.new_context()
     values = context.model.outputs(*program_arguments_at(context, *point))
-    return {x.name: float(x.unit.from_equation_units(v)) for x, v in zip(loaded.interface.outputs, values, strict=True)}
+    return {
+        x.name: float(x.unit.from_equation_units(v))
+        for x, v in zip(loaded.interface.outputs, values, strict=True)
+    }
 
 
 def echo(loaded: LoadedModel, *point: Any) -> dict[str, float]:
@@ -84,12 +107,15 @@ def echo(loaded: LoadedModel, *point: Any) -> dict[str, float]:
 
 
 def multipliers(loaded: LoadedModel, *point: Any) -> dict[str, float]:
-    """lambda of M u' = f + J' lambda by constraint row, in equation units; with redundant rows the smallest."""
+    """lambda of M u' = f + J' lambda by constraint row, in equation units; with redundant rows the
+    smallest."""
     loops = loaded.program.loops
     if loops is None:
         return {}
     context = loaded.new_context()
-    return multipliers_at(RedundantEquations(context.python_calls), program_arguments_at(context, *point), loops.names)
+    return multipliers_at(
+        RedundantEquations(context.python_calls), program_arguments_at(context, *point), loops.names
+    )
 
 
 def loop_constraints(
@@ -99,7 +125,9 @@ def loop_constraints(
     return (
         None
         if loaded.program.loops is None
-        else make_loop_constraints(loaded.python_model.new_calls(), p, signals, loaded.model.new_calls())
+        else make_loop_constraints(
+            loaded.python_model.new_calls(), p, signals, loaded.model.new_calls()
+        )
     )
 
 
@@ -108,7 +136,8 @@ def assemble(
     initial: Mapping[Any, float | str] | None = None,
     guess: Mapping[Any, float | str] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The full state in equation units from the values given (user units), what constraints determine solved for."""
+    """The full state in equation units from the values given (user units), what constraints
+    determine solved for."""
     start_values = merge_initial_values(loaded, initial, guess)
     if loaded.program.loops is None:
         p = loaded.parameter_values() if loaded.interface.function_parameters else None

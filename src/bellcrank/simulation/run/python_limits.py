@@ -9,6 +9,8 @@ def not_in_python_message(feature: str) -> str:
     """The message that says it of something that was asked for."""
     runs = f"fixed steps ({join_alternatives()}) and SciPy's methods ({join_alternatives(SCIPY)})"
     return (
-        f"{feature} is not available in plain Python, which runs {runs}, with loops away from singular configurations; "
-        "for all else use backend='auto' and a C compiler, or wasmtime (pip install 'bellcrank[wasm]')"
+        f"{feature} is not available in plain Python, which runs {runs}, with loops away "
+        f"from singular configurations; "
+        "for all else use backend='auto' and a C compiler, or wasmtime (pip install "
+        "'bellcrank[wasm]')"
     )

@@ -16,15 +16,32 @@ import numpy as np
 
 from bellcrank.core.errors import RunError
 
-NAP = 300_000  # ns before a step is due from which on nobody sleeps: a sleep may last longer than asked for
+# ns before a step is due from which on nobody sleeps: a sleep may last longer than asked for
+NAP = 300_000
 PRIORITY = 50  # under SCHED_FIFO
-EDGES = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0, 10000.0, np.inf)  # us
+EDGES = (
+    0.0,
+    1.0,
+    2.0,
+    5.0,
+    10.0,
+    20.0,
+    50.0,
+    100.0,
+    200.0,
+    500.0,
+    1000.0,
+    2000.0,
+    5000.0,
+    10000.0,
+    np.inf,
+)  # us
 
 
 @dataclass(frozen=True)
 class StepTiming:
-    """Microseconds that steps took, and by how much they were over after the next was due (negative: before); `ended`
-    reports why there were no more."""
+    """Microseconds that steps took, and by how much they were over after the next was due
+    (negative: before); `ended` reports why there were no more."""
 
     durations: np.ndarray
     lateness: np.ndarray
@@ -44,9 +61,13 @@ class StepTiming:
 
 
 def run_in_real_time(
-    take_step: Callable[[], None], step: float, count: int, on_step: Callable[[int], None] | None = None
+    take_step: Callable[[], None],
+    step: float,
+    count: int,
+    on_step: Callable[[int], None] | None = None,
 ) -> StepTiming:
-    """Takes so many steps, one every `step` s, or as many as can be taken. One that is late is followed at once.
+    """Takes so many steps, one every `step` s, or as many as can be taken. One that is late is
+    followed at once.
 
     `on_step` is called with the number of each finished step; its time is not counted.
     """
@@ -74,8 +95,8 @@ def run_in_real_time(
 
 @contextmanager
 def real_time_priority() -> Iterator[str]:
-    """While this lasts, this process goes before others where that is allowed, and no garbage is collected; how that
-    went, in words."""
+    """While this lasts, this process goes before others where that is allowed, and no garbage is
+    collected; how that went, in words."""
     collecting, old_policy = gc.isenabled(), None
     gc.collect()
     gc.disable()
@@ -87,7 +108,10 @@ def real_time_priority() -> Iterator[str]:
         except AttributeError:
             description = "as any other process: this system has no SCHED_FIFO"
         except PermissionError:
-            old_policy, description = None, "as any other process: SCHED_FIFO is not allowed to this user"
+            old_policy, description = (
+                None,
+                "as any other process: SCHED_FIFO is not allowed to this user",
+            )
         yield description
     finally:
         if old_policy is not None:

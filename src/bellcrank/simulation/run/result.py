@@ -1,4 +1,5 @@
-"""Run: time histories with names and units, and the message that says how the run ended; read back from files."""
+"""Run: time histories with names and units, and the message that says how the run ended; read back
+from files."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ STATUS = "Status: "  # before the words for that, unless it finished
 
 @dataclass(frozen=True)
 class ConstraintResiduals:
-    """What is left of constraints in recorded steps, equation units: a column per row, of positions g, of speeds v."""
+    """What is left of constraints in recorded steps, equation units: a column per row, of positions
+    g, of speeds v."""
 
     time: np.ndarray
     g: np.ndarray
@@ -101,12 +103,20 @@ class Run(PublicDir, NotebookDisplay):
     ended: str
     events: list[Any] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
-    generic: dict[str, str] = field(default_factory=dict)  # what kind of quantity a channel is, in words
+    generic: dict[str, str] = field(
+        default_factory=dict
+    )  # what kind of quantity a channel is, in words
     bodies: dict[str, str] = field(default_factory=dict)  # the body a channel belongs to
-    notes: list[str] = field(default_factory=list)  # what was outside the ranges that the model knows, and the like
+    notes: list[str] = field(
+        default_factory=list
+    )  # what was outside the ranges that the model knows, and the like
     status: RunStatus = RunStatus.UNKNOWN
-    find_residuals: Callable[[], ConstraintResiduals] | None = field(default=None, repr=False, compare=False)
-    _find_checkpoint: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # for a continued run
+    find_residuals: Callable[[], ConstraintResiduals] | None = field(
+        default=None, repr=False, compare=False
+    )
+    _find_checkpoint: Callable[[], Any] | None = field(
+        default=None, repr=False, compare=False
+    )  # for a continued run
     _find_motion: Callable[[], Any] | None = field(
         default=None, repr=False, compare=False
     )  # where bodies were, for pictures
@@ -149,16 +159,27 @@ class Run(PublicDir, NotebookDisplay):
         if not end_messages:
             return cls._from_channels(record.title, record.time, channels, "read from a file")
         status = parse_run_status(status_lines[0] if status_lines else end_messages[0])
-        return cls._from_channels(record.title, record.time, channels, end_messages[0], status=status)
+        return cls._from_channels(
+            record.title, record.time, channels, end_messages[0], status=status
+        )
 
     @classmethod
     def _from_channels(
-        cls, name: str, time: np.ndarray, channels: Sequence[FileChannel], ended: str, **options: Any
+        cls,
+        name: str,
+        time: np.ndarray,
+        channels: Sequence[FileChannel],
+        ended: str,
+        **options: Any,
     ) -> Self:
         """A run of channels as files hold them."""
         fields = ("values", "unit", "label", "generic_name", "body")
-        values, units, labels, generic, bodies = ({c.name: getattr(c, x) for c in channels} for x in fields)
-        return cls(name, time, values, units, labels, ended, generic=generic, bodies=bodies, **options)
+        values, units, labels, generic, bodies = (
+            {c.name: getattr(c, x) for c in channels} for x in fields
+        )
+        return cls(
+            name, time, values, units, labels, ended, generic=generic, bodies=bodies, **options
+        )
 
     @property
     def message(self) -> str:
@@ -172,16 +193,19 @@ class Run(PublicDir, NotebookDisplay):
 
     @cached_property
     def residuals(self) -> ConstraintResiduals:
-        """How well position and loop constraints are kept in the recorded steps; empty where the model has none."""
+        """How well position and loop constraints are kept in the recorded steps; empty where the
+        model has none."""
         if self.find_residuals is None:
             nothing = np.empty((len(self.time), 0))
             return ConstraintResiduals(self.time, nothing, nothing, (), ())
         return self.find_residuals()
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is stored or sent elsewhere: residuals as numbers, since the program that finds them stays here.
+        """What is stored or sent elsewhere: residuals as numbers, since the program that finds them
+        stays here.
 
-        So does what else a run that continues takes over: one that was sent is like one from a file.
+        So does what else a run that continues takes over: one that was sent is like one from a
+        file.
         """
         state = self.__dict__ | {"_find_checkpoint": None, "_find_motion": None}
         state.pop("motion", None)
@@ -197,7 +221,10 @@ class Run(PublicDir, NotebookDisplay):
             match = find_name(name, self.channels, "channel")
             if match is None:
                 channel_names = ", ".join(self.channels)
-                raise NoChannel(f"no channel '{name}'.{did_you_mean(name, self.channels)} Channels: {channel_names}")
+                raise NoChannel(
+                    f"no channel '{name}'.{did_you_mean(name, self.channels)} Channels: "
+                    f"{channel_names}"
+                )
             name = match
         return self.channels[name]
 
@@ -212,7 +239,10 @@ class Run(PublicDir, NotebookDisplay):
         return len(self.time)
 
     def __repr__(self) -> str:
-        return f"Run({self.name!r}: {len(self.time)} samples of {len(self.channels)} channels; {self.ended})"
+        return (
+            f"Run({self.name!r}: {len(self.time)} samples of {len(self.channels)} channels; "
+            f"{self.ended})"
+        )
 
     def _html_parts(self) -> list[str]:
         s, n = self.settings, len(self.time)
@@ -248,7 +278,8 @@ class Run(PublicDir, NotebookDisplay):
         return frame
 
     def to_xarray(self) -> Any:
-        """Return all channels as a Dataset over time, with units and labels as attributes. Needs xarray.
+        """Return all channels as a Dataset over time, with units and labels as attributes. Needs
+        xarray.
 
         Returns
         -------
@@ -267,12 +298,17 @@ class Run(PublicDir, NotebookDisplay):
         xarray = optional_package("xarray", "files")
         units, labels = self.units, self.labels
         attributes = {
-            name: {"units": units.get(name, ""), "long_name": labels.get(name, name)} for name in self.channels
+            name: {"units": units.get(name, ""), "long_name": labels.get(name, name)}
+            for name in self.channels
         }
         data = {name: ("t", values, attributes[name]) for name, values in self.channels.items()}
-        return xarray.Dataset(data, coords={"t": ("t", self.time, {"units": "s"})}, attrs={"title": self.name})
+        return xarray.Dataset(
+            data, coords={"t": ("t", self.time, {"units": "s"})}, attrs={"title": self.name}
+        )
 
-    def save(self, path: str | Path, *, binary: bool = False, classic: bool = False, labels: bool = False) -> Path:
+    def save(
+        self, path: str | Path, *, binary: bool = False, classic: bool = False, labels: bool = False
+    ) -> Path:
         """Write all channels to a file with full precision.
 
         Parameters
@@ -284,7 +320,8 @@ class Run(PublicDir, NotebookDisplay):
         classic : bool, default False
             Of ERD files: the layout of 1990 with 32-bit samples.
         labels : bool, default False
-            Of CSV files: a third line with labels, below names and units. `Run.read` and `bellcrank plot` read them.
+            Of CSV files: a third line with labels, below names and units. `Run.read` and `bellcrank
+            plot` read them.
 
         Returns
         -------
@@ -316,12 +353,17 @@ class Run(PublicDir, NotebookDisplay):
         """The channels as files hold them."""
         texts = self.units, self.labels, self.generic, self.bodies
         channels = tuple(
-            FileChannel(n, x, *(by_channel.get(n, "") for by_channel in texts)) for n, x in self.channels.items()
+            FileChannel(n, x, *(by_channel.get(n, "") for by_channel in texts))
+            for n, x in self.channels.items()
         )
         history, s = [], self.settings
         if s:
             history = [f"Simulated with Bellcrank, {s['method']}, step {s['step']!r} s"]
-        status = [] if self.status in (RunStatus.FINISHED, RunStatus.UNKNOWN) else [f"{STATUS}{self.status.value}"]
+        status = (
+            []
+            if self.status in (RunStatus.FINISHED, RunStatus.UNKNOWN)
+            else [f"{STATUS}{self.status.value}"]
+        )
         return Record(self.name, self.time, channels, (*history, f"{ENDED}{self.ended}", *status))
 
     def plot(
@@ -337,15 +379,15 @@ class Run(PublicDir, NotebookDisplay):
         Parameters
         ----------
         *channels : str
-            Names of channels. Default: at most six that vary: outputs; coordinates and energies if there are
-            only energies; states if there are none.
+            Names of channels. Default: at most six that vary: outputs; coordinates and energies if
+            there are only energies; states if there are none.
         against : str, optional
             Channel on the horizontal axis. Default: time.
         others : sequence of Run, default ()
             Runs that are drawn over this one.
         path : str or Path, optional
-            File of the plot: .png, .svg or .pdf, or .html for an interactive page. Default: none is written.
-        **options : Any
+            File of the plot: .png, .svg or .pdf, or .html for an interactive page. Default: none is
+        written. **options : Any
             `title`, and `names`, the names of all runs for the legend.
 
         Returns
@@ -376,12 +418,15 @@ class Run(PublicDir, NotebookDisplay):
         """Where all bodies were: `time`, `poses` (rows, bodies, 12) and the `scene` of pictures."""
         if self._find_motion is None:
             raise RunError(
-                f"there is no picture of this run of {self.name}: it comes from a file or from another process; "
+                f"there is no picture of this run of {self.name}: it comes from a file or "
+                f"from another process; "
                 "pictures are made of runs of `simulate`"
             )
         return self._find_motion()
 
-    def picture(self, path: str | Path | None = None, *, at: Any = None, title: str | None = None) -> Any:
+    def picture(
+        self, path: str | Path | None = None, *, at: Any = None, title: str | None = None
+    ) -> Any:
         """Draw the mechanism at several times, next to each other.
 
         Parameters
@@ -435,8 +480,8 @@ class Run(PublicDir, NotebookDisplay):
         fps : float, default 25
             Frames per second of an animation.
         speed : float, optional
-            Seconds of the run per second of the animation. Default: 1, real time; an animation that would last less
-            than 2 s or more than 20 s takes 6 s.
+            Seconds of the run per second of the animation. Default: 1, real time; an animation that
+            would last less than 2 s or more than 20 s takes 6 s.
         title : str, optional
             Title. Default: the name of the model.
         progress : callable, optional
@@ -477,13 +522,20 @@ class Run(PublicDir, NotebookDisplay):
                 order_channels,
             )
 
-            channel_info = {n: {"label": self.labels.get(n, n), "unit": self.units.get(n, "")} for n in self.channels}
+            channel_info = {
+                n: {"label": self.labels.get(n, n), "unit": self.units.get(n, "")}
+                for n in self.channels
+            }
             names = order_channels(self)
             listed = [({"name": n, **channel_info[n]}, self.channels[n]) for n in names]
-            channel_groups = channels_by_unit((n, channel_info[n]["unit"]) for n in default_channels(self))
+            channel_groups = channels_by_unit(
+                (n, channel_info[n]["unit"]) for n in default_channels(self)
+            )
             plots = [[names.index(n) for n in panel] for panel in channel_groups]
             units = [channel_info[n]["unit"] for n in names]
-            min_ranges = minimum_axis_ranges([self.channels[n] for n in names], units, duration(self))
+            min_ranges = minimum_axis_ranges(
+                [self.channels[n] for n in names], units, duration(self)
+            )
             text = recorded_page(m.scene, m.poses, m.time, listed, plots, min_ranges, title)
             report_io_errors("write", Path(path), lambda: write_text(path, text))
             return Path(path)

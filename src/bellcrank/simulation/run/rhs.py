@@ -27,12 +27,13 @@ _FLOAT = np.dtype(float)
 
 
 class Rhs:
-    """State derivatives x' = f(t, x) with x = [q, u], in equation units: rad, s and the consistent units of the model.
+    """State derivatives x' = f(t, x) with x = [q, u], in equation units: rad, s and the consistent
+    units of the model.
 
-    `f(t, x)` returns a new array, `f(t, x, out)` fills and returns `out`. User-defined states are among the coordinates
-    q. States of closed loops are taken as they are. On the constraints f equals the derivatives of a run; near singular
-    configurations it returns those of the redundant equations, as `Simulation.derivatives` does. Any number of threads
-    may call f.
+    `f(t, x)` returns a new array, `f(t, x, out)` fills and returns `out`. User-defined states are
+    among the coordinates q. States of closed loops are taken as they are. On the constraints f
+    equals the derivatives of a run; near singular configurations it returns those of the redundant
+    equations, as `Simulation.derivatives` does. Any number of threads may call f.
 
     Attributes
     ----------
@@ -41,9 +42,10 @@ class Rhs:
     units : tuple of str
         Equation units of x; those of x' are per s.
     address : int
-        Address of the compiled function `int f(double t, const double *x, double *xdot, void *user_data)`, for
-        solvers in C and other languages. It returns 0 if it found the derivatives, another number if an input or user
-        function in Python raised an error. Any number of threads may call it while this object lives.
+        Address of the compiled function `int f(double t, const double *x, double *xdot, void
+        *user_data)`, for solvers in C and other languages. It returns 0 if it found the
+        derivatives, another number if an input or user function in Python raised an error. Any
+        number of threads may call it while this object lives.
     user_data : int
         Address to pass as its last argument.
 
@@ -67,10 +69,15 @@ class Rhs:
         self._shape = (loaded.n_states,)
         system = unit_system(loaded.interface.units)
         self.state_names = tuple(x.name for x in loaded.interface.states)
-        self.units = tuple(system.equation_unit(x.unit.dimension).text for x in loaded.interface.states)
+        self.units = tuple(
+            system.equation_unit(x.unit.dimension).text for x in loaded.interface.states
+        )
 
     def __repr__(self) -> str:
-        listed = [f"{name} [{unit or '1'}]" for name, unit in zip(self.state_names, self.units, strict=True)]
+        listed = [
+            f"{name} [{unit or '1'}]"
+            for name, unit in zip(self.state_names, self.units, strict=True)
+        ]
         ellipsis = ["..."] * (len(listed) > SHOWN)
         summary = f"x' = f(t, x), t in s, x of {pluralize(len(listed), 'state')}"
         return f"Rhs({self._loaded.name!r}: {summary}: {', '.join(listed[:SHOWN] + ellipsis)})"
@@ -78,7 +85,9 @@ class Rhs:
     def __call__(self, t: float, x: Any, out: np.ndarray | None = None) -> np.ndarray:
         time, state = require_finite(t, "t"), self._checked_state(x)
         self._check_out(out)
-        derivatives = self._rates(time, state) if self._bound is None else self._bound.rates(time, state)
+        derivatives = (
+            self._rates(time, state) if self._bound is None else self._bound.rates(time, state)
+        )
         if out is None:
             return derivatives
         out[:] = derivatives
@@ -87,8 +96,8 @@ class Rhs:
     def jacobian(self, t: float, x: Any) -> np.ndarray:
         """Compute df/dx in equation units.
 
-        Derivatives are exact, except by central differences for user functions without derivatives, in very large
-        models, and near singular configurations of closed loops.
+        Derivatives are exact, except by central differences for user functions without derivatives,
+        in very large models, and near singular configurations of closed loops.
 
         Parameters
         ----------
@@ -103,13 +112,18 @@ class Rhs:
             Rows of x' by columns of x.
         """
         time, state = require_number(t, "t"), self._checked_state(x)
-        program_arguments, context = self._program_arguments(time, state), self._loaded.new_context()
+        program_arguments, context = (
+            self._program_arguments(time, state),
+            self._loaded.new_context(),
+        )
         matrix = np.full((len(state), len(state)), np.nan)
         if rates_near_singular(self._evaluation.model, program_arguments) is None:
             matrix = analytic_jacobian(context.stiff_calls, program_arguments)
         unknown = ~np.isfinite(matrix).all(axis=0)
         if unknown.any():
-            matrix[:, unknown] = difference_jacobian(self._batch_rates, np.array([time]), state[None, :])[0][:, unknown]
+            matrix[:, unknown] = difference_jacobian(
+                self._batch_rates, np.array([time]), state[None, :]
+            )[0][:, unknown]
         return matrix
 
     @property
@@ -129,7 +143,8 @@ class Rhs:
     def _require_compiled(self, name: str) -> BoundRhsProtocol:
         if self._bound is None:
             raise ModelError(
-                f"f.{name.replace(' ', '_')}: the model runs in Python, so its rates have no {name} for programs in C; "
+                f"f.{name.replace(' ', '_')}: the model runs in Python, so its rates have "
+                f"no {name} for programs in C; "
                 "use compile(backend='c')",
                 self._loaded.name,
             )
@@ -145,24 +160,43 @@ class Rhs:
             state = np.array(None)
         if state.shape != self._shape or state.dtype != _FLOAT:
             names = ", ".join(self.state_names)
-            received = f"an array of shape {state.shape} and type {state.dtype}" if state.dtype != object else repr(x)
-            raise ModelError(f"x must be {self._shape[0]} numbers ({names}), not {received}", self._loaded.name)
+            received = (
+                f"an array of shape {state.shape} and type {state.dtype}"
+                if state.dtype != object
+                else repr(x)
+            )
+            raise ModelError(
+                f"x must be {self._shape[0]} numbers ({names}), not {received}", self._loaded.name
+            )
         return state
 
     def _check_out(self, out: Any) -> None:
         if out is None:
             return
-        is_matching = isinstance(out, np.ndarray) and out.shape == self._shape and out.dtype == _FLOAT
+        is_matching = (
+            isinstance(out, np.ndarray) and out.shape == self._shape and out.dtype == _FLOAT
+        )
         if not is_matching or not out.flags.writeable:
-            received = f"of shape {out.shape} and type {out.dtype}" if isinstance(out, np.ndarray) else repr(out)
+            received = (
+                f"of shape {out.shape} and type {out.dtype}"
+                if isinstance(out, np.ndarray)
+                else repr(out)
+            )
             received = "one that cannot be written to" if is_matching else received
-            raise ModelError(f"out must be an array of {self._shape[0]} floats, not {received}", self._loaded.name)
+            raise ModelError(
+                f"out must be an array of {self._shape[0]} floats, not {received}",
+                self._loaded.name,
+            )
 
     def _program_arguments(self, t: float, x: np.ndarray) -> At:
         """The state with all that programs are called with."""
         e = self._evaluation
-        if len(e.sampled_values):  # found afresh in every call, of which there may be several at once
-            e = RunEvaluation(self._loaded.new_context(), e.p, e.c, e.inputs, np.zeros_like(e.sampled_values))
+        if len(
+            e.sampled_values
+        ):  # found afresh in every call, of which there may be several at once
+            e = RunEvaluation(
+                self._loaded.new_context(), e.p, e.c, e.inputs, np.zeros_like(e.sampled_values)
+            )
         e.update_sampled_values(t, x, first=True, live=0)
         return e.program_arguments(t, x)
 
@@ -180,7 +214,9 @@ class Rhs:
 
     def _batch_rates(self, t: np.ndarray, x: np.ndarray) -> np.ndarray:
         if self._bound is None:
-            return np.array([self._rates(time, row) for time, row in zip(t.tolist(), x, strict=True)])
+            return np.array(
+                [self._rates(time, row) for time, row in zip(t.tolist(), x, strict=True)]
+            )
         return self._bound.batch_rates(t, x, afresh=True)
 
 
@@ -198,7 +234,11 @@ class CompiledRhs(Rhs):
         try:
             if self._bound.python_entry(t, x, derivatives):
                 return derivatives
-        except (BufferError, TypeError, ValueError):  # no number; no array; not contiguous; it cannot be written to
+        except (
+            BufferError,
+            TypeError,
+            ValueError,
+        ):  # no number; no array; not contiguous; it cannot be written to
             pass
         return super().__call__(t, x, out)
 
@@ -211,7 +251,9 @@ def make_rhs(
     """The rates of a model as a function of time and state."""
     p, signals = loaded.parameter_values(parameters), loaded.inputs(inputs)
     context, c = loaded.new_context(), loaded.constants(p)
-    evaluation = RunEvaluation(context, p, c, signals, np.zeros(len(loaded.interface.sampled_inputs)))
+    evaluation = RunEvaluation(
+        context, p, c, signals, np.zeros(len(loaded.interface.sampled_inputs))
+    )
     bound = loaded.model.bind_rhs(context.model, p, c, signals)
     if bound is None or bound.python_entry is None:
         return Rhs(evaluation, bound)

@@ -23,12 +23,18 @@ NOT_IN_PYTHON = (
 
 
 def rigid_problems(program: SimulationProgram, default_dae: bool) -> list[str]:
-    """Why a model cannot run with rigid wheels. `default_dae`: are constraints kept by the usual method?"""
+    """Why a model cannot run with rigid wheels. `default_dae`: are constraints kept by the usual
+    method?"""
     problems = []
     if program.loops is not None:
-        problems.append("rigid wheels in a model with closed loops or multipliers are not available; use a tyre")
+        problems.append(
+            "rigid wheels in a model with closed loops or multipliers are not available; use a tyre"
+        )
     elif not default_dae:
-        problems.append("dae= is for models with closed loops, in which rigid wheels are not available; use a tyre")
+        problems.append(
+            "dae= is for models with closed loops, in which rigid wheels are not available; "
+            "use a tyre"
+        )
     if program.stateful_routine_names:
         problems.append("user functions that remember cannot be used with rigid wheels")
     return problems
@@ -38,7 +44,9 @@ def check_rigid_run(loaded: LoadedModel, spec: RunSpec, default_dae: bool) -> No
     """Raises an error if a run with rigid wheels is not possible."""
     problems = rigid_problems(loaded.program, default_dae)
     if spec.method not in EXPLICIT:
-        problems.append(f"method={spec.method!r}: rigid wheels run with {' or '.join(map(repr, EXPLICIT))}")
+        problems.append(
+            f"method={spec.method!r}: rigid wheels run with {' or '.join(map(repr, EXPLICIT))}"
+        )
     if problems:
         raise ModelError(problems, loaded.name)
 
@@ -52,14 +60,21 @@ def make_rigid_run(
     saved: Checkpoint | None = None,
     monitor: Any = None,
 ) -> Any:
-    """A run with rigid wheels that has not begun, from the state y; `saved`: what it takes over from another.
+    """A run with rigid wheels that has not begun, from the state y; `saved`: what it takes over
+    from another.
     `monitor`: the event monitor of the kernel."""
 
     def add_wheel_event(label: str, t: float) -> None:
         event_log.events.append(Event(label, t))
 
     run: Any = e.model.new_run(
-        e.fill_spec(spec, y, wheels=[c.name for c in contacts], wheel_callback=add_wheel_event, events=monitor)
+        e.fill_spec(
+            spec,
+            y,
+            wheels=[c.name for c in contacts],
+            wheel_callback=add_wheel_event,
+            events=monitor,
+        )
     )
     if run is None:
         raise RunError(f"{e.context.loaded.name}: {NOT_IN_PYTHON}")

@@ -9,15 +9,20 @@ from bellcrank.model.loads.contact import INPUTS, OUTPUTS, RigidContact
 from bellcrank.program.program import SimulationProgram
 
 
-def rigid_wheel_layouts(contacts: Sequence[RigidContact], program: SimulationProgram) -> list[RigidWheel]:
-    """The rigid wheels of a model as generated code knows them; none in a model with closed loops."""
+def rigid_wheel_layouts(
+    contacts: Sequence[RigidContact], program: SimulationProgram
+) -> list[RigidWheel]:
+    """The rigid wheels of a model as generated code knows them; none in a model with closed
+    loops."""
     if program.loops is not None:
         return []
     inputs = [s.name for s in program.given_inputs]
     outputs = list(program.output_names)
     wheels = []
     for c in contacts:
-        input_index = tuple(inputs.index(name) if (name := f"{c.name}.{i}") in inputs else -1 for i in INPUTS)
+        input_index = tuple(
+            inputs.index(name) if (name := f"{c.name}.{i}") in inputs else -1 for i in INPUTS
+        )
         output_index = tuple(outputs.index(f"{c.name}.{o}") for o in OUTPUTS)
         data = c.name, c.radius, c.restitution, c.has_wheel_body, c.resistance
         wheels.append(RigidWheel(*data, input_index, output_index, c.terrain.near_function))  # type: ignore[arg-type]

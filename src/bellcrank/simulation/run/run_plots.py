@@ -1,4 +1,5 @@
-"""Plots of runs: one panel per unit, labels with units, several runs overlaid; pictures or an interactive page."""
+"""Plots of runs: one panel per unit, labels with units, several runs overlaid; pictures or an
+interactive page."""
 
 from __future__ import annotations
 
@@ -29,14 +30,18 @@ def plot_runs(
     title: str | None = None,
     names: Sequence[str] | None = None,
 ) -> Any:
-    """A matplotlib figure of the given channels (default: outputs, up to six curves), saved if a path is given.
+    """A matplotlib figure of the given channels (default: outputs, up to six curves), saved if a
+    path is given.
 
-    A path that ends in .html gets an interactive page. `against` names a channel for the horizontal axis; `names`
-    distinguish runs .
+    A path that ends in .html gets an interactive page. `against` names a channel for the horizontal
+    axis; `names` distinguish runs .
     """
     channels, against = resolve_channels(runs, channels, against)
     units = runs[0].units
-    groups = {units.get(names[0], ""): names for names in channels_by_unit((c, units.get(c, "")) for c in channels)}
+    groups = {
+        units.get(names[0], ""): names
+        for names in channels_by_unit((c, units.get(c, "")) for c in channels)
+    }
     run_names = list(names or (run.name for run in runs))
     if path is not None and Path(path).suffix.lower() == ".html":
         page = plot_page(runs, groups, against, title or runs[0].name, run_names)
@@ -45,7 +50,9 @@ def plot_runs(
     figure = _figure(runs, groups, against, title, run_names)
     if path is not None:
         if Path(path).suffix.lower() not in PICTURES:
-            raise RunError(f"cannot draw to {path}: known file extensions are .png, .svg, .pdf and .html")
+            raise RunError(
+                f"cannot draw to {path}: known file extensions are .png, .svg, .pdf and .html"
+            )
     return save_figure(figure, path)
 
 
@@ -64,7 +71,10 @@ def resolve_channels(
             match = find_name(name, ["t", *run], "channel")
             if match is None:
                 listed = ", ".join(run)
-                raise NoChannel(f"no channel '{name}' in {run.name}.{did_you_mean(name, run)} Channels: {listed}.")
+                raise NoChannel(
+                    f"no channel '{name}' in {run.name}.{did_you_mean(name, run)} Channels: "
+                    f"{listed}."
+                )
         result.append(match or name)
     return (result[:-1], result[-1]) if against else (result, None)
 
@@ -82,8 +92,13 @@ def _figure(
     for axis, (unit, names) in zip(axes, groups.items(), strict=True):
         for run, run_name in zip(runs, run_names, strict=True):
             for name in names:
-                label = fill(plot_text(", ".join([axis_label(run, name), run_name][: 1 + (len(runs) > 1)])), WRAP)
-                axis.plot(run[against] if against else run.time, run[name], label=label, linewidth=1.2)
+                label = fill(
+                    plot_text(", ".join([axis_label(run, name), run_name][: 1 + (len(runs) > 1)])),
+                    WRAP,
+                )
+                axis.plot(
+                    run[against] if against else run.time, run[name], label=label, linewidth=1.2
+                )
         single = fill(plot_text(axis_label(runs[0], names[0])), WRAP) if len(names) == 1 else ""
         unit = plot_text(typeset_unit(unit))
         axis.ticklabel_format(useOffset=False)

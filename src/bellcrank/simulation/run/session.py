@@ -2,10 +2,11 @@
 
 In:  a loaded model, what a run begins with (`InitialConditions`) and what it is asked to do (`RunSpec`).
 Out: `RunSession`.
-The kernel takes the steps and lets events act. Where SciPy takes them, steps begin anew after an event with an action.
+The kernel takes the steps and lets events act. Where SciPy takes them, steps begin anew after an
+event with an action.
 
-The rows of a run have the state before and the one after every event with an action, at the same time; all others are
-where they would be without.
+The rows of a run have the state before and the one after every event with an action, at the same
+time; all others are where they would be without.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ from bellcrank.simulation.backend.c_runs import WHEEL_MODES, CRun, RigidCRun
 from bellcrank.simulation.backend.c_steps import CompiledStepDriver, RigidStepDriver
 from bellcrank.simulation.backend.event_monitor import EventMonitor
 from bellcrank.simulation.run.adaptive import make_adaptive_run
-from bellcrank.simulation.run.argument_checks import require_finite, require_positive, resolve_run_spec
+from bellcrank.simulation.run.argument_checks import (
+    require_finite,
+    require_positive,
+    resolve_run_spec,
+)
 from bellcrank.simulation.run.checkpoint import (
     InitialConditions,
     complete_checkpoint,
@@ -68,7 +73,12 @@ from bellcrank.simulation.run.outcome import end_message
 from bellcrank.simulation.run.python_limits import not_in_python_message
 from bellcrank.simulation.run.rigid import check_rigid_run, make_rigid_run, warn_raised_wheels
 from bellcrank.simulation.run.signal_inputs import to_signal
-from bellcrank.simulation.run.single_steps import ACTION_FAILED, FEW, EventStepDriver, PythonStepDriver
+from bellcrank.simulation.run.single_steps import (
+    ACTION_FAILED,
+    FEW,
+    EventStepDriver,
+    PythonStepDriver,
+)
 from bellcrank.simulation.run.status import OF_CODE, RunStatus
 from bellcrank.simulation.run.stepping import PythonRun, PythonRunBase, RunEvaluation
 from bellcrank.simulation.run.tolerances import Tolerances, tolerances_at_start
@@ -80,9 +90,9 @@ BLOCK_SECONDS = 0.1  # between two looks at progress, events and the keyboard
 class RunSession:
     """A run, ready to begin. An event with an action may change spec, evaluation and parameters.
 
-    `initial`: what it begins with, `spec`: what it is asked to do, `evaluation`: the model with its values, `run`: what
-    takes the steps. `segments`: rows with the parameters that held for them. `steps`, once `start_stepping` was called:
-    the same run taken step by step.
+    `initial`: what it begins with, `spec`: what it is asked to do, `evaluation`: the model with its
+    values, `run`: what takes the steps. `segments`: rows with the parameters that held for them.
+    `steps`, once `start_stepping` was called: the same run taken step by step.
     """
 
     steps: CompiledStepDriver | PythonStepDriver
@@ -98,14 +108,22 @@ class RunSession:
         assemble: bool = True,
         ends: bool = True,
     ) -> None:
-        self.loaded, self.initial, self.spec, self.events, self.dae = loaded, initial, spec, events, dae
+        self.loaded, self.initial, self.spec, self.events, self.dae = (
+            loaded,
+            initial,
+            spec,
+            events,
+            dae,
+        )
         self._ends = ends  # has the run an end?
         self.event_log = EventLog(events.conditions)
         self.parameters = initial.parameters  # those that a user gave, and later what events set
         self.p = p = loaded.parameter_values(
             without_event_parameters(loaded, initial.parameters, events.parameter_keys)
         )
-        self.signals = loaded.inputs(initial.inputs, (spec.begin_time, spec.t_end) if ends else None)
+        self.signals = loaded.inputs(
+            initial.inputs, (spec.begin_time, spec.t_end) if ends else None
+        )
         self._contacts = loaded.analysis.mechanism.description.rigid_contacts
         if self._contacts:
             check_rigid_run(loaded, spec, dae.usual)
@@ -120,11 +138,18 @@ class RunSession:
         self._closure: tuple[Sequence[float], LoopConstraints | None] | None = None
         self._parts: list[np.ndarray] = []
         self.event_monitor: EventMonitor | None = None  # events that the kernel looks for
-        self.parameter_changes: list[tuple[int, list[float], list[float]]] = []  # rows before, parameters, constants
+        self.parameter_changes: list[
+            tuple[int, list[float], list[float]]
+        ] = []  # rows before, parameters, constants
         self._told_idle: set[str] = set()
         self.previous = initial.usable_checkpoint(loaded, p, dae)
         self.y = first_or_saved_state(
-            initial, loaded, self.loop_constraints(p) if assemble else None, p, self.signals, spec.begin_time
+            initial,
+            loaded,
+            self.loop_constraints(p) if assemble else None,
+            p,
+            self.signals,
+            spec.begin_time,
         )
         self.tolerances = tolerances_at_start(tolerances, loaded.interface, p, self.y, spec.method)
         self._create_run(np.zeros(len(loaded.interface.sampled_inputs)))
@@ -139,13 +164,16 @@ class RunSession:
             constraints = (
                 None
                 if loops is None
-                else make_loop_constraints(context.python_calls, p, self.signals, context.model, constants, spare)
+                else make_loop_constraints(
+                    context.python_calls, p, self.signals, context.model, constants, spare
+                )
             )
             self._closure = p, constraints
         return self._closure[1]
 
     def _create_run(self, sampled_values: np.ndarray) -> None:
-        """Makes what takes the steps; the state is brought onto the branch of a singular configuration."""
+        """Makes what takes the steps; the state is brought onto the branch of a singular
+        configuration."""
         loaded, spec, saved, closing = self.loaded, self.spec, self.previous, None
         t, closure = spec.begin_time, self.loop_constraints(self.p)
         if closure is not None:
@@ -157,24 +185,35 @@ class RunSession:
             start = None
             if weights is None and onto_branch and closure.compiled is not None:
                 *weight_pair, start = get_arrays(
-                    "begun", partial(initial_projection, closure.compiled, t, self.y), numbers, self.y
+                    "begun",
+                    partial(initial_projection, closure.compiled, t, self.y),
+                    numbers,
+                    self.y,
                 )
                 weights = weight_pair[0], weight_pair[1]
             elif weights is None:
-                compute_weights = partial(projection_weights, closure, self.context.python_calls, t, self.y, self.p, w)
+                compute_weights = partial(
+                    projection_weights, closure, self.context.python_calls, t, self.y, self.p, w
+                )
                 weights = get_arrays("weights", compute_weights, numbers, self.y)
             closing = self._loop_projection(closure, sampled_values, weights)
             if onto_branch:
                 if start is None:
-                    project_start = partial(project_onto_branch, closing, closure.compiled, t, self.y)
+                    project_start = partial(
+                        project_onto_branch, closing, closure.compiled, t, self.y
+                    )
                     (start,) = get_arrays("branch", project_start, numbers, self.y, *weights)
                 report_branch(self.y, start, loaded.interface)
                 self.y = start
-        e = RunEvaluation(self.context, self.p, loaded.constants(self.p), self.signals, sampled_values, closing)
+        e = RunEvaluation(
+            self.context, self.p, loaded.constants(self.p), self.signals, sampled_values, closing
+        )
         monitor = self._make_event_monitor(e) if self.event_log.conditions else None
         self.run: Any
         if self._contacts:
-            self.run = make_rigid_run(self._contacts, spec, e, self.y, self.event_log, saved, monitor)
+            self.run = make_rigid_run(
+                self._contacts, spec, e, self.y, self.event_log, saved, monitor
+            )
         elif not self.dae.usual:
             e, self.run = make_dae_run(spec, e, self.y, self.dae, saved, monitor)
         else:
@@ -211,11 +250,15 @@ class RunSession:
             self.previous is not None,
             end_time,
         )
-        self.event_monitor, self.parameter_changes = EventMonitor(data, e.n_states, len(model.memory), modes), []
+        self.event_monitor, self.parameter_changes = (
+            EventMonitor(data, e.n_states, len(model.memory), modes),
+            [],
+        )
         return self.event_monitor
 
     def _project_state(self, event: int, y: np.ndarray) -> np.ndarray:
-        """A state on the constraints after an event has set some of it, or (-1) before events act."""
+        """A state on the constraints after an event has set some of it, or (-1) before events
+        act."""
         formula, monitor = self.events.formulas[event] if event >= 0 else None, self.event_monitor
         assert monitor is not None
         p = self.parameter_changes[-1][1] if self.parameter_changes else self.p
@@ -229,7 +272,9 @@ class RunSession:
         changed_values = {k: v for k, v in new.items() if v != values[k]}
         values.update(changed_values)
         self.parameters = loaded.interface.changed_parameters(self.parameters, changed_values)
-        p = loaded.parameter_values(without_event_parameters(loaded, self.parameters, self.events.parameter_keys))
+        p = loaded.parameter_values(
+            without_event_parameters(loaded, self.parameters, self.events.parameter_keys)
+        )
         c = loaded.constants(p)
         run.set_parameters(p, c)
         assert self.event_monitor is not None
@@ -243,7 +288,9 @@ class RunSession:
             self.loaded, self.events, self.event_monitor, self.event_log, float(run.time)
         )
         self._warn_idle_events()
-        if hasattr(run, "take_raised_wheels"):  # what wheels do at the time of an event follows from it
+        if hasattr(
+            run, "take_raised_wheels"
+        ):  # what wheels do at the time of an event follows from it
             names = {x.name for x in self.events.formulas}
             self.event_log.events.sort(key=lambda e: (e.time, e.name not in names))
             warn_raised_wheels(run)
@@ -262,11 +309,17 @@ class RunSession:
 
     def set_parameters(self, p: list[float], c: list[float]) -> None:
         """Takes parameters that events have set in the run."""
-        self.p, self.evaluation, closure = p, replace(self.evaluation, p=p, c=c), self.loop_constraints(p)
+        self.p, self.evaluation, closure = (
+            p,
+            replace(self.evaluation, p=p, c=c),
+            self.loop_constraints(p),
+        )
         kernel_run = getattr(self.run, "kernel_run", self.run)
         if closure is not None and hasattr(kernel_run, "weight_roots"):
             root_q, root_u = kernel_run.weight_roots
-            closing = self._loop_projection(closure, self.evaluation.sampled_values, (root_q**2, root_u**2))
+            closing = self._loop_projection(
+                closure, self.evaluation.sampled_values, (root_q**2, root_u**2)
+            )
             self.evaluation = replace(self.evaluation, loop_projection=closing)
 
     def _loop_projection(
@@ -276,7 +329,15 @@ class RunSession:
 
         def make_projector() -> LoopProjector:
             return make_loop_projector(
-                closure, self.context.python_calls, y, p, self.signals, sampled_values, staged, t, weights
+                closure,
+                self.context.python_calls,
+                y,
+                p,
+                self.signals,
+                sampled_values,
+                staged,
+                t,
+                weights,
             )
 
         return RunLoopProjection(weights, staged, make_projector)
@@ -306,17 +367,22 @@ class RunSession:
                 )
             self.event_log.add_passages(self.run.singular_passages)
             self.singular_passages += self.run.singular_passages
-            merge_statistics(self.statistics, self.run.reported_settings if self.spec.method in ADAPTIVE else {})
+            merge_statistics(
+                self.statistics, self.run.reported_settings if self.spec.method in ADAPTIVE else {}
+            )
             if not self._restart_after_event():
                 return self._all_rows()
 
     def _advance(self, progress: Progress | None) -> np.ndarray:
-        """Takes all steps, or as many as can be taken; the rows of every n-th step and of the last. After an interrupt
-        from the keyboard rows are those of the blocks of steps that were finished."""
+        """Takes all steps, or as many as can be taken; the rows of every n-th step and of the last.
+        After an interrupt from the keyboard rows are those of the blocks of steps that were
+        finished."""
         run, spec, samples = self.run, self.spec, SampleBuffer()
         adaptive = spec.method in ADAPTIVE
         total, every = (len(run.times) - 1, 1) if adaptive else (spec.n_steps, spec.output_every)
-        begin_fraction = (spec.begin_time - spec.t_start) / (spec.t_end - spec.t_start) if adaptive else 0.0
+        begin_fraction = (
+            (spec.begin_time - spec.t_start) / (spec.t_end - spec.t_start) if adaptive else 0.0
+        )
         try:
             if self.previous is not None:
                 run.advance(run.steps_done)  # takes the start
@@ -325,7 +391,9 @@ class RunSession:
                 steps_before, start = run.steps_done, time.perf_counter()
                 rows = run.advance(min(steps_before + block, total))
                 seconds = time.perf_counter() - start
-                block = max(1, min(int(block * min(BLOCK_SECONDS / max(seconds, 1e-6), 8.0)), 10_000_000))
+                block = max(
+                    1, min(int(block * min(BLOCK_SECONDS / max(seconds, 1e-6), 8.0)), 10_000_000)
+                )
                 first = False
                 samples.append(rows, (total - steps_before) // every + 4)
                 if self.event_monitor is not None and self.process_events():
@@ -344,7 +412,12 @@ class RunSession:
     def _restart_after_event(self) -> bool:
         """Has an event ended steps of SciPy that are to begin anew? They are ready then."""
         rows, e = getattr(self.run, "acted", None), self.evaluation
-        if rows is None or self.problem or self.event_log.stop_event is not None or rows[-1, 0] >= self.spec.t_end:
+        if (
+            rows is None
+            or self.problem
+            or self.event_log.stop_event is not None
+            or rows[-1, 0] >= self.spec.t_end
+        ):
             return False
         weights = None if self.parameter_changes else e.weights
         self.previous = replace(self.run.save(), integrator_state=None, weights=weights)
@@ -355,11 +428,17 @@ class RunSession:
         return True
 
     def checkpoint_function(self, rows: np.ndarray) -> Callable[[], Checkpoint] | None:
-        """What a run that continues this one is given, to be asked when there is one; None if this one broke down."""
+        """What a run that continues this one is given, to be asked when there is one; None if this
+        one broke down."""
         if self.run.status != FINISHED or not len(rows) or self.problem:
             return None
-        if self.parameters is not self.initial.parameters or self.tolerances is not self.initial.tolerances:
-            self.initial = self.initial._replace(parameters=self.parameters, tolerances=self.tolerances)
+        if (
+            self.parameters is not self.initial.parameters
+            or self.tolerances is not self.initial.tolerances
+        ):
+            self.initial = self.initial._replace(
+                parameters=self.parameters, tolerances=self.tolerances
+            )
         row, e, run = rows[-1].copy(), self.evaluation, self.run
 
         def make_checkpoint() -> Checkpoint:
@@ -367,7 +446,9 @@ class RunSession:
             if spec.method in METHODS and not self.within:
                 raster_end = spec.t_start + spec.n_steps * spec.step
                 on_raster = abs(spec.t_end - raster_end) <= STEPS.gap * spec.step
-                next_spec = replace(spec, first_step=spec.n_steps, mid_step_time=None if on_raster else spec.t_end)
+                next_spec = replace(
+                    spec, first_step=spec.n_steps, mid_step_time=None if on_raster else spec.t_end
+                )
             else:
                 next_spec = continue_spec_at(spec, float(row[0]))
             saved = replace(saved, integrator_state=None) if self.within else saved
@@ -375,7 +456,9 @@ class RunSession:
 
         if not isinstance(run, PythonRunBase):
             return make_checkpoint
-        checkpoint = make_checkpoint()  # what Python drives shares its state with what is evaluated later
+        checkpoint = (
+            make_checkpoint()
+        )  # what Python drives shares its state with what is evaluated later
         return lambda: checkpoint
 
     def end_message(self) -> str:
@@ -399,7 +482,11 @@ class RunSession:
     def _all_rows(self) -> np.ndarray:
         """All rows."""
         self._merge_last_segment()
-        return np.vstack([x.rows for x in self.segments]) if len(self.segments) > 1 else self.segments[0].rows
+        return (
+            np.vstack([x.rows for x in self.segments])
+            if len(self.segments) > 1
+            else self.segments[0].rows
+        )
 
     def _warn_idle_events(self) -> None:
         """Reports once every event whose action changes nothing."""
@@ -416,7 +503,11 @@ class RunSession:
         if isinstance(self.steps, EventStepDriver):
             return float(self.steps.row[0])
         spec, steps_done = self.spec, self.steps.steps_done
-        return spec.begin_time if steps_done == spec.first_step else spec.t_start + steps_done * spec.step
+        return (
+            spec.begin_time
+            if steps_done == spec.first_step
+            else spec.t_start + steps_done * spec.step
+        )
 
     def failure_message(self, at_start: bool = False) -> str:
         """Why the last step failed, which is not counted, or the state at the start of the next."""
@@ -432,41 +523,66 @@ class RunSession:
             return RunStatus.ACTION_FAILED
         if code:
             return OF_CODE[code]
-        return RunStatus.STOPPED_BY_EVENT if self.event_log.stop_event is not None else RunStatus.RUNNING
+        return (
+            RunStatus.STOPPED_BY_EVENT
+            if self.event_log.stop_event is not None
+            else RunStatus.RUNNING
+        )
 
     def save(self, signals: Mapping[str, Signal]) -> Checkpoint:
         """All that the steps to come follow from, with what is given for the inputs at present."""
         e, spec, row, n = self.evaluation, self.spec, self.steps.row.copy(), self.steps.steps_done
-        next_spec = spec if n == spec.first_step else fast_replace(spec, first_step=n, mid_step_time=None)
+        next_spec = (
+            spec if n == spec.first_step else fast_replace(spec, first_step=n, mid_step_time=None)
+        )
         saved = self.run.save()
         if isinstance(self.steps, EventStepDriver):
             saved = replace(saved, events=self.steps.save())
             if self.event_log.stop_event is not None:
-                next_spec, saved = continue_spec_at(spec, float(row[0])), replace(saved, integrator_state=None)
-        return complete_checkpoint(saved, e, next_spec, self.initial.dae, row, self.initial._replace(inputs=signals))
+                next_spec, saved = (
+                    continue_spec_at(spec, float(row[0])),
+                    replace(saved, integrator_state=None),
+                )
+        return complete_checkpoint(
+            saved, e, next_spec, self.initial.dae, row, self.initial._replace(inputs=signals)
+        )
 
     def restore(self, checkpoint: Checkpoint) -> bool:
-        """Goes back to what was reached with the same parameters and inputs, if this can be done at once."""
+        """Goes back to what was reached with the same parameters and inputs, if this can be done at
+        once."""
         spec, saved_spec = self.spec, checkpoint.spec
         is_resumable = (
-            spec.mid_step_time is None and saved_spec.mid_step_time is None and checkpoint.integrator_state is not None
+            spec.mid_step_time is None
+            and saved_spec.mid_step_time is None
+            and checkpoint.integrator_state is not None
         )
-        if type(self.steps) is not CompiledStepDriver or not is_resumable or checkpoint.p != tuple(self.evaluation.p):
+        if (
+            type(self.steps) is not CompiledStepDriver
+            or not is_resumable
+            or checkpoint.p != tuple(self.evaluation.p)
+        ):
             return False
-        if (spec.step, spec.method, spec.t_start) != (saved_spec.step, saved_spec.method, saved_spec.t_start):
+        if (spec.step, spec.method, spec.t_start) != (
+            saved_spec.step,
+            saved_spec.method,
+            saved_spec.t_start,
+        ):
             return False
         weights = self.evaluation.weights
         if weights is not None and not _same_weights(weights, checkpoint.weights):
             return False
         self.run.restore(checkpoint)
-        for routine, array in zip(self.evaluation.context.memories, checkpoint.user_memories, strict=True):
+        for routine, array in zip(
+            self.evaluation.context.memories, checkpoint.user_memories, strict=True
+        ):
             routine.array[:] = array
         self.steps.job.status = 0
         self.steps.set_row(checkpoint.row, saved_spec.first_step)
         return True
 
     def reinitialize(self, initial: InitialConditions) -> bool:
-        """Begins again with other initial conditions and the inputs that it has, if it can do so as it is."""
+        """Begins again with other initial conditions and the inputs that it has, if it can do so as
+        it is."""
         loaded, steps = self.loaded, self.steps
         if (
             type(steps) is not CompiledStepDriver
@@ -477,7 +593,9 @@ class RunSession:
             return False
         p = loaded.parameter_values(initial.parameters)
         c, inputs = loaded.constants(p), list(self.evaluation.inputs)
-        y = np.concatenate(resolve_initial_state(loaded, initial.initial, None, p, inputs, self.spec.begin_time))
+        y = np.concatenate(
+            resolve_initial_state(loaded, initial.initial, None, p, inputs, self.spec.begin_time)
+        )
         steps.run.reinitialize(y, p, c)
         self.initial = initial._replace(inputs=self.initial.inputs)
         self.evaluation = replace(self.evaluation, p=p, c=c)
@@ -489,9 +607,13 @@ def _same_weights(a: Weights | None, b: Weights | None) -> bool:
 
 
 def start_stepping(
-    loaded: LoadedModel, initial: InitialConditions, step: float | None = None, method: str | None = None
+    loaded: LoadedModel,
+    initial: InitialConditions,
+    step: float | None = None,
+    method: str | None = None,
 ) -> RunSession:
-    """A run without an end that has taken its start and is taken step by step. Raises what is wrong with it."""
+    """A run without an end that has taken its start and is taken step by step. Raises what is wrong
+    with it."""
     spec = _stepping_spec(initial, loaded, step, method)
     loaded.inputs(initial.inputs, (spec.begin_time, spec.begin_time))  # raises what is wrong
     initial = initial._replace(inputs=signals_by_input(loaded.interface, initial.inputs))
@@ -500,7 +622,9 @@ def start_stepping(
     session = RunSession(loaded, initial, spec, events, initial.dae, initial.tolerances, ends=False)
     run = session.run
     if session.event_monitor is not None:
-        session.steps = EventStepDriver(session, None if initial.previous is None else initial.previous.events)
+        session.steps = EventStepDriver(
+            session, None if initial.previous is None else initial.previous.events
+        )
     else:
         kind = (
             RigidStepDriver
@@ -510,7 +634,11 @@ def start_stepping(
             else PythonStepDriver
         )
         session.steps = kind(run)
-    if session.previous is not None and session.previous.integrator_state is not None and session.row is not None:
+    if (
+        session.previous is not None
+        and session.previous.integrator_state is not None
+        and session.row is not None
+    ):
         session.steps.set_row(session.row, spec.first_step)
     elif session.steps.take_steps(0):
         raise RunError(session.failure_message(at_start=True))
@@ -523,20 +651,30 @@ def signals_by_input(interface: Interface, inputs: Mapping[str, Any] | None) -> 
     return {x.name: to_signal(listed[x.key], x.name) for x in interface.signals if x.key in listed}
 
 
-def _stepping_spec(initial: InitialConditions, loaded: LoadedModel, step: float | None, method: str | None) -> RunSpec:
+def _stepping_spec(
+    initial: InitialConditions, loaded: LoadedModel, step: float | None, method: str | None
+) -> RunSpec:
     """Step and method, as those of a run."""
     r = initial.previous
     if step is None:
-        step = resolve_run_spec(loaded.interface, None, None, method, 1).step if r is None else r.spec.step
+        step = (
+            resolve_run_spec(loaded.interface, None, None, method, 1).step
+            if r is None
+            else r.spec.step
+        )
     begin_time = (
         float(r.row[0])
         if r is not None
         else require_finite(0.0 if initial.t_start is None else initial.t_start, "t_start")
     )
-    spec = initial.make_spec(loaded, begin_time + FEW * require_positive(step, "step"), step, method, 1)
+    spec = initial.make_spec(
+        loaded, begin_time + FEW * require_positive(step, "step"), step, method, 1
+    )
     if spec.method in ADAPTIVE:
         raise ModelError(
-            f"method={spec.method!r} adapts its steps; a stepper takes method {join_alternatives()}", loaded.name
+            f"method={spec.method!r} adapts its steps; a stepper takes method "
+            f"{join_alternatives()}",
+            loaded.name,
         )
     return spec
 
@@ -549,7 +687,8 @@ def _extend_to_breaks(spec: RunSpec, breaks: Sequence[float]) -> RunSpec:
 
 
 class UserFunctionSnapshot:
-    """What routines in Python remember: marked before a step, put back for a look, or for good; as in events.h."""
+    """What routines in Python remember: marked before a step, put back for a look, or for good; as
+    in events.h."""
 
     def __init__(self, arrays: Sequence[np.ndarray]) -> None:
         self._arrays = arrays
@@ -561,7 +700,9 @@ class UserFunctionSnapshot:
             self._marked = [a.copy() for a in self._arrays]
         elif action == rewind:
             self._later = [a.copy() for a in self._arrays]
-        for array, values in zip(self._arrays, self._later if action == replay else self._marked, strict=True):
+        for array, values in zip(
+            self._arrays, self._later if action == replay else self._marked, strict=True
+        ):
             if action in (rewind, replay, undo):
                 array[:] = values
 

@@ -1,4 +1,5 @@
-"""Inputs of a run: what a user gives for each as a signal, and signals as inputs of a program, in equation units."""
+"""Inputs of a run: what a user gives for each as a signal, and signals as inputs of a program, in
+equation units."""
 
 from __future__ import annotations
 
@@ -37,17 +38,28 @@ def to_signal(source: Any, name: str) -> Signal:
         pair = source if source.shape[0] == 2 else source.T
         return sampled(pair[0], pair[1], name)
     kinds = "/".join(kind for kind in SIGNAL_KINDS if kind != "constant")
-    description = f"an array of shape {source.shape}" if isinstance(source, np.ndarray) else display_text(source)
+    description = (
+        f"an array of shape {source.shape}"
+        if isinstance(source, np.ndarray)
+        else display_text(source)
+    )
     raise RunError(
-        f"input '{name}' is {description}; give a number, a function of time, bc.{kinds}, a table, or (times, values)"
+        f"input '{name}' is {description}; give a number, a function of time, bc.{kinds}, a "
+        f"table, or (times, values)"
     )
 
 
 def _signal_from_table(table: Table, name: str) -> Signal:
     if len(table.axes) != 1:
-        raise RunError(f"input '{name}' is a table of {len(table.axes)} arguments; time is the only one")
+        raise RunError(
+            f"input '{name}' is a table of {len(table.axes)} arguments; time is the only one"
+        )
     slope = table.partial(0, ()).function if table.differentiable else None  # type: ignore[attr-defined]
-    curve = slope.partial(0, ()).function if slope is not None and slope.differentiable and table.order > 1 else None
+    curve = (
+        slope.partial(0, ()).function
+        if slope is not None and slope.differentiable and table.order > 1
+        else None
+    )
     second = curve.value if curve is not None else None
     if table.derivative != (0,):
         return Signal("function", table.value, slope.value if slope else None, second=second)
@@ -56,31 +68,55 @@ def _signal_from_table(table: Table, name: str) -> Signal:
         np.ascontiguousarray(spline_coefficients(table)),
     )
     bends = slope_discontinuities(points, segments[:, 1]) if table.order == 1 else ()
-    return Signal("pieces", table.value, slope.value if slope else None, bends, (), points, segments, second=second)
+    return Signal(
+        "pieces",
+        table.value,
+        slope.value if slope else None,
+        bends,
+        (),
+        points,
+        segments,
+        second=second,
+    )
 
 
 def to_program_input(signal: Signal, name: str, factor: float, times: int) -> ProgramInput:
-    """The signal, differentiated as often as asked for, as an input of a program; `factor` leads to equation units."""
+    """The signal, differentiated as often as asked for, as an input of a program; `factor` leads to
+    equation units."""
     source = (signal.value, signal.rate, signal.second)[times]
     if source is None:
         missing = "its rate" if times == 1 else "the rate of its rate"
-        raise ModelError(f"input '{name}' must be differentiable here: {missing} is used; a {signal.name} has none")
+        raise ModelError(
+            f"input '{name}' must be differentiable here: {missing} is used; a "
+            f"{signal.name} has none"
+        )
 
     def value(t: float) -> float:
         try:
             x = float(source(t))
         except (TypeError, ValueError, ArithmeticError) as error:
-            raise RunError(f"input '{name}' fails at t = {t:g} s: {type(error).__name__}: {error}") from error
+            raise RunError(
+                f"input '{name}' fails at t = {t:g} s: {type(error).__name__}: {error}"
+            ) from error
         if not math.isfinite(x):
             raise RunError(f"input '{name}' is {x} at t = {t:g} s, not a finite number")
         return x * factor
 
-    return ProgramInput(value, signal.name, signal.numbers, signal.points, signal.pieces, times, factor, signal.breaks)
+    return ProgramInput(
+        value,
+        signal.name,
+        signal.numbers,
+        signal.points,
+        signal.pieces,
+        times,
+        factor,
+        signal.breaks,
+    )
 
 
 def extend_to_span(signal: Signal, name: str, span: tuple[float, float]) -> Signal:
-    """The signal, which must be known for the whole run. One that ends at most a sample before the run holds its last
-    value; a table is extrapolated by its end slopes. Both give a warning."""
+    """The signal, which must be known for the whole run. One that ends at most a sample before the
+    run holds its last value; a table is extrapolated by its end slopes. Both give a warning."""
     (t_start, t_end), (first, last) = span, signal.covers
     run = f"the run goes from {t_start:g} to {t_end:g} s"
     if math.isinf(last) and signal.points is not None:
@@ -94,7 +130,12 @@ def extend_to_span(signal: Signal, name: str, span: tuple[float, float]) -> Sign
         if first <= t_start and signal.made is not None:
             x, y = signal.made[1][:2]
             if t_end - x[-1] <= (x[-1] - x[-2]) * (1 + INPUTS.known):
-                issue_warning(f"input '{name}' ends at t = {x[-1]:g} s, {run}: its last value, {y[-1]:g}, is held")
+                issue_warning(
+                    f"input '{name}' ends at t = {x[-1]:g} s, {run}: its last value, "
+                    f"{y[-1]:g}, is held"
+                )
                 return sampled([*x, t_end], [*y, y[-1]], name)
-        raise RunError(f"input '{name}' covers t = {signal.points[0]:g} to {signal.points[-1]:g} s, but {run}")
+        raise RunError(
+            f"input '{name}' covers t = {signal.points[0]:g} to {signal.points[-1]:g} s, but {run}"
+        )
     return signal

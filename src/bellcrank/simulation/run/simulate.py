@@ -62,13 +62,16 @@ def simulate(
     t_start: float | None = None,
     start: Run | None = None,
 ) -> Run:
-    """Integrates over a span of time; arguments as of `Simulation.simulate`. All that changes is in its own context."""
+    """Integrates over a span of time; arguments as of `Simulation.simulate`. All that changes is in
+    its own context."""
     require_callback(progress, "progress", "the share done")
     conditions = initial_conditions(loaded, start, t_start, initial, parameters, inputs)
     dae = conditions.dae if dae is None else to_dae(dae)
     spec = conditions.make_spec(loaded, t_end, step, method, output_every)
     check_result_memory(spec, 1 + len(loaded.interface.channels))
-    tolerances = resolve_tolerances(loaded.interface, spec.method, rtol, atol, conditions.tolerances)
+    tolerances = resolve_tolerances(
+        loaded.interface, spec.method, rtol, atol, conditions.tolerances
+    )
     event_specs = make_event_specs(loaded.interface, events, stop, conditions.parameters)
     session = RunSession(loaded, conditions, spec, event_specs, dae, tolerances, assemble)
     began = time.perf_counter()
@@ -88,20 +91,32 @@ def simulate(
         settings["dae"] = dae.method
     if session.interrupted:
         raise _interrupt_error(loaded, rows, session.event_log, settings)
-    make_checkpoint, kernel_run, watch = session.checkpoint_function(rows), session.run, session.event_log
+    make_checkpoint, kernel_run, watch = (
+        session.checkpoint_function(rows),
+        session.run,
+        session.event_log,
+    )
     mechanism, status = loaded.analysis.mechanism, OF_CODE[session.run.status]
     n_q = len(loaded.program.coordinates)
-    locks = find_gimbal_locks(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
+    locks = (
+        find_gimbal_locks(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q])
+        if rows.shape[1] > n_q
+        else []
+    )
     watch.add_events(Event(x.text, x.time) for x in locks)
     end_message = session.end_message()
     too_large = (
         ""
         if mechanism.description.rigid_contacts
-        else step_size_message(spec, session.evaluation, session.segments[-1].rows, kernel_run.status == FINISHED)
+        else step_size_message(
+            spec, session.evaluation, session.segments[-1].rows, kernel_run.status == FINISHED
+        )
     )
     if too_large and kernel_run.status == NOT_FINITE:
         end_message = end_message.replace("try a smaller step", too_large)
-    elif too_large and kernel_run.status == NOT_CLOSED:  # the loop is what gives way first, not what is wrong
+    elif (
+        too_large and kernel_run.status == NOT_CLOSED
+    ):  # the loop is what gives way first, not what is wrong
         end_message = f"stopped at t = {kernel_run.time:g} s: {too_large}. So {kernel_run.problem}"
     settings |= session.statistics
     if watch.stop_event is not None:
@@ -112,13 +127,23 @@ def simulate(
     run._find_checkpoint = make_checkpoint
     run.notes = range_messages(mechanism.description.ranges, loaded.interface, rows)
     run.notes += stiff_fallback_message(spec.method, settings, session.singular_passages)
-    run.notes += loose_atol_messages(session.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
+    run.notes += (
+        loose_atol_messages(session.tolerances, loaded.interface, rows)
+        if spec.method in ADAPTIVE
+        else []
+    )
     run.find_residuals = residual_function(loaded, session.segments)
     run._find_motion = partial(deferred_motion, loaded, session.segments, session.parameters)
     messages = [too_large] if too_large and kernel_run.status == FINISHED else []
     messages += stiffness_message(spec.method, settings) + watch.never_triggered_messages()
-    messages += sampling_messages(loaded, spec) + lost_parameter_messages(start, event_specs, parameters)
-    messages += zero_crossing_messages(session.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
+    messages += sampling_messages(loaded, spec) + lost_parameter_messages(
+        start, event_specs, parameters
+    )
+    messages += (
+        zero_crossing_messages(session.tolerances, loaded.interface, rows)
+        if spec.method in ADAPTIVE
+        else []
+    )
     check_messages = post_run_checks(loaded, session.segments, rows, locks, messages)
     for message in (*nonfinite_output_messages(run, rows, loaded.interface), *check_messages):
         issue_warning(message)
@@ -126,7 +151,9 @@ def simulate(
 
 
 def deferred_motion(
-    loaded: LoadedModel, segments: Sequence[RunSegment], parameters: Mapping[str, float | str] | None
+    loaded: LoadedModel,
+    segments: Sequence[RunSegment],
+    parameters: Mapping[str, float | str] | None,
 ) -> RecordedMotion:
     """Where bodies were; imported when it is asked for."""
     from bellcrank.simulation.run.body_poses import recorded_motion
@@ -141,4 +168,6 @@ def _interrupt_error(
     if not len(rows):
         return KeyboardInterrupt()
     message = f"interrupted at t = {rows[-1, 0]:.6g} s"
-    return Interrupted(make_run(loaded.interface, rows, message, RunStatus.INTERRUPTED, watch, settings))
+    return Interrupted(
+        make_run(loaded.interface, rows, message, RunStatus.INTERRUPTED, watch, settings)
+    )

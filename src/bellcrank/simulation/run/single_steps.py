@@ -1,5 +1,5 @@
-"""Steps one by one: those that Python takes, and those of a model that has events. An event is located within its step
-and acts there, as in a run.
+"""Steps one by one: those that Python takes, and those of a model that has events. An event is
+located within its step and acts there, as in a run.
 
 What was set since the last step may bring events about, too: they act when the next step begins.
 """

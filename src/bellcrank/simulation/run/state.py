@@ -14,7 +14,8 @@ from bellcrank.mechanics.interface.interface import Interface
 
 
 class State(tuple[np.ndarray, np.ndarray]):
-    """A state of a model in equation units (rad, consistent units), as `Simulation.assemble` returns it.
+    """A state of a model in equation units (rad, consistent units), as `Simulation.assemble`
+    returns it.
 
     A state is accepted wherever (q, u) is, and as x by the function of `Simulation.rhs`.
 
@@ -47,7 +48,9 @@ class State(tuple[np.ndarray, np.ndarray]):
     def from_arrays(cls, interface: Interface, q: np.ndarray, u: np.ndarray) -> State:
         """The state of a model."""
         system = unit_system(interface.units)
-        return cls(q, u, {x.name: system.equation_unit(x.unit.dimension).text for x in interface.states})
+        return cls(
+            q, u, {x.name: system.equation_unit(x.unit.dimension).text for x in interface.states}
+        )
 
     @property
     def q(self) -> np.ndarray:
@@ -83,7 +86,9 @@ class State(tuple[np.ndarray, np.ndarray]):
         names = self.keys()
         match = find_name(key, names, "state")
         if match is None:
-            raise NoChannel(f"no state '{key}'.{did_you_mean(key, names)} States: {', '.join(names)}")
+            raise NoChannel(
+                f"no state '{key}'.{did_you_mean(key, names)} States: {', '.join(names)}"
+            )
         return float(np.asarray(self)[names.index(match)])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -96,4 +101,6 @@ class State(tuple[np.ndarray, np.ndarray]):
 
     def __repr__(self) -> str:
         listed = zip(self.units.items(), np.asarray(self), strict=True)
-        return f"State({', '.join(f'{name} = {x:.6g} {unit}'.rstrip() for (name, unit), x in listed)})"
+        return (
+            f"State({', '.join(f'{name} = {x:.6g} {unit}'.rstrip() for (name, unit), x in listed)})"
+        )

@@ -1,5 +1,5 @@
-"""Derivatives of state derivatives by states: those that a program knows, and by differences, of many states at
-once."""
+"""Derivatives of state derivatives by states: those that a program knows, and by differences, of
+many states at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from bellcrank.core.numeric.run_spec import At
 from bellcrank.simulation.backend.protocol import ProgramCalls
 from bellcrank.simulation.run.stepping import NO_VALUE
 
-AllRates = Callable[[np.ndarray, np.ndarray], np.ndarray]  # rates of states, one row each, at a time each
+AllRates = Callable[
+    [np.ndarray, np.ndarray], np.ndarray
+]  # rates of states, one row each, at a time each
 PUSH = 1e-6  # of a state, against its size or 1
 
 
@@ -27,8 +29,8 @@ def difference_jacobian(
 ) -> np.ndarray:
     """Return d(rates)/d(state) by finite differences, a matrix for each time and row of states.
 
-    Differences are central with `is_central`, else forward at half the cost. `state_indices`: the states that are
-    perturbed, default all; columns of the others are zero.
+    Differences are central with `is_central`, else forward at half the cost. `state_indices`: the
+    states that are perturbed, default all; columns of the others are zero.
     """
     count, n = y.shape
     columns = _all_indices(n) if state_indices is None else state_indices
@@ -47,7 +49,8 @@ def difference_jacobian(
 
 
 def analytic_jacobian(model: ProgramCalls, program_arguments: At) -> np.ndarray:
-    """d(rates)/d(state) by a program with derivatives; columns that it does not know are not a number."""
+    """d(rates)/d(state) by a program with derivatives; columns that it does not know are not a
+    number."""
     program = model.program
     n = len(program.coordinates) + len(program.speeds)
     try:
@@ -60,7 +63,8 @@ def analytic_jacobian(model: ProgramCalls, program_arguments: At) -> np.ndarray:
 def scatter_jacobian(
     values: Sequence[float], entries: Sequence[tuple[int, int]], columns: Sequence[int], n: int
 ) -> np.ndarray:
-    """Derivatives of n rates by n states: values at their places, zero elsewhere in known columns, NaN in others."""
+    """Derivatives of n rates by n states: values at their places, zero elsewhere in known columns,
+    NaN in others."""
     matrix = np.full((n, n), math.nan)
     matrix[:, list(columns)] = 0.0
     if len(entries):

@@ -1,9 +1,10 @@
-"""Is the step of a run too large for its method? Eigenvalues of the linear equations report, a small push verifies it.
+"""Is the step of a run too large for its method? Eigenvalues of the linear equations report, a
+small push verifies it.
 
-A mode with eigenvalue s grows by |exp(h s)| in a step; a method makes it grow by |R(h s)|. Where the method lets
-errors grow that the motion does not, its step is too large. Motions that grow by themselves (falling, tipping over)
-are followed as they are and raise no alarm. Hairer & Wanner (1996), Solving Ordinary Differential Equations II,
-section IV.2.
+A mode with eigenvalue s grows by |exp(h s)| in a step; a method makes it grow by |R(h s)|. Where
+the method lets errors grow that the motion does not, its step is too large. Motions that grow by
+themselves (falling, tipping over) are followed as they are and raise no alarm. Hairer & Wanner
+(1996), Solving Ordinary Differential Equations II, section IV.2.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from bellcrank.core.numeric.integrate import step_function
 from bellcrank.simulation.run.state_jacobian import PUSH, AllRates, difference_jacobian
 
 JUMP = 3.0  # times by which finer differences are larger or smaller where a formula jumps
-GROWTH = 10.0  # of errors in a whole run, against the motion itself, from which on a step is looked at
+GROWTH = (
+    10.0  # of errors in a whole run, against the motion itself, from which on a step is looked at
+)
 SURE = 0.9  # fraction of that growth within which bounds need no eigenvalues
 SQUARINGS = 6  # of matrices for such a bound
 LARGE = 16  # states from which on it is worth leaving out those that move no others
@@ -33,7 +36,8 @@ SMALLEST = 1e-9  # fraction of the step below which no stable one is looked for
 
 @dataclass(frozen=True)
 class UnstableMode:
-    """A step that is too large: eigenvalue (1/s) at a time, growth of its errors per step, a stable step, the mode."""
+    """A step that is too large: eigenvalue (1/s) at a time, growth of its errors per step, a stable
+    step, the mode."""
 
     time: float
     eigenvalue: complex
@@ -46,8 +50,8 @@ class UnstableMode:
 def smooth_jacobian(rates: AllRates, t: float, y: np.ndarray, coarse: np.ndarray) -> np.ndarray:
     """Slopes from which jumps are taken out: dry friction at rest is no stiff damper.
 
-    Differences across a jump grow as they become finer: ten times as large with a tenth of the push where the jump is
-    at the state, nothing where it is just next to it.
+    Differences across a jump grow as they become finer: ten times as large with a tenth of the push
+    where the jump is at the state, nothing where it is just next to it.
     """
     fine = difference_jacobian(rates, np.array([t]), y[None, :], PUSH / 10)[0]
     smoothed = np.where(np.abs(fine) < np.abs(coarse) / JUMP, fine, coarse)
@@ -69,7 +73,9 @@ def amplification_matrix(A: np.ndarray, h: float, method: str, n_q: int) -> np.n
         step[..., :n_q, :] = one[:n_q]
         step[..., :n_q, :] += hA[..., :n_q, :] @ step
         return np.asarray(step)
-    *lower_coefficients, highest = (x.numerator / x.denominator for x in METHODS[method].stability_polynomial)
+    *lower_coefficients, highest = (
+        x.numerator / x.denominator for x in METHODS[method].stability_polynomial
+    )
     step = highest * one
     for x in reversed(lower_coefficients):
         step = hA @ step + x * one
@@ -77,8 +83,9 @@ def amplification_matrix(A: np.ndarray, h: float, method: str, n_q: int) -> np.n
 
 
 def two_step_roots(two: StageSum, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The roots w of w**2 = w + z*(b1*w + b0): a mode grows by them in a step of a method with two steps, z = h s. The
-    first is that near exp(z) where z is small. Hairer & Wanner (1996), section V.1."""
+    """The roots w of w**2 = w + z*(b1*w + b0): a mode grows by them in a step of a method with two
+    steps, z = h s. The first is that near exp(z) where z is small. Hairer & Wanner (1996), section
+    V.1."""
     b1, b0 = two.coefficients
     mean_root = (1 + b1 * z) / 2
     root = np.sqrt(mean_root**2 + b0 * z + 0j)
@@ -88,11 +95,11 @@ def two_step_roots(two: StageSum, z: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 @cache
 def _stability_error_bound(method: str) -> tuple[int, float, float]:
-    """k, a and b of d = a r**k: where |z| <= r <= b, a step departs from exp(z) by no more, and so lets no mode grow by
-    a factor of more than 1 + d against its motion."""
+    """k, a and b of d = a r**k: where |z| <= r <= b, a step departs from exp(z) by no more, and so
+    lets no mode grow by a factor of more than 1 + d against its motion."""
     if (two := METHODS[method].two_step) is not None:
-        # up to there the first root is analytic, so that its departure by z**3 is largest on the circle, and the second
-        # one is smaller than it
+        # up to there the first root is analytic, so that its departure by z**3 is largest on the
+        # circle, and the second one is smaller than it
         k, b = METHODS[method].order + 1, 0.5
         z = b * np.exp(1j * np.linspace(0.0, math.pi, 721))
         return k, 1.01 * float(np.abs(two_step_roots(two, z)[0] - np.exp(z)).max()) / b**k, b
@@ -105,7 +112,8 @@ def _stability_error_bound(method: str) -> tuple[int, float, float]:
 
 @cache
 def stable_norm_bound(steps: int, method: str) -> float:
-    """The squared norm of h A, squared SQUARINGS times, below which no mode grows too quickly; zero if none reports."""
+    """The squared norm of h A, squared SQUARINGS times, below which no mode grows too quickly; zero
+    if none reports."""
     if METHODS[method].semi_implicit:
         return 0.0
     k, a, b = _stability_error_bound(method)
@@ -118,10 +126,12 @@ def _allowed_log_growth(steps: int) -> float:
 
 
 def certainly_stable(A: np.ndarray, h: float, steps: int, method: str, n_q: int) -> np.ndarray:
-    """For which of several matrices is it sure, without a look at eigenvalues, that no mode grows too quickly?
+    """For which of several matrices is it sure, without a look at eigenvalues, that no mode grows
+    too quickly?
 
-    No eigenvalue of a matrix is larger than the m-th root of the norm of its m-th power, which is found by squaring:
-    it is so for h A where that is small, or else for the step itself where motions do not grow.
+    No eigenvalue of a matrix is larger than the m-th root of the norm of its m-th power, which is
+    found by squaring: it is so for h A where that is small, or else for the step itself where
+    motions do not grow.
     """
     max_log_growth = _allowed_log_growth(steps)
     A, n_q = _drop_ignorable_states(A, n_q) if A.shape[1] > LARGE else (A, n_q)
@@ -136,7 +146,9 @@ def certainly_stable(A: np.ndarray, h: float, steps: int, method: str, n_q: int)
                 return np.asarray(stable)
             power = power @ power if squarings else power
     undecided = np.flatnonzero(~stable)
-    if (two := METHODS[method].two_step) is not None and len(undecided):  # its matrices are twice as large
+    if (two := METHODS[method].two_step) is not None and len(
+        undecided
+    ):  # its matrices are twice as large
         roots = two_step_roots(two, h * np.linalg.eigvals(A[undecided]))
         stable[undecided] = np.log(np.maximum(*np.abs(roots)).max(axis=-1)) < max_log_growth
         return np.asarray(stable)
@@ -151,7 +163,8 @@ def certainly_stable(A: np.ndarray, h: float, steps: int, method: str, n_q: int)
 
 
 def _drop_ignorable_states(A: np.ndarray, n_q: int) -> tuple[np.ndarray, int]:
-    """The matrices without states on which no other depends, such as the place on a plane: their modes do not grow."""
+    """The matrices without states on which no other depends, such as the place on a plane: their
+    modes do not grow."""
     while not (coupled := np.asarray(A.any(axis=(0, 1)))).all():
         A, n_q = A[:, coupled][:, :, coupled], int(coupled[:n_q].sum())
     return A, n_q
@@ -161,17 +174,23 @@ def _squared_norms(matrices: np.ndarray) -> np.ndarray:
     return np.asarray(np.einsum("kij,kij->k", matrices, matrices))
 
 
-def amplification_factors(A: np.ndarray, h: float, method: str, n_q: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def amplification_factors(
+    A: np.ndarray, h: float, method: str, n_q: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Eigenvalues of A, by how much the method makes their modes grow in a step, and the modes."""
     values, modes = np.linalg.eig(A)
     if not METHODS[method].semi_implicit:
         z = h * values
         if (two := METHODS[method].two_step) is not None:
             return values, np.maximum(*np.abs(two_step_roots(two, z))), modes
-        R = sum(z**k * x.numerator / x.denominator for k, x in enumerate(METHODS[method].stability_polynomial))
+        R = sum(
+            z**k * x.numerator / x.denominator
+            for k, x in enumerate(METHODS[method].stability_polynomial)
+        )
         return values, np.abs(R), modes
     step = amplification_matrix(A, h, method, n_q)
-    # a mode of the step belongs to the motion it is nearest to; slow ones, which are followed well, choose first
+    # a mode of the step belongs to the motion it is nearest to; slow ones, which are followed well,
+    # choose first
     roots = list(np.linalg.eigvals(step))
     growth = np.empty(len(values))
     for i in np.argsort(np.abs(values)):
@@ -181,19 +200,30 @@ def amplification_factors(A: np.ndarray, h: float, method: str, n_q: int) -> tup
 
 
 def _excess_growth(values: np.ndarray, grown: np.ndarray, h: float) -> np.ndarray:
-    """Logarithm of how much more modes grow than the fastest growing motion itself; those that decay do not count."""
+    """Logarithm of how much more modes grow than the fastest growing motion itself; those that
+    decay do not count."""
     with np.errstate(all="ignore"):
         beyond = np.log(grown) - h * max(float(values.real.max()), 0.0)
     return np.where((grown > 1 + 1e-9) & np.isfinite(beyond), beyond, -np.inf)
 
 
 def find_unstable_mode(
-    rates: AllRates, t: float, y: np.ndarray, A: np.ndarray, h: float, steps: int, method: str, n_q: int
+    rates: AllRates,
+    t: float,
+    y: np.ndarray,
+    A: np.ndarray,
+    h: float,
+    steps: int,
+    method: str,
+    n_q: int,
 ) -> UnstableMode | None:
-    """The mode whose errors grow most against the motion at a state with slopes A, if they do so too quickly."""
+    """The mode whose errors grow most against the motion at a state with slopes A, if they do so
+    too quickly."""
     with np.errstate(all="ignore"):
         alarm = unstable_mode_of_matrix(A, t, h, steps, method, n_q)
-        return alarm and unstable_mode_of_matrix(smooth_jacobian(rates, t, y, A), t, h, steps, method, n_q)
+        return alarm and unstable_mode_of_matrix(
+            smooth_jacobian(rates, t, y, A), t, h, steps, method, n_q
+        )
 
 
 def unstable_mode_of_matrix(
@@ -219,14 +249,22 @@ def unstable_mode_of_matrix(
         if stable < SMALLEST * h:
             return None
     motion_growth = max(0.0, float(values.real.max()))
-    return UnstableMode(t, complex(values[worst]), float(grown[worst]), stable, modes[:, worst], motion_growth)
+    return UnstableMode(
+        t, complex(values[worst]), float(grown[worst]), stable, modes[:, worst], motion_growth
+    )
 
 
 def confirm_instability(
     all_rates: AllRates, alarm: UnstableMode, y: np.ndarray, h: float, method: str, n_q: int
 ) -> bool:
-    """Does a small push along the mode grow in some steps of the method, more than the motion itself lets it grow?"""
-    perturbation = alarm.mode.real / (np.abs(alarm.mode.real).max() or 1.0) * 1e-7 * max(1.0, float(np.abs(y).max()))
+    """Does a small push along the mode grow in some steps of the method, more than the motion
+    itself lets it grow?"""
+    perturbation = (
+        alarm.mode.real
+        / (np.abs(alarm.mode.real).max() or 1.0)
+        * 1e-7
+        * max(1.0, float(np.abs(y).max()))
+    )
     count = min(MOST_STEPS, math.ceil(math.log(2 * PROOF) / max(math.log(alarm.growth), 1e-9)))
     if METHODS[method].two_step:  # the second root has a small fraction of a push at first
         count = min(MOST_STEPS, 2 * count + 20)
@@ -244,12 +282,17 @@ def confirm_instability(
             new_rates = [rates(t, x) for x in (perturbed, reference)]
             perturbed, reference = (
                 advance(rates, times, x, h, k, previous_rates)
-                for x, k, previous_rates in zip((perturbed, reference), new_rates, old_rates, strict=True)
+                for x, k, previous_rates in zip(
+                    (perturbed, reference), new_rates, old_rates, strict=True
+                )
             )
             old_rates = [*new_rates]
             distance = np.abs(perturbed - reference).max()
             motion_growth = math.exp(min(alarm.motion_growth * (i + 1) * h, 100.0))
-            if not np.all(np.isfinite(perturbed)) or distance > PROOF * motion_growth * np.abs(perturbation).max():
+            if (
+                not np.all(np.isfinite(perturbed))
+                or distance > PROOF * motion_growth * np.abs(perturbation).max()
+            ):
                 return True
     return False
 
@@ -267,8 +310,9 @@ def first_unstable_state(
 ) -> tuple[UnstableMode, np.ndarray] | None:
     """The first of some states at which the step is too large.
 
-    `state_indices`: the states that rates depend on. Differences are forward, and central where `two_sided` is true: at
-    states that may lie on a kink. Uncertain cases are checked with central differences.
+    `state_indices`: the states that rates depend on. Differences are forward, and central where
+    `two_sided` is true: at states that may lie on a kink. Uncertain cases are checked with central
+    differences.
     """
     with np.errstate(all="ignore"):
         slopes = np.empty((*states.shape, states.shape[1]))
@@ -276,7 +320,11 @@ def first_unstable_state(
             selected = two_sided == sides
             if selected.any():
                 slopes[selected] = difference_jacobian(
-                    rates, times[selected], states[selected], state_indices=state_indices, is_central=sides
+                    rates,
+                    times[selected],
+                    states[selected],
+                    state_indices=state_indices,
+                    is_central=sides,
                 )
         doubtful = np.flatnonzero(~certainly_stable(slopes, h, steps, method, n_q))
     for i in doubtful.tolist():
@@ -284,7 +332,9 @@ def first_unstable_state(
         A = (
             slopes[i]
             if two_sided[i]
-            else difference_jacobian(rates, times[i : i + 1], states[i : i + 1], state_indices=state_indices)[0]
+            else difference_jacobian(
+                rates, times[i : i + 1], states[i : i + 1], state_indices=state_indices
+            )[0]
         )
         alarm = find_unstable_mode(rates, t, y, A, h, steps, method, n_q)
         if alarm is not None and confirm_instability(rates, alarm, y, h, method, n_q):
@@ -292,14 +342,22 @@ def first_unstable_state(
     return None
 
 
-def instability_message(alarm: UnstableMode, h: float, method: str, culprit: Callable[[np.ndarray, float], str]) -> str:
+def instability_message(
+    alarm: UnstableMode, h: float, method: str, culprit: Callable[[np.ndarray, float], str]
+) -> str:
     """What is wrong, and which step would do."""
     s = alarm.eigenvalue
-    eigenvalue_text = f"{s.real:.3g} 1/s" if abs(s.imag) < 1e-9 * abs(s) else f"{s.real:.3g} +/- {abs(s.imag):.3g}i 1/s"
+    eigenvalue_text = (
+        f"{s.real:.3g} 1/s"
+        if abs(s.imag) < 1e-9 * abs(s)
+        else f"{s.real:.3g} +/- {abs(s.imag):.3g}i 1/s"
+    )
     likely = culprit(alarm.mode, alarm.time)
     return (
-        f"the step of {h:g} s is too large for {method}: at t = {alarm.time:g} s the fastest motion has the "
+        f"the step of {h:g} s is too large for {method}: at t = {alarm.time:g} s the "
+        f"fastest motion has the "
         f"eigenvalue {eigenvalue_text}"
-        f"{f' ({likely})' if likely else ''}, whose errors grow {alarm.growth:.3g} times with every step; a step of "
+        f"{f' ({likely})' if likely else ''}, whose errors grow {alarm.growth:.3g} times "
+        f"with every step; a step of "
         f"{alarm.stable_step:.2g} s is stable"
     )

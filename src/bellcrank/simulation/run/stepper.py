@@ -1,8 +1,8 @@
 """A run step by step: inputs are set, steps taken, states and outputs read, from Python.
 
 In:  a loaded model and what a user gives. Out: `Stepper`. A step is that of `simulate` with the same method; where
-inputs or parameters are changed, a stepper continues as a run does that continues from another with them
-(`checkpoint`).
+inputs or parameters are changed, a stepper continues as a run does that continues from another with
+them (`checkpoint`).
 """
 
 from __future__ import annotations
@@ -88,12 +88,23 @@ class Stepper(PublicDir):
     constant_inputs: dict[str, float]
     input_indices: dict[str, list[int]]
 
-    # for those that take several together: `constant_inputs` are values of inputs that are constant, `input_indices`
-    # where these stand
-    internals = ("constant_inputs", "sync_failure", "input_indices", "row", "set_constant_inputs", "compiled_steps")
+    # for those that take several together: `constant_inputs` are values of inputs that are
+    # constant, `input_indices` where these stand
+    internals = (
+        "constant_inputs",
+        "sync_failure",
+        "input_indices",
+        "row",
+        "set_constant_inputs",
+        "compiled_steps",
+    )
 
     def __init__(
-        self, loaded: LoadedModel, conditions: InitialConditions, step: float | None, method: str | None
+        self,
+        loaded: LoadedModel,
+        conditions: InitialConditions,
+        step: float | None,
+        method: str | None,
     ) -> None:
         self._loaded, self._begun_with = loaded, (conditions, step, method)
         interface = loaded.interface
@@ -103,11 +114,16 @@ class Stepper(PublicDir):
         )
         self._use_session(start_stepping(loaded, conditions, step, method))
         self._first_signals = self._signals
-        self._viewer: tuple[Any, Any] | None = None  # parameters, and what draws the model with them
+        self._viewer: tuple[Any, Any] | None = (
+            None  # parameters, and what draws the model with them
+        )
 
     def __repr__(self) -> str:
         suffix = f"; {self._problem}" if self._problem else ""
-        return f"Stepper({self._loaded.name!r}: t = {self.t:g} s, {self.method}, step {self.h:g} s{suffix})"
+        return (
+            f"Stepper({self._loaded.name!r}: t = {self.t:g} s, {self.method}, step {self.h:g} "
+            f"s{suffix})"
+        )
 
     # ---- what a user does
 
@@ -152,7 +168,8 @@ class Stepper(PublicDir):
                 self._set_constant(name, value)
 
     def set_constant_inputs(self, names: Sequence[str], values: Sequence[float]) -> None:
-        """Sets inputs, named as the model names them, to finite numbers: `set` for those who do so in every step."""
+        """Sets inputs, named as the model names them, to finite numbers: `set` for those who do so
+        in every step."""
         constant_inputs = self.constant_inputs
         for name, value in zip(names, values, strict=True):
             if name not in constant_inputs:
@@ -162,7 +179,9 @@ class Stepper(PublicDir):
                 self._steps.set_constant(self.input_indices[name], value)
                 constant_inputs[name] = value
 
-    def set_parameter(self, name: str | None = None, value: float | None = None, /, **named: float) -> None:
+    def set_parameter(
+        self, name: str | None = None, value: float | None = None, /, **named: float
+    ) -> None:
         """Set parameters from now on. Loops that no longer fit are closed again.
 
         Parameters
@@ -176,14 +195,22 @@ class Stepper(PublicDir):
         """
         values: dict[str, Any] = {**({} if name is None else {name: value}), **named}
         interface, event_keys = self._loaded.interface, self._session.events.parameter_keys
-        checked = [k for k in values if (x := interface.find_or_none(k, DECLARED)) is None or x.key not in event_keys]
+        checked = [
+            k
+            for k in values
+            if (x := interface.find_or_none(k, DECLARED)) is None or x.key not in event_keys
+        ]
         check_parameter_names(interface, checked, "set_parameter({}=...)")
         checkpoint = self.save()
         parameters = interface.changed_parameters(checkpoint.parameters, values)
-        p = self._loaded.parameter_values(without_event_parameters(self._loaded, parameters, event_keys))
+        p = self._loaded.parameter_values(
+            without_event_parameters(self._loaded, parameters, event_keys)
+        )
         if tuple(p) != checkpoint.p or (event_keys and parameters != checkpoint.parameters):
             self._use_session(
-                start_stepping(self._loaded, _conditions_from(checkpoint)._replace(parameters=parameters))
+                start_stepping(
+                    self._loaded, _conditions_from(checkpoint)._replace(parameters=parameters)
+                )
             )
 
     def save(self) -> Checkpoint:
@@ -218,12 +245,24 @@ class Stepper(PublicDir):
             If it was saved by another model or backend.
         """
         if not isinstance(saved, Checkpoint):
-            raise ModelError(f"restore({saved!r}): it takes what save() has returned", self._loaded.name)
+            raise ModelError(
+                f"restore({saved!r}): it takes what save() has returned", self._loaded.name
+            )
         if saved.source != self._loaded.model.source:
-            raise ModelError("restore(): that was saved by a stepper of another model or backend", self._loaded.name)
+            raise ModelError(
+                "restore(): that was saved by a stepper of another model or backend",
+                self._loaded.name,
+            )
         current_signals, signals = self._current_signals(), saved.inputs
-        changed_names = [name for name, signal in signals.items() if not _same_constant(signal, current_signals[name])]
-        if all(name in self.constant_inputs and signals[name].name == "constant" for name in changed_names):
+        changed_names = [
+            name
+            for name, signal in signals.items()
+            if not _same_constant(signal, current_signals[name])
+        ]
+        if all(
+            name in self.constant_inputs and signals[name].name == "constant"
+            for name in changed_names
+        ):
             if self._session.restore(saved):
                 for name in changed_names:
                     self._set_constant(name, signals[name].numbers[0], reevaluate=False)
@@ -250,14 +289,16 @@ class Stepper(PublicDir):
             raise ModelError(f"reset(): {reason}", self._loaded.name)
         interface = self._loaded.interface
         if isinstance(initial, Mapping) and isinstance(conditions.initial, Mapping):
-            initial = interface.values_by_key(conditions.initial, STATES, "initial") | interface.values_by_key(
-                initial, STATES, "initial"
-            )
+            initial = interface.values_by_key(
+                conditions.initial, STATES, "initial"
+            ) | interface.values_by_key(initial, STATES, "initial")
         if initial is not None:
             conditions = conditions._replace(initial=initial)
         if parameters is not None:
             overrides = require_mapping(parameters, "parameters")
-            conditions = conditions._replace(parameters=interface.changed_parameters(conditions.parameters, overrides))
+            conditions = conditions._replace(
+                parameters=interface.changed_parameters(conditions.parameters, overrides)
+            )
         if inputs is not None:
             old_inputs, new_inputs = (
                 interface.values_by_key(x, ("input",), "inputs")
@@ -265,7 +306,9 @@ class Stepper(PublicDir):
             )
             conditions = conditions._replace(inputs=old_inputs | new_inputs)
         first = self._first_signals
-        unchanged = inputs is None and all(self._signals[name] is signal for name, signal in first.items())
+        unchanged = inputs is None and all(
+            self._signals[name] is signal for name, signal in first.items()
+        )
         if not unchanged or not self._session.reinitialize(conditions):
             self._use_session(start_stepping(self._loaded, conditions, step, method))
             self._first_signals = self._signals if inputs is None else first
@@ -313,8 +356,9 @@ class Stepper(PublicDir):
 
     @property
     def events(self) -> list[Event]:
-        """What happened so far, with its times and what it changed: the events of the model, and those of rigid wheels;
-        the latter alone since anything but the value of an input was changed."""
+        """What happened so far, with its times and what it changed: the events of the model, and
+        those of rigid wheels; the latter alone since anything but the value of an input was
+        changed."""
         return list(self._session.event_log.events)
 
     def __reduce__(self) -> Any:
@@ -325,7 +369,8 @@ class Stepper(PublicDir):
 
     @property
     def problem(self) -> str:
-        """Why it cannot continue, as an event has stopped it or something failed; nothing if it can."""
+        """Why it cannot continue, as an event has stopped it or something failed; nothing if it
+        can."""
         return self._problem
 
     @property
@@ -341,7 +386,8 @@ class Stepper(PublicDir):
     def image(self, width: int = 640, height: int = 400) -> np.ndarray:
         """Draw the mechanism in its present state.
 
-        The view fits the first state that is drawn, follows what travels far, and steps back for what grows.
+        The view fits the first state that is drawn, follows what travels far, and steps back for
+        what grows.
 
         Parameters
         ----------
@@ -402,23 +448,33 @@ class Stepper(PublicDir):
         self._signals = dict(session.initial.inputs or {})
         steps = session.steps
         plain = isinstance(steps, CompiledStepDriver) and steps.accepts_constants
-        self.constant_inputs = {k: s.numbers[0] for k, s in self._signals.items() if plain and s.name == "constant"}
+        self.constant_inputs = {
+            k: s.numbers[0] for k, s in self._signals.items() if plain and s.name == "constant"
+        }
         self.input_indices = {name: [] for name in self.constant_inputs}
         for x in self._loaded.interface.inputs:
             if x.base_input in self.input_indices:
                 self.input_indices[x.base_input].append(x.index)
-        end_time, self._ends = min(((s.covers[1], k) for k, s in self._signals.items()), default=(math.inf, ""))
+        end_time, self._ends = min(
+            ((s.covers[1], k) for k, s in self._signals.items()), default=(math.inf, "")
+        )
         spec = session.spec
-        self._limit = NO_LIMIT if math.isinf(end_time) else math.floor((end_time - spec.t_start) / spec.step)
+        self._limit = (
+            NO_LIMIT if math.isinf(end_time) else math.floor((end_time - spec.t_start) / spec.step)
+        )
         self._set_problem(
-            "" if session.event_log.stop_event is None else session.failure_message(at_start=True), session.status(0)
+            "" if session.event_log.stop_event is None else session.failure_message(at_start=True),
+            session.status(0),
         )
 
     def _set_problem(self, problem: str, status: RunStatus = RunStatus.RUNNING) -> None:
         """How steps are taken from now on; a problem: none are."""
         steps, self._problem, self._status = self._session.steps, problem, status
         self._quick = (
-            type(steps) is CompiledStepDriver and not steps.calls_python and self._limit == NO_LIMIT and not problem
+            type(steps) is CompiledStepDriver
+            and not steps.calls_python
+            and self._limit == NO_LIMIT
+            and not problem
         )
         if isinstance(steps, CompiledStepDriver):
             self._steps, self._at = steps, steps.at
@@ -426,7 +482,9 @@ class Stepper(PublicDir):
     def _take_steps(self, n: Any) -> None:
         """Takes n steps, on the way that all models can go."""
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
-            raise ModelError(f"step({n!r}): the number of steps must be whole, not negative", self._loaded.name)
+            raise ModelError(
+                f"step({n!r}): the number of steps must be whole, not negative", self._loaded.name
+            )
         if self._problem:
             raise RunError(self._problem)
         steps, count = self._session.steps, int(n)
@@ -434,7 +492,9 @@ class Stepper(PublicDir):
             covers, begin_time = self._signals[self._ends].covers, self.t
             end_time = begin_time + count * self._session.spec.step
             message = f"input '{self._ends}' covers t = {covers[0]:g} to {covers[1]:g} s"
-            raise RunError(f"{message}, but step({n}) goes from t = {begin_time:g} to {end_time:g} s")
+            raise RunError(
+                f"{message}, but step({n}) goes from t = {begin_time:g} to {end_time:g} s"
+            )
         if not count:
             return
         if count > SHORT:
@@ -448,7 +508,9 @@ class Stepper(PublicDir):
         if status:
             self._raise_failure(status)
         elif self._session.event_log.stop_event is not None:
-            self._set_problem(self._session.failure_message(at_start=True), RunStatus.STOPPED_BY_EVENT)
+            self._set_problem(
+                self._session.failure_message(at_start=True), RunStatus.STOPPED_BY_EVENT
+            )
 
     def _raise_failure(self, status: int = 0) -> None:
         """Reports why the run cannot continue; the state stays the last good one."""
@@ -466,7 +528,9 @@ class Stepper(PublicDir):
     def _refresh_row(self) -> None:
         """Takes the start, or a state after inputs were set."""
         if status := self._session.steps.take_steps(0):
-            self._set_problem(self._session.failure_message(at_start=True), self._session.status(status))
+            self._set_problem(
+                self._session.failure_message(at_start=True), self._session.status(status)
+            )
             raise RunError(self._problem)
 
     # ---- inputs
@@ -478,7 +542,10 @@ class Stepper(PublicDir):
         self.constant_inputs[name] = value
 
     def _current_signals(self) -> dict[str, Signal]:
-        return {**self._signals, **{name: constant(value) for name, value in self.constant_inputs.items()}}
+        return {
+            **self._signals,
+            **{name: constant(value) for name, value in self.constant_inputs.items()},
+        }
 
     def _set_signals(self, values: Mapping[str, Any]) -> None:
         """Sets inputs by any kind of signal, under any spelling of their names."""
@@ -488,9 +555,14 @@ class Stepper(PublicDir):
             {spelled[name]: to_signal(value, name) for name, value in values.items()},
         )
         changed_signals = {
-            name: signal for name, signal in new_signals.items() if not _same_constant(signal, current_signals[name])
+            name: signal
+            for name, signal in new_signals.items()
+            if not _same_constant(signal, current_signals[name])
         }
-        if all(name in self.constant_inputs and signal.name == "constant" for name, signal in changed_signals.items()):
+        if all(
+            name in self.constant_inputs and signal.name == "constant"
+            for name, signal in changed_signals.items()
+        ):
             for name, signal in changed_signals.items():
                 self._set_constant(name, signal.numbers[0])
         else:
@@ -520,7 +592,9 @@ def make_stepper(
 
 def _conditions_from(saved: Checkpoint) -> InitialConditions:
     """What a run begins with that continues from there."""
-    return InitialConditions(None, None, saved.parameters, saved.inputs, saved, True, saved.tolerances)
+    return InitialConditions(
+        None, None, saved.parameters, saved.inputs, saved, True, saved.tolerances
+    )
 
 
 def resolve_input_names(interface: Interface, values: Mapping[str, Any]) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """Runs with a fixed step that continue step by step, driven by Python.
 
-A run has `advance(last)`, which continues to step number `last` and returns the rows recorded on the way (time, states,
-outputs, inputs), `reached`, `status`, `state` (the last good one) and `bad` (the one that is not finite). `CRun` of
+A run has `advance(last)`, which continues to step number `last` and returns the rows recorded on
+the way (time, states, outputs, inputs), `reached`, `status`, `state` (the last good one) and `bad`
+(the one that is not finite). `CRun` of
 `backend` and `AdaptiveRun` are others.
 """
 
@@ -17,7 +18,11 @@ import numpy as np
 from bellcrank.core.numeric.fixed_step_methods import METHODS
 from bellcrank.core.numeric.integrate import Rates, step_function
 from bellcrank.core.numeric.loop_constraints import ProjectedState
-from bellcrank.core.numeric.loop_projector import LoopNotClosedError, LoopProjector, SingularityPassage
+from bellcrank.core.numeric.loop_projector import (
+    LoopNotClosedError,
+    LoopProjector,
+    SingularityPassage,
+)
 from bellcrank.core.numeric.run_base import NO_VALUE as NO_VALUE
 from bellcrank.core.numeric.run_base import RunBase
 from bellcrank.core.numeric.run_spec import (
@@ -56,7 +61,9 @@ class SteppableRun(Protocol):
     def memory(self) -> np.ndarray: ...  # what user functions in C remember
 
     @property
-    def calls_python(self) -> bool: ...  # does it call functions of the user? What lies past an event is not for them
+    def calls_python(
+        self,
+    ) -> bool: ...  # does it call functions of the user? What lies past an event is not for them
 
     @property
     def time(self) -> float: ...  # of the state, or of the step that failed
@@ -73,7 +80,8 @@ class SteppableRun(Protocol):
 
 @dataclass(frozen=True)
 class RunEvaluation:
-    """A model in the context of a run or an evaluation, with all it needs to be evaluated at a time and state."""
+    """A model in the context of a run or an evaluation, with all it needs to be evaluated at a time
+    and state."""
 
     context: EvaluationContext
     p: Sequence[float]
@@ -157,8 +165,11 @@ class RunEvaluation:
             else replace(self, loop_projection=self.loop_projection.restarted_at(t, y))
         )
 
-    def update_sampled_values(self, t: float, y: np.ndarray, first: bool = False, live: int = 2) -> None:
-        """Calls the user functions whose values are kept: those of a whole run at its first step, others always."""
+    def update_sampled_values(
+        self, t: float, y: np.ndarray, first: bool = False, live: int = 2
+    ) -> None:
+        """Calls the user functions whose values are kept: those of a whole run at its first step,
+        others always."""
         if not len(self.sampled_values):
             return
         self.context.enable_memory_updates(live)
@@ -195,7 +206,9 @@ class RunEvaluation:
         program_arguments = self.program_arguments(t, y)
         self.context.enable_memory_updates(live)
         try:
-            return np.array([t, *y, *self.model.outputs(*program_arguments), *program_arguments[-1]])
+            return np.array(
+                [t, *y, *self.model.outputs(*program_arguments), *program_arguments[-1]]
+            )
         finally:
             self.context.enable_memory_updates(0)
 
@@ -208,7 +221,9 @@ class PythonRunBase(RunBase):
     @property
     def calls_python(self) -> bool:
         e = self.evaluation
-        return bool(e.context.loaded.program.externals) or any(i.kind == "function" for i in e.inputs)
+        return bool(e.context.loaded.program.externals) or any(
+            i.kind == "function" for i in e.inputs
+        )
 
     @property
     def sampled_values(self) -> np.ndarray:
@@ -228,7 +243,9 @@ class PythonRunBase(RunBase):
 class PythonRun(PythonRunBase):
     """A run with a fixed step."""
 
-    not_available_message = not_in_python_message("a way through singular configurations of closed loops")
+    not_available_message = not_in_python_message(
+        "a way through singular configurations of closed loops"
+    )
 
     def __init__(self, evaluation: RunEvaluation, spec: RunSpec) -> None:
         super().__init__(evaluation, spec.state)
@@ -238,7 +255,9 @@ class PythonRun(PythonRunBase):
             None  # rates at the start of the step before, and its length
         )
         self.steps_done = spec.first_step
-        self._advance = step_function(spec.method, evaluation.n_q, evaluation.euler_parameter_indices)
+        self._advance = step_function(
+            spec.method, evaluation.n_q, evaluation.euler_parameter_indices
+        )
 
     @property
     def time(self) -> float:
@@ -257,11 +276,15 @@ class PythonRun(PythonRunBase):
             if not self._take_step(self.steps_done):
                 self.status = self.status or NOT_FINITE
                 return
-            if self.steps_done % self.spec.output_every == 0 or self.steps_done == self.spec.n_steps:
+            if (
+                self.steps_done % self.spec.output_every == 0
+                or self.steps_done == self.spec.n_steps
+            ):
                 rows.append(self._row(self.spec.step_end(self.steps_done)))
 
     def _record_start(self, t: float, rows: list[np.ndarray]) -> None:
-        """Takes the start and records it, even if its rates have no value: the run then ends in its first step."""
+        """Takes the start and records it, even if its rates have no value: the run then ends in its
+        first step."""
         self.evaluation.update_sampled_values(t, self.state, first=True)
         try:
             self._init_rates(t)
@@ -275,7 +298,9 @@ class PythonRun(PythonRunBase):
         self._previous_step = None
         if self.evaluation.projector is not None:
             self.evaluation.projector.start(t, self.state)
-        self.rates = (self.evaluation.rates_at_accepted_state if live else self.evaluation.rates)(t, self.state)
+        self.rates = (self.evaluation.rates_at_accepted_state if live else self.evaluation.rates)(
+            t, self.state
+        )
 
     def save(self) -> Checkpoint:
         keeper = self.evaluation.projector
@@ -286,7 +311,8 @@ class PythonRun(PythonRunBase):
             "old": self._previous_step,
         }
         return replace(
-            super().save(), integrator_state=inside | {"keeper": None if keeper is None else keeper.snapshot()}
+            super().save(),
+            integrator_state=inside | {"keeper": None if keeper is None else keeper.snapshot()},
         )
 
     def restore(self, saved: Checkpoint) -> None:
@@ -314,7 +340,11 @@ class PythonRun(PythonRunBase):
         """Takes step i; False if it cannot be taken."""
         e = self.evaluation
         # AUTOSIM's rk2 calls user functions at the middle of a step as it does at its end
-        inner = e.rates_at_accepted_state if METHODS[self.spec.method].updates_memory_in_stages else e.rates
+        inner = (
+            e.rates_at_accepted_state
+            if METHODS[self.spec.method].updates_memory_in_stages
+            else e.rates
+        )
         for part in self.spec.step_segments(i):
             new, admitted = self.projected_state(part, inner)
             if self.problem or not np.all(np.isfinite(new)):
@@ -330,12 +360,15 @@ class PythonRun(PythonRunBase):
             near_singular = e.projector is not None and e.projector.near_singular
             steady = sampled_bytes == e.sampled_values.tobytes()  # a value that changes is a jump
             self._previous_step = (
-                (old, part.h) if self._two_step and part.whole and steady and not near_singular else None
+                (old, part.h)
+                if self._two_step and part.whole and steady and not near_singular
+                else None
             )
         return True
 
     def previous_rates(self, part: StepSegment) -> np.ndarray | None:
-        """Rates at the start of the step before, if a part is a whole step that follows one of its length."""
+        """Rates at the start of the step before, if a part is a whole step that follows one of its
+        length."""
         if (
             not part.whole
             or self._previous_step is None
@@ -344,14 +377,21 @@ class PythonRun(PythonRunBase):
             return None
         return self._previous_step[0]
 
-    def projected_state(self, part: StepSegment, inner: Rates) -> tuple[np.ndarray, ProjectedState | None]:
+    def projected_state(
+        self, part: StepSegment, inner: Rates
+    ) -> tuple[np.ndarray, ProjectedState | None]:
         """The state after a part of a step, brought onto the constraints."""
         e, times, y, k = self.evaluation, (part.t, part.middle, part.before), self.state, self.rates
         if e.projector is None:
             return self._advance(inner, times, y, part.h, k, self.previous_rates(part)), None
         try:
-            return e.projector.step(self._advance, inner, e.rates, times, y, part.h, k, self.previous_rates(part))
+            return e.projector.step(
+                self._advance, inner, e.rates, times, y, part.h, k, self.previous_rates(part)
+            )
         except LoopNotClosedError as error:
             state = error.state
-            self.status, self.problem = NOT_CLOSED, loop_open_message(state.row, state.correction, state.residual)
+            self.status, self.problem = (
+                NOT_CLOSED,
+                loop_open_message(state.row, state.correction, state.residual),
+            )
             return np.concatenate([state.q, state.u]), state

@@ -1,4 +1,5 @@
-"""Channels of a model as it continues, for whoever listens on this machine: datagrams with a line of JSON each.
+"""Channels of a model as it continues, for whoever listens on this machine: datagrams with a line
+of JSON each.
 
 In:  rows of results. Out: UDP to the loopback address, `{"t": 0.01, "az": 1.5, ...}` in user units, which dashboards
 read. Nobody is waited for: a datagram that nobody takes is lost.
@@ -29,7 +30,11 @@ class ChannelStream:
     def __init__(self, interface: Interface, port: int, names: Sequence[str] = ()) -> None:
         if not 0 < port < 1 << 16:
             raise RunError(f"port {port} is none: ports are 1 to 65535")
-        channels = tuple(dict.fromkeys(_find_channel(interface, n) for n in names)) if names else interface.channels
+        channels = (
+            tuple(dict.fromkeys(_find_channel(interface, n) for n in names))
+            if names
+            else interface.channels
+        )
         listed = [channels[i : i + MOST] for i in range(0, len(channels), MOST)] or [()]
         self._layouts = [ChannelLayout(interface, part) for part in listed]
         self._to = HOST, port
@@ -41,9 +46,14 @@ class ChannelStream:
         for layout in self._layouts:
             values = layout.values(row).array.tolist()
             fields = {"t": float(row[0]), **dict(zip(layout.names, values, strict=True))}
-            text = json.dumps({k: v if np.isfinite(v) else None for k, v in fields.items()}).encode()
+            text = json.dumps(
+                {k: v if np.isfinite(v) else None for k, v in fields.items()}
+            ).encode()
             if len(text) > LARGEST:
-                raise RunError(f"{len(layout.names)} channels take {len(text)} bytes; a datagram holds {LARGEST}")
+                raise RunError(
+                    f"{len(layout.names)} channels take {len(text)} bytes; a datagram holds "
+                    f"{LARGEST}"
+                )
             with suppress(OSError):  # nobody listens, or not fast enough
                 self._socket.sendto(text, self._to)
 
@@ -54,7 +64,10 @@ class ChannelStream:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 

@@ -75,8 +75,12 @@ def _chain_rule(node: Func, derivatives: Mapping[Expr, Expr]) -> Expr:
         return ZERO
     if node.function is not None:
         partials = [node.function.partial(i, node.args) for i in range(len(node.args))]
-    elif (builtin := FUNCTIONS.get(node.name)) and builtin.chooses:  # the other argument's rate need not even exist
-        return apply_builtin("where", compile_rule(builtin.chooses, builtin.argument_names)(*node.args), *rates[-2:])
+    elif (
+        builtin := FUNCTIONS.get(node.name)
+    ) and builtin.chooses:  # the other argument's rate need not even exist
+        return apply_builtin(
+            "where", compile_rule(builtin.chooses, builtin.argument_names)(*node.args), *rates[-2:]
+        )
     else:
         partials = builtin_partials(node)
     return add(*(mul(p, r) for p, r in zip(partials, rates, strict=True) if r is not ZERO))
@@ -87,7 +91,10 @@ def builtin_partials(node: Func) -> list[Expr]:
     builtin = FUNCTIONS.get(node.name)
     if builtin is None:
         raise ModelError(f"the derivative of {node.name}() is not known")
-    return [compile_rule(slope, ("f", *builtin.argument_names))(node, *node.args) for slope in builtin.slopes]
+    return [
+        compile_rule(slope, ("f", *builtin.argument_names))(node, *node.args)
+        for slope in builtin.slopes
+    ]
 
 
 def partial(root: Expr, x: Expr) -> Expr:
@@ -98,7 +105,8 @@ def partial(root: Expr, x: Expr) -> Expr:
 
 
 def gradient(root: Expr, variables: Iterable[Symbol]) -> list[Expr]:
-    """Partial derivatives with respect to symbols; those that do not occur are not differentiated by."""
+    """Partial derivatives with respect to symbols; those that do not occur are not differentiated
+    by."""
     present = {s for s in postorder((root,)) if s.__class__ is Symbol}
     return [partial(root, x) if x in present else ZERO for x in variables]
 
@@ -122,9 +130,11 @@ def constant_part(e: Expr) -> Expr:
 
 
 def expand(root: Expr) -> Expr:
-    """root as a plain sum of products: products and whole powers of sums multiplied out, also inside functions.
+    """root as a plain sum of products: products and whole powers of sums multiplied out, also
+    inside functions.
 
-    Common factors and the sign stay with the terms, unlike in what the creators build. Held results are written out.
+    Common factors and the sign stay with the terms, unlike in what the creators build. Held results
+    are written out.
     """
     return _unfactored_sum(_expand_terms(root))
 
@@ -141,7 +151,9 @@ def _expand_terms(root: Expr) -> Terms:
         elif isinstance(node, NamedSubexpression):
             expanded[node] = expanded[node.definition]
         elif isinstance(node, Func):
-            expanded[node] = _expanded_function(node, [_unfactored_sum(expanded[a]) for a in node.args])
+            expanded[node] = _expanded_function(
+                node, [_unfactored_sum(expanded[a]) for a in node.args]
+            )
         else:
             expanded[node] = _collect_terms((split_coefficient(node)[::-1],))
     return expanded[root]
@@ -165,8 +177,12 @@ def _multiply_terms(a: Terms, b: Terms) -> Terms:
     for x, c in a.items():
         for y, k in b.items():
             n, core = split_coefficient(mul(x, y))
-            if any(base.__class__ is Sum and _is_positive_integer(p) for base, p in term_factors(core)):
-                products.extend((z, n * m * c * k) for z, m in _expand_terms(core).items())  # two roots made a sum
+            if any(
+                base.__class__ is Sum and _is_positive_integer(p) for base, p in term_factors(core)
+            ):
+                products.extend(
+                    (z, n * m * c * k) for z, m in _expand_terms(core).items()
+                )  # two roots made a sum
             else:
                 products.append((core, n * c * k))
     return _collect_terms(products)

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Expressions hold no cycles: looking for them while millions are made costs a tenth of the time. Those that stay
-    are counted among the old ones without a look at them."""
+    """Expressions hold no cycles: looking for them while millions are made costs a tenth of the
+    time. Those that stay are counted among the old ones without a look at them."""
     was = gc.isenabled()
     gc.disable()
     try:

@@ -1,11 +1,12 @@
 """Creators: every expression is built here, in simplest form (Sayers 1990, tables 5.3.1 to 5.3.4).
 
-Sums and products are flattened, sorted and collected; numbers are folded exactly; common factors of all terms are
-pulled out when adding; sin^2 + cos^2 goes; inverse functions cancel where they are inverse for every value; terms of
-higher small order are dropped. Nothing is expanded.
+Sums and products are flattened, sorted and collected; numbers are folded exactly; common factors of
+all terms are pulled out when adding; sin^2 + cos^2 goes; inverse functions cancel where they are
+inverse for every value; terms of higher small order are dropped. Nothing is expanded.
 
-No rule changes a value where the written text has one: a root that is squared stays a root unless what is under it is
-known never to be negative. What cancels with itself (x - x, x/x, 0 x) goes, whatever it is.
+No rule changes a value where the written text has one: a root that is squared stays a root unless
+what is under it is known never to be negative. What cancels with itself (x - x, x/x, 0 x) goes,
+whatever it is.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ _LARGEST_POWER = 10_000  # bits of a number raised to a power: 9**9**9 is a slip
 
 @contextmanager
 def small_threshold(threshold: int) -> Iterator[None]:
-    """Terms of a sum whose small order is at least the leading order plus `threshold` are dropped inside.
+    """Terms of a sum whose small order is at least the leading order plus `threshold` are dropped
+    inside.
 
     Threads take turns here: the threshold holds for all expressions that are made.
     """
@@ -106,7 +108,9 @@ def product_of_factors(coefficient: Rational, merged: Factors) -> Expr:
     for item in merged.items():
         base, exponent = item
         if exponent:
-            if (base.__class__ is Number or base.__class__ is Product) and exponent.__class__ is int:
+            if (
+                base.__class__ is Number or base.__class__ is Product
+            ) and exponent.__class__ is int:
                 # roots that met: their base is no longer under a root and dissolves in the product
                 return mul(Number(coefficient), *(power(b, Number(x)) for b, x in merged.items()))
             items.append(item)
@@ -139,7 +143,8 @@ def mul(*args: Expr) -> Expr:
 
 
 def _keep_merged_root(merged: Factors, base: Expr) -> None:
-    """Roots that met and became a whole power stay roots, unless their base is known never to be negative."""
+    """Roots that met and became a whole power stay roots, unless their base is known never to be
+    negative."""
     exponent = merged.get(base, 0)
     if exponent.__class__ is int and exponent and base.sign == base.order == 0:
         del merged[base]
@@ -177,7 +182,9 @@ def power(base: Expr, exponent: Expr) -> Expr:
         return _number_power(base.value, n)
     c, core = split_coefficient(base)
     is_integer = n.__class__ is int
-    if not is_integer and (c < 0 or (core.__class__ is Product and any(x % 2 == 0 for _, x in core.factors))):
+    if not is_integer and (
+        c < 0 or (core.__class__ is Product and any(x % 2 == 0 for _, x in core.factors))
+    ):
         return _root(base, n)
     scale = _number_power(c, n) if c != 1 else ONE
     if core.__class__ is Product and (is_integer or len(core.factors) == 1):
@@ -194,7 +201,8 @@ def power(base: Expr, exponent: Expr) -> Expr:
 
 
 def _root(base: Expr, n: Rational) -> Expr:
-    """A fractional power of a product with even powers or a negative number: sqrt(x**2 * y) is abs(x) * sqrt(y)."""
+    """A fractional power of a product with even powers or a negative number: sqrt(x**2 * y) is
+    abs(x) * sqrt(y)."""
     c, core = split_coefficient(base)
     result = [_number_power(abs_rational(c), n)]
     if c < 0:
@@ -212,7 +220,9 @@ def _root(base: Expr, n: Rational) -> Expr:
 def absolute(x: Expr) -> Expr:
     """abs(x); what is never negative is its own."""
     c, core = split_coefficient(x)
-    return mul(Number(abs_rational(c)), core if core.sign >= NEVER_NEGATIVE else Func("abs", (core,)))
+    return mul(
+        Number(abs_rational(c)), core if core.sign >= NEVER_NEGATIVE else Func("abs", (core,))
+    )
 
 
 def _number_power(c: Rational, n: Rational) -> Expr:
@@ -227,7 +237,10 @@ def _number_power(c: Rational, n: Rational) -> Expr:
         return Number(normalize_rational(c**n))
     if c < 0:
         raise ModelError(f"({c}) ** ({n}) is not real")
-    top, bottom = _exact_integer_root(c.numerator, n.denominator), _exact_integer_root(c.denominator, n.denominator)
+    top, bottom = (
+        _exact_integer_root(c.numerator, n.denominator),
+        _exact_integer_root(c.denominator, n.denominator),
+    )
     if top is not None and bottom is not None:
         return Number(normalize_rational(Fraction(top, bottom) ** n.numerator))
     return Product(1, ((Number(c), n),))
@@ -242,7 +255,8 @@ def _exact_integer_root(value: int, degree: int) -> int | None:
 
 
 def add(*args: Expr) -> Expr:
-    """Sum: flattened, collected, negligible terms dropped, sin^2 + cos^2 removed, common factors pulled out."""
+    """Sum: flattened, collected, negligible terms dropped, sin^2 + cos^2 removed, common factors
+    pulled out."""
     if len(args) == 2:
         first, second = args
         result = _insert_term(first, second) or _insert_term(second, first)
@@ -258,8 +272,8 @@ def add(*args: Expr) -> Expr:
 
 
 def _insert_term(total: Expr, e: Expr) -> Expr | None:
-    """A long sum, or one with all signs changed, and a term that only takes its place among the others; None if there
-    may be more to do."""
+    """A long sum, or one with all signs changed, and a term that only takes its place among the
+    others; None if there may be more to do."""
     sign = 1
     if total.__class__ is Product and len(total.factors) == 1 and total.coefficient == -1:
         sign, total = -1, total.factors[0][0] if total.factors[0][1] == 1 else ONE
@@ -294,7 +308,8 @@ def _accumulate_term(merged: Terms, core: Expr, c: Rational) -> None:
 
 
 def _accumulate_flat(merged: Terms, core: Expr, c: Rational) -> None:
-    """The same for a core that may be a sum: its terms are taken one by one, unless that needs multiplications."""
+    """The same for a core that may be a sum: its terms are taken one by one, unless that needs
+    multiplications."""
     if core.__class__ is Sum and c == 1 and not merged:
         merged.update(core.terms)
     elif core.__class__ is Sum and (c == 1 or c == -1):
@@ -394,10 +409,13 @@ def common_factors(cores: Iterable[Expr]) -> Factors:
 
 
 def apply_pythagoras(merged: Terms) -> None:
-    """a sin^2 + a cos^2 -> a, then a - a sin^2 -> a cos^2, a - a cos^2 -> a sin^2, in place, until none is left."""
+    """a sin^2 + a cos^2 -> a, then a - a sin^2 -> a cos^2, a - a cos^2 -> a sin^2, in place, until
+    none is left."""
     squares = _squared_trig_terms(merged)
     while squares:
-        squares.sort(key=lambda item: (item[0].sort, item[1].sort))  # the choice does not depend on the order of terms
+        squares.sort(
+            key=lambda item: (item[0].sort, item[1].sort)
+        )  # the choice does not depend on the order of terms
         if not _apply_to_squares(_combine_sin2_cos2, merged, squares) and not _apply_to_squares(
             _apply_one_minus_square, merged, squares
         ):
@@ -424,8 +442,9 @@ def _squared_trig_terms(merged: Terms) -> list[tuple[Expr, Func]]:
 
 
 def _combinable_squares(merged: Terms, squares: list[tuple[Expr, Func]]) -> list[tuple[Expr, Func]]:
-    """Those of many squares that a rule may join with another term: by the other function of the same angle, or by a
-    term with the opposite number and one factor less, or by terms of a sum next to it. To try all takes far longer."""
+    """Those of many squares that a rule may join with another term: by the other function of the
+    same angle, or by a term with the opposite number and one factor less, or by terms of a sum next
+    to it. To try all takes far longer."""
     powers: set[tuple[str, tuple[Expr, ...]]] = set()
     numbers: set[tuple[int, int, int]] = set()
     for core, c in merged.items():
@@ -439,7 +458,10 @@ def _combinable_squares(merged: Terms, squares: list[tuple[Expr, Func]]) -> list
         return (
             partner in powers
             or (-c.numerator, c.denominator, len(factors) - 1) in numbers
-            or any(b.__class__ is Sum or (b.__class__ is Func and (b.name, b.args) == partner) for b, _ in factors)
+            or any(
+                b.__class__ is Sum or (b.__class__ is Func and (b.name, b.args) == partner)
+                for b, _ in factors
+            )
         )
 
     return [item for item in squares if can_combine(*item)]

@@ -1,7 +1,7 @@
 """Numerical value of expressions: the plain reference for everything that is printed and compiled.
 
-As in compiled code, what is not defined is nan and what is too large is inf, so that the branch of a `where` that is
-not taken does no harm.
+As in compiled code, what is not defined is nan and what is too large is inf, so that the branch of
+a `where` that is not taken does no harm.
 """
 
 from __future__ import annotations
@@ -15,7 +15,17 @@ import numpy as np
 
 from bellcrank.core.errors import ModelError
 from bellcrank.symbolic.expr.function_table import FUNCTIONS, OPERATORS
-from bellcrank.symbolic.expr.node import PI, Expr, Func, NamedSubexpression, Number, Product, Rational, Sum, Symbol
+from bellcrank.symbolic.expr.node import (
+    PI,
+    Expr,
+    Func,
+    NamedSubexpression,
+    Number,
+    Product,
+    Rational,
+    Sum,
+    Symbol,
+)
 from bellcrank.symbolic.expr.traversal import postorder
 
 POWER = OPERATORS["**"].value
@@ -35,7 +45,9 @@ def _sum_or_inf(terms: list[float]) -> float:
         return sum(terms)
 
 
-def node_value(node: Expr, value: Mapping[Expr, float], user: Mapping[str, Callable[..., float]]) -> float:
+def node_value(
+    node: Expr, value: Mapping[Expr, float], user: Mapping[str, Callable[..., float]]
+) -> float:
     """The value of one node from those of its parts."""
     if isinstance(node, Number):
         return _to_float(node.value)
@@ -50,7 +62,11 @@ def node_value(node: Expr, value: Mapping[Expr, float], user: Mapping[str, Calla
         args = [value[a] for a in node.args]
         if node.function is None and node.name not in FUNCTIONS:
             raise ModelError(f"no value is known for the function {node.name}()")
-        implementation = FUNCTIONS[node.name].value if node.function is None else user.get(node.name, node.function)
+        implementation = (
+            FUNCTIONS[node.name].value
+            if node.function is None
+            else user.get(node.name, node.function)
+        )
         return float(implementation(*args))
     if isinstance(node, NamedSubexpression):
         return value[node.definition]
@@ -64,7 +80,8 @@ def evaluate(
     given_values: Mapping[Expr, float] | Mapping[str, float],
     user: Mapping[str, Callable[..., float]] | None = None,
 ) -> list[float]:
-    """Values of the roots, given those of symbols (by symbol or by name) or of any other expressions."""
+    """Values of the roots, given those of symbols (by symbol or by name) or of any other
+    expressions."""
     roots = list(roots)
     value: dict[Expr, float] = {e: float(v) for e, v in given_values.items() if isinstance(e, Expr)}
     by_name = {name: float(v) for name, v in given_values.items() if isinstance(name, str)}
@@ -79,14 +96,17 @@ def evaluate(
 def evaluate_with_cache(
     roots: Iterable[Expr], value: dict[Expr, float], user: Mapping[str, Callable[..., float]]
 ) -> list[float]:
-    """Values of the roots from those known, to which all that are met are added: for one statement after another."""
+    """Values of the roots from those known, to which all that are met are added: for one statement
+    after another."""
     roots = list(roots)
     for node in postorder(roots, known=value.keys()):
         value[node] = node_value(node, value, user)
     return [value[r] for r in roots]
 
 
-def evaluate_vectorized(roots: Iterable[Expr], samples: Mapping[str, np.ndarray], count: int) -> list[np.ndarray]:
+def evaluate_vectorized(
+    roots: Iterable[Expr], samples: Mapping[str, np.ndarray], count: int
+) -> list[np.ndarray]:
     """Values of the roots for many sets of values of their symbols, each an array over the sets."""
     roots, value = list(roots), dict[Expr, np.ndarray]()
     with np.errstate(all="ignore"):
@@ -94,13 +114,23 @@ def evaluate_vectorized(roots: Iterable[Expr], samples: Mapping[str, np.ndarray]
             if isinstance(node, Symbol) and node.name in samples:
                 value[node] = samples[node.name]
             elif isinstance(node, Sum):
-                value[node] = reduce(operator.add, (_to_float(c) * value[core] for core, c in node.terms))
+                value[node] = reduce(
+                    operator.add, (_to_float(c) * value[core] for core, c in node.terms)
+                )
             elif isinstance(node, Product):
-                powers = (value[b] if n == 1 else np.power(value[b], float(n)) for b, n in node.factors)
-                value[node] = reduce(operator.mul, powers, np.full(count, _to_float(node.coefficient)))
+                powers = (
+                    value[b] if n == 1 else np.power(value[b], float(n)) for b, n in node.factors
+                )
+                value[node] = reduce(
+                    operator.mul, powers, np.full(count, _to_float(node.coefficient))
+                )
             else:
                 operands = getattr(node, "parts", ())
-                rows = zip(*(value[x].tolist() for x in operands), strict=True) if operands else [()]
-                results = [node_value(node, dict(zip(operands, row, strict=True)), {}) for row in rows]
+                rows = (
+                    zip(*(value[x].tolist() for x in operands), strict=True) if operands else [()]
+                )
+                results = [
+                    node_value(node, dict(zip(operands, row, strict=True)), {}) for row in rows
+                ]
                 value[node] = np.broadcast_to(results, (count,))
     return [value[r] for r in roots]

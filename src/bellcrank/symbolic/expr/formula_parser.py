@@ -1,8 +1,8 @@
 """Text to syntax: a safe parser for formulas, with errors that mark the place.
 
-`a*(x - x0)**2`, `dot(vel(front), [nrb1])`, `rear.chassis.cm`, `where(x > 0, x, 0)`. Nothing is executed: the result is
-a tree of `SyntaxNode`, whose meaning is given by `evaluate_syntax` and a table of names. The parser is a shunting yard,
-so nesting is limited by memory only.
+`a*(x - x0)**2`, `dot(vel(front), [nrb1])`, `rear.chassis.cm`, `where(x > 0, x, 0)`. Nothing is
+executed: the result is a tree of `SyntaxNode`, whose meaning is given by `evaluate_syntax` and a
+table of names. The parser is a shunting yard, so nesting is limited by memory only.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SyntaxNode:
-    """One node of a formula: an operator, a call, a name, a number, a unit vector, a number with its unit, or
-    a value put in by Python."""
+    """One node of a formula: an operator, a call, a name, a number, a unit vector, a number with
+    its unit, or a value put in by Python."""
 
     op: str
     args: tuple[Any, ...]
@@ -66,19 +66,24 @@ def syntax_children(node: SyntaxNode) -> tuple[SyntaxNode, ...]:
     """The nodes that a node is made of."""
     if node.op in LEAVES:
         return ()
-    return node.args if node.op in BINDING else tuple([a for a in node.args if isinstance(a, SyntaxNode)])
+    return (
+        node.args
+        if node.op in BINDING
+        else tuple([a for a in node.args if isinstance(a, SyntaxNode)])
+    )
 
 
 def parse_formula(source: str, tokens: re.Pattern[str] = TOKEN) -> SyntaxNode:
-    """The syntax tree of a formula. A dialect may bring its own pattern of tokens, with the same groups."""
+    """The syntax tree of a formula. A dialect may bring its own pattern of tokens, with the same
+    groups."""
     return _ShuntingYardParser(source, tokens).parse()
 
 
 class _ShuntingYardParser:
     """A shunting yard: finished operands in `output`, waiting operators and parentheses in `stack`.
 
-    A stack entry is (operator, position, length of the output when a parenthesis was opened); the parenthesis of a
-    call is "call NAME".
+    A stack entry is (operator, position, length of the output when a parenthesis was opened); the
+    parenthesis of a call is "call NAME".
     """
 
     def __init__(self, source: str, tokens: re.Pattern[str]) -> None:
@@ -94,9 +99,11 @@ class _ShuntingYardParser:
             token, token_start = match[kind], match.start(kind)
             position = match.end()
             if kind == "op":
-                {"(": self.open_parenthesis, ")": self.close_parenthesis, ",": self.end_argument}.get(
-                    token, self.push_operator
-                )(token, token_start)
+                {
+                    "(": self.open_parenthesis,
+                    ")": self.close_parenthesis,
+                    ",": self.end_argument,
+                }.get(token, self.push_operator)(token, token_start)
             elif kind == "name" and (call := CALL.match(self.source, position)):
                 self.expect_operand(token, token_start)
                 self.stack.append((f"call {token}", token_start, len(self.output)))
@@ -104,7 +111,9 @@ class _ShuntingYardParser:
             else:
                 self.push_operand(kind, token, token_start)
         if unparsed := SPACE.sub("", self.source[position:], 1):
-            raise self.error_at(f"unexpected character {unparsed[0]!r}", len(self.source) - len(unparsed))
+            raise self.error_at(
+                f"unexpected character {unparsed[0]!r}", len(self.source) - len(unparsed)
+            )
         return self.finish()
 
     def error_at(self, message: str, position: int) -> ExpressionError:
@@ -144,7 +153,11 @@ class _ShuntingYardParser:
         self.stack.append(("(", position, len(self.output)))
 
     def close_parenthesis(self, token: str, position: int) -> None:
-        empty_call = self.stack and self.stack[-1][0].startswith("call ") and self.stack[-1][2] == len(self.output)
+        empty_call = (
+            self.stack
+            and self.stack[-1][0].startswith("call ")
+            and self.stack[-1][2] == len(self.output)
+        )
         if self.operand_next and not empty_call:
             raise self.error_at("something is missing before ')'", position)
         self.reduce_to_parenthesis()
@@ -178,7 +191,9 @@ class _ShuntingYardParser:
 
     def finish(self) -> SyntaxNode:
         if self.operand_next:
-            message = "the formula ends too early" if self.source.strip() else "the formula is empty"
+            message = (
+                "the formula ends too early" if self.source.strip() else "the formula is empty"
+            )
             raise self.error_at(message, len(self.source.rstrip()))
         while self.stack:
             op, position, _ = self.stack[-1]
@@ -189,11 +204,18 @@ class _ShuntingYardParser:
 
 
 def _parse_number(token: str, source: str, position: int) -> Fraction:
-    """The exact value of a number; what a computer number cannot hold is not written out digit by digit."""
+    """The exact value of a number; what a computer number cannot hold is not written out digit by
+    digit."""
     literal = token.lower().replace("d", "e")
     value = float(literal)
-    if math.isinf(value) or len(token) > LONGEST_NUMBER or (value == 0 and re.search("[1-9]", literal.split("e")[0])):
-        raise ExpressionError("this number is too long, too large or too small", text=source, position=position)
+    if (
+        math.isinf(value)
+        or len(token) > LONGEST_NUMBER
+        or (value == 0 and re.search("[1-9]", literal.split("e")[0]))
+    ):
+        raise ExpressionError(
+            "this number is too long, too large or too small", text=source, position=position
+        )
     return Fraction(literal) if value else Fraction(0)
 
 
@@ -225,8 +247,8 @@ def postorder_nodes(roots: Iterable[T], children: Callable[[T], Collection[T]]) 
 
 
 def long_sums(root: SyntaxNode) -> SyntaxNode:
-    """The same formula with every very long a + b - c + ... as one `sum`, whose terms may be `neg`: adding them one by
-    one would take the square of their number."""
+    """The same formula with every very long a + b - c + ... as one `sum`, whose terms may be `neg`:
+    adding them one by one would take the square of their number."""
     rebuilt: dict[SyntaxNode, SyntaxNode] = {}
     chains: dict[SyntaxNode, list[SyntaxNode]] = {}  # terms of sums that may continue
     nodes = postorder_syntax(root)
@@ -237,11 +259,15 @@ def long_sums(root: SyntaxNode) -> SyntaxNode:
             left, right = node.children
             terms = chains.pop(left, None) or [rebuilt[left]]
             terms.append(
-                rebuilt[right] if node.op == "+" else SyntaxNode("neg", (rebuilt[right],), node.position, node.source)
+                rebuilt[right]
+                if node.op == "+"
+                else SyntaxNode("neg", (rebuilt[right],), node.position, node.source)
             )
             chains[node] = terms
             if len(terms) < LONG_SUM:
-                rebuilt[node] = SyntaxNode(node.op, (rebuilt[left], rebuilt[right]), node.position, node.source)
+                rebuilt[node] = SyntaxNode(
+                    node.op, (rebuilt[left], rebuilt[right]), node.position, node.source
+                )
             else:
                 rebuilt[node] = SyntaxNode("sum", tuple(terms), node.position, node.source)
         else:

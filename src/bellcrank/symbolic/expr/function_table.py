@@ -1,8 +1,9 @@
 """The functions of the model language: one record each, and nothing that depends on expressions.
 
-Everything that must know which functions there are (reading, algebra, derivatives, dimensions, values, every printer)
-asks this table, so that a function is added here alone, with a rule of its own in `verify.functions`, which shares
-nothing with the derivation on purpose. Identities that hold for one function only (sin^2 + cos^2, atan2) stand in
+Everything that must know which functions there are (reading, algebra, derivatives, dimensions,
+values, every printer) asks this table, so that a function is added here alone, with a rule of its
+own in `verify.functions`, which shares nothing with the derivation on purpose. Identities that hold
+for one function only (sin^2 + cos^2, atan2) stand in
 `construct` and `functions`.
 """
 
@@ -20,7 +21,8 @@ Rational = int | Fraction
 
 @dataclass(frozen=True)
 class FunctionTranslation:
-    """A function in a language: its name or a pattern with {0}, and a helper that defines it where it is missing."""
+    """A function in a language: its name or a pattern with {0}, and a helper that defines it where
+    it is missing."""
 
     name: str
     helper: str = ""
@@ -30,13 +32,14 @@ class FunctionTranslation:
 class MathFunction:
     """What is known of one function.
 
-    `arguments` names them; "..." says that there may be more. `value` is defined everywhere: what does not exist is
-    nan, what is too large inf, as in compiled code; `exact` is the value for rational numbers, where it is rational.
+    `arguments` names them; "..." says that there may be more. `value` is defined everywhere: what
+    does not exist is nan, what is too large inf, as in compiled code; `exact` is the value for
+    rational numbers, where it is rational.
     `slopes` are the partial derivatives, as text over the arguments and `f`, the function itself.
 
-    `dimension` is read from left to right: "A -> 1" takes an angle and gives a pure number, "x, x -> x" takes two
-    quantities of one kind and gives another of it, "?" is anything. If the result is x, the function grows with
-    those arguments: its small order is theirs.
+    `dimension` is read from left to right: "A -> 1" takes an angle and gives a pure number, "x, x
+    -> x" takes two quantities of one kind and gives another of it, "?" is anything. If the result
+    is x, the function grows with those arguments: its small order is theirs.
 
     A `macro` is only an abbreviation of `in_terms`, by which it is replaced when it is read.
     """
@@ -56,18 +59,26 @@ class MathFunction:
     positive: bool = False
     inverse: str = ""  # f(inverse(x)) is x, for every x of which the inverse exists
     domain: str = ""  # where it exists, if not everywhere: positive, inside (between two numbers)
-    quarter_turns: tuple[int | None, ...] = ()  # values at 0, pi/2, pi, 3 pi/2, where they are whole
+    quarter_turns: tuple[
+        int | None, ...
+    ] = ()  # values at 0, pi/2, pi, 3 pi/2, where they are whole
     series: tuple[Rational, ...] = ()  # coefficients of 1, x, x**2, ... for small arguments
-    chooses: str = ""  # the condition by which it is the last but one of its arguments, and not the last
+    chooses: str = (
+        ""  # the condition by which it is the last but one of its arguments, and not the last
+    )
     in_terms: str = ""
     macro: bool = False
     select: bool = False  # a processor chooses or compares; nothing is called
     # text
-    code: Mapping[str, FunctionTranslation] = field(default_factory=dict)  # by language, c or wasm; else the name
+    code: Mapping[str, FunctionTranslation] = field(
+        default_factory=dict
+    )  # by language, c or wasm; else the name
     syntax: bool = False  # languages have a construct for it, which their printers know
     latex: str = ""  # a head, or a pattern with #1
     mathml: str = ""
-    sympy: str | None = None  # its name in SymPy, if it is another one; "" if only `in_terms` exists there
+    sympy: str | None = (
+        None  # its name in SymPy, if it is another one; "" if only `in_terms` exists there
+    )
     numpy: str = ""  # its form for arrays in NumPy, if the name is another one
 
     @cached_property
@@ -87,7 +98,9 @@ class MathFunction:
     def argument_count_message(self, count: int) -> str:
         """The message about a wrong number of arguments."""
         expected = "one or more" if self.arity is None else self.arity
-        return f"{self.name}() takes {expected} argument{'' if expected == 1 else 's'}, {count} given"
+        return (
+            f"{self.name}() takes {expected} argument{'' if expected == 1 else 's'}, {count} given"
+        )
 
     @cached_property
     def dimension_kinds(self) -> tuple[tuple[str, ...], str]:
@@ -119,7 +132,8 @@ def parse_dimension_rule(rule: str) -> tuple[tuple[str, ...], str]:
 def _with_c_semantics(
     function: Callable[..., float], poles: Mapping[float, float] | None = None
 ) -> Callable[..., float]:
-    """A function of Python's that gives nan, or inf at a pole and above the largest number, instead of an error."""
+    """A function of Python's that gives nan, or inf at a pole and above the largest number, instead
+    of an error."""
 
     def value(*args: float) -> float:
         try:
@@ -182,8 +196,8 @@ def _wasm_instruction(name: str) -> dict[str, FunctionTranslation]:
 
 
 def _extremum_translations(name: str, test: str, c: str) -> dict[str, FunctionTranslation]:
-    """The first of two if it is the one asked for or not a number, else the second, which may be none, either. C has a
-    faster one, too, where it is known that the first is a number."""
+    """The first of two if it is the one asked for or not a number, else the second, which may be
+    none, either. C has a faster one, too, where it is known that the first is a number."""
     return {
         "c": FunctionTranslation(
             c,
@@ -203,7 +217,9 @@ static inline double {c}_of_any(double a, double b) {{ return a != a ? a + b : a
 """,
         ),
         "fortran77": FunctionTranslation(name.upper()),
-        "python": FunctionTranslation(c, f"def {c}(a, b):\n    return a if a {test} b or a != a else b\n"),
+        "python": FunctionTranslation(
+            c, f"def {c}(a, b):\n    return a if a {test} b or a != a else b\n"
+        ),
         **_wasm_instruction(f"f64.{name}"),
     }
 
@@ -494,7 +510,8 @@ _ALL = (
         select=True,
         code={
             "c": FunctionTranslation(
-                "sign", "static inline double sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : a + 0; }\n"
+                "sign",
+                "static inline double sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : a + 0; }\n",
             ),
             "fortran": FunctionTranslation(
                 "signum",
@@ -570,7 +587,9 @@ const modulo = (a, b) => {
 };
 """,
             ),
-            "python": FunctionTranslation("modulo", "def modulo(a, b):\n    return a % b if b else math.nan\n"),
+            "python": FunctionTranslation(
+                "modulo", "def modulo(a, b):\n    return a % b if b else math.nan\n"
+            ),
         },
     ),
     MathFunction(  # 0 up to a, 1 from b on; slope and curvature do not jump
@@ -644,8 +663,12 @@ const modulo = (a, b) => {
 )
 
 FUNCTIONS: Mapping[str, MathFunction] = {f.name: f for f in _ALL}
-OPERATORS: Mapping[str, MathFunction] = {f.operator: f for f in _ALL if f.operator}  # by how they are written
-CALLED: Mapping[str, MathFunction] = {f.name: f for f in _ALL if not f.operator}  # what formulas call by name
+OPERATORS: Mapping[str, MathFunction] = {
+    f.operator: f for f in _ALL if f.operator
+}  # by how they are written
+CALLED: Mapping[str, MathFunction] = {
+    f.name: f for f in _ALL if not f.operator
+}  # what formulas call by name
 COMPARISONS: Mapping[str, MathFunction] = {f.name: f for f in _ALL if f.operator[:1] in ("<", ">")}
 
 
@@ -656,4 +679,8 @@ def function_names_in(language: str) -> dict[str, str]:
 
 def helper_sources(language: str, used_names: Container[str]) -> list[str]:
     """What a program that uses these functions must define itself."""
-    return [f.translation(language).helper for f in _ALL if f.name in used_names and f.translation(language).helper]
+    return [
+        f.translation(language).helper
+        for f in _ALL
+        if f.name in used_names and f.translation(language).helper
+    ]

@@ -1,4 +1,5 @@
-"""Functions in simplest form: inverse functions cancel, numbers are folded, small arguments become series.
+"""Functions in simplest form: inverse functions cancel, numbers are folded, small arguments become
+series.
 
 Sayers (1990), table 5.3.1.
 """
@@ -98,7 +99,11 @@ def _is_defined_everywhere(inner: Func) -> bool:
 def _fold_numbers(builtin: MathFunction, *args: Expr) -> Expr:
     values = [a.value for a in args if isinstance(a, Number)]
     try:
-        result = builtin.exact(*values) if builtin.exact is not None else builtin.value(*map(float, values))
+        result = (
+            builtin.exact(*values)
+            if builtin.exact is not None
+            else builtin.value(*map(float, values))
+        )
     except OverflowError:
         result = math.inf
     except ZeroDivisionError:
@@ -112,7 +117,9 @@ def _fold_numbers(builtin: MathFunction, *args: Expr) -> Expr:
 
 def _taylor_series(builtin: MathFunction, x: Expr) -> Expr:
     """Truncated Taylor series for a small argument."""
-    return add(*(mul(Number(c), power(x, Number(k))) for k, c in enumerate(builtin.series) if c != 0))
+    return add(
+        *(mul(Number(c), power(x, Number(k))) for k, c in enumerate(builtin.series) if c != 0)
+    )
 
 
 CREATORS: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/": div, "**": power}
@@ -120,12 +127,15 @@ CREATORS: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/": d
 
 @cache
 def compile_rule(text: str, names: tuple[str, ...]) -> Callable[..., Expr]:
-    """The expression that a text of the function table stands for, as a function of what its names stand for."""
+    """The expression that a text of the function table stands for, as a function of what its names
+    stand for."""
     build = _compile_rule_node(parse_formula(text), names)
     return lambda *args: build(args)
 
 
-def _compile_rule_node(node: SyntaxNode, names: tuple[str, ...]) -> Callable[[tuple[Expr, ...]], Expr]:
+def _compile_rule_node(
+    node: SyntaxNode, names: tuple[str, ...]
+) -> Callable[[tuple[Expr, ...]], Expr]:
     operands = [_compile_rule_node(c, names) for c in node.children]
     match node.op:
         case "number":
@@ -136,14 +146,22 @@ def _compile_rule_node(node: SyntaxNode, names: tuple[str, ...]) -> Callable[[tu
             return lambda args: args[index]
         case "neg":
             return lambda args: neg(operands[0](args))
-    function_name = node.args[0] if node.op == "call" else OPERATORS[node.op].name if node.op in OPERATORS else ""
+    function_name = (
+        node.args[0]
+        if node.op == "call"
+        else OPERATORS[node.op].name
+        if node.op in OPERATORS
+        else ""
+    )
     create = CREATORS.get(node.op) or partial(apply_builtin, function_name)
     return lambda args: create(*[p(args) for p in operands])
 
 
 def _simplify_sign(x: Expr) -> Expr:
     c, core = split_coefficient(x)
-    return _simplify_unary(FUNCTIONS["sign"], x if c == 1 or x.__class__ is Number else core if c > 0 else neg(core))
+    return _simplify_unary(
+        FUNCTIONS["sign"], x if c == 1 or x.__class__ is Number else core if c > 0 else neg(core)
+    )
 
 
 def _simplify_atan2(y: Expr, x: Expr) -> Expr:
@@ -151,7 +169,9 @@ def _simplify_atan2(y: Expr, x: Expr) -> Expr:
     (cy, core_y), (cx, core_x) = split_coefficient(y), split_coefficient(x)
     if y is ZERO and core_x.sign >= NEVER_NEGATIVE:
         return PI if cx < 0 else ZERO
-    common = {b: p for b, p in common_factors((core_y, core_x)).items() if sign_of_power(b, p) == POSITIVE}
+    common = {
+        b: p for b, p in common_factors((core_y, core_x)).items() if sign_of_power(b, p) == POSITIVE
+    }
     if common or abs(cx) == abs(cy) != 1:
         g = (
             mul(Number(abs_rational(cx)), product_of_factors(1, common))
@@ -169,21 +189,27 @@ def _simplify_atan2(y: Expr, x: Expr) -> Expr:
 
 
 def _is_small_angle(x: Expr) -> bool:
-    """Is the angle of a point whose y is small compared with x a small one? It is where the terms that count in x are
-    positive: known to be, or parameters, speeds and large quantities, which small variables are small compared with."""
+    """Is the angle of a point whose y is small compared with x a small one? It is where the terms
+    that count in x are positive: known to be, or parameters, speeds and large quantities, which
+    small variables are small compared with."""
     c, core = split_coefficient(x)
     terms = core.terms if core.__class__ is Sum else ((core, 1),)
     leading = [(e, k) for e, k in terms if e.order == core.order]
-    return all(k * c > 0 and all(_counts_as_positive(b, p) for b, p in term_factors(e)) for e, k in leading)
+    return all(
+        k * c > 0 and all(_counts_as_positive(b, p) for b, p in term_factors(e)) for e, k in leading
+    )
 
 
 def _counts_as_positive(base: Expr, exponent: Rational) -> bool:
-    is_simple = base.__class__ is Symbol and (base.constant or base.kind == "speed" or base.order < 0)
+    is_simple = base.__class__ is Symbol and (
+        base.constant or base.kind == "speed" or base.order < 0
+    )
     return is_simple or sign_of_power(base, exponent) == POSITIVE
 
 
 def _simplify_extremum(name: str, *args: Expr) -> Expr:
-    """The least or greatest of the arguments: repeated ones once, numbers first, the others in canonical order."""
+    """The least or greatest of the arguments: repeated ones once, numbers first, the others in
+    canonical order."""
     if not args:
         raise ModelError(f"{name}() needs at least one argument")
     distinct: dict[Expr, None] = {}
@@ -228,12 +254,19 @@ def _simplify_where(condition: Expr, yes: Expr, no: Expr) -> Expr:
 
 _HALF = Number(Fraction(1, 2))
 _MIRROR = str.maketrans("<>", "><")
-_OF_POWERS: dict[str, Callable[..., Expr]] = {"pow": power, "sqrt": lambda x: power(x, _HALF), "abs": absolute}
+_OF_POWERS: dict[str, Callable[..., Expr]] = {
+    "pow": power,
+    "sqrt": lambda x: power(x, _HALF),
+    "abs": absolute,
+}
 _RULES: dict[str, Callable[..., Expr]] = {  # the algebra of functions that have one of their own
-    **_OF_POWERS, "sign": _simplify_sign, "atan2": _simplify_atan2, "where": _simplify_where,
+    **_OF_POWERS,
+    "sign": _simplify_sign,
+    "atan2": _simplify_atan2,
+    "where": _simplify_where,
     **{name: partial(_simplify_extremum, name) for name in ("min", "max")},
     **{name: partial(_simplify_comparison, name) for name in COMPARISONS},
-}  # fmt: skip
+}
 
 
 def sin(x: Any) -> Expr:

@@ -26,7 +26,8 @@ def mrow(*elements: str) -> str:
 
 
 def math_name(name: str, dot: bool = False) -> str:
-    """A symbol's name: theta_r1 is θ with the index r1, q(b, 2) is q with the index b,2; `dot` marks its rate."""
+    """A symbol's name: theta_r1 is θ with the index r1, q(b, 2) is q with the index b,2; `dot`
+    marks its rate."""
     head, index, rate = split_symbol_name(name)
     element = f"<mi>{escape(_GREEK.get(head, head))}</mi>"
     if dot or rate:
@@ -61,4 +62,8 @@ class _MathMLPrinter(NotationPrinter):
         return mrow(self.NUMBER % mantissa, power) if exponent else self.NUMBER % digits, ATOM
 
     def print_exponent(self, value: Rational) -> str:
-        return self.NUMBER % value if isinstance(value, int) else self.GROUP % self._print_number(value)[0]
+        return (
+            self.NUMBER % value
+            if isinstance(value, int)
+            else self.GROUP % self._print_number(value)[0]
+        )

@@ -1,13 +1,15 @@
 """The expression DAG: immutable, interned nodes.
 
-Structurally equal expressions are one object, so `is` is the only equality and a node that occurs twice is an
-intermediate variable waiting to be named. This module knows what a node *is*; `construct` and `functions` know how to
-build one in simplest form, and `operators` lets Python's operators do so.
+Structurally equal expressions are one object, so `is` is the only equality and a node that occurs
+twice is an intermediate variable waiting to be named. This module knows what a node *is*;
+`construct` and `functions` know how to build one in simplest form, and `operators` lets Python's
+operators do so.
 
-Every node carries, from its birth: whether it is constant (holds parameters and numbers only), its small order
-(Sayers 1990, section 5.3), what is known of its sign, a sort key that does not depend on the history of the process,
-and a fingerprint: the value of the expression at a pseudo-random point of a large prime field. Two expressions with the
-same fingerprint are equal as functions of their symbols up to a probability of about 1e-35.
+Every node carries, from its birth: whether it is constant (holds parameters and numbers only), its
+small order (Sayers 1990, section 5.3), what is known of its sign, a sort key that does not depend
+on the history of the process, and a fingerprint: the value of the expression at a pseudo-random
+point of a large prime field. Two expressions with the same fingerprint are equal as functions of
+their symbols up to a probability of about 1e-35.
 """
 
 from __future__ import annotations
@@ -27,8 +29,11 @@ Rational = int | Fraction
 
 PRIME = 2**127 - 1
 
-# Ranks order the factors of a product and the terms of a sum: numbers, parameters, variables, functions, compounds.
-RANK_NUMBER, RANK_PARAMETER, RANK_SYMBOL, RANK_FUNCTION, RANK_HELD, RANK_PRODUCT, RANK_SUM = range(7)
+# Ranks order the factors of a product and the terms of a sum: numbers, parameters, variables,
+# functions, compounds.
+RANK_NUMBER, RANK_PARAMETER, RANK_SYMBOL, RANK_FUNCTION, RANK_HELD, RANK_PRODUCT, RANK_SUM = range(
+    7
+)
 
 # What is known of a sign, from weak to strong. Where an expression is not defined it has none.
 UNKNOWN, NEVER_NEGATIVE, POSITIVE = range(3)
@@ -45,7 +50,11 @@ def field_digest(*items: object) -> int:
 
 def field_residue(value: Rational) -> int:
     """A rational number as an element of the field."""
-    return value % PRIME if value.__class__ is int else _field_quotient(value.numerator, value.denominator)
+    return (
+        value % PRIME
+        if value.__class__ is int
+        else _field_quotient(value.numerator, value.denominator)
+    )
 
 
 @lru_cache(maxsize=65536)
@@ -55,7 +64,8 @@ def _field_quotient(numerator: int, denominator: int) -> int:
 
 @lru_cache(maxsize=65536)
 def field_cos_sin(angle: int) -> tuple[int, int]:
-    """A rational point (cos, sin) of the unit circle over the field, for an angle given by its fingerprint."""
+    """A rational point (cos, sin) of the unit circle over the field, for an angle given by its
+    fingerprint."""
     if angle > PRIME // 2:  # the opposite angle
         cosine, sine = field_cos_sin(PRIME - angle)
         return cosine, -sine % PRIME
@@ -79,7 +89,9 @@ class Expr:
 
         def __add__(self, other: Expr | float | Fraction) -> Expr: ...
 
-        __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __add__
+        __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = (
+            __pow__
+        ) = __rpow__ = __add__
         __lt__ = __le__ = __gt__ = __ge__ = __add__
 
         def __neg__(self) -> Expr: ...
@@ -97,8 +109,11 @@ class _NodeReference(ref[Expr]):
     key: tuple[Any, ...]
 
 
-# Fractions stand in keys as numerator and denominator: the hash of a fraction takes a microsecond or two, every time.
-_references: dict[tuple[Any, ...], Any] = {}  # of `_NodeReference`; a WeakValueDictionary would take twice the time
+# Fractions stand in keys as numerator and denominator: the hash of a fraction takes a microsecond
+# or two, every time.
+_references: dict[
+    tuple[Any, ...], Any
+] = {}  # of `_NodeReference`; a WeakValueDictionary would take twice the time
 
 
 def _intern_node(key: tuple[Any, ...], node: Expr) -> Expr:
@@ -113,9 +128,12 @@ def _intern_node(key: tuple[Any, ...], node: Expr) -> Expr:
     return node
 
 
-def _remove_dead_node(reference: ref[Expr], table: Any = _references, remove: Any = _remove_dead_weakref) -> None:
-    """Takes a node that is no more off the table, unless another has taken its place: a look and a removal at once, as
-    the dictionaries of `weakref` do it. What it uses is bound: nodes go last when Python ends."""
+def _remove_dead_node(
+    reference: ref[Expr], table: Any = _references, remove: Any = _remove_dead_weakref
+) -> None:
+    """Takes a node that is no more off the table, unless another has taken its place: a look and a
+    removal at once, as the dictionaries of `weakref` do it. What it uses is bound: nodes go last
+    when Python ends."""
     remove(table, reference.key)  # type: ignore[attr-defined]
 
 
@@ -129,7 +147,11 @@ class Number(Expr):
         key: tuple[Any, ...] = (cls, value)
         if value.__class__ is Fraction:
             value = normalize_rational(value)
-            key = (cls, value.numerator, value.denominator) if value.__class__ is Fraction else (cls, value)
+            key = (
+                (cls, value.numerator, value.denominator)
+                if value.__class__ is Fraction
+                else (cls, value)
+            )
         reference = _references.get(key)
         if reference is None or (node := reference()) is None:
             node = object.__new__(cls)
@@ -143,18 +165,21 @@ class Number(Expr):
 
 
 class Symbol(Expr):
-    """A named quantity. `kind` is what it stands for; `order` its small order in the present derivation; `positive`
-    says that no other values are allowed.
+    """A named quantity. `kind` is what it stands for; `order` its small order in the present
+    derivation; `positive` says that no other values are allowed.
 
-    Kinds: parameter, constant (pi), time, variable (input), coordinate, speed, acceleration (rate of a speed), rate
-    (rate of a coordinate or input), kept (value of a user function that holds over a step), dummy.
+    Kinds: parameter, constant (pi), time, variable (input), coordinate, speed, acceleration (rate
+    of a speed), rate (rate of a coordinate or input), kept (value of a user function that holds
+    over a step), dummy.
     """
 
     __slots__ = ("kind", "name")
     name: str
     kind: str
 
-    def __new__(cls, name: str, kind: str = "parameter", order: int = 0, positive: bool = False) -> Symbol:
+    def __new__(
+        cls, name: str, kind: str = "parameter", order: int = 0, positive: bool = False
+    ) -> Symbol:
         key = (cls, name, kind, order, positive)
         reference = _references.get(key)
         if reference is None or (node := reference()) is None:
@@ -163,17 +188,22 @@ class Symbol(Expr):
             node.constant = kind in CONSTANT_KINDS
             node.sign = POSITIVE if positive else UNKNOWN
             node.fingerprint = field_digest("symbol", kind, name)
-            node.sort = (RANK_PARAMETER if node.constant else RANK_SYMBOL, (*_natural_sort_key(name), (-1, 0, kind)))
+            node.sort = (
+                RANK_PARAMETER if node.constant else RANK_SYMBOL,
+                (*_natural_sort_key(name), (-1, 0, kind)),
+            )
             return _intern_node(key, node)  # type: ignore[return-value]
         return node
 
 
 class Sum(Expr):
-    """`terms`: (core, coefficient) pairs, sorted; the first coefficient is positive; a number has the core ONE."""
+    """`terms`: (core, coefficient) pairs, sorted; the first coefficient is positive; a number has
+    the core ONE."""
 
     __slots__ = ("index", "noted", "parts", "terms")
     terms: tuple[tuple[Expr, Rational], ...]
-    index: Any  # of a long one, by which terms are added (`sum_index`): None as yet, False if there can be none
+    # of a long one, by which terms are added (`sum_index`): None as yet, False if there can be none
+    index: Any
     noted: tuple[tuple[int, ...], tuple[int, ...]]  # numerators and denominators
 
     def __new__(cls, terms: tuple[tuple[Expr, Rational], ...]) -> Sum:
@@ -211,17 +241,26 @@ class Sum(Expr):
             return (*items[:position], item, *items[position:])
 
         above, below = self.noted
-        noted = insert_item(above, coefficient.numerator), insert_item(below, coefficient.denominator)
+        noted = (
+            insert_item(above, coefficient.numerator),
+            insert_item(below, coefficient.denominator),
+        )
         cores = insert_item(self.parts, core)
         key = (Sum, cores, *noted)
         reference = _references.get(key)
         if reference is None or (node := reference()) is None:
             node = object.__new__(Sum)
-            node.terms, node.noted, node.index = insert_item(self.terms, (core, coefficient)), noted, self.index
+            node.terms, node.noted, node.index = (
+                insert_item(self.terms, (core, coefficient)),
+                noted,
+                self.index,
+            )
             node.parts = cores
             sign = core.sign if coefficient.numerator > 0 else UNKNOWN
             node.constant, node.order = self.constant and core.constant, min(self.order, core.order)
-            node.fingerprint = (self.fingerprint + field_residue(coefficient) * core.fingerprint) % PRIME
+            node.fingerprint = (
+                self.fingerprint + field_residue(coefficient) * core.fingerprint
+            ) % PRIME
             node.sign = max(self.sign, sign) if self.sign and sign else UNKNOWN
             node.sort = (RANK_SUM, node.fingerprint)
             return _intern_node(key, node)  # type: ignore[return-value]
@@ -231,7 +270,8 @@ class Sum(Expr):
 class Product(Expr):
     """`coefficient` times the `factors`: (base, exponent) pairs, sorted.
 
-    One factor to the power 1 has a coefficient other than 1. The base of a whole power is no number and no product.
+    One factor to the power 1 has a coefficient other than 1. The base of a whole power is no number
+    and no product.
     """
 
     __slots__ = ("_core", "coefficient", "factors", "parts")
@@ -261,14 +301,20 @@ class Product(Expr):
                 if base.order:
                     order += math.floor(base.order * exponent)
                 fingerprint = fingerprint * power_residue(base.fingerprint, exponent) % PRIME
-            node.constant, node.order, node.fingerprint, node.sign = constant, order, fingerprint, sign
+            node.constant, node.order, node.fingerprint, node.sign = (
+                constant,
+                order,
+                fingerprint,
+                sign,
+            )
             node.sort = (RANK_PRODUCT, fingerprint)
             return _intern_node(key, node)  # type: ignore[return-value]
         return node
 
 
 class Func(Expr):
-    """A function of expressions. `function` is the user function or table behind the name, None if it is built in."""
+    """A function of expressions. `function` is the user function or table behind the name, None if
+    it is built in."""
 
     __slots__ = ("args", "function", "name", "parts")
     name: str
@@ -299,12 +345,14 @@ class Func(Expr):
 
 
 def undecidable_message(comparison: str) -> str:
-    """What is wrong with a comparison of expressions in `if`, `and`, `min()` or `max()` of Python."""
+    """What is wrong with a comparison of expressions in `if`, `and`, `min()` or `max()` of
+    Python."""
     return f"{comparison} is true or false only during a run: use bc.where(), bc.min() or bc.max()"
 
 
 class NamedSubexpression(Expr):
-    """An intermediate result: an atom for the algebra, so that what is shared stays shared (AUTOSIM's Z variables)."""
+    """An intermediate result: an atom for the algebra, so that what is shared stays shared
+    (AUTOSIM's Z variables)."""
 
     __slots__ = ("definition", "parts")
     definition: Expr
@@ -316,7 +364,11 @@ class NamedSubexpression(Expr):
             node = object.__new__(cls)
             node.definition = definition
             node.parts = (definition,)
-            node.constant, node.order, node.sign = definition.constant, definition.order, definition.sign
+            node.constant, node.order, node.sign = (
+                definition.constant,
+                definition.order,
+                definition.sign,
+            )
             node.fingerprint = definition.fingerprint
             node.sort = (RANK_HELD, definition.fingerprint)
             return _intern_node(key, node)  # type: ignore[return-value]
@@ -325,7 +377,8 @@ class NamedSubexpression(Expr):
 
 @lru_cache(maxsize=65536)
 def power_residue(base: int, exponent: Rational) -> int:
-    """base ** exponent over the field; the fractional part of an exponent is that power of an opaque root."""
+    """base ** exponent over the field; the fractional part of an exponent is that power of an
+    opaque root."""
     if base == 0:
         if exponent < 0:
             raise ModelError("division by an expression that is identically zero")
@@ -334,7 +387,11 @@ def power_residue(base: int, exponent: Rational) -> int:
     result = pow(base, integer_part, PRIME)
     if isinstance(exponent, Fraction):
         root = field_digest("root", base, exponent.denominator)
-        result = result * pow(root, exponent.numerator - integer_part * exponent.denominator, PRIME) % PRIME
+        result = (
+            result
+            * pow(root, exponent.numerator - integer_part * exponent.denominator, PRIME)
+            % PRIME
+        )
     return result
 
 
@@ -350,7 +407,8 @@ def _function_residue(name: str, args: tuple[Expr, ...]) -> int:
 
 
 def _function_order(name: str, args: tuple[Expr, ...]) -> int:
-    """Small order of a function that is not a series: that of its arguments where the value is one of them."""
+    """Small order of a function that is not a series: that of its arguments where the value is one
+    of them."""
     builtin = FUNCTIONS.get(name)
     if builtin is None or builtin.order_arguments is None:
         return 0
@@ -365,7 +423,8 @@ def sign_of_power(base: Expr, exponent: Rational) -> int:
 
 
 def _function_sign(name: str, args: tuple[Expr, ...]) -> int:
-    """What is known of the sign of a built-in function: by itself, or from the arguments it chooses from."""
+    """What is known of the sign of a built-in function: by itself, or from the arguments it chooses
+    from."""
     builtin = FUNCTIONS.get(name)
     if builtin is None:
         return UNKNOWN
@@ -377,7 +436,10 @@ def _function_sign(name: str, args: tuple[Expr, ...]) -> int:
 def _natural_sort_key(name: str) -> tuple[Any, ...]:
     """Parts of a sort key that puts q2 before q10."""
     runs = re.findall("[0-9]+|[^0-9]+", name)
-    return tuple((0, len(p.lstrip("0")), p.lstrip("0"), p) if p[0] in "0123456789" else (1, 0, p) for p in runs)
+    return tuple(
+        (0, len(p.lstrip("0")), p.lstrip("0"), p) if p[0] in "0123456789" else (1, 0, p)
+        for p in runs
+    )
 
 
 def normalize_rational(value: Rational) -> Rational:

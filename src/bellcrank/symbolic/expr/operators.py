@@ -1,7 +1,8 @@
-"""What Python's operators, str(), notebooks and pickles do with expressions. Importing `bellcrank.symbolic.expr`
-installs it.
+"""What Python's operators, str(), notebooks and pickles do with expressions. Importing
+`bellcrank.symbolic.expr` installs it.
 
-Nodes know nothing of how they are built or shown; the creators and the writers know the nodes. This is where they meet.
+Nodes know nothing of how they are built or shown; the creators and the writers know the nodes. This
+is where they meet.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from bellcrank.symbolic.expr.printing import to_latex, to_text
 from bellcrank.symbolic.expr.serialization import dump_nodes, load_one
 
 
-def _install_operator(name: str, create: Callable[[Expr, Expr], Expr], mirrored: bool = True) -> None:
+def _install_operator(
+    name: str, create: Callable[[Expr, Expr], Expr], mirrored: bool = True
+) -> None:
     def apply_operator(self: Expr, other: Any) -> Expr:
         return NotImplemented if (x := try_expression(other)) is None else create(self, x)
 
@@ -30,7 +33,13 @@ def _install_operator(name: str, create: Callable[[Expr, Expr], Expr], mirrored:
         setattr(Expr, f"__r{name}__", apply_reversed)
 
 
-_BINARY: dict[str, Callable[[Expr, Expr], Expr]] = {"add": add, "sub": sub, "mul": mul, "truediv": div, "pow": power}
+_BINARY: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "add": add,
+    "sub": sub,
+    "mul": mul,
+    "truediv": div,
+    "pow": power,
+}
 for _name, _create in _BINARY.items():
     _install_operator(_name, _create)
 for _name in COMPARISONS:

@@ -1,4 +1,5 @@
-"""Expressions as text a parser reads back, and as LaTeX; `NotationPrinter` is what these and MathML have in common."""
+"""Expressions as text a parser reads back, and as LaTeX; `NotationPrinter` is what these and MathML
+have in common."""
 
 from __future__ import annotations
 
@@ -66,12 +67,17 @@ def to_latex(root: Expr, names: Mapping[Expr, str] | None = None) -> str:
 
 
 class NotationPrinter:
-    """An expression put together from pieces by patterns: those of plain text. Other notations have their own."""
+    """An expression put together from pieces by patterns: those of plain text. Other notations have
+    their own."""
 
-    COLUMN = "operator"  # of the table of functions: how this notation writes them, if not by their names
+    # of the table of functions: how this notation writes them, if not by their names
+    COLUMN = "operator"
     FLAT = True  # without bars and raised text, so that parentheses must show what belongs together
     PARENTHESES, GROUP, NUMBER, NEGATIVE = "(%s)", "%s", "%s", "-%s"
-    SIGNS, FIRST = {True: " - %s", False: " + %s"}, {True: "-%s", False: "%s"}  # of terms that are negative, or not
+    SIGNS, FIRST = (
+        {True: " - %s", False: " + %s"},
+        {True: "-%s", False: "%s"},
+    )  # of terms that are negative, or not
     TIMES, FRACTION, ROOT, POWER = "*", "%s/%s", "sqrt(%s)", "%s**%s"
     CALL, COMMA, COMPARISON = "%s(%s)", ", ", "(%s %s %s)"
 
@@ -81,7 +87,11 @@ class NotationPrinter:
     def print_expression(self, root: Expr) -> str:
         fragments: dict[Expr, Piece] = {}
         for node in postorder((root,)):
-            fragments[node] = (self.names[node], ATOM) if node in self.names else self._print_node(node, fragments)
+            fragments[node] = (
+                (self.names[node], ATOM)
+                if node in self.names
+                else self._print_node(node, fragments)
+            )
         return fragments[root][0]
 
     def print_symbol(self, name: str) -> str:
@@ -133,36 +143,52 @@ class NotationPrinter:
             return self.POWER % (self._parenthesize(args[0], ATOM), exponent), FACTOR
         if "#1" in notation:
             return self.GROUP % notation.replace("#1", texts[0]), ATOM
-        return self.CALL % (notation or self.print_function_name(node.name), self.COMMA.join(texts)), ATOM
+        return self.CALL % (
+            notation or self.print_function_name(node.name),
+            self.COMMA.join(texts),
+        ), ATOM
 
     def _print_sum(self, node: Sum, fragments: Mapping[Expr, Piece]) -> str:
         terms_text = ""
         for core, c in node.terms:
-            if isinstance(core, Product):  # its number stands in front; in the statements of a program, inside
+            if isinstance(
+                core, Product
+            ):  # its number stands in front; in the statements of a program, inside
                 c = c * core.coefficient
-            term = self._parenthesize(self._print_product(abs_rational(c), term_factors(core), fragments), TERM)
+            term = self._parenthesize(
+                self._print_product(abs_rational(c), term_factors(core), fragments), TERM
+            )
             terms_text += (self.SIGNS if terms_text else self.FIRST)[c < 0] % term
         return self.GROUP % terms_text
 
-    def _print_product(self, coefficient: Rational, factors: Factors, fragments: Mapping[Expr, Piece]) -> Piece:
+    def _print_product(
+        self, coefficient: Rational, factors: Factors, fragments: Mapping[Expr, Piece]
+    ) -> Piece:
         if not factors:
             return self._print_number(coefficient)
         top, bottom = (
-            [(self.print_decimal(x)[0], ATOM)] if x else [] for x in _coefficient_texts(abs_rational(coefficient))
+            [(self.print_decimal(x)[0], ATOM)] if x else []
+            for x in _coefficient_texts(abs_rational(coefficient))
         )
         for base, exponent in factors:
-            (top if exponent > 0 else bottom).append(self._print_power(fragments[base], abs_rational(exponent)))
+            (top if exponent > 0 else bottom).append(
+                self._print_power(fragments[base], abs_rational(exponent))
+            )
         body = self._join_factors(top)
         if bottom:
             below = self._join_factors(bottom, alone=True)
             below = self.PARENTHESES % below if self.FLAT and len(bottom) > 1 else below
-            body = self.FRACTION % (self._join_factors(top, alone=True) if top else self.NUMBER % "1", below)
+            body = self.FRACTION % (
+                self._join_factors(top, alone=True) if top else self.NUMBER % "1",
+                below,
+            )
         if coefficient < 0:
             return self.NEGATIVE % body, SUM
         return body, TERM if bottom or len(top) > 1 else FACTOR
 
     def _join_factors(self, factors: list[Piece], alone: bool = False) -> str:
-        """Factors next to each other; a single one that stands alone above or below a bar needs no parentheses."""
+        """Factors next to each other; a single one that stands alone above or below a bar needs no
+        parentheses."""
         if alone and len(factors) == 1 and not self.FLAT:
             return self.GROUP % factors[0][0]
         return self.GROUP % self.TIMES.join(self._parenthesize(x, FACTOR) for x in factors)
@@ -185,16 +211,20 @@ def _exact_decimal(value: Rational) -> str | None:
 
 
 def _coefficient_texts(value: Rational) -> tuple[str, str]:
-    """A positive number as text above and below a fraction bar, "" for 1: 3/4 is 0.75 above, 1/2 is 2 below."""
+    """A positive number as text above and below a fraction bar, "" for 1: 3/4 is 0.75 above, 1/2 is
+    2 below."""
     above, below = value.numerator, value.denominator
-    decimal = None if below == 1 or (above == 1 and below <= _LARGEST_DIVISOR) else _exact_decimal(value)
+    decimal = (
+        None if below == 1 or (above == 1 and below <= _LARGEST_DIVISOR) else _exact_decimal(value)
+    )
     if decimal is not None:
         return decimal, ""
     return "" if above == 1 else str(above), "" if below == 1 else str(below)
 
 
 def split_symbol_name(name: str) -> tuple[str, str, bool]:
-    """Head and index of a symbol's name, and is it a rate? theta_r1: theta, r1; q(b, 2): q, "b,2"; up(3): u', 3."""
+    """Head and index of a symbol's name, and is it a rate? theta_r1: theta, r1; q(b, 2): q, "b,2";
+    up(3): u', 3."""
     indexed = re.fullmatch(r"(\w+)\((.*)\)", name)
     if indexed:
         rate = indexed[1] in ("up", "qp")

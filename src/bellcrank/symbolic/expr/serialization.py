@@ -1,4 +1,5 @@
-"""Expressions as flat rows, parts before wholes: for files and pickles. Shared nodes are written once."""
+"""Expressions as flat rows, parts before wholes: for files and pickles. Shared nodes are written
+once."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ def _parse_rational(text: str) -> Rational:
 
 
 def load_nodes(rows: Iterable[Row]) -> list[Expr]:
-    """The roots of dumped rows. Nodes are interned again, so equal structure is one object as before."""
+    """The roots of dumped rows. Nodes are interned again, so equal structure is one object as
+    before."""
     nodes: list[Expr] = []
     for kind, *fields in rows:
         match kind:
@@ -69,7 +71,10 @@ def load_nodes(rows: Iterable[Row]) -> list[Expr]:
                 nodes.append(Sum(tuple((nodes[i], _parse_rational(c)) for i, c in fields)))
             case "product":
                 nodes.append(
-                    Product(_parse_rational(fields[0]), tuple((nodes[i], _parse_rational(x)) for i, x in fields[1:]))
+                    Product(
+                        _parse_rational(fields[0]),
+                        tuple((nodes[i], _parse_rational(x)) for i, x in fields[1:]),
+                    )
                 )
             case "func":
                 nodes.append(Func(fields[0], tuple(nodes[i] for i in fields[2:]), fields[1]))

@@ -1,4 +1,5 @@
-"""Expressions as a person would write them: multiplied out, or in the shortest of the forms that are known.
+"""Expressions as a person would write them: multiplied out, or in the shortest of the forms that
+are known.
 
 Both leave the value alone wherever there is one. Held results are written out.
 """
@@ -42,7 +43,8 @@ def expand(given: Any) -> Any:
 
 
 def simplify(given: Any) -> Any:
-    """Choose the shortest known form of an expression: as it is, or expanded. Long expressions stay as they are.
+    """Choose the shortest known form of an expression: as it is, or expanded. Long expressions stay
+    as they are.
 
     Parameters
     ----------
@@ -83,11 +85,14 @@ def _shortest_form(e: Expr) -> Expr:
 
 def factor_common_terms(plain: Expr) -> Expr:
     """A plain sum with its common factors in front."""
-    return add(*(mul(Number(c), core) for core, c in plain.terms)) if isinstance(plain, Sum) else plain
+    return (
+        add(*(mul(Number(c), core) for core, c in plain.terms)) if isinstance(plain, Sum) else plain
+    )
 
 
 def _expanded_term_count(root: Expr) -> int:
-    """How many terms an expression has when it is multiplied out, if none of them cancel; those of arguments count."""
+    """How many terms an expression has when it is multiplied out, if none of them cancel; those of
+    arguments count."""
     count: dict[Expr, int] = {}
     for node in postorder((root,)):
         if isinstance(node, Sum):
@@ -95,7 +100,11 @@ def _expanded_term_count(root: Expr) -> int:
         elif isinstance(node, Product):
             total = 1
             for base, exponent in node.factors:
-                total *= count[base] ** min(exponent, 20) if isinstance(exponent, int) and exponent > 0 else count[base]
+                total *= (
+                    count[base] ** min(exponent, 20)
+                    if isinstance(exponent, int) and exponent > 0
+                    else count[base]
+                )
         else:
             total = (
                 count[node.definition]

@@ -1,7 +1,8 @@
 """What has to be known of a long sum to add one more term without a look at each of its own.
 
-An index notes what the terms of a sum are like. One that notes more does no harm: a term that might meet another is
-then looked at with all of them, as others are. So sums that grow from one another share their index.
+An index notes what the terms of a sum are like. One that notes more does no harm: a term that might
+meet another is then looked at with all of them, as others are. So sums that grow from one another
+share their index.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ OTHER = {"sin": "cos", "cos": "sin"}
 
 
 class SumIndex:
-    """Of all terms: `powers` of functions among their factors, second ones and above; `numbers` with the count of
-    factors; and the same as `wanted` by terms with a squared sine or cosine, to join with."""
+    """Of all terms: `powers` of functions among their factors, second ones and above; `numbers`
+    with the count of factors; and the same as `wanted` by terms with a squared sine or cosine, to
+    join with."""
 
     __slots__ = ("numbers", "powers", "wanted")
 

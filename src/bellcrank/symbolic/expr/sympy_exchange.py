@@ -1,7 +1,9 @@
-"""Exchange with SymPy, where it is installed: for a second opinion, or for what its algebra does better.
+"""Exchange with SymPy, where it is installed: for a second opinion, or for what its algebra does
+better.
 
 In:  an expression of either side. Out: the same expression of the other side, symbols under their names.
-Quantities are real: a symbol `x` is `sympy.Symbol("x", real=True)` over there. Walks are loops: depth does not matter.
+Quantities are real: a symbol `x` is `sympy.Symbol("x", real=True)` over there. Walks are loops:
+depth does not matter.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ from bellcrank.symbolic.expr.node import (
 from bellcrank.symbolic.expr.traversal import postorder
 
 # SymPy's name of a function, Bellcrank's name of the same one
-_OURS = {f.sympy or f.name: f.name for f in FUNCTIONS.values() if f.operator != "**" and f.sympy != ""}
+_OURS = {
+    f.sympy or f.name: f.name for f in FUNCTIONS.values() if f.operator != "**" and f.sympy != ""
+}
 
 
 def to_sympy(expr: Expr) -> Any:
@@ -57,7 +61,8 @@ def _sympy_node(node: Expr, translated: Mapping[Expr, Any], sympy: Any) -> Any:
         return sympy.Add(*(sympy_rational(c) * translated[core] for core, c in node.terms))
     if isinstance(node, Product):
         return sympy.Mul(
-            sympy_rational(node.coefficient), *(translated[b] ** sympy_rational(x) for b, x in node.factors)
+            sympy_rational(node.coefficient),
+            *(translated[b] ** sympy_rational(x) for b, x in node.factors),
         )
     if isinstance(node, NamedSubexpression):
         return translated[node.definition]
@@ -66,7 +71,9 @@ def _sympy_node(node: Expr, translated: Mapping[Expr, Any], sympy: Any) -> Any:
     if node.function is not None:
         return sympy.Function(node.name)(*args)
     if node.name == "where":
-        return sympy.Piecewise((args[1], _sympy_condition(node.args[0], translated, sympy)), (args[2], True))
+        return sympy.Piecewise(
+            (args[1], _sympy_condition(node.args[0], translated, sympy)), (args[2], True)
+        )
     if node.name in COMPARISONS:
         return sympy.Piecewise((1, _sympy_condition(node, translated, sympy)), (0, True))
     if FUNCTIONS[node.name].sympy == "":
@@ -97,13 +104,16 @@ def _sympy_condition(node: Expr, translated: Mapping[Expr, Any], sympy: Any) -> 
 
 
 def from_sympy(
-    sym_expr: Any, kinds: Mapping[str, str | Symbol] | None = None, functions: Mapping[str, Any] | None = None
+    sym_expr: Any,
+    kinds: Mapping[str, str | Symbol] | None = None,
+    functions: Mapping[str, Any] | None = None,
 ) -> Expr:
     """The expression with the value of a SymPy expression.
 
-    `kinds` gives the kind of a symbol by its name ("parameter" if not given), or the symbol itself. A function of time
-    such as SymPy's dynamicsymbols make, q(t), becomes the symbol q if `kinds` has its name. `functions` gives the user
-    function (table, user function) behind a function's name.
+    `kinds` gives the kind of a symbol by its name ("parameter" if not given), or the symbol itself.
+    A function of time such as SymPy's dynamicsymbols make, q(t), becomes the symbol q if `kinds`
+    has its name. `functions` gives the user function (table, user function) behind a function's
+    name.
     """
     sympy = _import_sympy()
     reader = _SymPyReader(sympy, kinds or {}, functions or {})
@@ -128,7 +138,9 @@ def from_sympy(
 class _SymPyReader:
     """Meaning of one SymPy node, given that of its parts."""
 
-    def __init__(self, sympy: Any, kinds: Mapping[str, str | Symbol], functions: Mapping[str, Any]) -> None:
+    def __init__(
+        self, sympy: Any, kinds: Mapping[str, str | Symbol], functions: Mapping[str, Any]
+    ) -> None:
         self.sympy, self.kinds, self.functions = sympy, kinds, functions
         self.table: dict[str, Callable[..., Expr]] = {
             "Add": add,
@@ -186,7 +198,8 @@ class _SymPyReader:
         kind = self.kinds.get(name, otherwise)
         if kind is None:
             raise ModelError(
-                f"{name}() is an unknown function: give its symbol in `kinds` if it is a function of time, "
+                f"{name}() is an unknown function: give its symbol in `kinds` if it is a "
+                f"function of time, "
                 f"or what computes it in `functions`"
             )
         return kind if isinstance(kind, Symbol) else Symbol(name, kind)
@@ -196,10 +209,17 @@ def _read_piecewise(*arguments: Expr) -> Expr:
     """Pairs of value and condition, the last condition true."""
     *pairs, last, otherwise = arguments
     if otherwise is not ONE:
-        raise ModelError("a Piecewise of SymPy needs a last value that holds otherwise, (value, True)")
+        raise ModelError(
+            "a Piecewise of SymPy needs a last value that holds otherwise, (value, True)"
+        )
     result = last
     for value, condition in zip(pairs[-2::-2], pairs[-1::-2], strict=True):
-        if value is ONE and result is ZERO and isinstance(condition, Func) and condition.name in COMPARISONS:
+        if (
+            value is ONE
+            and result is ZERO
+            and isinstance(condition, Func)
+            and condition.name in COMPARISONS
+        ):
             result = condition  # a comparison is a number, 1 or 0
         else:
             result = apply_builtin("where", condition, value, result)
@@ -210,5 +230,7 @@ def _import_sympy() -> Any:
     try:
         import sympy
     except ImportError:
-        raise ModelError("exchange with SymPy needs the package 'sympy': pip install sympy") from None
+        raise ModelError(
+            "exchange with SymPy needs the package 'sympy': pip install sympy"
+        ) from None
     return sympy

@@ -1,7 +1,7 @@
 """Tables: functions given by points, usable in formulas like any other function.
 
-One argument (order 1: straight lines, order 3: cubic spline) or two (order 1: bilinear, order 3: bicubic). Outside its
-points a table continues with its end slope (one argument) or end value (two).
+One argument (order 1: straight lines, order 3: cubic spline) or two (order 1: bilinear, order 3:
+bicubic). Outside its points a table continues with its end slope (one argument) or end value (two).
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ FEW = 8  # points, or less, for which every program has room
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A function of one or two arguments through given points; `derivative` counts differentiations per argument.
+    """A function of one or two arguments through given points; `derivative` counts differentiations
+    per argument.
 
-    `defined`: by a name of its model, which no other table there has. Equations and programs are then the same for
-    other points.
+    `defined`: by a name of its model, which no other table there has. Equations and programs are
+    then the same for other points.
     """
 
     name: str
@@ -65,29 +66,38 @@ class Table:
     def identity_key(self) -> str:
         """What distinguishes it from other tables of its name."""
         numbers = () if self.defined else (self.axes, self.values)
-        return hashlib.sha256(repr((*numbers, self.order, self.derivative)).encode()).hexdigest()[:16]
+        return hashlib.sha256(repr((*numbers, self.order, self.derivative)).encode()).hexdigest()[
+            :16
+        ]
 
     @property
     def room(self) -> tuple[int, ...]:
-        """How many points along each axis a program has room for: at least as many as there are, a power of two."""
+        """How many points along each axis a program has room for: at least as many as there are, a
+        power of two."""
         return tuple(max(FEW, 1 << (len(a) - 1).bit_length()) for a in self.axes)
 
     def named(self, name: str, defined: bool) -> Table:
         return replace(self, name=name, defined=defined)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what follows from the points, which may be others where it is loaded (`kept_models`)."""
-        return {f.name: getattr(self, f.name) for f in fields(self)} | {"_derivative_cache": self._derivative_cache}
+        """Without what follows from the points, which may be others where it is loaded
+        (`kept_models`)."""
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {
+            "_derivative_cache": self._derivative_cache
+        }
 
     def __call__(self, *args: Any) -> Any:
         """A number for numbers, an expression for expressions."""
         if len(args) != len(self.axes):
-            raise ModelError(f"table '{self.name}' takes {len(self.axes)} arguments, {len(args)} given")
+            raise ModelError(
+                f"table '{self.name}' takes {len(self.axes)} arguments, {len(args)} given"
+            )
         if any(isinstance(a, Expr) for a in args):
             return Func(self.name, tuple(try_expression(a) for a in args), self)  # type: ignore[misc]
         if any(isinstance(a, str) for a in args):
             raise ModelError(
-                f"table '{self.name}' takes numbers and expressions, not text: name it with s.define('tab', table) and "
+                f"table '{self.name}' takes numbers and expressions, not text: name it with "
+                f"s.define('tab', table) and "
                 f"write 'tab({', '.join(map(str, args))})' in a formula"
             )
         return self.value(*args)
@@ -97,7 +107,9 @@ class Table:
         if len(self.axes) == 1:
             return self._evaluate_1d(float(args[0]))
         x = [min(max(float(a), axis[0]), axis[-1]) for a, axis in zip(args, self.axes, strict=True)]
-        if any(n > 0 and clipped != a for n, clipped, a in zip(self.derivative, x, args, strict=True)):
+        if any(
+            n > 0 and clipped != a for n, clipped, a in zip(self.derivative, x, args, strict=True)
+        ):
             return 0.0  # outside, the end value holds
         if self.order == 1:
             return self._evaluate_bilinear(*x)
@@ -157,7 +169,10 @@ class Table:
         """The derivative with respect to one argument, as another table."""
         times = tuple(n + (i == index) for i, n in enumerate(self.derivative))
         if self.order == 1 and sum(times) > 1:
-            raise ModelError(f"table '{self.name}' is made of straight lines and has no second derivative; use order=3")
+            raise ModelError(
+                f"table '{self.name}' is made of straight lines and has no second "
+                f"derivative; use order=3"
+            )
         derivatives = self._derivative_cache
         if times not in derivatives:
             name = f"{self.given.name}_d{''.join(map(str, times))}"
@@ -172,7 +187,8 @@ class Table:
 
     @cached_property
     def _derivative_cache(self) -> dict[tuple[int, ...], Table]:
-        """Those taken of these points so far, kept with the points: in another order they are the same tables."""
+        """Those taken of these points so far, kept with the points: in another order they are the
+        same tables."""
         return {self.derivative: self}
 
     @property
@@ -235,8 +251,12 @@ def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "t
     if not np.all(np.isfinite(array)):
         raise ModelError("table: all values must be finite numbers")
     if any(n < order + 1 for n in shape):
-        raise ModelError(f"table: order {order} needs at least {order + 1} points along each axis, got {shape}")
-    frozen = tuple(array.tolist()) if array.ndim == 1 else tuple(tuple(row) for row in array.tolist())
+        raise ModelError(
+            f"table: order {order} needs at least {order + 1} points along each axis, got {shape}"
+        )
+    frozen = (
+        tuple(array.tolist()) if array.ndim == 1 else tuple(tuple(row) for row in array.tolist())
+    )
     return Table(name, checked, frozen, order, (0,) * len(axes))
 
 
@@ -246,5 +266,7 @@ def _check_axis(values: Sequence[float], name: str) -> tuple[float, ...]:
     except (TypeError, ValueError):
         raise ModelError(f"{name}: the points {values!r:.80} are not numbers") from None
     if len(axis) < 2 or any(b <= a for a, b in pairwise(axis)):
-        raise ModelError(f"{name}: the points of an axis must increase and be at least two, got {axis[:6]}")
+        raise ModelError(
+            f"{name}: the points of an axis must increase and be at least two, got {axis[:6]}"
+        )
     return axis

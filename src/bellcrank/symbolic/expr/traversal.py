@@ -1,4 +1,5 @@
-"""Walks over the DAG: post-order loops with a memory, so that depth never matters and shared nodes are met once."""
+"""Walks over the DAG: post-order loops with a memory, so that depth never matters and shared nodes
+are met once."""
 
 from __future__ import annotations
 
@@ -6,7 +7,15 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from bellcrank.symbolic.expr.construct import add, mul, power
 from bellcrank.symbolic.expr.functions import apply_builtin
-from bellcrank.symbolic.expr.node import Expr, Func, NamedSubexpression, Number, Product, Sum, Symbol
+from bellcrank.symbolic.expr.node import (
+    Expr,
+    Func,
+    NamedSubexpression,
+    Number,
+    Product,
+    Sum,
+    Symbol,
+)
 
 
 class _ConstantNodes:
@@ -19,8 +28,11 @@ class _ConstantNodes:
 STILL = _ConstantNodes()
 
 
-def postorder(roots: Iterable[Expr], into_held: bool = True, known: Container[Expr] = frozenset()) -> list[Expr]:
-    """Every node below the roots once, parts before wholes, in argument order; those `known` are passed over."""
+def postorder(
+    roots: Iterable[Expr], into_held: bool = True, known: Container[Expr] = frozenset()
+) -> list[Expr]:
+    """Every node below the roots once, parts before wholes, in argument order; those `known` are
+    passed over."""
     order: list[Expr] = []
     visited: set[Expr] = set()
     skip_constants = known is STILL  # asked of the node itself: most walks pass over constants
@@ -33,7 +45,11 @@ def postorder(roots: Iterable[Expr], into_held: bool = True, known: Container[Ex
         node, part_iterator = root, iter(_operands(root, into_held))
         while True:
             for part in part_iterator:
-                if part in visited or (skip_constants and part.constant) or (skipped and part in skipped):
+                if (
+                    part in visited
+                    or (skip_constants and part.constant)
+                    or (skipped and part in skipped)
+                ):
                     continue
                 visited.add(part)
                 below = part.parts if into_held else _operands(part, False)
@@ -84,10 +100,16 @@ def rebuild_node(node: Expr, rebuilt_parts: Mapping[Expr, Expr]) -> Expr:
     if isinstance(node, Sum):
         return add(*(mul(Number(c), rebuilt_parts[core]) for core, c in node.terms))
     if isinstance(node, Product):
-        return mul(Number(node.coefficient), *(power(rebuilt_parts[b], Number(x)) for b, x in node.factors))
+        return mul(
+            Number(node.coefficient), *(power(rebuilt_parts[b], Number(x)) for b, x in node.factors)
+        )
     if isinstance(node, Func):
         args = tuple(rebuilt_parts[a] for a in node.args)
-        return Func(node.name, args, node.function) if node.function is not None else apply_builtin(node.name, *args)
+        return (
+            Func(node.name, args, node.function)
+            if node.function is not None
+            else apply_builtin(node.name, *args)
+        )
     if isinstance(node, NamedSubexpression):
         return as_atom(rebuilt_parts[node.definition])
     return node
@@ -105,8 +127,11 @@ def unwrap_named(e: Expr) -> Expr:
     return e
 
 
-def rewrite_nodes(roots: Iterable[Expr], replace: Callable[[Expr], Expr | None], into_held: bool = True) -> list[Expr]:
-    """The roots with every node for which `replace` returns something replaced; the rest rebuilt where needed."""
+def rewrite_nodes(
+    roots: Iterable[Expr], replace: Callable[[Expr], Expr | None], into_held: bool = True
+) -> list[Expr]:
+    """The roots with every node for which `replace` returns something replaced; the rest rebuilt
+    where needed."""
     roots = list(roots)
     rebuilt: dict[Expr, Expr] = {}
     for node in postorder(roots, into_held):
@@ -130,5 +155,7 @@ def inline_named(root: Expr) -> Expr:
         if isinstance(node, NamedSubexpression):
             released[node] = released[node.definition]
         else:
-            released[node] = node if all(released[p] is p for p in node.parts) else rebuild_node(node, released)
+            released[node] = (
+                node if all(released[p] is p for p in node.parts) else rebuild_node(node, released)
+            )
     return released[root]

@@ -8,13 +8,15 @@ from typing import Any
 
 from bellcrank.symbolic.expr.node import Expr
 
-Rule = Callable[[int, Sequence[Expr]], Expr]  # the partial derivative of a value by one of the arguments
+Rule = Callable[
+    [int, Sequence[Expr]], Expr
+]  # the partial derivative of a value by one of the arguments
 
 
 @dataclass(frozen=True)
 class UserFunctionValue:
-    """The i-th value a routine with several values returns; its `rule(i)`, if there is one, reports the slopes of
-    it."""
+    """The i-th value a routine with several values returns; its `rule(i)`, if there is one, reports
+    the slopes of it."""
 
     external: Any
     index: int
@@ -28,5 +30,7 @@ class UserFunctionValue:
 
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:
         rule = self.external.rule
-        slope: Expr = self.external.partial(index, args) if rule is None else rule(self.index)(index, args)
+        slope: Expr = (
+            self.external.partial(index, args) if rule is None else rule(self.index)(index, args)
+        )
         return slope

@@ -1,8 +1,9 @@
 """Frames, unit vectors and vectors, free of any basis.
 
-A frame belongs to a body; its three unit vectors are objects. A vector is a sum of scalars times unit vectors of any
-frames. Dot and cross products climb the tree of frames from the deeper unit vector, and remember what they found
-(Sayers 1990, section 5.3.2). Unit vectors that two frames have in common are one object.
+A frame belongs to a body; its three unit vectors are objects. A vector is a sum of scalars times
+unit vectors of any frames. Dot and cross products climb the tree of frames from the deeper unit
+vector, and remember what they found (Sayers 1990, section 5.3.2). Unit vectors that two frames have
+in common are one object.
 
 Notation: R_AB[i][j] = a_i . b_j (columns are b's axes in A).
 """
@@ -45,7 +46,8 @@ ZEROS: Mat3 = (NULL, NULL, NULL)
 
 @dataclass(eq=False)
 class Frame:
-    """Three orthogonal directions fixed in a body. `R` is the rotation from the parent frame (columns: own axes)."""
+    """Three orthogonal directions fixed in a body. `R` is the rotation from the parent frame
+    (columns: own axes)."""
 
     name: str
     parent: Frame | None = None
@@ -115,7 +117,9 @@ class Frame:
             The product.
         """
         pairs = [(i, j) for i in range(3) for j in range(3) if m[i][j] is not ZERO]
-        return Vector.from_pairs((self.axes[i], mul(m[i][j], dot(self.axes[j], v))) for i, j in pairs)
+        return Vector.from_pairs(
+            (self.axes[i], mul(m[i][j], dot(self.axes[j], v))) for i, j in pairs
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +175,9 @@ class Vector:
     def __bool__(self) -> bool:
         return bool(self.terms)
 
-    def _format(self, times: str, size: Callable[[Expr], str], direction: Callable[[UnitVector], str]) -> str:
+    def _format(
+        self, times: str, size: Callable[[Expr], str], direction: Callable[[UnitVector], str]
+    ) -> str:
         term_texts = []
         for e, c in self.terms.items():
             sign, positive = ("-", neg(c)) if split_coefficient(c)[0] < 0 else ("+", c)
@@ -207,7 +213,8 @@ def as_vector(v: VectorLike) -> Vector:
 
 
 def dot_units(a: UnitVector, b: UnitVector) -> Expr:
-    """a . b: zero or one inside a frame, otherwise the deeper one is written in its parent's axes."""
+    """a . b: zero or one inside a frame, otherwise the deeper one is written in its parent's
+    axes."""
     dot_product = _cached_dot(a, b)
     pending = [] if dot_product is not None else [(a, b)]
     while pending:  # a loop, as chains of bodies may be long
@@ -246,7 +253,11 @@ def _cached_dot(a: UnitVector, b: UnitVector) -> Expr | None:
 def dot(a: VectorLike, b: VectorLike) -> Expr:
     """Scalar product."""
     return add(
-        *(mul(x, y, dot_units(e, f)) for e, x in as_vector(a).terms.items() for f, y in as_vector(b).terms.items())
+        *(
+            mul(x, y, dot_units(e, f))
+            for e, x in as_vector(a).terms.items()
+            for f, y in as_vector(b).terms.items()
+        )
     )
 
 
@@ -298,17 +309,19 @@ def direction(v: VectorLike) -> Vector:
 
 
 def express_in_one_frame(v: VectorLike) -> Vector:
-    """The same vector along the axes of one frame, of those it is given in the one with the shortest components.
+    """The same vector along the axes of one frame, of those it is given in the one with the
+    shortest components.
 
-    A square of components does not cancel: products of unit vectors of several frames, a^2 + b^2 - 2 a b cos(..), lose
-    all digits of a length that is small compared with a and b.
+    A square of components does not cancel: products of unit vectors of several frames, a^2 + b^2 -
+    2 a b cos(..), lose all digits of a length that is small compared with a and b.
     """
     v = as_vector(v)
     frames = dict.fromkeys(e.frame for e in v.terms)
     if not frames or any(all(e in frame.axes for e in v.terms) for frame in frames):
         return v
     candidates = [
-        Vector.from_pairs((e, dot(v, e)) for e in frame.axes) for frame in (*frames, _common_ancestor(list(frames)))
+        Vector.from_pairs((e, dot(v, e)) for e in frame.axes)
+        for frame in (*frames, _common_ancestor(list(frames)))
     ]
     return min(candidates, key=lambda x: len(list(postorder(x.terms.values()))))
 
@@ -332,7 +345,8 @@ def project(v: VectorLike, normal: VectorLike) -> Vector:
 
 
 def angle(a: VectorLike, b: VectorLike, about: VectorLike | None = None) -> Expr:
-    """Angle from a to b; with `about`, positive for a turn about that direction (Sayers 1990, eq. 5.3.3 ff.).
+    """Angle from a to b; with `about`, positive for a turn about that direction (Sayers 1990, eq.
+    5.3.3 ff.).
 
     On a hinge, whose axis `about` is, it is the angle of the hinge, which counts turns.
     """
@@ -342,8 +356,12 @@ def angle(a: VectorLike, b: VectorLike, about: VectorLike | None = None) -> Expr
         return apply_builtin("atan2", magnitude(normal), dot(a, b))
     axis = as_vector(about)
     side = dot(axis, normal)
-    if all(c.fingerprint == 0 for c in cross(axis, normal).terms.values()):  # a and b turn in a plane, as on a hinge
-        return _unwrap_angle(apply_builtin("atan2", side if _is_unit(axis) else side / magnitude(axis), dot(a, b)))
+    if all(
+        c.fingerprint == 0 for c in cross(axis, normal).terms.values()
+    ):  # a and b turn in a plane, as on a hinge
+        return _unwrap_angle(
+            apply_builtin("atan2", side if _is_unit(axis) else side / magnitude(axis), dot(a, b))
+        )
     return mul(apply_builtin("sign", side), apply_builtin("atan2", magnitude(normal), dot(a, b)))
 
 
@@ -352,7 +370,12 @@ def _unwrap_angle(raw_angle: Expr) -> Expr:
     c, core = split_coefficient(raw_angle)
     if isinstance(core, Func) and core.name == "atan2":
         y, x = core.args
-        if isinstance(y, Func) and isinstance(x, Func) and (y.name, x.name) == ("sin", "cos") and y.args == x.args:
+        if (
+            isinstance(y, Func)
+            and isinstance(x, Func)
+            and (y.name, x.name) == ("sin", "cos")
+            and y.args == x.args
+        ):
             return mul(expression(c), y.args[0])
     return raw_angle
 
@@ -371,7 +394,8 @@ def time_derivative(v: VectorLike, of_symbol: Callable[[Symbol], Expr]) -> Vecto
     return result
 
 
-# ------------------------------------------------------------------------------------- plain arrays of three
+# ------------------------------------------------------------------------------------- plain arrays
+# of three
 
 
 def dot3(a: Vec3, b: Vec3) -> Expr:
@@ -438,7 +462,10 @@ def rotation_about(axis: Vec3, angle_: Expr) -> Mat3:
     n = axis
     skew = ((ZERO, neg(n[2]), n[1]), (n[2], ZERO, neg(n[0])), (neg(n[1]), n[0], ZERO))
     return tuple(  # type: ignore[return-value]
-        tuple(add(c if i == j else ZERO, mul(n[i], n[j], versine), mul(s, skew[i][j])) for j in range(3))
+        tuple(
+            add(c if i == j else ZERO, mul(n[i], n[j], versine), mul(s, skew[i][j]))
+            for j in range(3)
+        )
         for i in range(3)
     )
 
@@ -447,7 +474,19 @@ def euler_parameter_rotation(e: tuple[Expr, ...]) -> Mat3:
     """R_AB for Euler parameters (e0, e1, e2, e3), e0 = cos of half the angle."""
     e0, e1, e2, e3 = e
     return (
-        (sub(add(e0 * e0, e1 * e1), add(e2 * e2, e3 * e3)), TWO * (e1 * e2 - e0 * e3), TWO * (e1 * e3 + e0 * e2)),
-        (TWO * (e1 * e2 + e0 * e3), sub(add(e0 * e0, e2 * e2), add(e1 * e1, e3 * e3)), TWO * (e2 * e3 - e0 * e1)),
-        (TWO * (e1 * e3 - e0 * e2), TWO * (e2 * e3 + e0 * e1), sub(add(e0 * e0, e3 * e3), add(e1 * e1, e2 * e2))),
+        (
+            sub(add(e0 * e0, e1 * e1), add(e2 * e2, e3 * e3)),
+            TWO * (e1 * e2 - e0 * e3),
+            TWO * (e1 * e3 + e0 * e2),
+        ),
+        (
+            TWO * (e1 * e2 + e0 * e3),
+            sub(add(e0 * e0, e2 * e2), add(e1 * e1, e3 * e3)),
+            TWO * (e2 * e3 - e0 * e1),
+        ),
+        (
+            TWO * (e1 * e3 - e0 * e2),
+            TWO * (e2 * e3 + e0 * e1),
+            sub(add(e0 * e0, e3 * e3), add(e1 * e1, e2 * e2)),
+        ),
     )

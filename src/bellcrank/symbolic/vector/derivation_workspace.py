@@ -1,19 +1,38 @@
 """The worksheet on which equations are derived: intermediate results are held once, by value.
 
-`hold` is AUTOSIM's intro-var-if-new (Sayers 1990, section 5.4), with equality decided by fingerprint instead of by
-form: s^2 + c^2, cancelled parameters, x - y against y - x are found without rewriting rules.
+`hold` is AUTOSIM's intro-var-if-new (Sayers 1990, section 5.4), with equality decided by
+fingerprint instead of by form: s^2 + c^2, cancelled parameters, x - y against y - x are found
+without rewriting rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bellcrank.symbolic.expr import ZERO, Expr, Func, NamedSubexpression, Number, Symbol, add, mul, neg, sub
+from bellcrank.symbolic.expr import (
+    ZERO,
+    Expr,
+    Func,
+    NamedSubexpression,
+    Number,
+    Symbol,
+    add,
+    mul,
+    neg,
+    sub,
+)
 from bellcrank.symbolic.expr.construct import split_coefficient
 from bellcrank.symbolic.expr.node import PRIME, Product
 from bellcrank.symbolic.vector.basis import IDENTITY, Mat3, Vec3, cross3, dot3, matmul, transpose
 
-TRIANGLE = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))  # entries of a symmetric matrix, in this order
+TRIANGLE = (
+    (0, 0),
+    (1, 1),
+    (2, 2),
+    (0, 1),
+    (1, 2),
+    (2, 0),
+)  # entries of a symmetric matrix, in this order
 
 
 class DerivationWorkspace:
@@ -36,14 +55,19 @@ class DerivationWorkspace:
             self._by_value[e.fingerprint] = e
 
     def _find_equal(self, e: Expr) -> Expr | None:
-        """What has e's value, or the negative of what has the opposite one, which is made when it is asked for."""
+        """What has e's value, or the negative of what has the opposite one, which is made when it
+        is asked for."""
         existing = self._by_value.get(e.fingerprint)
-        if existing is None and (opposite := self._by_value.get(-e.fingerprint % PRIME)) is not None:
+        if (
+            existing is None
+            and (opposite := self._by_value.get(-e.fingerprint % PRIME)) is not None
+        ):
             existing = self._by_value[e.fingerprint] = neg(opposite)
         return existing
 
     def bind(self, e: Expr) -> Expr:
-        """The intermediate result with e's value: an atom, a signed atom, or a new held expression."""
+        """The intermediate result with e's value: an atom, a signed atom, or a new held
+        expression."""
         existing = self._find_equal(e)
         if isinstance(e, Number | Symbol | NamedSubexpression | Func):
             if existing is None and isinstance(e, Symbol | Func):
@@ -106,10 +130,12 @@ class DerivationWorkspace:
         return rotated[0], rotated[1], rotated[2]
 
     def rotate_tensor_about_axis(self, k: int, c: Expr, s: Expr, m: Mat3) -> Mat3:
-        """R m R^T for that rotation: the block in four products, the entries with k as two vectors."""
+        """R m R^T for that rotation: the block in four products, the entries with k as two
+        vectors."""
         i, j = (k + 1) % 3, (k + 2) % 3
         a, b, g, d = m[i][i], m[i][j], m[j][i], m[j][j]
-        # with x' = c x - s y: a' = a - s t, d' = d + s t, b' = c t - g, g' = c t - b, where t = s (a - d) + c (b + g)
+        # with x' = c x - s y: a' = a - s t, d' = d + s t, b' = c t - g, g' = c t - b, where t = s
+        # (a - d) + c (b + g)
         t = self.bind(add(mul(s, sub(a, d)), mul(c, add(b, g))))
         row, column = (self.rotate_about_axis(k, c, s, v) for v in (m[k], transpose(m)[k]))
         rotated = [[*row] if x == k else [column[x]] * 3 for x in range(3)]

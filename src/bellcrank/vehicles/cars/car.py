@@ -1,4 +1,5 @@
-"""Car: what a user types, or writes to a file, to describe a car; and the cars that come with Bellcrank."""
+"""Car: what a user types, or writes to a file, to describe a car; and the cars that come with
+Bellcrank."""
 
 from __future__ import annotations
 
@@ -47,7 +48,9 @@ if TYPE_CHECKING:
     from bellcrank.vehicles.cars.metrics.kinematics_comparison import KinematicsComparison
 
 FOREIGN = "frame", "a motorcycle (Motorcycle.read)"
-CARS = ShippedCollection("car", "bellcrank.vehicles.cars", other_kind=FOREIGN, own_keys=("body", "car"))
+CARS = ShippedCollection(
+    "car", "bellcrank.vehicles.cars", other_kind=FOREIGN, own_keys=("body", "car")
+)
 
 
 class Car:
@@ -82,7 +85,9 @@ class Car:
         self.folder = Path(folder)
         self.given = expand_trailer_files(_merge_base_car(sections, self.folder), self.folder)
         self.extensions: tuple[Extension, ...] = ()
-        self.like: tuple[Car, Mapping[str, float]] | None = None  # the car whose model it shares, other parameters
+        self.like: tuple[Car, Mapping[str, float]] | None = (
+            None  # the car whose model it shares, other parameters
+        )
         self.fitted: HardPointFit | None = None  # how its hard points were found, if `fit` did
         self.source: Path | None = None  # the file, if it is as there
         self.data: CarData = solve_setup(make_data(self.given, self.folder))
@@ -95,7 +100,8 @@ class Car:
         Parameters
         ----------
         path : str or Path
-            A car file (.toml), or the name of a car that comes with Bellcrank: `bc.vehicles.car_names()` lists them.
+            A car file (.toml), or the name of a car that comes with Bellcrank:
+            `bc.vehicles.car_names()` lists them.
 
         Returns
         -------
@@ -123,7 +129,10 @@ class Car:
         return self.data.sections.name
 
     def __repr__(self) -> str:
-        return f"Car({self.name!r}, {self.stand.mass:.4g} kg, wheelbase {self.metrics['wheelbase']:.4g} m)"
+        return (
+            f"Car({self.name!r}, {self.stand.mass:.4g} kg, wheelbase "
+            f"{self.metrics['wheelbase']:.4g} m)"
+        )
 
     def _repr_html_(self) -> str:
         """For notebooks: a picture and the metrics by hand formulas, with what is unusual."""
@@ -132,7 +141,9 @@ class Car:
         picture = figure_html(car_picture(self.data, self.stand), f"picture of {self.name}")
         notes = [paragraph(f"Note: {note}") for note in self.check()]
         metrics_table = details("Metrics", "".join(self.metrics._html_parts()), True)
-        return html_card([heading(repr(self)), picture, *notes, metrics_table], lambda: None, self.name)
+        return html_card(
+            [heading(repr(self)), picture, *notes, metrics_table], lambda: None, self.name
+        )
 
     def changed(self, **sections: Any) -> Car:
         """Change values of the car.
@@ -140,7 +151,8 @@ class Car:
         Parameters
         ----------
         sections : mapping
-            Sections with the keys to change: ``front={"spring": {"stiffness": "30 N/mm"}}``. None removes a key.
+            Sections with the keys to change: ``front={"spring": {"stiffness": "30 N/mm"}}``. None
+            removes a key.
 
         Returns
         -------
@@ -157,17 +169,20 @@ class Car:
         return car
 
     def with_parameters(self, values: Mapping[str, float]) -> Car:
-        """The same car, whose manoeuvres run by the same compiled model with other values of parameters.
+        """The same car, whose manoeuvres run by the same compiled model with other values of
+        parameters.
 
         Parameters
         ----------
         values : mapping
-            Values of model parameters (docs/car.md, "Parameters of a run"), in the units of the model.
+            Values of model parameters (docs/car.md, "Parameters of a run"), in the units of the
+            model.
 
         Returns
         -------
         Car
-            Another car. Its data and metrics by formulas are those of this one; what it does in manoeuvres differs.
+            Another car. Its data and metrics by formulas are those of this one; what it does in
+            manoeuvres differs.
 
         Examples
         --------
@@ -179,15 +194,23 @@ class Car:
         parameters = require_mapping(values, "values")
         require_finite_argument("with_parameters", "in the unit of the model", **parameters)
         car = copy.copy(self)
-        car.like = (self, parameters) if self.like is None else (self.like[0], {**self.like[1], **parameters})
+        car.like = (
+            (self, parameters)
+            if self.like is None
+            else (self.like[0], {**self.like[1], **parameters})
+        )
         return car
 
     @property
     def controllers(self) -> dict[str, bool]:
-        """Whether each controller of the file is on at the beginning, by name: abs, esc and so on; abs_NAME of a
-        trailer."""
+        """Whether each controller of the file is on at the beginning, by name: abs, esc and so on;
+        abs_NAME of a trailer."""
         controllers = self.data.controllers
-        controllers |= {extension.name: True for extension in self.extensions if isinstance(extension, UserController)}
+        controllers |= {
+            extension.name: True
+            for extension in self.extensions
+            if isinstance(extension, UserController)
+        }
         overrides = {} if self.like is None else self.like[1]
         return {name: overrides.get(f"{name}_on", is_on) > 0 for name, is_on in controllers.items()}
 
@@ -219,7 +242,9 @@ class Car:
         controllers = self.controllers
         for name, value in on.items():
             if value not in (True, False):
-                raise ModelError(f"switched: {name}={display_text(value)} must be True or False", self.name)
+                raise ModelError(
+                    f"switched: {name}={display_text(value)} must be True or False", self.name
+                )
             if name not in controllers:
                 listing = (
                     f"It has {', '.join(controllers)}."
@@ -227,11 +252,13 @@ class Car:
                     else "It has none (section [controllers] of its file)."
                 )
                 raise ModelError(
-                    f"no controller is called '{name}'.{did_you_mean(name, controllers)} {listing}", self.name
+                    f"no controller is called '{name}'.{did_you_mean(name, controllers)} {listing}",
+                    self.name,
                 )
             if name == "cruise":
                 raise ModelError(
-                    "switched(cruise=...): manoeuvres have a driver who keeps the speed, and no cruise control. In "
+                    "switched(cruise=...): manoeuvres have a driver who keeps the speed, "
+                    "and no cruise control. In "
                     "runs of car.system() the parameter cruise_on switches it",
                     self.name,
                 )
@@ -243,7 +270,8 @@ class Car:
         Parameters
         ----------
         asked : optional
-            Keys of the section `setup`: ``toe_front="0.1 deg", height_rear="20 mm", cross_weight=0.5``.
+            Keys of the section `setup`: ``toe_front="0.1 deg", height_rear="20 mm",
+            cross_weight=0.5``.
 
         Returns
         -------
@@ -258,14 +286,15 @@ class Car:
         return self.changed(setup=asked)
 
     def extended(self, *functions: Extension) -> Car:
-        """The same car with additional bodies, states, forces or controllers, for models and all manoeuvres.
+        """The same car with additional bodies, states, forces or controllers, for models and all
+        manoeuvres.
 
         Parameters
         ----------
         functions : callable
-            Each is called as ``function(system, car)`` when a model is made, and adds to the system (`CarSystem`): a
-            trailer to its body "chassis", or a controller of wheel torques by ``system.control``. Names of bodies,
-            inputs and outputs are those of docs/car.md.
+            Each is called as ``function(system, car)`` when a model is made, and adds to the system
+            (`CarSystem`): a trailer to its body "chassis", or a controller of wheel torques by
+            ``system.control``. Names of bodies, inputs and outputs are those of docs/car.md.
 
         Returns
         -------
@@ -296,30 +325,32 @@ class Car:
         memory: int = 0,
         fmu: str | Path | None = None,
     ) -> Car:
-        """Add a controller of your own, which is called at a sample time, for models and all manoeuvres.
+        """Add a controller of your own, which is called at a sample time, for models and all
+        manoeuvres.
 
         Parameters
         ----------
         name : str
             Name of the controller; the parameter NAME_on switches it.
         inputs : sequence of str, or mapping of str to str
-            Names of channels without accelerations, or formulas. The function is called with their values after the
-            time, in SI units and rad. With `fmu`: these by the inputs of the FMU, which get them in its units.
+            Names of channels without accelerations, or formulas. The function is called with their
+            values after the time, in SI units and rad. With `fmu`: these by the inputs of the FMU,
+            which get them in its units.
         torques : sequence of str, or mapping of str to str
-            What it returns, in N m: ``"<corner>.brake_torque"`` or ``"<corner>.drive_torque"``. With `fmu`: these by
-            the outputs of the FMU.
+            What it returns, in N m: ``"<corner>.brake_torque"`` or ``"<corner>.drive_torque"``.
+            With `fmu`: these by the outputs of the FMU.
         sample_time : float
             Time between two calls in s; the torques are constant in between.
         python : callable, optional
             Function of the time (s), the inputs and, with `memory`, an array that keeps its values.
         c : str, optional
-            The same in C: ``void NAME(double t, double a, ..., double *returns, double *memory)``, without the last
-            argument if there is no memory.
+            The same in C: ``void NAME(double t, double a, ..., double *returns, double *memory)``,
+            without the last argument if there is no memory.
         memory : int, default 0
             Length of that array, which is initially zero.
         fmu : path, optional
-            A co-simulation FMU of FMI 2 or 3 in place of a function (``pip install bellcrank[fmu]``). Each sample is
-            one of its steps.
+            A co-simulation FMU of FMI 2 or 3 in place of a function (``pip install
+            bellcrank[fmu]``). Each sample is one of its steps.
 
         Returns
         -------
@@ -353,18 +384,20 @@ class Car:
 
     @property
     def is_extended(self) -> bool:
-        """Whether its models have more than its file says: by `extended`, or by a class with another `system`."""
+        """Whether its models have more than its file says: by `extended`, or by a class with
+        another `system`."""
         return bool(self.extensions) or type(self).system is not Car.system
 
     @cached_property
     def stand(self) -> CarStatics:
-        """How it stands on level ground: height, attitude, travels, wheel loads, free lengths of the springs."""
+        """How it stands on level ground: height, attitude, travels, wheel loads, free lengths of
+        the springs."""
         return solve_static_equilibrium(self.data)
 
     @cached_property
     def metrics(self) -> Figures:
-        """What follows by hand formulas: loads, rates, frequencies, stiffnesses of the tyres; each label says what is
-        omitted."""
+        """What follows by hand formulas: loads, rates, frequencies, stiffnesses of the tyres; each
+        label says what is omitted."""
         return car_metrics(self.data, self.stand)
 
     def check(self) -> list[str]:
@@ -379,8 +412,11 @@ class Car:
 
         return plausibility_warnings(self.data, self.stand, self.metrics)
 
-    def loads(self, axle: str, cases: str | Path | Mapping[str, Mapping[str, Any]] | None = None) -> LoadTable:
-        """Compute the forces of each rod, joint and spring and of the rack of an axle under load cases.
+    def loads(
+        self, axle: str, cases: str | Path | Mapping[str, Mapping[str, Any]] | None = None
+    ) -> LoadTable:
+        """Compute the forces of each rod, joint and spring and of the rack of an axle under load
+        cases.
 
         Parameters
         ----------
@@ -404,7 +440,9 @@ class Car:
         read = None if cases is None else read_load_cases(cases)
         return axle_loads(self.data, self.stand, self.metrics, _check_axle_name(axle), read)
 
-    def kinematics(self, axle: str, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Measures:
+    def kinematics(
+        self, axle: str, travel: Any, rack: Any = 0.0, mode: str = "parallel"
+    ) -> Measures:
         """Measure the left suspension of an axle over wheel and rack travel.
 
         Parameters
@@ -428,10 +466,15 @@ class Car:
         """
         from bellcrank.vehicles.cars.metrics.axle_measures import axle_measures
 
-        return axle_measures(self.data, self.stand, self.linkage(axle), _check_axle_name(axle), travel, rack, mode)
+        return axle_measures(
+            self.data, self.stand, self.linkage(axle), _check_axle_name(axle), travel, rack, mode
+        )
 
-    def compliance(self, axle: str, travel: Any = 0.0, rack: Any = 0.0, load: Any = None) -> Measures:
-        """Measure the compliance of an axle under forces and torques at its wheels, as a K&C rig does.
+    def compliance(
+        self, axle: str, travel: Any = 0.0, rack: Any = 0.0, load: Any = None
+    ) -> Measures:
+        """Measure the compliance of an axle under forces and torques at its wheels, as a K&C rig
+        does.
 
         Parameters
         ----------
@@ -440,14 +483,15 @@ class Car:
         travel, rack : float or sequence of float, default 0.0
             Wheel travel and rack position in m.
         load : float or sequence of float, optional
-            Size of the loads: forces in kN, aligning torques in 100 N m. It matters for bushings with curves. Default:
-            small loads.
+            Size of the loads: forces in kN, aligning torques in 100 N m. It matters for bushings
+            with curves. Default: small loads.
 
         Returns
         -------
         Measures
-            Steer, toe, camber and displacements of the left wheel per kN of lateral, braking and traction force and
-            per 100 N m of aligning torque at both wheels, in phase and opposed: `found["lateral_in_phase_steer"]`.
+            Steer, toe, camber and displacements of the left wheel per kN of lateral, braking and
+            traction force and per 100 N m of aligning torque at both wheels, in phase and opposed:
+            `found["lateral_in_phase_steer"]`.
 
         Raises
         ------
@@ -474,8 +518,8 @@ class Car:
         axle : {"front", "rear"}
             The axle.
         path : str or Path
-            The table: a column of wheel travel or rack position, and columns of measures. Names of Adams/Car and of
-            test rigs are known; values without a unit are in mm, deg, N, N/mm.
+            The table: a column of wheel travel or rack position, and columns of measures. Names of
+            Adams/Car and of test rigs are known; values without a unit are in mm, deg, N, N/mm.
         channels : str, Path or mapping, optional
             Columns by measure, as of `bc.measured.read`.
         mode : {"parallel", "opposite", "single"}, default "parallel"
@@ -497,7 +541,11 @@ class Car:
             return self.kinematics(axle, travel, rack, mode)
 
         return compare_kinematics(
-            f"{self.name}, {_check_axle_name(axle)}", measure_at, measure_at(0.0, 0.0).units, path, channels
+            f"{self.name}, {_check_axle_name(axle)}",
+            measure_at,
+            measure_at(0.0, 0.0).units,
+            path,
+            channels,
         )
 
     def fit(self, targets: str | Path | Mapping[str, Any], axle: str | None = None) -> Car:
@@ -506,16 +554,17 @@ class Car:
         Parameters
         ----------
         targets : str, Path or mapping
-            A TOML file or a mapping with the same content (docs/howto/fit_hard_points.md): `points` with the ranges in
-            which their coordinates may move, `curves` with targets of metrics over travel or rack, and `units`.
+            A TOML file or a mapping with the same content (docs/howto/fit_hard_points.md): `points`
+            with the ranges in which their coordinates may move, `curves` with targets of metrics
+            over travel or rack, and `units`.
         axle : str, optional
             "front" or "rear". Default: `axle` in `targets`.
 
         Returns
         -------
         Car
-            Another car with the hard points that were found; its attribute `fitted` (`HardPointFit`) has moves (m),
-            curves before and after, and sensitivities.
+            Another car with the hard points that were found; its attribute `fitted`
+            (`HardPointFit`) has moves (m), curves before and after, and sensitivities.
 
         Raises
         ------
@@ -538,7 +587,13 @@ class Car:
         axle_name = _check_axle_name(axle or target_file.targets.axle or "")
         fit = fit_hard_points(self.linkage(axle_name), target_file)
         car = self.changed(
-            **{axle_name: {"suspension": {"points": self.data.axle(axle_name).points_as_in_file(fit.moved_points)}}}
+            **{
+                axle_name: {
+                    "suspension": {
+                        "points": self.data.axle(axle_name).points_as_in_file(fit.moved_points)
+                    }
+                }
+            }
         )
         car.fitted = fit
         return car
@@ -561,11 +616,17 @@ class Car:
         hub = fitted.pose(0.0).point(fitted.linkage.chain.hub)
         height = self.stand.height + float(hub.position[2] + fitted.record.at[2])
         vehicle = {
-            "axle": axle, "wheelbase": f["wheelbase"], "cg_height": f["cg_height"], "tyre_radius": height,
-            "brake_front": sections.brakes.front_share, "drive_front": front_drive_fraction(sections.drive),
-            "inboard_drive": sections.drive.reaction == "body", "inboard_brake": sections.brakes.react_on_body(axle),
-            "toe": math.degrees(fitted.record.toe), "camber": math.degrees(fitted.record.camber),
-        }  # fmt: skip
+            "axle": axle,
+            "wheelbase": f["wheelbase"],
+            "cg_height": f["cg_height"],
+            "tyre_radius": height,
+            "brake_front": sections.brakes.front_share,
+            "drive_front": front_drive_fraction(sections.drive),
+            "inboard_drive": sections.drive.reaction == "body",
+            "inboard_brake": sections.brakes.react_on_body(axle),
+            "toe": math.degrees(fitted.record.toe),
+            "camber": math.degrees(fitted.record.camber),
+        }
         struts = (ChainStrut("spring", fitted.spring, fitted.record.spring.stiffness),)
         return Linkage(replace(fitted.linkage.chain, vehicle=vehicle, struts=struts))
 
@@ -582,7 +643,8 @@ class Car:
     ) -> CarSystem:
         """Make the model of the car, which rolls ahead from where it stands.
 
-        A class of your own may extend what this returns; manoeuvres call it with any of these options.
+        A class of your own may extend what this returns; manoeuvres call it with any of these
+        options.
 
         Parameters
         ----------
@@ -597,10 +659,11 @@ class Car:
         posts : bool, default False
             Move the ground below each wheel by the input <corner>.post_speed.
         road_inputs : bool, default False
-            Give the height of the ground over the terrain (m) by the input <corner>.road and a factor of its friction
-            by <corner>.friction.
+            Give the height of the ground over the terrain (m) by the input <corner>.road and a
+            factor of its friction by <corner>.friction.
         tilt : bool, default False
-            Incline the road sideways by the input `tilt` (deg, left side up), as a tilt table, and ahead by the input
+            Incline the road sideways by the input `tilt` (deg, left side up), as a tilt table, and
+            ahead by the input
             `grade` (deg, uphill): the direction of gravity turns, in the axes of the road.
 
         Returns
@@ -614,17 +677,29 @@ class Car:
             If the options do not go together.
         """
         if posts and road_inputs:
-            raise ModelError("system(posts=True, road_inputs=True): the ground is moved by one of them", self.name)
+            raise ModelError(
+                "system(posts=True, road_inputs=True): the ground is moved by one of them",
+                self.name,
+            )
         require_finite_argument("system", "m/s", speed=speed)
         s = build_car_system(
-            self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver, posts=posts,
-            road_inputs=road_inputs, tilt=tilt,
-        )  # fmt: skip
+            self.data,
+            self.stand,
+            speed=speed,
+            exact=exact,
+            terrain=terrain,
+            driver=driver,
+            posts=posts,
+            road_inputs=road_inputs,
+            tilt=tilt,
+        )
         s.car = self
         for function in self.extensions:
             function(s, self)
         for name, x in (self.data.sections.events or {}).items():
-            s.add_event(name, x.when, action=x.action, stop=x.stop, direction=DIRECTIONS[x.direction])
+            s.add_event(
+                name, x.when, action=x.action, stop=x.stop, direction=DIRECTIONS[x.direction]
+            )
         add_rolling_start(s)
         labels = {name: f"the {corner_label} {{}}" for name, corner_label in CORNER_WORDS.items()}
         write_plain_labels(s, labels | wheel_labels(self.data.simple_axles))
@@ -666,7 +741,8 @@ def car_names() -> list[str]:
 
 
 def template(name: str = "passenger") -> str:
-    """Give the text of a car file that comes with Bellcrank, hard points included, as a start for another.
+    """Give the text of a car file that comes with Bellcrank, hard points included, as a start for
+    another.
 
     Parameters
     ----------
@@ -690,29 +766,38 @@ def template(name: str = "passenger") -> str:
     True
     """
     return re.sub(
-        r"(?m)^\[(\w+\.suspension)\]\nshipped = \"(\w+)\".*\n", _hard_points_section, read_text(CARS.file(name))
+        r"(?m)^\[(\w+\.suspension)\]\nshipped = \"(\w+)\".*\n",
+        _hard_points_section,
+        read_text(CARS.file(name)),
     )
 
 
 def _hard_points_section(match: re.Match[str]) -> str:
-    """Hard points of a shipped file as a section of a car file, which says itself what springs and vehicle are."""
+    """Hard points of a shipped file as a section of a car file, which says itself what springs and
+    vehicle are."""
     text = re.sub(r"(?m)^(name|stiffness|damping) = .*\n", "", read_text(hard_points(match[2])))
     text = re.sub(r"(?m)^\[", f"[{match[1]}.", text.partition("[vehicle]")[0].rstrip() + "\n")
     comments, _, remainder = text.partition("kind = ")
     return f"{comments}[{match[1]}]\nkind = {remainder}"
 
 
-def _merge_base_car(sections: Mapping[str, Any], folder: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """Sections of a car over those of the car that it names, if it does; `ancestors`: files that name this one."""
+def _merge_base_car(
+    sections: Mapping[str, Any], folder: Path, ancestors: tuple[Path, ...] = ()
+) -> dict[str, Any]:
+    """Sections of a car over those of the car that it names, if it does; `ancestors`: files that
+    name this one."""
     base_name = sections.get("car")
     if base_name is None:
         return dict(sections)
     path = CARS.file(str(base_name)) if str(base_name) in CARS.names() else folder / str(base_name)
     if not path.is_file():
-        raise ModelError(f"car = '{base_name}': no file or car has this name.{CARS.suggestion(str(base_name))}")
+        raise ModelError(
+            f"car = '{base_name}': no file or car has this name.{CARS.suggestion(str(base_name))}"
+        )
     if path.resolve() in ancestors:
         raise ModelError(
-            f"car = '{base_name}': the files {', '.join(p.name for p in ancestors)} name each other in a circle"
+            f"car = '{base_name}': the files {', '.join(p.name for p in ancestors)} name "
+            f"each other in a circle"
         )
     base = _merge_base_car(read_toml(path), path.parent, (*ancestors, path.resolve()))
     return merge_sections(base, {key: value for key, value in sections.items() if key != "car"})

@@ -1,8 +1,9 @@
 """Suspensions from the front and from the side, at rest, with instant centres and roll centres.
 
-The instant centre of a wheel is where its carrier does not move, seen along one axis, while the wheel travels. The
-roll centre is at the mean of the heights at which the lines from both contact centres through their instant centres
-meet the middle plane: the wheels of a car with a load on one side stand at different travels.
+The instant centre of a wheel is where its carrier does not move, seen along one axis, while the
+wheel travels. The roll centre is at the mean of the heights at which the lines from both contact
+centres through their instant centres meet the middle plane: the wheels of a car with a load on one
+side stand at different travels.
 """
 
 from __future__ import annotations
@@ -20,7 +21,12 @@ from bellcrank.linkage.axle_sides import name_on_side
 from bellcrank.linkage.chain import BASE, Chain
 from bellcrank.vehicles.cars.design.axles import AxleData
 from bellcrank.vehicles.cars.design.car_data import CarData
-from bellcrank.vehicles.cars.statics.static_equilibrium import Attitude, CarStatics, corner_at_rest, roll_centre
+from bellcrank.vehicles.cars.statics.static_equilibrium import (
+    Attitude,
+    CarStatics,
+    corner_at_rest,
+    roll_centre,
+)
 
 Array = np.ndarray[Any, Any]
 LINK, SPRING, WHEEL, CENTRE, MIDDLE = 0, 1, -1, 2, 3  # colours
@@ -59,7 +65,11 @@ class AxleView:
 def axle_view(axle: AxleData, statics: CarStatics) -> AxleView:
     """What the views show of an axle."""
     left_wheel, right_wheel = (_wheel_view(axle, statics, side) for side in (1, -1))
-    width = getattr(axle.tyre, "width", None) or axle.record.tyre.width or 0.6 * float(left_wheel.centre[2])
+    width = (
+        getattr(axle.tyre, "width", None)
+        or axle.record.tyre.width
+        or 0.6 * float(left_wheel.centre[2])
+    )
     width = float(width) + (axle.record.dual_spacing or 0.0)
     return AxleView(axle.name, left_wheel, right_wheel, width, roll_centre(axle, statics))
 
@@ -82,7 +92,8 @@ def _wheel_view(axle: AxleData, statics: CarStatics, side: int) -> WheelView:
     )  # the left view has those of both wheels
     links = tuple(np.array([position_above_ground(a), position_above_ground(b)]) for a, b in bars)
     contact = level @ corner.contact + offset
-    # where the wheels move together: seen from the front the axle rolls, seen from the side it rises
+    # where the wheels move together: seen from the front the axle rolls, seen from the side it
+    # rises
     front, _ = instant_centres(
         contact,
         level @ (corner.contact_partial - corner.slope_other),
@@ -94,7 +105,10 @@ def _wheel_view(axle: AxleData, statics: CarStatics, side: int) -> WheelView:
         level @ (corner.rotation_partial + corner.turn_other),
     )
     spring = np.array(
-        [position_above_ground(name_on_side(p, side) if axle.carries_both_wheels else p) for p in axle.spring]
+        [
+            position_above_ground(name_on_side(p, side) if axle.carries_both_wheels else p)
+            for p in axle.spring
+        ]
     )
     return WheelView(links, spring, level @ corner.centre + offset, contact, front, side_)
 
@@ -107,9 +121,11 @@ def _horizontal_axes(attitude: Attitude) -> Array:
     return np.array([np.cross(left_axis, up_axis), left_axis, up_axis])
 
 
-def instant_centres(point: Array, v: Array, w: Array) -> tuple[tuple[float, float], tuple[float, float]]:
-    """(y, z) seen from the front and (x, z) from the side of a carrier, from the velocity of one of its points and its
-    angular velocity; infinite where it does not turn."""
+def instant_centres(
+    point: Array, v: Array, w: Array
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """(y, z) seen from the front and (x, z) from the side of a carrier, from the velocity of one of
+    its points and its angular velocity; infinite where it does not turn."""
     (x, y, z), (vx, vy, vz), (wx, wy, _) = point, v, w
     front = (y - vz / wx, z + vy / wx) if abs(wx) > 1e-9 else (math.inf, math.inf)
     side = (x + vz / wy, z - vx / wy) if abs(wy) > 1e-9 else (math.inf, math.inf)
@@ -131,7 +147,8 @@ def _link_lines(chain: Chain) -> Iterator[tuple[str, str]]:
 
 
 def _pivot_points(chain: Chain, body: str) -> Iterator[str]:
-    """Hard points where a body is joined to others, with all that lie on the axis of its hinge to the base."""
+    """Hard points where a body is joined to others, with all that lie on the axis of its hinge to
+    the base."""
     for j in chain.joints:
         if body not in (j.first, j.second) or j.kind == "prismatic":
             continue
@@ -147,7 +164,8 @@ def _pivot_points(chain: Chain, body: str) -> Iterator[str]:
 
 
 def front_view(axle: AxleView) -> str:
-    """An axle seen from the front, both wheels; y to the left of the car, so to the right of the picture."""
+    """An axle seen from the front, both wheels; y to the left of the car, so to the right of the
+    picture."""
     lines: list[Line] = []
     colours: list[int] = []
 
@@ -164,12 +182,16 @@ def front_view(axle: AxleView) -> str:
         add("wheel", _tyre_box(w, axle.width), WHEEL)
         _add_instant_centre_line(add, w.contact[[1, 2]], w.front_centre, (-half_width, half_width))
     add("roll centre", _cross_mark(0.0, axle.roll_centre), MIDDLE)
-    return curve_chart(lines, "y (mm)", "z above the ground (mm)", width=NARROW, colours=colours, equal=True)
+    return curve_chart(
+        lines, "y (mm)", "z above the ground (mm)", width=NARROW, colours=colours, equal=True
+    )
 
 
-def side_view(wheels: Sequence[WheelView], mass_centre: Array, centres: Sequence[Array] = ()) -> str:
-    """The left side of a car, front to the left as the cars of most drawings; x counts forward. `centres`: centres of
-    wheels without links."""
+def side_view(
+    wheels: Sequence[WheelView], mass_centre: Array, centres: Sequence[Array] = ()
+) -> str:
+    """The left side of a car, front to the left as the cars of most drawings; x counts forward.
+    `centres`: centres of wheels without links."""
     lines: list[Line] = []
     colours: list[int] = []
 
@@ -187,20 +209,34 @@ def side_view(wheels: Sequence[WheelView], mass_centre: Array, centres: Sequence
             add("links", link[:, [0, 2]], LINK)
         add("spring", c.spring[:, [0, 2]], SPRING)
         draw_wheel(c.centre)
-        _add_instant_centre_line(add, c.contact[[0, 2]], c.side_centre, (min(xs) - OUT, max(xs) + OUT))
+        _add_instant_centre_line(
+            add, c.contact[[0, 2]], c.side_centre, (min(xs) - OUT, max(xs) + OUT)
+        )
     for centre in centres:
         draw_wheel(centre)
     add("mass centre", _cross_mark(float(mass_centre[0]), float(mass_centre[1])), MIDDLE)
-    return curve_chart(lines, "distance behind the origin of the car (mm)", "z above the ground (mm)", width=WIDTH,
-                  colours=colours, equal=True)  # fmt: skip
+    return curve_chart(
+        lines,
+        "distance behind the origin of the car (mm)",
+        "z above the ground (mm)",
+        width=WIDTH,
+        colours=colours,
+        equal=True,
+    )
 
 
-def _add_instant_centre_line(add: Any, contact: Array, centre: tuple[float, float], edges: tuple[float, float]) -> None:
-    """The line from the contact centre towards the instant centre, and this one where it lies inside the drawing."""
+def _add_instant_centre_line(
+    add: Any, contact: Array, centre: tuple[float, float], edges: tuple[float, float]
+) -> None:
+    """The line from the contact centre towards the instant centre, and this one where it lies
+    inside the drawing."""
     if not math.isfinite(centre[0]):
         return
     direction = np.array(centre) - contact
-    room = (edges[1] if direction[0] > 0 else edges[0]) - contact[0], HIGH if direction[1] > 0 else -LOW
+    room = (
+        (edges[1] if direction[0] > 0 else edges[0]) - contact[0],
+        HIGH if direction[1] > 0 else -LOW,
+    )
     length = min(1.0, *(r / a for r, a in zip(room, direction, strict=True) if abs(a) > 1e-9))
     add("to the instant centre", np.array([contact, contact + length * direction]), CENTRE)
     if length == 1.0:
@@ -236,7 +272,8 @@ def instant_centre_text(axle: AxleView) -> str:
     return (
         f"{axle.name.capitalize()} axle: instant centre of the left wheel "
         f"{format_centre('y', axle.left.front_centre)} seen "
-        f"from the front, {format_centre('x', axle.left.side_centre)} seen from the side; roll centre "
+        f"from the front, {format_centre('x', axle.left.side_centre)} seen from the side; "
+        f"roll centre "
         f"{1000 * axle.roll_centre:.0f} mm above the ground."
     )
 
@@ -249,7 +286,8 @@ def added_axle_wheel_centres(data: CarData, statics: CarStatics) -> list[Array]:
         attitude = statics.body_attitude(data.body_part_at(axle.record.at[0]))
         travel = statics.added.travel[axle.wheel_name("l")]
         centres.append(
-            _horizontal_axes(attitude) @ (np.array(axle.record.at) + [0.0, 0.0, travel]) + [0.0, 0.0, attitude.height]
+            _horizontal_axes(attitude) @ (np.array(axle.record.at) + [0.0, 0.0, travel])
+            + [0.0, 0.0, attitude.height]
         )
     return centres
 

@@ -1,4 +1,5 @@
-"""Manoeuvres as data: standard tests of cars by name, with settings, channels, metrics and criteria.
+"""Manoeuvres as data: standard tests of cars by name, with settings, channels, metrics and
+criteria.
 
     result = bc.vehicles.manoeuvres.run(car, "iso3888-1", speed=80)
     print(result, result["ay_max"], result.run["ay"], result.passed)
@@ -49,25 +50,77 @@ from bellcrank.vehicles.manoeuvres.tilt_table import TILT
 from bellcrank.vehicles.manoeuvres.transient_steering import PULSE, SINE
 
 __all__ = [
-    "Change", "Circuit", "Criterion", "Driver", "Experiment", "Manoeuvre", "Path", "Result", "Setting", "SpeedProfile",
-    "circle", "experiment", "handling", "identify", "known", "lane_change", "report", "run",
-]  # fmt: skip
+    "Change",
+    "Circuit",
+    "Criterion",
+    "Driver",
+    "Experiment",
+    "Manoeuvre",
+    "Path",
+    "Result",
+    "Setting",
+    "SpeedProfile",
+    "circle",
+    "experiment",
+    "handling",
+    "identify",
+    "known",
+    "lane_change",
+    "report",
+    "run",
+]
 
 COMMON = {
     "method": Setting(METHOD, "", "method of integration"),
-    "gear": Setting(None, "", "gear that is held; default: the one that suits the speed at the beginning"),
+    "gear": Setting(
+        None, "", "gear that is held; default: the one that suits the speed at the beginning"
+    ),
     "without": Setting("", "", "controllers that are switched off, such as esc or abs, esc"),
 }
-OF_FRONT = "roll is that of the front part of the body; the channel roll_rear has that of the rear part"
-_LISTED = {m.name: replace(m, settings={**m.settings, **COMMON}) for m in (
-    BRAKING, ACCELERATION, CIRCLE, RADIUS, WHEEL, STEP, SINE, PULSE, FREQUENCY, WEAVE, BRAKE_IN_TURN, POWER_OFF, DOUBLE,
-    AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, WIND, RIDE, KERB_UP, POTHOLE,
-    SPLIT_MU, MU_JUMP, FOUR_POST, ROAD, LAP, SWAY, OFF_TRACKING, AMPLIFICATION, TILT, HILL, RECORDED,
-)}  # fmt: skip
+OF_FRONT = (
+    "roll is that of the front part of the body; the channel roll_rear has that of the rear part"
+)
+_LISTED = {
+    m.name: replace(m, settings={**m.settings, **COMMON})
+    for m in (
+        BRAKING,
+        ACCELERATION,
+        CIRCLE,
+        RADIUS,
+        WHEEL,
+        STEP,
+        SINE,
+        PULSE,
+        FREQUENCY,
+        WEAVE,
+        BRAKE_IN_TURN,
+        POWER_OFF,
+        DOUBLE,
+        AVOIDANCE,
+        SINE_WITH_DWELL,
+        FISHHOOK,
+        WIND,
+        RIDE,
+        KERB_UP,
+        POTHOLE,
+        SPLIT_MU,
+        MU_JUMP,
+        FOUR_POST,
+        ROAD,
+        LAP,
+        SWAY,
+        OFF_TRACKING,
+        AMPLIFICATION,
+        TILT,
+        HILL,
+        RECORDED,
+    )
+}
 
 
 def handling(car: Any) -> Figures:
-    """Compute handling metrics of a car for small steering angles, from its linear model at 80 km/h.
+    """Compute handling metrics of a car for small steering angles, from its linear model at 80
+    km/h.
 
     Parameters
     ----------
@@ -77,8 +130,8 @@ def handling(car: Any) -> Figures:
     Returns
     -------
     Figures
-        Understeer, roll, side-slip and torque gradients, cornering stiffnesses of the axles, characteristic speed, with
-        compliance, steering column, roll steer, camber and tyres.
+        Understeer, roll, side-slip and torque gradients, cornering stiffnesses of the axles,
+        characteristic speed, with compliance, steering column, roll steer, camber and tyres.
 
     Examples
     --------
@@ -109,7 +162,8 @@ def known() -> dict[str, Manoeuvre]:
 
 
 def applicable_names(cars: Iterable[CarResults] = ()) -> list[str]:
-    """Names of all that need nothing but a car; with those for trailers if every one of these cars has some."""
+    """Names of all that need nothing but a car; with those for trailers if every one of these cars
+    has some."""
     towing = [bool(car.car.data.trailers) for car in cars]
     manoeuvres = [m for m in _LISTED.values() if not m.for_trailers or (towing and all(towing))]
     return [m.name for m in manoeuvres if m.in_all and not m.needs]
@@ -121,11 +175,13 @@ def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
     Parameters
     ----------
     car : Car, CarSystem, path or str
-        The car, or the path or name of its file. The model is kept with a `Car` for the next manoeuvre.
+        The car, or the path or name of its file. The model is kept with a `Car` for the next
+        manoeuvre.
     name : str
         Name of the manoeuvre, as in `known()`.
     settings : optional
-        Settings of the manoeuvre, `known()[name].settings`; speeds are in km/h. `method` is one of `simulate`.
+        Settings of the manoeuvre, `known()[name].settings`; speeds are in km/h. `method` is one of
+        `simulate`.
 
     Returns
     -------
@@ -146,33 +202,54 @@ def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
     """
     if name not in _LISTED:
         names_text = ", ".join(_LISTED)
-        raise ModelError(f"no manoeuvre is called '{name}'.{did_you_mean(str(name), _LISTED)} There are {names_text}.")
+        raise ModelError(
+            f"no manoeuvre is called '{name}'.{did_you_mean(str(name), _LISTED)} There are "
+            f"{names_text}."
+        )
     manoeuvre = _LISTED[name]
     for key, value in settings.items():
         if key not in manoeuvre.settings:
             suggestion = did_you_mean(key, manoeuvre.settings)
             names_text = ", ".join(manoeuvre.settings)
-            raise ModelError(f"manoeuvre {name} has no setting '{key}'.{suggestion} It has {names_text}.")
+            raise ModelError(
+                f"manoeuvre {name} has no setting '{key}'.{suggestion} It has {names_text}."
+            )
         if manoeuvre.settings[key].data:  # checked where it is read
             continue
         default = manoeuvre.settings[key].default
         if isinstance(default, bool) and not isinstance(value, bool):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be true or false")
         if isinstance(default, str) and not isinstance(value, str):
-            raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be a word; {manoeuvre.settings[key].label}")
-        if isinstance(default, float | None) and value is not default and not _are_positive_numbers([value]):
+            raise ModelError(
+                f"manoeuvre {name}: {key}={value!r:.40} must be a word; "
+                f"{manoeuvre.settings[key].label}"
+            )
+        if (
+            isinstance(default, float | None)
+            and value is not default
+            and not _are_positive_numbers([value])
+        ):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be a positive number")
         if isinstance(default, tuple) and not _are_positive_numbers(value):
-            raise ModelError(f"manoeuvre {name}: {key}={value!r:.60} must be positive numbers, such as {list(default)}")
+            raise ModelError(
+                f"manoeuvre {name}: {key}={value!r:.60} must be positive numbers, such as "
+                f"{list(default)}"
+            )
     for key in manoeuvre.needs:
         if settings.get(key) in (None, ""):
-            raise ModelError(f"manoeuvre {name} needs the setting {key}: {manoeuvre.settings[key].label}")
+            raise ModelError(
+                f"manoeuvre {name} needs the setting {key}: {manoeuvre.settings[key].label}"
+            )
     vehicle = read_car(car)
-    arguments = {key: settings.get(key, s.usual(vehicle.data.sections.kind)) for key, s in manoeuvre.settings.items()}
+    arguments = {
+        key: settings.get(key, s.usual(vehicle.data.sections.kind))
+        for key, s in manoeuvre.settings.items()
+    }
     arguments["method"] = canonical_method(arguments["method"])
     switched_off = [name.strip() for name in arguments["without"].split(",") if name.strip()]
     result: Result = manoeuvre.drive(
-        vehicle.switched(**dict.fromkeys(switched_off, False)) if switched_off else vehicle, arguments
+        vehicle.switched(**dict.fromkeys(switched_off, False)) if switched_off else vehicle,
+        arguments,
     )
     if vehicle.data.frame is not None:
         result.notes.append(OF_FRONT)
@@ -200,16 +277,18 @@ def experiment(
     name : str
         Manoeuvre, as of `run`.
     vary : mapping
-        Values of keys of the car file: "LOW:HIGH:N" or "a, b, c", with or without a unit behind, or a list of numbers.
-        Numbers without a unit are in the unit of their section.
+        Values of keys of the car file: "LOW:HIGH:N" or "a, b, c", with or without a unit behind, or
+        a list of numbers. Numbers without a unit are in the unit of their section.
     samples : int, optional
-        Number of samples of a Latin hypercube between the ends of the ranges. Default: all combinations of the values.
+        Number of samples of a Latin hypercube between the ends of the ranges. Default: all
+        combinations of the values.
     seed : int, default 0
         Seed of the Latin hypercube.
     cores : int, optional
         Number of processes. Default: all cores.
     executor : concurrent.futures.Executor, optional
-        What drives the set-ups instead, such as `distributed.Client(address).get_executor()` of a Dask cluster.
+        What drives the set-ups instead, such as `distributed.Client(address).get_executor()` of a
+        Dask cluster.
     progress : callable, optional
         Called with the fraction that is done and a text.
     **settings : Any
@@ -218,7 +297,8 @@ def experiment(
     Returns
     -------
     Experiment
-        Set-ups with their metrics, `effects(metric)` and `surface(metric)`; `save` writes CSV, `page` HTML.
+        Set-ups with their metrics, `effects(metric)` and `surface(metric)`; `save` writes CSV,
+        `page` HTML.
 
     Examples
     --------
@@ -228,7 +308,9 @@ def experiment(
     >>> len(found["clearance"])
     2
     """
-    return run_experiment(read_car(car), run, name, vary, settings, samples, seed, cores, progress, executor)
+    return run_experiment(
+        read_car(car), run, name, vary, settings, samples, seed, cores, progress, executor
+    )
 
 
 def identify(
@@ -246,21 +328,24 @@ def identify(
     max_iterations: int = 20,
     progress: Callable[[float], None] | None = None,
 ) -> Fit:
-    """Find values of a car from logs by least squares: the manoeuvre "recorded", driven until it agrees.
+    """Find values of a car from logs by least squares: the manoeuvre "recorded", driven until it
+    agrees.
 
     Parameters
     ----------
     car : Car, CarSystem, str or Path
         A car, or the path or name of a car file.
     data : Run, path, bc.optimize.Recording, or a list of these
-        Logs, as of `bc.measured.read`. Channels "steering_wheel", "speed", "drive", "brake" and other inputs drive the
-        car; others are compared.
+        Logs, as of `bc.measured.read`. Channels "steering_wheel", "speed", "drive", "brake" and
+        other inputs drive the car; others are compared.
     parameters : mapping or list of str
-        What to find, with bounds (low, high): keys of the car file, ``{"front.spring.stiffness": ("25 N/mm",
-        "45 N/mm")}``, parameters of the model ("k_bar_front") and errors of sensors ("ay.offset", "ay.scale",
-        "ay.delay"). Keys change parameters of the model alone, not hard points or masses that the driver counts on.
+        What to find, with bounds (low, high): keys of the car file, ``{"front.spring.stiffness":
+        ("25 N/mm", "45 N/mm")}``, parameters of the model ("k_bar_front") and errors of sensors
+        ("ay.offset", "ay.scale", "ay.delay"). Keys change parameters of the model alone, not hard
+        points or masses that the driver counts on.
     channels : str or sequence of str, optional
-        Channels to compare. Default: all outputs that the logs have, except the recorded steering wheel and speed.
+        Channels to compare. Default: all outputs that the logs have, except the recorded steering
+        wheel and speed.
     start : mapping, optional
         Values to begin with. Default: those of the car.
     weights : mapping, optional
@@ -316,9 +401,13 @@ def identify(
 
 
 def _are_positive_numbers(values: Any) -> bool:
-    return isinstance(values, list | tuple) and len(values) > 0 and all(
-        isinstance(x, int | float) and not isinstance(x, bool) and 0 < x < 1e6 for x in values
-    )  # fmt: skip
+    return (
+        isinstance(values, list | tuple)
+        and len(values) > 0
+        and all(
+            isinstance(x, int | float) and not isinstance(x, bool) and 0 < x < 1e6 for x in values
+        )
+    )
 
 
 def report(
@@ -346,8 +435,8 @@ def report(
     method : str, optional
         Method of integration.
     targets : path or mapping, optional
-        Limits of key metrics, by manoeuvre and metric: ``{"iso4138": {"understeer_2": [1.5, 4]}}``, in the units of the
-        metrics; section `car` is for metrics that need no run.
+        Limits of key metrics, by manoeuvre and metric: ``{"iso4138": {"understeer_2": [1.5, 4]}}``,
+        in the units of the metrics; section `car` is for metrics that need no run.
     author : str, optional
         Printed on the page.
 

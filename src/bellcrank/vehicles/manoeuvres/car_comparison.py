@@ -28,17 +28,22 @@ class CarResults:
 
 
 def label_cars(cars: Iterable[Any]) -> list[CarResults]:
-    """Cars with labels that differ: their names; where two are the same, with their files or a number."""
+    """Cars with labels that differ: their names; where two are the same, with their files or a
+    number."""
     read = [read_car(car) for car in cars]
     files = [car.source.stem if car.source is not None else "" for car in read]
     if len({car.name for car in read}) < len(read) and len(set(files)) == len(read) and all(files):
-        return [CarResults(f"{car.name} ({file})", car) for car, file in zip(read, files, strict=True)]
+        return [
+            CarResults(f"{car.name} ({file})", car) for car, file in zip(read, files, strict=True)
+        ]
     count, occurrences = Counter(car.name for car in read), Counter[str]()
     labelled_cars = []
     for car in read:
         occurrences[car.name] += 1
         labelled_cars.append(
-            CarResults(car.name if count[car.name] == 1 else f"{car.name} ({occurrences[car.name]})", car)
+            CarResults(
+                car.name if count[car.name] == 1 else f"{car.name} ({occurrences[car.name]})", car
+            )
         )
     return labelled_cars
 
@@ -46,8 +51,8 @@ def label_cars(cars: Iterable[Any]) -> list[CarResults]:
 def run_all(
     cars: list[CarResults], names: Iterable[str], drive: Drive, report: OnProgress | None = None
 ) -> Iterable[tuple[CarResults, str]]:
-    """Drives every manoeuvre with every car, and hands out each when it was driven; `report` gets the fraction of
-    them that is done, and what comes next."""
+    """Drives every manoeuvre with every car, and hands out each when it was driven; `report` gets
+    the fraction of them that is done, and what comes next."""
     listed = list(names)
     for i, car in enumerate(cars):
         for j, name in enumerate(listed):
@@ -61,12 +66,15 @@ def run_all(
 
 
 def cars_with_setups(cars: Iterable[str | Path], setups: Iterable[str | Path]) -> list[Car]:
-    """Cars of files, each followed by the same with the sections of set-up files over its own, named after both."""
+    """Cars of files, each followed by the same with the sections of set-up files over its own,
+    named after both."""
     read = [(Path(path).stem, read_toml(Path(path))) for path in setups]
     setup_sections = [(str(sections.pop("name", stem)), sections) for stem, sections in read]
     variants = []
     for path in cars:
         car = Car.read(path)
         variants.append(car)
-        variants += [car.changed(**sections, name=f"{car.name}, {name}") for name, sections in setup_sections]
+        variants += [
+            car.changed(**sections, name=f"{car.name}, {name}") for name, sections in setup_sections
+        ]
     return variants

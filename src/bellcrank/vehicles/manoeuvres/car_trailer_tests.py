@@ -1,9 +1,10 @@
-"""Tests of cars with trailers: sway, off-tracking on a small circle, and rearward amplification in a lane change.
+"""Tests of cars with trailers: sway, off-tracking on a small circle, and rearward amplification in
+a lane change.
 
-Damping of sway by ISO 9815: amplitudes A of successive half waves of the articulation angle, their mean ratio
-r = mean((A[i] + A[i+1])/(A[i+1] + A[i+2])), damping ratio ln r/sqrt(pi^2 + ln^2 r). The critical speed, at which the
-damping vanishes, is that of the linear model. Rearward amplification by ISO 14791: largest lateral acceleration of the
-last unit over that of the car.
+Damping of sway by ISO 9815: amplitudes A of successive half waves of the articulation angle, their
+mean ratio r = mean((A[i] + A[i+1])/(A[i+1] + A[i+2])), damping ratio ln r/sqrt(pi^2 + ln^2 r). The
+critical speed, at which the damping vanishes, is that of the linear model. Rearward amplification
+by ISO 14791: largest lateral acceleration of the last unit over that of the car.
 """
 
 from __future__ import annotations
@@ -18,7 +19,12 @@ from bellcrank.core.errors import ModelError, RunError
 from bellcrank.core.signals import sampled
 from bellcrank.vehicles.cars.car import Car
 from bellcrank.vehicles.manoeuvres.channel_metrics import channel_deviation
-from bellcrank.vehicles.manoeuvres.compiled_car import SIGNAL_END, THROTTLE_FIXED, CompiledCar, compiled_car
+from bellcrank.vehicles.manoeuvres.compiled_car import (
+    SIGNAL_END,
+    THROTTLE_FIXED,
+    CompiledCar,
+    compiled_car,
+)
 from bellcrank.vehicles.manoeuvres.footprints import vehicle_footprints
 from bellcrank.vehicles.manoeuvres.linear_handling import CarMode, LinearCar
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import (
@@ -48,7 +54,8 @@ def _trailer_names(vehicle: Car, name: str) -> list[str]:
     """Names of the trailers, of a car that must have one."""
     if not vehicle.data.trailers:
         raise ModelError(
-            f"{name} needs a car with a trailer: a section [trailers.NAME] (docs/trailers.md)", vehicle.name
+            f"{name} needs a car with a trailer: a section [trailers.NAME] (docs/trailers.md)",
+            vehicle.name,
         )
     return [t.name for t in vehicle.data.trailers]
 
@@ -63,14 +70,19 @@ def sway_mode(model: LinearCar, speed: float, trailers: list[str]) -> CarMode:
         if SWAYS[0] < mode.frequency < SWAYS[1] and swings > LARGE * largest:
             modes.append(mode)
     if not modes:
-        raise RunError(f"no oscillation of the articulation angle was found at {3.6 * speed:.4g} km/h")
+        raise RunError(
+            f"no oscillation of the articulation angle was found at {3.6 * speed:.4g} km/h"
+        )
     return min(modes, key=lambda mode: mode.damping)
 
 
 def critical_speed(car: CompiledCar, trailers: list[str]) -> float:
-    """The speed (km/h) above which sway grows, also above the top speed of the car; NaN if there is none."""
+    """The speed (km/h) above which sway grows, also above the top speed of the car; NaN if there is
+    none."""
     parameter_names = {p.name for p in car.sim.interface.parameters}
-    unlimited: dict[str, float] = {name: ENDLESS for name in ("drive_most", "power_most") if name in parameter_names}
+    unlimited: dict[str, float] = {
+        name: ENDLESS for name in ("drive_most", "power_most") if name in parameter_names
+    }
     model = LinearCar(replace(car, values={**car.values, **unlimited}, cached_states={}))
 
     def damping(speed: float) -> float:
@@ -122,7 +134,10 @@ def trailer_sway_test(vehicle: Car, settings: dict[str, Any]) -> Result:
         times = [0.0, BEGINS, BEGINS + WIDTH / 2, BEGINS + WIDTH, SIGNAL_END]
         wheel = sampled(times, [0.0, 0.0, height, 0.0, 0.0])
         run = car.simulate(
-            settings["duration"], car.straight_running_state(v), {"steer": wheel, "speed_set": v}, THROTTLE_FIXED
+            settings["duration"],
+            car.straight_running_state(v),
+            {"steer": wheel, "speed_set": v},
+            THROTTLE_FIXED,
         )
         runs[f"{speed:g} km/h"] = run
         free = run.time > BEGINS + WIDTH
@@ -130,9 +145,14 @@ def trailer_sway_test(vehicle: Car, settings: dict[str, Any]) -> Result:
         damping.append(ratio)
         linear.append(mode.damping)
         decayed += [f"{speed:g}"] if math.isnan(ratio) else []
-        metrics.add(f"damping_{speed:g}", ratio, "", f"damping ratio of sway at {speed:g} km/h, of the run")
         metrics.add(
-            f"damping_linear_{speed:g}", mode.damping, "", f"damping ratio of sway at {speed:g} km/h, linear model"
+            f"damping_{speed:g}", ratio, "", f"damping ratio of sway at {speed:g} km/h, of the run"
+        )
+        metrics.add(
+            f"damping_linear_{speed:g}",
+            mode.damping,
+            "",
+            f"damping ratio of sway at {speed:g} km/h, linear model",
         )
         metrics.add(f"frequency_{speed:g}", frequency, "Hz", f"frequency of sway at {speed:g} km/h")
     critical = critical_speed(car, trailers)
@@ -143,18 +163,29 @@ def trailer_sway_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     notes = ["the steering wheel and the throttle are fixed after the pulse"]
     if decayed:
         notes.append(
-            f"no damping of the run at {', '.join(decayed)} km/h: sway decays within fewer than {FEWEST} half waves of "
+            f"no damping of the run at {', '.join(decayed)} km/h: sway decays within fewer "
+            f"than {FEWEST} half waves of "
             f"more than {100 * SMALL:g} % of the first; see the damping of the linear model"
         )
     if math.isnan(critical):
         notes.append(f"no critical speed was found from {SLOWEST:g} to {FASTEST:g} km/h")
     return Result(
-        "iso9815", vehicle.name, settings, runs, metrics.as_metrics(),
+        "iso9815",
+        vehicle.name,
+        settings,
+        runs,
+        metrics.as_metrics(),
         [Criterion(f"sway decays up to {max(speeds):g} km/h", bool(grows))],
         notes,
-        (last, f"{trailers[-1]}.articulation_rate", "yaw_rate", f"{trailers[-1]}.hitch_fy", "steering_wheel"),
+        (
+            last,
+            f"{trailers[-1]}.articulation_rate",
+            "yaw_rate",
+            f"{trailers[-1]}.hitch_fy",
+            "steering_wheel",
+        ),
         (Curve("speed, km/h", "damping ratio of sway, -", lines),),
-    )  # fmt: skip
+    )
 
 
 def off_tracking_test(vehicle: Car, settings: dict[str, Any]) -> Result:
@@ -163,7 +194,10 @@ def off_tracking_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     car, v = compiled_car(vehicle, settings), settings["speed"] / 3.6
     radius = settings["radius"]
     run = car.simulate(
-        1.0, _steady_circle_state(car, v, radius), {"speed_set": v, "curve_set": 1 / radius}, THROTTLE_FIXED
+        1.0,
+        _steady_circle_state(car, v, radius),
+        {"speed_set": v, "curve_set": 1 / radius},
+        THROTTLE_FIXED,
     )
     metrics = MetricCollector()
     paths = {name: _path_radius(run, x, y) for name, (x, y) in axle_paths(car, run).items()}
@@ -172,22 +206,38 @@ def off_tracking_test(vehicle: Car, settings: dict[str, Any]) -> Result:
         metrics.add(f"radius_{name}", size, "m", f"radius of the path of the middle of axle {name}")
     for name in trailers:
         metrics.add(
-            f"articulation_{name}", abs(run[f"{name}.articulation"][-1]), "deg", f"articulation angle of {name}"
+            f"articulation_{name}",
+            abs(run[f"{name}.articulation"][-1]),
+            "deg",
+            f"articulation angle of {name}",
         )
     last = list(paths)[-1]
     metrics.add("off_tracking", first - paths[last], "m", f"front axle outside of axle {last}")
-    width = max([vehicle.data.sections.body.width, *(t.record.width for t in vehicle.data.trailers)])
+    width = max(
+        [vehicle.data.sections.body.width, *(t.record.width for t in vehicle.data.trailers)]
+    )
     body = vehicle.data.sections.body
     nose = (body.length - car.metrics["wheelbase"]) * 0.47
     outer = math.hypot(first + body.width / 2, nose)
-    metrics.add("swept_width", outer - (min(paths.values()) - width / 2), "m", "width of the swept annulus")
-    return Result("off-tracking", vehicle.name, settings, {"circle": run}, metrics.as_metrics(), [],
-                  ["a steady circle to the left; the radius asked for is that of the mass centre of the car"],
-                  (), (_combination_plan_view(car, run, paths),))  # fmt: skip
+    metrics.add(
+        "swept_width", outer - (min(paths.values()) - width / 2), "m", "width of the swept annulus"
+    )
+    return Result(
+        "off-tracking",
+        vehicle.name,
+        settings,
+        {"circle": run},
+        metrics.as_metrics(),
+        [],
+        ["a steady circle to the left; the radius asked for is that of the mass centre of the car"],
+        (),
+        (_combination_plan_view(car, run, paths),),
+    )
 
 
 def _combination_plan_view(car: CompiledCar, run: Any, radii: dict[str, float]) -> Curve:
-    """The units at the end of a steady turn, and the quarters of circles on which the middles of their axles came."""
+    """The units at the end of a steady turn, and the quarters of circles on which the middles of
+    their axles came."""
     x, y, heading = (float(run[channel][-1]) for channel in ("x", "y", "yaw"))
     heading = math.radians(heading + float(run["side_slip"][-1]))
     radius = _path_radius(run, run["x"], run["y"])
@@ -197,7 +247,11 @@ def _combination_plan_view(car: CompiledCar, run: Any, radii: dict[str, float]) 
     for name, (px, py) in axle_paths(car, run).items():
         angles = math.atan2(py[-1] - centre[1], px[-1] - centre[0]) + sweep
         lines.append(
-            (f"axle {name}", centre[0] + radii[name] * np.cos(angles), centre[1] + radii[name] * np.sin(angles))
+            (
+                f"axle {name}",
+                centre[0] + radii[name] * np.cos(angles),
+                centre[1] + radii[name] * np.sin(angles),
+            )
         )
     for outline in vehicle_footprints(car.data, car.at_rest):
         corners = outline.corners(run)[-1][[0, 1, 2, 3, 0]]
@@ -209,14 +263,18 @@ def _steady_circle_state(car: CompiledCar, speed: float, radius: float) -> dict[
     try:
         return car.steady_turn_state(speed, 1 / radius)
     except RunError as error:
-        raise RunError(f"off-tracking: no steady circle of {radius:g} m was found: {error}") from error
+        raise RunError(
+            f"off-tracking: no steady circle of {radius:g} m was found: {error}"
+        ) from error
 
 
 def axle_paths(car: CompiledCar, run: Any) -> dict[str, tuple[Array, Array]]:
     """x and y of the middles of all axles."""
     yaw, cg, paths = np.radians(run["yaw"]), car.data.sprung.cg, {}
     for name, i in (("front", 0), ("rear", 2)):
-        x_axle, y_axle = (float(car.at_rest.contact_points[i : i + 2, k].mean() - cg[k]) for k in (0, 1))
+        x_axle, y_axle = (
+            float(car.at_rest.contact_points[i : i + 2, k].mean() - cg[k]) for k in (0, 1)
+        )
         x = run["x"] + x_axle * np.cos(yaw) - y_axle * np.sin(yaw)
         paths[name] = (x, run["y"] + x_axle * np.sin(yaw) + y_axle * np.cos(yaw))
     for axle in car.data.simple_axles:
@@ -231,17 +289,27 @@ def _path_radius(run: Any, x: Array, y: Array) -> float:
 
 
 def rearward_amplification_test(vehicle: Car, settings: dict[str, Any]) -> Result:
-    """One period of a sine of the steering wheel, the lane change of ISO 14791, and the linear frequency response."""
+    """One period of a sine of the steering wheel, the lane change of ISO 14791, and the linear
+    frequency response."""
     trailers = _trailer_names(vehicle, "iso14791")
     car, v, f = compiled_car(vehicle, settings), settings["speed"] / 3.6, settings["frequency"]
     model = LinearCar(car)
-    outputs = ["ay", "yaw_rate", *(f"{name}.{quantity}" for name in trailers for quantity in ("ay", "yaw_rate"))]
+    outputs = [
+        "ay",
+        "yaw_rate",
+        *(f"{name}.{quantity}" for name in trailers for quantity in ("ay", "yaw_rate")),
+    ]
     response = model.responses(v, outputs, np.array([f]))
     angle = settings["ay"] / abs(response["ay"][0])
     t = np.linspace(0.0, 1 / f, 201)
-    wheel = sampled([0.0, *(BEGINS + t), SIGNAL_END], [0.0, *(angle * np.sin(2 * np.pi * f * t)), 0.0])
+    wheel = sampled(
+        [0.0, *(BEGINS + t), SIGNAL_END], [0.0, *(angle * np.sin(2 * np.pi * f * t)), 0.0]
+    )
     run = car.simulate(
-        BEGINS + 1 / f + 5.0, car.straight_running_state(v), {"steer": wheel, "speed_set": v}, THROTTLE_FIXED
+        BEGINS + 1 / f + 5.0,
+        car.straight_running_state(v),
+        {"steer": wheel, "speed_set": v},
+        THROTTLE_FIXED,
     )
     metrics = MetricCollector()
     metrics.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
@@ -252,33 +320,64 @@ def rearward_amplification_test(vehicle: Car, settings: dict[str, Any]) -> Resul
         for quantity, label in (("ay", "lateral acceleration"), ("yaw_rate", "yaw rate")):
             key = name if quantity == "ay" else f"{name}_yaw"
             peaks = [
-                float(np.abs(channel_deviation(run, channel)).max()) for channel in (f"{name}.{quantity}", quantity)
+                float(np.abs(channel_deviation(run, channel)).max())
+                for channel in (f"{name}.{quantity}", quantity)
             ]
-            metrics.add(f"amplification_{key}", peaks[0] / peaks[1], "", f"peak {label} of {name} over that of the car")
+            metrics.add(
+                f"amplification_{key}",
+                peaks[0] / peaks[1],
+                "",
+                f"peak {label} of {name} over that of the car",
+            )
         gains = np.abs(curve[f"{name}.ay"]) / car_gain
         top = int(np.argmax(gains))
-        metrics.add(f"linear_{name}", abs(response[f"{name}.ay"][0] / response["ay"][0]), "",
-                    f"lateral acceleration of {name} over that of the car at {f:g} Hz, linear model")  # fmt: skip
-        metrics.add(f"linear_max_{name}", gains[top], "", f"largest of that between {freqs[0]:g} and {freqs[-1]:g} Hz")
+        metrics.add(
+            f"linear_{name}",
+            abs(response[f"{name}.ay"][0] / response["ay"][0]),
+            "",
+            f"lateral acceleration of {name} over that of the car at {f:g} Hz, linear model",
+        )
+        metrics.add(
+            f"linear_max_{name}",
+            gains[top],
+            "",
+            f"largest of that between {freqs[0]:g} and {freqs[-1]:g} Hz",
+        )
         metrics.add(f"linear_max_at_{name}", freqs[top], "Hz", "frequency of that")
         if car_gain[top] < DIP * car_gain[0]:
             notes.append(
-                f"linear_max_{name} is where the car itself hardly moves: its lateral acceleration at {freqs[top]:.3g} "
+                f"linear_max_{name} is where the car itself hardly moves: its lateral "
+                f"acceleration at {freqs[top]:.3g} "
                 f"Hz is {100 * car_gain[top] / car_gain[0]:.2g} % of that at {freqs[0]:g} Hz"
             )
     paths = axle_paths(car, run)
     last, (x0, y0) = list(paths)[-1], paths["front"]
     x, y = paths[last]
     inside = (x > x0[0]) & (x < x0[-1])
-    metrics.add("off_tracking", np.abs(y[inside] - np.interp(x[inside], x0, y0)).max(), "m",
-                f"largest distance of the path of axle {last} from that of the front axle")  # fmt: skip
+    metrics.add(
+        "off_tracking",
+        np.abs(y[inside] - np.interp(x[inside], x0, y0)).max(),
+        "m",
+        f"largest distance of the path of axle {last} from that of the front axle",
+    )
     lines = tuple((name, freqs, np.abs(curve[f"{name}.ay"]) / car_gain) for name in trailers)
     return Result(
-        "iso14791", vehicle.name, settings, {"lane_change": run}, metrics.as_metrics(), [],
+        "iso14791",
+        vehicle.name,
+        settings,
+        {"lane_change": run},
+        metrics.as_metrics(),
+        [],
         notes,
-        ("steering_wheel", "ay", f"{trailers[-1]}.ay", f"{trailers[-1]}.articulation", f"{trailers[-1]}.hitch_fy"),
+        (
+            "steering_wheel",
+            "ay",
+            f"{trailers[-1]}.ay",
+            f"{trailers[-1]}.articulation",
+            f"{trailers[-1]}.hitch_fy",
+        ),
         (Curve("frequency, Hz", "lateral acceleration over that of the car, -", lines),),
-    )  # fmt: skip
+    )
 
 
 SWAY = Manoeuvre(
@@ -286,7 +385,9 @@ SWAY = Manoeuvre(
     "sway of a trailer after a pulse of the steering wheel, over the speed",
     {
         "speeds": Setting((60.0, 80.0, 100.0), "km/h", "speeds"),
-        "ay": Setting(2.0, "m/s2", "lateral acceleration that the height of the pulse makes in steady state"),
+        "ay": Setting(
+            2.0, "m/s2", "lateral acceleration that the height of the pulse makes in steady state"
+        ),
         "duration": Setting(9.0, "s", "duration of each run"),
     },
     trailer_sway_test,

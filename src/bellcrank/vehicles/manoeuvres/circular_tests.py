@@ -1,7 +1,8 @@
-"""Manoeuvres round a circle: steady at constant radius or steering-wheel angle; braking and power-off in a turn.
+"""Manoeuvres round a circle: steady at constant radius or steering-wheel angle; braking and
+power-off in a turn.
 
-The circle is kept by the driver's own curvature control until it is steady, and then, where the standard requires it,
-the steering wheel is held.
+The circle is kept by the driver's own curvature control until it is steady, and then, where the
+standard requires it, the steering wheel is held.
 """
 
 from __future__ import annotations
@@ -36,8 +37,18 @@ from bellcrank.vehicles.manoeuvres.compiled_car import (
     abs_note,
     compiled_car,
 )
-from bellcrank.vehicles.manoeuvres.linear_handling import add_equivalent_wheelbase, equivalent_wheelbase
-from bellcrank.vehicles.manoeuvres.manoeuvre_result import Criterion, Curve, Manoeuvre, MetricCollector, Result, Setting
+from bellcrank.vehicles.manoeuvres.linear_handling import (
+    add_equivalent_wheelbase,
+    equivalent_wheelbase,
+)
+from bellcrank.vehicles.manoeuvres.manoeuvre_result import (
+    Criterion,
+    Curve,
+    Manoeuvre,
+    MetricCollector,
+    Result,
+    Setting,
+)
 from bellcrank.vehicles.manoeuvres.steering_tests import STRAY, STRAYS
 
 SLOWLY = 0.5  # m/s2, lateral acceleration at which the slow runs begin
@@ -45,7 +56,8 @@ LOST = 0.15  # of a curvature
 AT_LIMIT = 90 / 3.6  # m/s, at which a fixed steering wheel brings the car to its limit
 AT_LEAST = 1.2  # of the lateral acceleration of that limit, to which the speed on a circle grows
 PAST = 1.1  # of the steering-wheel angle at the limit
-FASTEST = 12.0  # m/s2, lateral acceleration to which a slow run goes at least, if the car does not leave the circle
+# m/s2, lateral acceleration to which a slow run goes at least, if the car does not leave the circle
+FASTEST = 12.0
 Series = dict[float, Run]
 
 
@@ -66,9 +78,15 @@ def constant_radius_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     speed = sampled([0.0, duration, SIGNAL_END], [v0, top, top])
     car = car.with_gear_for(top)
     start = car.steady_turn_state(v0, 1 / R)
-    stop_condition = f"max(abs({math.radians(R)!r}*yaw_rate/speed - 1)/{LOST}, abs(side_slip)/{STRAYS}) > 1"
+    stop_condition = (
+        f"max(abs({math.radians(R)!r}*yaw_rate/speed - 1)/{LOST}, abs(side_slip)/{STRAYS}) > 1"
+    )
     run = car.simulate(
-        duration, start, {"speed_set": speed, "curve_set": 1 / R}, {"k_turn": CURVATURE_GAIN}, until=stop_condition
+        duration,
+        start,
+        {"speed_set": speed, "curve_set": 1 / R},
+        {"k_turn": CURVATURE_GAIN},
+        until=stop_condition,
     )
     last, ay = _rising_lateral_acceleration(run)
     metrics = MetricCollector()
@@ -83,8 +101,12 @@ def constant_radius_test(vehicle: Car, settings: dict[str, Any]) -> Result:
         for name, label in (("roll", "roll"), ("side_slip", "side-slip")):
             gradient = derivative_at(ay_rising, run[name][:last], a) * GRAVITY
             metrics.add(f"{name}_gradient_{a:g}", gradient, "deg/g", f"{label} gradient {at_text}")
-        metrics.add(f"wheel_{a:g}", float(np.interp(a, ay_rising, run["steering_wheel"][:last])), "deg",
-                    f"steering-wheel angle {at_text}")  # fmt: skip
+        metrics.add(
+            f"wheel_{a:g}",
+            float(np.interp(a, ay_rising, run["steering_wheel"][:last])),
+            "deg",
+            f"steering-wheel angle {at_text}",
+        )
     metrics.add("ay_max", ay_rising[-1], "m/s2", "largest lateral acceleration")
     curvature = float(np.radians(run["yaw_rate"][last - 1]) / run["speed"][last - 1])
     metrics.add("speed_max", 3.6 * run["speed"][last - 1], "km/h", "speed there")
@@ -96,8 +118,10 @@ def constant_radius_test(vehicle: Car, settings: dict[str, Any]) -> Result:
         metrics.as_metrics(),
         [],
         [
-            f"the speed grows by {rate:g} m/s2, in place of separate circles; at the largest lateral "
-            f"acceleration the curvature is {100 * abs(curvature * R - 1):.2g} % from that of the circle",
+            f"the speed grows by {rate:g} m/s2, in place of separate circles; at the "
+            f"largest lateral "
+            f"acceleration the curvature is {100 * abs(curvature * R - 1):.2g} % from that "
+            f"of the circle",
             limit_message(run, ay),
             *speed_loss_notes(run, v0 + rate * float(run.time[-1])),
             *missing,
@@ -107,7 +131,8 @@ def constant_radius_test(vehicle: Car, settings: dict[str, Any]) -> Result:
 
 
 def constant_steer_angle_test(vehicle: Car, settings: dict[str, Any]) -> Result:
-    """The steering wheel held from a slow circle on, the speed growing slowly: how the radius grows."""
+    """The steering wheel held from a slow circle on, the speed growing slowly: how the radius
+    grows."""
     car = compiled_car(vehicle, settings)
     R = settings["radius"] or _radius_to_reach_limit(car)
     v0, rate = math.sqrt(SLOWLY * R), settings["acceleration"]
@@ -124,8 +149,18 @@ def constant_steer_angle_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     gradients, missing = reachable_accelerations(settings["at"], float(ay_rising[-1]))
     for a in gradients:
         K = -base * derivative_at(ay_rising, curvature, a)
-        metrics.add(f"understeer_{a:g}", math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {a:g} m/s2")
-        metrics.add(f"radius_{a:g}", 1 / float(np.interp(a, ay_rising, curvature)), "m", f"radius at {a:g} m/s2")
+        metrics.add(
+            f"understeer_{a:g}",
+            math.degrees(K) * GRAVITY,
+            "deg/g",
+            f"understeer gradient at {a:g} m/s2",
+        )
+        metrics.add(
+            f"radius_{a:g}",
+            1 / float(np.interp(a, ay_rising, curvature)),
+            "m",
+            f"radius at {a:g} m/s2",
+        )
     metrics.add("ay_max", ay_rising[-1], "m/s2", "largest lateral acceleration")
     metrics.add("speed_there", 3.6 * run["speed"][last - 1], "km/h", "speed there")
     axis = f"{run.labels[ACROSS]}, {run.units[ACROSS]}"
@@ -149,8 +184,9 @@ def constant_steer_angle_test(vehicle: Car, settings: dict[str, Any]) -> Result:
 
 
 def _radius_to_reach_limit(car: CompiledCar) -> float:
-    """Radius (m) of a slow circle whose steering-wheel angle takes the car past its limit: at a fixed angle the lateral
-    acceleration of an understeering car approaches a value that grows with the angle, however fast it goes."""
+    """Radius (m) of a slow circle whose steering-wheel angle takes the car past its limit: at a
+    fixed angle the lateral acceleration of an understeering car approaches a value that grows with
+    the angle, however fast it goes."""
     limit = car.with_gear_for(AT_LIMIT).steady_turn_limit(AT_LIMIT)
     angle = math.radians(PAST * limit.angle) / car.metrics["steering_ratio"]
     return equivalent_wheelbase(car) / math.tan(angle)
@@ -177,7 +213,9 @@ def brake_in_turn_test(vehicle: Car, settings: dict[str, Any]) -> Result:
         moment = deceleration * unit
         return {"brake": sampled([0.0, settings["rise"], SIGNAL_END], [0.0, moment, moment])}
 
-    result = _run_from_steady_turn("iso7975", vehicle, settings, {x: brakes(x) for x in settings["decelerations"]})
+    result = _run_from_steady_turn(
+        "iso7975", vehicle, settings, {x: brakes(x) for x in settings["decelerations"]}
+    )
     result.notes.append(abs_note(vehicle))
     return result
 
@@ -185,9 +223,13 @@ def brake_in_turn_test(vehicle: Car, settings: dict[str, Any]) -> Result:
 def power_off_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From a steady circle, the steering wheel held: the foot off the throttle."""
     car = compiled_car(vehicle, settings)
-    start = car.steady_turn_state(math.sqrt(settings["ay"] * settings["radius"]), 1 / settings["radius"])
+    start = car.steady_turn_state(
+        math.sqrt(settings["ay"] * settings["radius"]), 1 / settings["radius"]
+    )
     engine = settings["engine"]
-    return _run_from_steady_turn("iso9816", vehicle, settings, {engine: {"drive": car.throttle_release(start, engine)}})
+    return _run_from_steady_turn(
+        "iso9816", vehicle, settings, {engine: {"drive": car.throttle_release(start, engine)}}
+    )
 
 
 def _run_from_steady_turn(
@@ -199,7 +241,11 @@ def _run_from_steady_turn(
     released_drive = car.throttle_release(start)
     runs: Series = {
         x: car.simulate(
-            duration + 2.0, start, {"drive": released_drive} | run_inputs, THROTTLE_FIXED, until="ground_speed < 1"
+            duration + 2.0,
+            start,
+            {"drive": released_drive} | run_inputs,
+            THROTTLE_FIXED,
+            until="ground_speed < 1",
         )
         for x, run_inputs in inputs.items()
     }
@@ -213,9 +259,14 @@ def _run_from_steady_turn(
         speed_after, slip0 = channel_value_at(run, "ground_speed", t), float(run["side_slip"][0])
         steady = math.degrees(speed_after / R)
         ratio = channel_value_at(run, "yaw_rate", t) / steady
-        metrics.add(f"deceleration{suffix}", (v - speed_after) / t, "m/s2", f"mean deceleration{condition}")
         metrics.add(
-            f"yaw_ratio{suffix}", ratio, "", f"yaw rate after {duration:g} s over that of the same circle{condition}"
+            f"deceleration{suffix}", (v - speed_after) / t, "m/s2", f"mean deceleration{condition}"
+        )
+        metrics.add(
+            f"yaw_ratio{suffix}",
+            ratio,
+            "",
+            f"yaw rate after {duration:g} s over that of the same circle{condition}",
         )
         metrics.add(
             f"ay_ratio{suffix}",
@@ -224,31 +275,65 @@ def _run_from_steady_turn(
             f"lateral acceleration after {duration:g} s over that of the same circle{condition}",
         )
         inside = run.time <= t
-        metrics.add(f"side_slip{suffix}", np.abs(run["side_slip"][inside] - slip0).max(), "deg",
-                    f"largest change of side slip until then{condition}")  # fmt: skip
-        yaw_acceleration = np.abs(np.diff(run["yaw_rate"][inside])).max() / float(run.time[1] - run.time[0])
         metrics.add(
-            f"yaw_acceleration{suffix}", yaw_acceleration, "deg/s2", f"largest yaw acceleration until then{condition}"
+            f"side_slip{suffix}",
+            np.abs(run["side_slip"][inside] - slip0).max(),
+            "deg",
+            f"largest change of side slip until then{condition}",
+        )
+        yaw_acceleration = np.abs(np.diff(run["yaw_rate"][inside])).max() / float(
+            run.time[1] - run.time[0]
+        )
+        metrics.add(
+            f"yaw_acceleration{suffix}",
+            yaw_acceleration,
+            "deg/s2",
+            f"largest yaw acceleration until then{condition}",
         )
         radial_deviation = (
-            math.hypot(channel_deviation(run, "x")[inside][-1], channel_deviation(run, "y")[inside][-1] - R) - R
+            math.hypot(
+                channel_deviation(run, "x")[inside][-1], channel_deviation(run, "y")[inside][-1] - R
+            )
+            - R
         )
         metrics.add(
-            f"outwards{suffix}", radial_deviation, "m", f"radial deviation from the circle until then{condition}"
+            f"outwards{suffix}",
+            radial_deviation,
+            "m",
+            f"radial deviation from the circle until then{condition}",
         )
         rows.append((metrics[f"deceleration{suffix}"].value, ratio))
     labelled_runs = {f"{x:g} m/s2" if len(runs) > 1 else "released": run for x, run in runs.items()}
     spins = [x for x, run in runs.items() if np.abs(run["side_slip"]).max() > 30]
-    criteria = [Criterion("the car does not spin" + (f": it does at {min(spins):g} m/s2" if spins else ""), not spins)]
+    criteria = [
+        Criterion(
+            "the car does not spin" + (f": it does at {min(spins):g} m/s2" if spins else ""),
+            not spins,
+        )
+    ]
     decelerations, ratios = np.array(sorted(rows)).T
     curves = (
-        (Curve("mean deceleration, m/s2", "yaw rate over that of the circle, -", (("ratio", decelerations, ratios),)),)
+        (
+            Curve(
+                "mean deceleration, m/s2",
+                "yaw rate over that of the circle, -",
+                (("ratio", decelerations, ratios),),
+            ),
+        )
         if len(rows) > 1
         else ()
     )
-    return Result(name, vehicle.name, settings, labelled_runs, metrics.as_metrics(), criteria,
-                  [f"the steering wheel is fixed; values {duration:g} s after the pedal moves"],
-                  ("yaw_rate", "side_slip", "ay", "speed", "roll", ("y", "x")), curves)  # fmt: skip
+    return Result(
+        name,
+        vehicle.name,
+        settings,
+        labelled_runs,
+        metrics.as_metrics(),
+        criteria,
+        [f"the steering wheel is fixed; values {duration:g} s after the pedal moves"],
+        ("yaw_rate", "side_slip", "ay", "speed", "roll", ("y", "x")),
+        curves,
+    )
 
 
 RADIUS = Manoeuvre(
@@ -268,7 +353,10 @@ WHEEL = Manoeuvre(
     "constant steering-wheel angle, slowly faster",
     {
         "radius": Setting(
-            None, "m", "radius of the slow circle at which the steering wheel is fixed; one that leads to the limit"
+            None,
+            "m",
+            "radius of the slow circle at which the steering wheel is fixed; one that leads "
+            "to the limit",
         ),
         "acceleration": Setting(0.2, "m/s2", "how fast the speed grows"),
         "to": Setting(100.0, "km/h", "how much faster it becomes, at most"),
@@ -288,7 +376,9 @@ BRAKE_IN_TURN = Manoeuvre(
     "braking in a turn",
     TURN
     | {
-        "decelerations": Setting((2.0, 3.0, 4.0, 5.0, 6.0), "m/s2", "deceleration that the brake torques ask for"),
+        "decelerations": Setting(
+            (2.0, 3.0, 4.0, 5.0, 6.0), "m/s2", "deceleration that the brake torques ask for"
+        ),
         "rise": Setting(0.4, "s", "rise time of the brake torque"),
     },
     brake_in_turn_test,

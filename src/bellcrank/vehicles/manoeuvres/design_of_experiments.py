@@ -1,9 +1,11 @@
-"""Design of experiments: a manoeuvre of many set-ups of a car by one compiled model; effects and response surfaces.
+"""Design of experiments: a manoeuvre of many set-ups of a car by one compiled model; effects and
+response surfaces.
 
-A set-up that differs from the car in parameters of its model alone needs no model of its own: the values of a factor
-are described once, and runs are given the parameters that they change. What several factors change by statics, such as
-the loads of standing wheels, is the sum of their changes, compared with three set-ups. Where that differs, or factors
-change more than parameters (hard points, masses that the driver counts on), every set-up is a car of its own.
+A set-up that differs from the car in parameters of its model alone needs no model of its own: the
+values of a factor are described once, and runs are given the parameters that they change. What
+several factors change by statics, such as the loads of standing wheels, is the sum of their
+changes, compared with three set-ups. Where that differs, or factors change more than parameters
+(hard points, masses that the driver counts on), every set-up is a car of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +28,11 @@ from bellcrank.core.files.atomic import write_text
 from bellcrank.core.files.html import HtmlText, html_section, html_table, paragraph, save_page
 from bellcrank.core.files.record import report_io_errors
 from bellcrank.core.units import WITH_UNIT
-from bellcrank.mechanics.derive.content_digest import equation_digest, equation_independent_data, object_digest
+from bellcrank.mechanics.derive.content_digest import (
+    equation_digest,
+    equation_independent_data,
+    object_digest,
+)
 from bellcrank.mechanics.derive.model_pickle import NotPortable
 from bellcrank.vehicles.cars.car import Car
 from bellcrank.vehicles.manoeuvres.compiled_car import DEFAULT_DRIVER, manoeuvre_system
@@ -36,14 +42,21 @@ Array = np.ndarray[Any, Any]
 Drive = Callable[..., Result]
 MOST = 20000  # set-ups
 FEW = 5  # values of a factor that are described each; of more, three and a parabola
-SAME = 1e-6  # relative, by which sums of what factors change may differ from the parameters of the set-up itself
+# relative, by which sums of what factors change may differ from the parameters of the set-up itself
+SAME = 1e-6
 RESTING = 1e-2  # the same of what holds standing wheels, which moving cars do not feel
-LEVERS = {"x_lift_front": 1e-4, "x_lift_rear": 1e-4, "z_air": 1e-4, "wheelbase": 1e-4}  # m, of points on the ground
+LEVERS = {
+    "x_lift_front": 1e-4,
+    "x_lift_rear": 1e-4,
+    "z_air": 1e-4,
+    "wheelbase": 1e-4,
+}  # m, of points on the ground
 
 
 @dataclass(frozen=True)
 class Factor:
-    """A key of a car file and the values that it takes; `unit`: of the values, empty for that of the section."""
+    """A key of a car file and the values that it takes; `unit`: of the values, empty for that of
+    the section."""
 
     key: str
     values: tuple[float, ...]
@@ -56,7 +69,9 @@ class Factor:
         if isinstance(source, str):
             tokens = source.strip().split(None, 1)
             span, unit = (
-                (source, "") if "," in source else (tokens[0] if tokens else "", tokens[1] if tokens[1:] else "")
+                (source, "")
+                if "," in source
+                else (tokens[0] if tokens else "", tokens[1] if tokens[1:] else "")
             )
             match = WITH_UNIT.fullmatch(source.split(",")[-1].strip()) if "," in source else None
             if match is not None:
@@ -65,7 +80,8 @@ class Factor:
                 values = _parse_factor_values(span)
             except ValueError:
                 raise ModelError(
-                    f"vary {key}={source!r:.60}: give numbers, as LOW:HIGH:N or separated by commas, and a unit behind"
+                    f"vary {key}={source!r:.60}: give numbers, as LOW:HIGH:N or separated "
+                    f"by commas, and a unit behind"
                 ) from None
         else:
             values = tuple(float(x) for x in source)
@@ -101,8 +117,9 @@ def _parse_factor_values(text: str) -> tuple[float, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """A polynomial of second order in the factors, each from -1 to 1 over its range, fitted to a metric by least
-    squares; of first order where the set-ups do not determine more. `r2`: fraction of the variance that it explains."""
+    """A polynomial of second order in the factors, each from -1 to 1 over its range, fitted to a
+    metric by least squares; of first order where the set-ups do not determine more. `r2`: fraction
+    of the variance that it explains."""
 
     factors: tuple[Factor, ...]
     terms: tuple[tuple[int, ...], ...]  # of the factors that are multiplied
@@ -113,9 +130,13 @@ class Surface:
         """The metric at values of the factors, by key, in the units of the factors."""
         missing = [f.key for f in self.factors if f.key not in values]
         if missing:
-            raise ModelError(f"a response surface needs values of all factors; {', '.join(missing)} is missing")
+            raise ModelError(
+                f"a response surface needs values of all factors; {', '.join(missing)} is missing"
+            )
         x = np.array([[values[f.key] for f in self.factors]])
-        return float((_design_matrix(_coded_factors(self.factors, x), self.terms) @ self.coefficients)[0])
+        return float(
+            (_design_matrix(_coded_factors(self.factors, x), self.terms) @ self.coefficients)[0]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,11 +182,14 @@ class Experiment:
     def __getitem__(self, metric: str) -> Array:
         if metric not in self.metrics:
             guess = did_you_mean(metric, self.metrics)
-            raise ModelError(f"there is no metric '{metric}'.{guess} There are: {', '.join(self.metrics)}.")
+            raise ModelError(
+                f"there is no metric '{metric}'.{guess} There are: {', '.join(self.metrics)}."
+            )
         return self.metrics[metric]
 
     def effects(self, metric: str) -> dict[str, float]:
-        """Change of a metric from the lowest to the highest value of each factor, by a polynomial of first order.
+        """Change of a metric from the lowest to the highest value of each factor, by a polynomial
+        of first order.
 
         Parameters
         ----------
@@ -178,7 +202,9 @@ class Experiment:
             The change by key of the car file, in the unit of the metric.
         """
         fitted = self._fit_polynomial(metric, 1)
-        return {f.key: float(2 * c) for f, c in zip(self.factors, fitted.coefficients[1:], strict=True)}
+        return {
+            f.key: float(2 * c) for f, c in zip(self.factors, fitted.coefficients[1:], strict=True)
+        }
 
     def surface(self, metric: str) -> Surface:
         """The response surface of a metric.
@@ -191,7 +217,8 @@ class Experiment:
         Returns
         -------
         Surface
-            Called with values of the factors by key, it returns the metric; `r2` says how well it fits.
+            Called with values of the factors by key, it returns the metric; `r2` says how well it
+            fits.
         """
         return self._fit_polynomial(metric, 2)
 
@@ -200,14 +227,24 @@ class Experiment:
         is_valid = np.isfinite(y)
         x = _coded_factors(self.factors, self.setups[is_valid])
         for n in range(order, 0, -1):
-            terms = tuple(t for k in range(n + 1) for t in combinations_with_replacement(range(len(self.factors)), k))
+            terms = tuple(
+                t
+                for k in range(n + 1)
+                for t in combinations_with_replacement(range(len(self.factors)), k)
+            )
             A = _design_matrix(x, terms)
             if np.linalg.matrix_rank(A) == len(terms):
                 coefficients = np.linalg.lstsq(A, y[is_valid], rcond=None)[0]
                 residuals, spread = y[is_valid] - A @ coefficients, y[is_valid] - y[is_valid].mean()
-                explained = 1.0 if not spread.any() else 1.0 - float(residuals @ residuals) / float(spread @ spread)
+                explained = (
+                    1.0
+                    if not spread.any()
+                    else 1.0 - float(residuals @ residuals) / float(spread @ spread)
+                )
                 return Surface(self.factors, terms, coefficients, explained)
-        raise ModelError(f"{int(is_valid.sum())} set-ups with a value of '{metric}' do not determine its effects")
+        raise ModelError(
+            f"{int(is_valid.sum())} set-ups with a value of '{metric}' do not determine its effects"
+        )
 
     @cached_property
     def varying(self) -> list[str]:
@@ -242,8 +279,14 @@ class Experiment:
         Path
             The file that was written.
         """
-        names, columns = [*(f.key for f in self.factors), *self.metrics], [*self.setups.T, *self.metrics.values()]
-        lines = [",".join(names), ",".join([*(f.unit or "-" for f in self.factors), *self.units.values()])]
+        names, columns = (
+            [*(f.key for f in self.factors), *self.metrics],
+            [*self.setups.T, *self.metrics.values()],
+        )
+        lines = [
+            ",".join(names),
+            ",".join([*(f.unit or "-" for f in self.factors), *self.units.values()]),
+        ]
         lines += [",".join(repr(float(x)) for x in row) for row in zip(*columns, strict=True)]
         report_io_errors("write", Path(path), lambda: write_text(path, "\n".join(lines) + "\n"))
         return Path(path)
@@ -263,7 +306,10 @@ class Experiment:
         """
         keys = [f.key for f in self.factors]
         effects = [(n, *self.effects(n).values(), self.surface(n).r2) for n in self.varying]
-        rows = [(*map(float, s), *(float(self.metrics[n][i]) for n in self.metrics)) for i, s in enumerate(self.setups)]
+        rows = [
+            (*map(float, s), *(float(self.metrics[n][i]) for n in self.metrics))
+            for i, s in enumerate(self.setups)
+        ]
         heads = [*keys, *(f"{n} ({self.units[n]})" for n in self.metrics)]
         sections = [
             html_section(
@@ -283,7 +329,9 @@ class Experiment:
             ),
         ]
         title = HtmlText(
-            html_table(["car", "manoeuvre", "set-ups"], [(self.car, self.manoeuvre, str(len(self.setups)))])
+            html_table(
+                ["car", "manoeuvre", "set-ups"], [(self.car, self.manoeuvre, str(len(self.setups)))]
+            )
         )
         text = PAGE.replace("CONTENT", "\n".join([title, *sections]))
         return save_page(path, text)
@@ -314,7 +362,9 @@ def _coded_factors(factors: Sequence[Factor], x: Array) -> Array:
 
 
 def _design_matrix(x: Array, terms: Sequence[Sequence[int]]) -> Array:
-    return np.column_stack([np.prod(x[:, list(t)], axis=1) if t else np.ones(len(x)) for t in terms])
+    return np.column_stack(
+        [np.prod(x[:, list(t)], axis=1) if t else np.ones(len(x)) for t in terms]
+    )
 
 
 # ---- set-ups by parameters of one model
@@ -322,16 +372,22 @@ def _design_matrix(x: Array, terms: Sequence[Sequence[int]]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _ParameterLevels:
-    """Parameters of the car, and what each value of each factor adds to them, in the units of the model."""
+    """Parameters of the car, and what each value of each factor adds to them, in the units of the
+    model."""
 
     usual: Mapping[str, float]
-    added: tuple[tuple[Array, Mapping[str, Array]], ...]  # of each factor: values, and additions at them by parameter
+    added: tuple[
+        tuple[Array, Mapping[str, Array]], ...
+    ]  # of each factor: values, and additions at them by parameter
 
     def parameters_at(self, setup: Array) -> dict[str, float]:
-        """Parameters that differ from those of the car; what several factors change is the sum of their changes."""
+        """Parameters that differ from those of the car; what several factors change is the sum of
+        their changes."""
         parameters: dict[str, float] = {}
         for (values, additions), x in zip(self.added, setup, strict=True):
-            weights = np.array([np.prod([(x - o) / (v - o) for o in values if o != v]) for v in values])
+            weights = np.array(
+                [np.prod([(x - o) / (v - o) for o in values if o != v]) for v in values]
+            )
             matches = np.flatnonzero(values == x)
             for name, y in additions.items():
                 addition = float(y[matches[0]] if len(matches) else weights @ y)
@@ -348,7 +404,9 @@ def model_content_and_values(car: Car) -> tuple[str, dict[str, float]]:
     return equation_digest(frozen) + object_digest(tables), values
 
 
-def _find_parameter_levels(car: Car, factors: Sequence[Factor], setups: Array) -> _ParameterLevels | None:
+def _find_parameter_levels(
+    car: Car, factors: Sequence[Factor], setups: Array
+) -> _ParameterLevels | None:
     """None where set-ups differ from the car in more than parameters."""
     try:
         base_content, base_parameters = model_content_and_values(car)
@@ -357,12 +415,18 @@ def _find_parameter_levels(car: Car, factors: Sequence[Factor], setups: Array) -
             values = np.unique(setups[:, i])
             if len(values) > FEW:
                 values = np.array([f.low, (f.low + f.high) / 2, f.high])
-            cars = [model_content_and_values(car.changed(**f.as_car_sections(float(x)))) for x in values]
+            cars = [
+                model_content_and_values(car.changed(**f.as_car_sections(float(x)))) for x in values
+            ]
             if any(
-                content != base_content or parameters.keys() != base_parameters.keys() for content, parameters in cars
+                content != base_content or parameters.keys() != base_parameters.keys()
+                for content, parameters in cars
             ):
                 return None
-            additions = {n: np.array([parameters[n] - x for _, parameters in cars]) for n, x in base_parameters.items()}
+            additions = {
+                n: np.array([parameters[n] - x for _, parameters in cars])
+                for n, x in base_parameters.items()
+            }
             levels_found.append((values, {n: y for n, y in additions.items() if y.any()}))
         levels = _ParameterLevels(base_parameters, tuple(levels_found))
         for setup in setups[[0, len(setups) // 2, -1]]:  # all factors at once
@@ -389,7 +453,8 @@ def _car_with_setup(car: Car, factors: Sequence[Factor], setup: Array) -> Car:
 
 
 class _SetupRunner:
-    """Drives set-ups of a car by `drive`; in another process, of a car made there from its sections."""
+    """Drives set-ups of a car by `drive`; in another process, of a car made there from its
+    sections."""
 
     def __init__(
         self,
@@ -412,7 +477,11 @@ class _SetupRunner:
             result = self.drive(car, self.name, **self.settings)
         except BellcrankError as error:
             return str(error)
-        return {n: (float(f.value), f.unit, f.label) for n, f in result.metrics.details.items() if _is_number(f.value)}
+        return {
+            n: (float(f.value), f.unit, f.label)
+            for n, f in result.metrics.details.items()
+            if _is_number(f.value)
+        }
 
 
 def _is_number(x: Any) -> bool:
@@ -427,7 +496,10 @@ def _start_worker(arguments: Mapping[str, Any], folder: Path, *driver_arguments:
     _worker = _SetupRunner(Car(folder=folder, **arguments), *driver_arguments)
 
 
-_token, _lock = "", Lock()  # which experiment `_worker` belongs to; workers may be threads of one process
+_token, _lock = (
+    "",
+    Lock(),
+)  # which experiment `_worker` belongs to; workers may be threads of one process
 
 
 def _run_setup_of_experiment(token: str, setup_arguments: tuple[Any, ...], setup: Array) -> Any:
@@ -445,11 +517,14 @@ def _run_setup(setup: Array) -> Any:
 
 
 def setup_matrix(factors: Sequence[Factor], samples: int | None, seed: int) -> Array:
-    """All combinations of the values, or a Latin hypercube of so many samples between the ends of the ranges."""
+    """All combinations of the values, or a Latin hypercube of so many samples between the ends of
+    the ranges."""
     if samples is None:
         count = int(np.prod([len(f.values) for f in factors]))
         if count > MOST:
-            raise ModelError(f"{count} combinations are more than {MOST}; give samples= for a Latin hypercube")
+            raise ModelError(
+                f"{count} combinations are more than {MOST}; give samples= for a Latin hypercube"
+            )
         return np.array(list(product(*(f.values for f in factors))))
     if not 2 <= samples <= MOST:
         raise ModelError(f"samples={samples} must lie between 2 and {MOST}")
@@ -474,27 +549,41 @@ def run_experiment(
     """Drives all set-ups; see `bellcrank.vehicles.manoeuvres.experiment`."""
     factors = tuple(Factor.read(key, values) for key, values in vary.items())
     if not factors:
-        raise ModelError("an experiment needs a factor: vary={'front.spring.stiffness': '25:45:5 N/mm'}")
+        raise ModelError(
+            "an experiment needs a factor: vary={'front.spring.stiffness': '25:45:5 N/mm'}"
+        )
     setups = setup_matrix(factors, samples, seed)
     levels = _find_parameter_levels(car, factors, setups)
     driver = _SetupRunner(car, drive, name, settings, factors, levels)
     if executor is None:
         outcomes = list(_run_on_cores(driver, setups, cores, report))
     elif car.is_extended:
-        raise ModelError("executor: an extended car cannot be sent to other processes; use cores=1", car.name)
+        raise ModelError(
+            "executor: an extended car cannot be sent to other processes; use cores=1", car.name
+        )
     else:
         outcomes = list(_run_on_executor(driver, setups, executor, report))
     first = next((r for r in outcomes if not isinstance(r, str)), None)
     if first is None:
         raise ModelError(f"{name} was driven with no set-up: {outcomes[0]}")
-    metrics = {n: np.array([np.nan if isinstance(r, str) else r.get(n, (np.nan,))[0] for r in outcomes]) for n in first}
+    metrics = {
+        n: np.array([np.nan if isinstance(r, str) else r.get(n, (np.nan,))[0] for r in outcomes])
+        for n in first
+    }
     failures = {i: r for i, r in enumerate(outcomes) if isinstance(r, str)}
     units, labels = ({n: str(x[k]) for n, x in first.items()} for k in (1, 2))
-    return Experiment(car.name, name, factors, setups, metrics, units, labels, failures, levels is not None)
+    return Experiment(
+        car.name, name, factors, setups, metrics, units, labels, failures, levels is not None
+    )
 
 
-def _run_on_cores(driver: _SetupRunner, setups: Array, cores: int | None, report: OnProgress | None) -> Iterable[Any]:
-    count = min(len(setups), len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+def _run_on_cores(
+    driver: _SetupRunner, setups: Array, cores: int | None, report: OnProgress | None
+) -> Iterable[Any]:
+    count = min(
+        len(setups),
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+    )
     count = count if cores is None else min(cores, len(setups))
     if count <= 1 or driver.car.is_extended:
         outcomes: Iterable[Any] = map(driver, setups)
@@ -503,7 +592,9 @@ def _run_on_cores(driver: _SetupRunner, setups: Array, cores: int | None, report
     yield driver(setups[0])  # the model is compiled once, before others ask for it
     driver_arguments = (driver.drive, driver.name, driver.settings, driver.factors, driver.levels)
     with ProcessPoolExecutor(
-        count, initializer=_start_worker, initargs=(driver.car.given, driver.car.folder, *driver_arguments)
+        count,
+        initializer=_start_worker,
+        initargs=(driver.car.given, driver.car.folder, *driver_arguments),
     ) as pool:
         yield from _with_progress(pool.map(_run_setup, setups[1:]), len(setups), report, 1)
 
@@ -513,11 +604,17 @@ def _run_on_executor(
 ) -> Iterable[Any]:
     """By the processes of an executor; each makes the car once."""
     driver_arguments = (driver.drive, driver.name, driver.settings, driver.factors, driver.levels)
-    drive = partial(_run_setup_of_experiment, uuid4().hex, (driver.car.given, driver.car.folder, *driver_arguments))
+    drive = partial(
+        _run_setup_of_experiment,
+        uuid4().hex,
+        (driver.car.given, driver.car.folder, *driver_arguments),
+    )
     yield from _with_progress(executor.map(drive, list(setups)), len(setups), report)
 
 
-def _with_progress(outcomes: Iterable[Any], count: int, report: OnProgress | None, finished: int = 0) -> Iterable[Any]:
+def _with_progress(
+    outcomes: Iterable[Any], count: int, report: OnProgress | None, finished: int = 0
+) -> Iterable[Any]:
     for i, result in enumerate(outcomes, finished + 1):
         if report is not None:
             report(i / count, f"{i} of {count} set-ups")

@@ -1,6 +1,7 @@
 """Units of a vehicle from above: rectangles, and where they are in a run.
 
-The rectangle of the car is its length and width about the middle of the axles, that of a trailer its body as drawn.
+The rectangle of the car is its length and width about the middle of the axles, that of a trailer
+its body as drawn.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ POINTS = 9  # of each long side
 
 @dataclass(frozen=True)
 class Footprint:
-    """A unit from above, m. Its middle is ahead and to the left of the point whose x, y and yaw are in `channels`."""
+    """A unit from above, m. Its middle is ahead and to the left of the point whose x, y and yaw are
+    in `channels`."""
 
     name: str
     length: float
@@ -35,21 +37,28 @@ class Footprint:
 
     def corners(self, run: Any) -> Array:
         """(n, 4, 2): front left, front right, rear right, rear left on the ground, m."""
-        return self._points_over_run(run, np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]]))
+        return self._points_over_run(
+            run, np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
+        )
 
     def sides(self, run: Any) -> Array:
         """(n, 2*POINTS, 2): points of both long sides on the ground, m."""
         along = np.linspace(-1.0, 1.0, POINTS)
         return self._points_over_run(
-            run, np.concatenate([np.stack([along, np.full(POINTS, side)], 1) for side in (1.0, -1.0)])
+            run,
+            np.concatenate([np.stack([along, np.full(POINTS, side)], 1) for side in (1.0, -1.0)]),
         )
 
     def _points_over_run(self, run: Any, fractions: Array) -> Array:
         """Points, given as fractions of half the length and width."""
         x, y, yaw = self.pose(run)
-        forward, lateral = (fractions * [self.length / 2, self.width / 2] + [self.ahead, self.left]).T
+        forward, lateral = (
+            fractions * [self.length / 2, self.width / 2] + [self.ahead, self.left]
+        ).T
         c, s = np.cos(yaw)[:, None], np.sin(yaw)[:, None]
-        return np.stack([x[:, None] + forward * c - lateral * s, y[:, None] + forward * s + lateral * c], 2)
+        return np.stack(
+            [x[:, None] + forward * c - lateral * s, y[:, None] + forward * s + lateral * c], 2
+        )
 
 
 def vehicle_footprints(data: CarData, statics: CarStatics, name: str = "car") -> list[Footprint]:
@@ -60,10 +69,14 @@ def vehicle_footprints(data: CarData, statics: CarStatics, name: str = "car") ->
         data.sprung.cg,
         data.sections.body,
     )
-    outlines = [Footprint(name, body.length, body.width, float((front + rear) / 2 - cg[0]), -float(cg[1]))]
+    outlines = [
+        Footprint(name, body.length, body.width, float((front + rear) / 2 - cg[0]), -float(cg[1]))
+    ]
     for trailer in data.trailers:
         axle, record = trailer.axles[0], trailer.record
         channels = (f"{axle.full_name}_x", f"{axle.full_name}_y", f"{trailer.name}.yaw")
         offset = record.body_centre_x - axle.record.at[0]
-        outlines.append(Footprint(trailer.name, record.length, record.width, offset, channels=channels))
+        outlines.append(
+            Footprint(trailer.name, record.length, record.width, offset, channels=channels)
+        )
     return outlines

@@ -1,14 +1,17 @@
-"""Handling of a car for small steering angles: the linear model of the compiled car about straight, steady running.
+"""Handling of a car for small steering angles: the linear model of the compiled car about straight,
+steady running.
 
-Everything that the model has takes part: compliance and bushes, steering column, roll steer, camber, tyres with their
-trails and load dependence, gyroscopic moments of the wheels, rolling resistance, drive and air. The steady motion and
-the derivatives are found by differences of the compiled equations of motion, which costs milliseconds.
+Everything that the model has takes part: compliance and bushes, steering column, roll steer,
+camber, tyres with their trails and load dependence, gyroscopic moments of the wheels, rolling
+resistance, drive and air. The steady motion and the derivatives are found by differences of the
+compiled equations of motion, which costs milliseconds.
 
-Definitions, with the steering angle d (steering-wheel angle over steering ratio), lateral acceleration ay, speed V and
-wheelbase L in a steady turn: understeer gradient K = d(d)/d(ay) at constant radius = d(V^2 d/ay)/d(V^2) (ISO 4138);
-characteristic speed: that of the largest yaw gain; side-slip angle of the rear axle D2 = b/V^2 - beta/ay and of the
-front axle D1 = d/ay - L/V^2 + D2, both per ay, from which the cornering stiffness of an axle is m2/D2 and m1/D1, with
-the masses that the axles carry. Milliken & Milliken, Race Car Vehicle Dynamics (1995), ch. 5.
+Definitions, with the steering angle d (steering-wheel angle over steering ratio), lateral
+acceleration ay, speed V and wheelbase L in a steady turn: understeer gradient K = d(d)/d(ay) at
+constant radius = d(V^2 d/ay)/d(V^2) (ISO 4138); characteristic speed: that of the largest yaw gain;
+side-slip angle of the rear axle D2 = b/V^2 - beta/ay and of the front axle D1 = d/ay - L/V^2 + D2,
+both per ay, from which the cornering stiffness of an axle is m2/D2 and m1/D1, with the masses that
+the axles carry. Milliken & Milliken, Race Car Vehicle Dynamics (1995), ch. 5.
 """
 
 from __future__ import annotations
@@ -102,22 +105,35 @@ class LinearCar:
 
     def _compute_gains(self, speed: float) -> SteadyGains:
         x, drive, steer, unknown, J = self._straight_running_state(speed)
-        step = np.linalg.solve(J, -ANGLE * self._input_partials(x, {STEER: steer, DRIVE: drive}, STEER, ANGLE)[unknown])
+        step = np.linalg.solve(
+            J, -ANGLE * self._input_partials(x, {STEER: steer, DRIVE: drive}, STEER, ANGLE)[unknown]
+        )
         outputs = []
         for sign in (-1.0, 1.0):
             perturbed = x.copy()
             perturbed[unknown] += sign * self._state_step(step, unknown, FORWARD)
             n = self.sim.loaded.n_q
-            inputs = {STEER: steer + sign * ANGLE, DRIVE: drive + sign * float(step[self._index_of(unknown, FORWARD)])}
+            inputs = {
+                STEER: steer + sign * ANGLE,
+                DRIVE: drive + sign * float(step[self._index_of(unknown, FORWARD)]),
+            }
             outputs.append(
                 self.sim.outputs(
-                    0.0, perturbed[:n].tolist(), perturbed[n:].tolist(), parameters=self.parameters, inputs=inputs
+                    0.0,
+                    perturbed[:n].tolist(),
+                    perturbed[n:].tolist(),
+                    parameters=self.parameters,
+                    inputs=inputs,
                 )
             )
-        return SteadyGains(speed, {name: (outputs[1][name] - outputs[0][name]) / (2 * ANGLE) for name in GAIN_OUTPUTS})
+        return SteadyGains(
+            speed,
+            {name: (outputs[1][name] - outputs[0][name]) / (2 * ANGLE) for name in GAIN_OUTPUTS},
+        )
 
     def modes(self, speed: float) -> list[CarMode]:
-        """Modes of small motions about straight running at a speed (m/s), steering wheel and throttle fixed."""
+        """Modes of small motions about straight running at a speed (m/s), steering wheel and
+        throttle fixed."""
         x, drive, steer, unknown, _ = self._straight_running_state(speed)
         J = self._jacobian({STEER: steer, DRIVE: drive}, x, unknown)
         values, vectors = np.linalg.eig(J)
@@ -128,17 +144,27 @@ class LinearCar:
             if v.imag >= 0
         ]
 
-    def responses(self, speed: float, outputs: Sequence[str], frequencies: Array) -> dict[str, Array]:
-        """Complex gains of outputs (user units per deg of the steering wheel) over frequencies (Hz)."""
+    def responses(
+        self, speed: float, outputs: Sequence[str], frequencies: Array
+    ) -> dict[str, Array]:
+        """Complex gains of outputs (user units per deg of the steering wheel) over frequencies
+        (Hz)."""
         x, drive, steer, unknown, _ = self._straight_running_state(speed)
         inputs = {STEER: steer, DRIVE: drive}
-        A, B = self._jacobian(inputs, x, unknown), self._input_partials(x, inputs, STEER, ANGLE)[unknown]
+        A, B = (
+            self._jacobian(inputs, x, unknown),
+            self._input_partials(x, inputs, STEER, ANGLE)[unknown],
+        )
         C = central_differences(lambda at: self._output_vector(at, inputs, outputs), x, unknown)
         D = (
-            self._output_vector(x, inputs | {STEER: steer + ANGLE}, outputs) - self._output_vector(x, inputs, outputs)
+            self._output_vector(x, inputs | {STEER: steer + ANGLE}, outputs)
+            - self._output_vector(x, inputs, outputs)
         ) / ANGLE
         eye = np.eye(len(unknown))
-        gains = [C @ np.linalg.solve(2j * np.pi * f * eye - A, B.astype(complex)) + D for f in frequencies]
+        gains = [
+            C @ np.linalg.solve(2j * np.pi * f * eye - A, B.astype(complex)) + D
+            for f in frequencies
+        ]
         return dict(zip(outputs, np.array(gains).T, strict=True))
 
     def _output_vector(self, x: Array, inputs: dict[str, float], outputs: Sequence[str]) -> Array:
@@ -149,16 +175,19 @@ class LinearCar:
         return np.array([outputs_by_name[name] for name in outputs])
 
     def _straight_running_state(self, speed: float) -> tuple[Array, float, float, Array, Array]:
-        """State, driving torque, steering-wheel angle, places of what is not cyclic, and the Jacobian there, straight
-        ahead: the forward speed is held, and its column is that of the driving torque; the yaw rate stays zero by the
-        steering wheel, as a car that is not symmetric needs another angle than zero."""
+        """State, driving torque, steering-wheel angle, places of what is not cyclic, and the
+        Jacobian there, straight ahead: the forward speed is held, and its column is that of the
+        driving torque; the yaw rate stays zero by the steering wheel, as a car that is not
+        symmetric needs another angle than zero."""
         x, drive, steer = self._initial_guess(speed)
         unknown = self._non_cyclic_states(x, {STEER: steer, DRIVE: drive})
         forward, turning = self._index_of(unknown, FORWARD), self._index_of(unknown, TURNING)
         for _ in range(ITERATIONS):
             inputs = {STEER: steer, DRIVE: drive}
             r, J = self._state_derivatives(inputs)(x)[unknown], self._jacobian(inputs, x, unknown)
-            J[:, forward] = self._input_partials(x, inputs, DRIVE, max(1.0, 1e-3 * abs(drive)))[unknown]
+            J[:, forward] = self._input_partials(x, inputs, DRIVE, max(1.0, 1e-3 * abs(drive)))[
+                unknown
+            ]
             straight = J.copy()
             straight[:, turning] = self._input_partials(x, inputs, STEER, ANGLE)[unknown]
             try:
@@ -179,19 +208,29 @@ class LinearCar:
         if self._last is not None:
             x, drive, steer = self._last
             last_speed = x[self.names.index(FORWARD)]
-            scaled = {n: x[i] * speed / last_speed if n.startswith("u(") else x[i] for i, n in enumerate(self.names)}
-            geared = {n: value for n, value in self.car.rolling_state(speed).items() if n in (GEAR, MOTOR)}
+            scaled = {
+                n: x[i] * speed / last_speed if n.startswith("u(") else x[i]
+                for i, n in enumerate(self.names)
+            }
+            geared = {
+                n: value for n, value in self.car.rolling_state(speed).items() if n in (GEAR, MOTOR)
+            }
             return np.array([*(scaled | geared).values()]), drive, steer
         start = self.car.straight_running_state(speed)
-        initial = np.array([0.0 if name.startswith("driver.") else start[name] for name in self.names])
+        initial = np.array(
+            [0.0 if name.startswith("driver.") else start[name] for name in self.names]
+        )
         initial[self.names.index(TURNING)] = 0.0
         return initial, self.car.drive_torque(start), math.degrees(start["driver.turn"])
 
     def _non_cyclic_states(self, x: Array, inputs: dict[str, float]) -> Array:
-        """Places of the states that are not those of the driver and not cyclic: what nothing but they depend on."""
+        """Places of the states that are not those of the driver and not cyclic: what nothing but
+        they depend on."""
         f = self.sim.rhs(parameters=self.parameters, inputs=inputs)
         return non_cyclic_states(
-            f, x, np.array([i for i, name in enumerate(self.names) if not name.startswith("driver.")])
+            f,
+            x,
+            np.array([i for i, name in enumerate(self.names) if not name.startswith("driver.")]),
         )
 
     def _jacobian(self, inputs: dict[str, float], x: Array, indices: Array) -> Array:
@@ -222,12 +261,15 @@ class LinearCar:
 
 
 def equivalent_wheelbase(car: CompiledCar) -> float:
-    """Wheelbase (m) of a vehicle with two axles that goes round slowly with the same steering angle: V^2 d/ay without
-    the part that grows with V^2. More axles than two, also those of trailers, resist a turn."""
+    """Wheelbase (m) of a vehicle with two axles that goes round slowly with the same steering
+    angle: V^2 d/ay without the part that grows with V^2. More axles than two, also those of
+    trailers, resist a turn."""
     if not car.data.simple_axles:
         return car.metrics["wheelbase"]
     model, ratio = LinearCar(car), car.metrics["steering_ratio"]
-    (v, y), (w, z) = ((v**2, v**2 * math.radians(1.0) / ratio / model.gains(v)["ay"]) for v in SLOWLY)
+    (v, y), (w, z) = (
+        (v**2, v**2 * math.radians(1.0) / ratio / model.gains(v)["ay"]) for v in SLOWLY
+    )
     return (w * y - v * z) / (w - v)
 
 
@@ -240,12 +282,15 @@ def add_equivalent_wheelbase(metrics: MetricCollector, car: CompiledCar) -> floa
 
 
 def linear_handling_metrics(car: CompiledCar, speed: float = SPEED) -> Figures:
-    """Gradients at a speed (m/s), characteristic speed and cornering stiffnesses of the linear model of a car."""
+    """Gradients at a speed (m/s), characteristic speed and cornering stiffnesses of the linear
+    model of a car."""
     model, f, V = LinearCar(car), car.metrics, speed
     ratio, base = f["steering_ratio"], f["wheelbase"]
     towing = bool(car.at_rest.trailers) or bool(car.data.added_axles)
     rear_axle = float(car.at_rest.contact_points[2:, 0].mean())
-    rear_distance = float(car.at_rest.mass_centre[0]) - rear_axle if towing else base * f["front_share"]
+    rear_distance = (
+        float(car.at_rest.mass_centre[0]) - rear_axle if towing else base * f["front_share"]
+    )
 
     def steer(v: float) -> float:
         """Steering angle of the front wheels per lateral acceleration, rad s2/m."""
@@ -265,7 +310,10 @@ def linear_handling_metrics(car: CompiledCar, speed: float = SPEED) -> Figures:
             math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {speed_text}", (-1.0, 9.0)
         ),
         "roll_gradient": VehicleMetric(
-            gains["roll"] / gains["ay"] * GRAVITY, "deg/g", f"roll gradient{body_label} at {speed_text}", (0.1, 9.0)
+            gains["roll"] / gains["ay"] * GRAVITY,
+            "deg/g",
+            f"roll gradient{body_label} at {speed_text}",
+            (0.1, 9.0),
         ),
         "side_slip_gradient": VehicleMetric(
             math.degrees(rear) * GRAVITY, "deg/g", f"slip gradient of the rear axle at {speed_text}"
@@ -283,13 +331,16 @@ def linear_handling_metrics(car: CompiledCar, speed: float = SPEED) -> Figures:
     )  # a hitch or one more axle adds lateral force
     for name, mass, angle in axles:
         stiffness = math.radians(mass / angle) / 1000 if angle else math.inf
-        label = f"cornering stiffness of the {name} axle with suspension" + (" and steering" if name == "front" else "")
+        label = f"cornering stiffness of the {name} axle with suspension" + (
+            " and steering" if name == "front" else ""
+        )
         figures[f"cornering_{name}"] = VehicleMetric(stiffness, "kN/deg", label)
     return Figures(figures | _characteristic_speed_metric(model))
 
 
 def _characteristic_speed_metric(model: LinearCar) -> dict[str, VehicleMetric]:
-    """The speed of the largest yaw gain, or the one above which the car is not stable, as far as it is driven."""
+    """The speed of the largest yaw gain, or the one above which the car is not stable, as far as it
+    is driven."""
 
     def gain(v: float) -> float:
         return model.gains(v)["yaw_rate"]
@@ -301,7 +352,11 @@ def _characteristic_speed_metric(model: LinearCar) -> dict[str, VehicleMetric]:
         except RunError:
             return {}  # the drive does not reach more
         if next_gain < 0 or not math.isfinite(next_gain):
-            return {"critical_speed": _speed_metric(_bisect(lambda x: 1 / gain(x), v, v * (1 + WIDE)), CRITICAL)}
+            return {
+                "critical_speed": _speed_metric(
+                    _bisect(lambda x: 1 / gain(x), v, v * (1 + WIDE)), CRITICAL
+                )
+            }
         if next_gain < best:
             return {
                 "characteristic_speed": _speed_metric(
@@ -312,7 +367,10 @@ def _characteristic_speed_metric(model: LinearCar) -> dict[str, VehicleMetric]:
     return {}
 
 
-CHARACTERISTIC, CRITICAL = "characteristic speed: that of the largest yaw gain", "speed above which it is not stable"
+CHARACTERISTIC, CRITICAL = (
+    "characteristic speed: that of the largest yaw gain",
+    "speed above which it is not stable",
+)
 
 
 def _speed_metric(speed: float, label: str) -> VehicleMetric:

@@ -35,7 +35,11 @@ Line = tuple[str, Array, Array]  # name, x, y
 OnProgress = Callable[[float, str], None]  # called with the fraction done, and what comes next
 ANY_WHEEL = "*."
 ON_GROUND = "x, m"  # axis of curves from above
-PANEL, SQUARE, WRAP = 1.5, 4.0, 24  # heights of panels in inches, also of one from above, letters in a line of a label
+PANEL, SQUARE, WRAP = (
+    1.5,
+    4.0,
+    24,
+)  # heights of panels in inches, also of one from above, letters in a line of a label
 ROUNDING = 1e-11  # in the unit of a channel or metric; what is smaller is none
 
 
@@ -155,8 +159,8 @@ class Manoeuvre:
 
 @dataclass(frozen=True)
 class Curve:
-    """A picture of a manoeuvre: lines over an axis, with the words of both axes; `fixed` lines are the same for all
-    cars, such as cones."""
+    """A picture of a manoeuvre: lines over an axis, with the words of both axes; `fixed` lines are
+    the same for all cars, such as cones."""
 
     x: str
     y: str
@@ -166,7 +170,8 @@ class Curve:
 
 @dataclass(repr=False)
 class Result(NotebookDisplay):
-    """A manoeuvre that was driven, as `bc.vehicles.manoeuvres.run` returns it: `result["ay_max"]` is a metric.
+    """A manoeuvre that was driven, as `bc.vehicles.manoeuvres.run` returns it: `result["ay_max"]`
+    is a metric.
 
     Attributes
     ----------
@@ -202,7 +207,13 @@ class Result(NotebookDisplay):
     metrics: Figures
     criteria: list[Criterion] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    plotted: tuple[str | tuple[str, str], ...] = ("steering_wheel", "ay", "yaw_rate", "roll", "speed")
+    plotted: tuple[str | tuple[str, str], ...] = (
+        "steering_wheel",
+        "ay",
+        "yaw_rate",
+        "roll",
+        "speed",
+    )
     more: tuple[Curve, ...] = ()
 
     @property
@@ -252,9 +263,14 @@ class Result(NotebookDisplay):
         }
         criteria = [{"criterion": c.words, "passed": c.passed} for c in self.criteria]
         return {
-            "manoeuvre": self.manoeuvre, "car": self.car, "settings": self.settings, "metrics": details,
-            "criteria": criteria, "passed": self.passed, "notes": self.notes,
-        }  # fmt: skip
+            "manoeuvre": self.manoeuvre,
+            "car": self.car,
+            "settings": self.settings,
+            "metrics": details,
+            "criteria": criteria,
+            "passed": self.passed,
+            "notes": self.notes,
+        }
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write metrics as JSON and each run as CSV.
@@ -278,12 +294,16 @@ class Result(NotebookDisplay):
         """
         directory, paths, failed = Path(folder), [], []
         text = json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
-        files: dict[str, Callable[[Path], Any]] = {f"{self.manoeuvre}.json": lambda path: write_text(path, text)}
+        files: dict[str, Callable[[Path], Any]] = {
+            f"{self.manoeuvre}.json": lambda path: write_text(path, text)
+        }
         for name, run in self.runs.items():
             files[f"{self.manoeuvre}_{name}.csv"] = run.save
         with suppress(OSError):  # each file says why
             directory.mkdir(parents=True, exist_ok=True)
-        for path, write in zip((directory / name for name in file_names(files)), files.values(), strict=True):
+        for path, write in zip(
+            (directory / name for name in file_names(files)), files.values(), strict=True
+        ):
             try:
                 report_io_errors("write", path, partial(write, path))
                 paths.append(path)
@@ -310,10 +330,19 @@ class Result(NotebookDisplay):
                 label = label.replace(" of the front left wheel", "")
             else:
                 series, label = [(n, r, y) for n, r in self.runs.items()], ""
-            series = [(n, r, y) for n, r, y in series if y in r.channels and (x is None or x in r.channels)]
+            series = [
+                (n, r, y)
+                for n, r, y in series
+                if y in r.channels and (x is None or x in r.channels)
+            ]
             if series:
-                lines = tuple((n, r.time if x is None else r[x], _plot_values(r[y], r.units[y])) for n, r, y in series)
-                curves.append(Curve("time, s" if x is None else self._axis(x), label or self._axis(y), lines))
+                lines = tuple(
+                    (n, r.time if x is None else r[x], _plot_values(r[y], r.units[y]))
+                    for n, r, y in series
+                )
+                curves.append(
+                    Curve("time, s" if x is None else self._axis(x), label or self._axis(y), lines)
+                )
         return curves
 
     def _axis(self, channel: str) -> str:
@@ -373,7 +402,8 @@ class Result(NotebookDisplay):
         title: str | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Path:
-        """Write an animation of the first run, or a page that plays it, with the path, lanes and cones.
+        """Write an animation of the first run, or a page that plays it, with the path, lanes and
+        cones.
 
         Parameters
         ----------
@@ -382,8 +412,8 @@ class Result(NotebookDisplay):
         fps : float, default 25
             Frames per second of an animation.
         speed : float, optional
-            Seconds of the run per second of the animation. Default: 1, real time; an animation that would last less
-            than 2 s or more than 20 s takes 6 s.
+            Seconds of the run per second of the animation. Default: 1, real time; an animation that
+            would last less than 2 s or more than 20 s takes 6 s.
         title : str, optional
             Title. Default: the names of the car and of the manoeuvre.
         progress : callable, optional
@@ -417,7 +447,8 @@ class Result(NotebookDisplay):
 
 
 def _plot_values(values: Array, unit: str) -> Array:
-    """A channel as it is drawn: zero where it is nothing but rounding, with a gap where an angle passes 180 deg."""
+    """A channel as it is drawn: zero where it is nothing but rounding, with a gap where an angle
+    passes 180 deg."""
     if np.abs(values).max(initial=0.0) <= ROUNDING:
         return np.zeros_like(values)
     jumps = np.flatnonzero(np.abs(np.diff(values)) > 180) if unit == "deg" else ()

@@ -1,4 +1,5 @@
-"""Manoeuvres to the limit: sine with dwell and fishhook, series of runs scaled by the angle at 0.3 g."""
+"""Manoeuvres to the limit: sine with dwell and fishhook, series of runs scaled by the angle at 0.3
+g."""
 
 from __future__ import annotations
 
@@ -26,7 +27,14 @@ from bellcrank.vehicles.manoeuvres.compiled_car import (
     CompiledCar,
     compiled_car,
 )
-from bellcrank.vehicles.manoeuvres.manoeuvre_result import Criterion, Curve, Manoeuvre, MetricCollector, Result, Setting
+from bellcrank.vehicles.manoeuvres.manoeuvre_result import (
+    Criterion,
+    Curve,
+    Manoeuvre,
+    MetricCollector,
+    Result,
+    Setting,
+)
 from bellcrank.vehicles.manoeuvres.steering_tests import BEGINS
 
 SHOWN = 6  # runs of a series that are kept to look at
@@ -47,8 +55,9 @@ def format_percent(ratio: float) -> str:
 
 
 def steering_angle_at_03g(car: CompiledCar, speed: float, rate: float) -> float:
-    """Steering-wheel angle (deg) at 0.3 g, by slow ramps to the left and to the right (rate in deg/s, speed in m/s) at
-    that speed: straight lines through angles over lateral accelerations from 0.1 to 0.375 g, the mean of both sides."""
+    """Steering-wheel angle (deg) at 0.3 g, by slow ramps to the left and to the right (rate in
+    deg/s, speed in m/s) at that speed: straight lines through angles over lateral accelerations
+    from 0.1 to 0.375 g, the mean of both sides."""
     return float(np.mean([_ramp_steer_angle(car, speed, sign * rate) for sign in SIDES.values()]))
 
 
@@ -56,7 +65,11 @@ def _ramp_steer_angle(car: CompiledCar, speed: float, rate: float) -> float:
     """The size of the angle on one side."""
     wheel = sampled([0.0, BEGINS, SIGNAL_END], [0.0, 0.0, rate * (SIGNAL_END - BEGINS)])
     run = car.simulate(
-        30.0, car.straight_running_state(speed), {"steer": wheel, "speed_set": speed}, None, until="abs(ay) > 5"
+        30.0,
+        car.straight_running_state(speed),
+        {"steer": wheel, "speed_set": speed},
+        None,
+        until="abs(ay) > 5",
     )
     ay, angle = (np.sign(rate) * channel_deviation(run, name) for name in ("ay", "steering_wheel"))
     inside = (ay > 0.1 * GRAVITY) & (ay < 0.375 * GRAVITY)
@@ -71,8 +84,8 @@ def _ramp_steer_angle(car: CompiledCar, speed: float, rate: float) -> float:
 
 @dataclass(frozen=True)
 class DwellRun:
-    """One run of a sine with dwell: amplitude (deg), yaw rate left 1.00 and 1.75 s after the end over its peak, and way
-    aside (m)."""
+    """One run of a sine with dwell: amplitude (deg), yaw rate left 1.00 and 1.75 s after the end
+    over its peak, and way aside (m)."""
 
     side: str
     amplitude: float
@@ -100,8 +113,14 @@ def sine_with_dwell_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     sizes = [*(x for x in sizes if x < max_angle - 1e-9), max_angle]
     trials, missing = _run_amplitudes(car, v, sizes, settings)
     required = min_lateral_displacement(car.at_rest.mass)
-    early, late = (max(trials, key=lambda x: getattr(x, key)) for key in ("yaw_ratio_1s", "yaw_ratio_1_75s"))
-    worst = min((x for x in trials if x.amplitude >= 5 * A - 1e-9), key=lambda x: x.lateral_displacement, default=None)
+    early, late = (
+        max(trials, key=lambda x: getattr(x, key)) for key in ("yaw_ratio_1s", "yaw_ratio_1_75s")
+    )
+    worst = min(
+        (x for x in trials if x.amplitude >= 5 * A - 1e-9),
+        key=lambda x: x.lateral_displacement,
+        default=None,
+    )
     offset = math.nan if worst is None else worst.lateral_displacement
     criteria = []
     if car.at_rest.mass > HEAVIEST:
@@ -109,65 +128,120 @@ def sine_with_dwell_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     else:
         criteria = [
             Criterion(
-                f"1.00 s after the end the yaw rate is at most 35 % of its peak: {format_percent(early.yaw_ratio_1s)} "
+                f"1.00 s after the end the yaw rate is at most 35 % of its peak: "
+                f"{format_percent(early.yaw_ratio_1s)} "
                 f"% "
                 f"({early.side}, {early.amplitude:.0f} deg)",
                 early.yaw_ratio_1s <= 0.35,
             ),
             Criterion(
-                f"1.75 s after the end it is at most 20 %: {format_percent(late.yaw_ratio_1_75s)} % ({late.side}, "
+                f"1.75 s after the end it is at most 20 %: "
+                f"{format_percent(late.yaw_ratio_1_75s)} % ({late.side}, "
                 f"{late.amplitude:.0f} deg)",
                 late.yaw_ratio_1_75s <= 0.20,
             ),
         ]
         if worst is not None:
             criteria.append(
-                Criterion(f"from 5 A on the lateral displacement after 1.07 s is at least {required} m: {offset:.3g} m "
-                          f"({worst.side}, {worst.amplitude:.0f} deg)", offset >= required))  # fmt: skip
+                Criterion(
+                    f"from 5 A on the lateral displacement after 1.07 s is at least "
+                    f"{required} m: {offset:.3g} m "
+                    f"({worst.side}, {worst.amplitude:.0f} deg)",
+                    offset >= required,
+                )
+            )
     if worst is None:
         missing.append(f"no lateral displacement: no run has 5 A = {5 * A:.0f} deg or more")
     overturned = [x.amplitude for x in trials if math.isinf(x.yaw_ratio_1_75s)]
     if overturned:
         missing.append(
-            f"infinite yaw rates: the vehicle overturns or does not turn back, from {min(overturned):.0f} deg on"
+            f"infinite yaw rates: the vehicle overturns or does not turn back, from "
+            f"{min(overturned):.0f} deg on"
         )
     metrics = MetricCollector()
     metrics.add("angle", A, "deg", "A, steering-wheel angle at 0.3 g")
     metrics.add("largest", max(x.amplitude for x in trials), "deg", "largest amplitude")
     metrics.add("runs", len(trials), "", "runs")
-    metrics.add("yaw_early", 100 * early.yaw_ratio_1s, "%", "largest yaw rate 1.00 s after the end over its peak")
-    metrics.add("yaw_late", 100 * late.yaw_ratio_1_75s, "%", "largest yaw rate 1.75 s after the end over its peak")
-    metrics.add("lateral_displacement", offset, "m", "smallest lateral displacement from 5 A on")
-    failing_sizes = [x.amplitude for x in trials if x.yaw_ratio_1s > 0.35 or x.yaw_ratio_1_75s > 0.20]
     metrics.add(
-        "unstable_from", min(failing_sizes, default=math.nan), "deg", "smallest amplitude that fails for its yaw rate"
+        "yaw_early",
+        100 * early.yaw_ratio_1s,
+        "%",
+        "largest yaw rate 1.00 s after the end over its peak",
     )
-    metrics.add("side_slip_max", max(np.abs(x.run["side_slip"]).max() for x in trials), "deg", "largest side slip")
+    metrics.add(
+        "yaw_late",
+        100 * late.yaw_ratio_1_75s,
+        "%",
+        "largest yaw rate 1.75 s after the end over its peak",
+    )
+    metrics.add("lateral_displacement", offset, "m", "smallest lateral displacement from 5 A on")
+    failing_sizes = [
+        x.amplitude for x in trials if x.yaw_ratio_1s > 0.35 or x.yaw_ratio_1_75s > 0.20
+    ]
+    metrics.add(
+        "unstable_from",
+        min(failing_sizes, default=math.nan),
+        "deg",
+        "smallest amplitude that fails for its yaw rate",
+    )
+    metrics.add(
+        "side_slip_max",
+        max(np.abs(x.run["side_slip"]).max() for x in trials),
+        "deg",
+        "largest side slip",
+    )
     lifted = [x.amplitude for x in trials if _has_side_lift(car, x.run)]
-    metrics.add("lifts_from", min(lifted, default=math.nan), "deg", "smallest amplitude with two-wheel lift")
+    metrics.add(
+        "lifts_from", min(lifted, default=math.nan), "deg", "smallest amplitude with two-wheel lift"
+    )
     left_trials = [x for x in trials if x.side == "left"]
-    plotted = [left_trials[i] for i in np.unique(np.linspace(0, len(left_trials) - 1, SHOWN).astype(int))]
+    plotted = [
+        left_trials[i] for i in np.unique(np.linspace(0, len(left_trials) - 1, SHOWN).astype(int))
+    ]
     curves = tuple(
-        Curve("amplitude, deg", words, tuple(
-            (side, np.array([x.amplitude for x in trials if x.side == side]),
-             np.array([factor * getattr(x, key) for x in trials if x.side == side])) for side in SIDES))
-        for key, factor, words in (("yaw_ratio_1s", 100, "yaw rate after 1.00 s over its peak, %"),
-                                   ("yaw_ratio_1_75s", 100, "yaw rate after 1.75 s over its peak, %"),
-                                   ("lateral_displacement", 1, "lateral displacement after 1.07 s, m"))
-    )  # fmt: skip
+        Curve(
+            "amplitude, deg",
+            words,
+            tuple(
+                (
+                    side,
+                    np.array([x.amplitude for x in trials if x.side == side]),
+                    np.array([factor * getattr(x, key) for x in trials if x.side == side]),
+                )
+                for side in SIDES
+            ),
+        )
+        for key, factor, words in (
+            ("yaw_ratio_1s", 100, "yaw rate after 1.00 s over its peak, %"),
+            ("yaw_ratio_1_75s", 100, "yaw rate after 1.75 s over its peak, %"),
+            ("lateral_displacement", 1, "lateral displacement after 1.07 s, m"),
+        )
+    )
     stable = vehicle.is_extended or vehicle.controllers.get("esc")
-    return Result("sine-with-dwell", vehicle.name, settings, {f"{x.amplitude:.0f} deg": x.run for x in plotted},
-                  metrics.as_metrics(), criteria,
-                  [*([] if stable else ["no stability control: a car without one usually fails"]), *missing,
-                   "channels are not filtered; the lateral displacement is that of the mass centre of the body",
-                   "plots show some runs to the left"],
-                  ("steering_wheel", "yaw_rate", "side_slip", "ay", "roll", ("y", "x")), curves)  # fmt: skip
+    return Result(
+        "sine-with-dwell",
+        vehicle.name,
+        settings,
+        {f"{x.amplitude:.0f} deg": x.run for x in plotted},
+        metrics.as_metrics(),
+        criteria,
+        [
+            *([] if stable else ["no stability control: a car without one usually fails"]),
+            *missing,
+            "channels are not filtered; the lateral displacement is that of the mass centre "
+            "of the body",
+            "plots show some runs to the left",
+        ],
+        ("steering_wheel", "yaw_rate", "side_slip", "ay", "roll", ("y", "x")),
+        curves,
+    )
 
 
 def _run_amplitudes(
     car: CompiledCar, v: float, sizes: list[float], settings: dict[str, Any]
 ) -> tuple[list[DwellRun], list[str]]:
-    """Runs to both sides, each until one cannot be driven to its end, such as past the lock of the steering."""
+    """Runs to both sides, each until one cannot be driven to its end, such as past the lock of the
+    steering."""
     trials: list[DwellRun] = []
     notes = []
     for side in SIDES:
@@ -182,7 +256,9 @@ def _run_amplitudes(
     return trials, notes
 
 
-def _run_sine_with_dwell(car: CompiledCar, v: float, side: str, size: float, settings: dict[str, Any]) -> DwellRun:
+def _run_sine_with_dwell(
+    car: CompiledCar, v: float, side: str, size: float, settings: dict[str, Any]
+) -> DwellRun:
     sign = SIDES[side]
     wheel, end = sine_with_dwell_signal(sign * size, settings["frequency"], settings["dwell"])
     start = car.straight_running_state(v)
@@ -193,12 +269,17 @@ def _run_sine_with_dwell(car: CompiledCar, v: float, side: str, size: float, set
     top = next((i for i in peak_indices(yaw_back) if yaw_back[i] > 0), int(np.argmax(yaw_back)))
     peak = float(yaw_back[top])
     yaw_ratios = [
-        abs(channel_value_at(run, "yaw_rate", end + late)) / peak if peak > 0 else math.inf for late in (1.00, 1.75)
+        abs(channel_value_at(run, "yaw_rate", end + late)) / peak if peak > 0 else math.inf
+        for late in (1.00, 1.75)
     ]
     if run.time[-1] < end + 1.75:
         yaw_ratios = [math.inf, math.inf]  # it overturned
-    steer_start = first_crossing_time(run.time, sign * channel_deviation(run, "steering_wheel"), min(BEGUN, 0.5 * size))
-    displacement = sign * (channel_value_at(run, "y", steer_start + 1.07) - channel_value_at(run, "y", steer_start))
+    steer_start = first_crossing_time(
+        run.time, sign * channel_deviation(run, "steering_wheel"), min(BEGUN, 0.5 * size)
+    )
+    displacement = sign * (
+        channel_value_at(run, "y", steer_start + 1.07) - channel_value_at(run, "y", steer_start)
+    )
     return DwellRun(side, size, yaw_ratios[0], yaw_ratios[1], displacement, run)
 
 
@@ -206,7 +287,8 @@ def _run_sine_with_dwell(car: CompiledCar, v: float, side: str, size: float, set
 
 
 def fishhook_test(vehicle: Car, settings: dict[str, Any]) -> Result:
-    """Steering to one side and, when the car stops rolling, over to the other, coasting, faster from run to run."""
+    """Steering to one side and, when the car stops rolling, over to the other, coasting, faster
+    from run to run."""
     car = compiled_car(vehicle, settings)
     A = steering_angle_at_03g(car, settings["at"] / 3.6, settings["slow"])
     size, rate = settings["factor"] * A, settings["rate"]
@@ -222,30 +304,63 @@ def fishhook_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     metrics = MetricCollector()
     metrics.add("angle", A, "deg", "A, steering-wheel angle at 0.3 g")
     metrics.add("amplitude", size, "deg", "amplitude of the steering wheel")
-    metrics.add("lift_speed", min(lifts, default=math.nan), "km/h", "lowest speed with two-wheel lift")
-    for name, label in (("roll", "roll"), ("ay", "lateral acceleration"), ("side_slip", "side slip")):
+    metrics.add(
+        "lift_speed", min(lifts, default=math.nan), "km/h", "lowest speed with two-wheel lift"
+    )
+    for name, label in (
+        ("roll", "roll"),
+        ("ay", "lateral acceleration"),
+        ("side_slip", "side slip"),
+    ):
         largest = max(
             float(np.abs(run[name][_before_rollover(run) if name != "roll" else slice(None)]).max())
             for run in runs.values()
         )
-        metrics.add(f"{name}_max", largest, next(iter(runs.values())).units[name], f"largest {label}")
-    metrics.add("inner_load_min", min(loads), "N", "smallest load of all inner wheels of a unit together")
+        metrics.add(
+            f"{name}_max", largest, next(iter(runs.values())).units[name], f"largest {label}"
+        )
+    metrics.add(
+        "inner_load_min", min(loads), "N", "smallest load of all inner wheels of a unit together"
+    )
     for key, stability in car.metrics.details.items():
         if key.startswith("static_stability"):
             metrics.add(key, stability.value, stability.unit, stability.label)
-    criteria = [Criterion(f"no two-wheel lift up to {max(settings['speeds']):g} km/h"
-                          + (f": it occurs at {min(lifts):g} km/h" if lifts else ""), not lifts)]  # fmt: skip
+    criteria = [
+        Criterion(
+            f"no two-wheel lift up to {max(settings['speeds']):g} km/h"
+            + (f": it occurs at {min(lifts):g} km/h" if lifts else ""),
+            not lifts,
+        )
+    ]
     fastest = {n: r for n, r in runs.items() if n.endswith("left")}
-    return Result("fishhook", vehicle.name, settings, fastest, metrics.as_metrics(), criteria,
-                  ["the steering wheel turns over when the roll rate has fallen below 1.5 deg/s",
-                   "two-wheel lift: all wheels on one side of the car or of a trailer carry nothing",
-                   "plots show runs to the left"],
-                  ("steering_wheel", "roll", "ay", "yaw_rate", "side_slip", "fl.tyre_load", "rl.tyre_load",
-                   ("y", "x")))  # fmt: skip
+    return Result(
+        "fishhook",
+        vehicle.name,
+        settings,
+        fastest,
+        metrics.as_metrics(),
+        criteria,
+        [
+            "the steering wheel turns over when the roll rate has fallen below 1.5 deg/s",
+            "two-wheel lift: all wheels on one side of the car or of a trailer carry nothing",
+            "plots show runs to the left",
+        ],
+        (
+            "steering_wheel",
+            "roll",
+            "ay",
+            "yaw_rate",
+            "side_slip",
+            "fl.tyre_load",
+            "rl.tyre_load",
+            ("y", "x"),
+        ),
+    )
 
 
 def _before_rollover(run: Run) -> slice:
-    """The part of a run before the vehicle overturns: what it meets then is no lateral acceleration of a turn."""
+    """The part of a run before the vehicle overturns: what it meets then is no lateral acceleration
+    of a turn."""
     overturned = np.flatnonzero(np.abs(run["roll"]) > ROLLOVER_ANGLE)
     return slice(None, max(int(overturned[0]), 1) if len(overturned) else None)
 
@@ -256,7 +371,13 @@ def _run_fishhook(car: CompiledCar, v: float, size: float, rate: float) -> Run:
     start = car.straight_running_state(v)
     released_drive = car.throttle_release(start)
     first = sampled([0.0, BEGINS, BEGINS + rise_time, SIGNAL_END], [0.0, 0.0, size, size])
-    run = car.simulate(BEGINS + 3.0, start, {"steer": first, "drive": released_drive}, THROTTLE_FIXED, until=OVERTURNED)
+    run = car.simulate(
+        BEGINS + 3.0,
+        start,
+        {"steer": first, "drive": released_drive},
+        THROTTLE_FIXED,
+        until=OVERTURNED,
+    )
     roll_rate = np.gradient(run["roll"], run.time)
     is_steered = run.time > BEGINS + rise_time
     slow = np.flatnonzero(is_steered & (np.abs(roll_rate) < 1.5))
@@ -272,7 +393,13 @@ def _run_fishhook(car: CompiledCar, v: float, size: float, rate: float) -> Run:
         SIGNAL_END,
     ]
     wheel = sampled(times, [0.0, 0.0, size, size, -size, -size, 0.0, 0.0])
-    return car.simulate(times[-2], start, {"steer": wheel, "drive": released_drive}, THROTTLE_FIXED, until=OVERTURNED)
+    return car.simulate(
+        times[-2],
+        start,
+        {"steer": wheel, "drive": released_drive},
+        THROTTLE_FIXED,
+        until=OVERTURNED,
+    )
 
 
 def _min_side_load(car: CompiledCar, run: Run) -> float:

@@ -1,8 +1,10 @@
-"""The steady motion of a car, straight ahead or round a circle, on a plane road: Newton's method on the compiled model.
+"""The steady motion of a car, straight ahead or round a circle, on a plane road: Newton's method on
+the compiled model.
 
-A motion is steady when all speeds, travels and states of the driver stay as they are. The driver keeps speed and
-curvature, so the steering-wheel angle and the throttle that this takes are states of the driver and found as well:
-whatever is asymmetric about the car or the road is steered against from the first moment on.
+A motion is steady when all speeds, travels and states of the driver stay as they are. The driver
+keeps speed and curvature, so the steering-wheel angle and the throttle that this takes are states
+of the driver and found as well: whatever is asymmetric about the car or the road is steered against
+from the first moment on.
 """
 
 from __future__ import annotations
@@ -20,7 +22,12 @@ from bellcrank.vehicles.cars.control.driver import RATE
 
 Array = np.ndarray[Any, Any]
 HORIZONTAL_POSE = ("q(chassis, 1)", "q(chassis, 2)", "q(chassis, 4)")
-PREVIEW_STATES = ("driver.station", "driver.steer", "driver.seen", "driver.seeing")  # of a driver who looks at a path
+PREVIEW_STATES = (
+    "driver.station",
+    "driver.steer",
+    "driver.seen",
+    "driver.seeing",
+)  # of a driver who looks at a path
 RATE_TOLERANCE = 1e-9  # derivatives per s that may remain, relative to SIZE
 ROUNDING_TOLERANCE = 1e-6  # where rounding keeps Newton's method from coming closer
 ITERATIONS = 40
@@ -29,7 +36,10 @@ STEP = 1e-6  # of a difference that shows what acts, in equation units
 ACTING_THRESHOLD = 1e-8  # of the largest derivative of a rate: rounding
 ENDLESS = 1e9  # rad/s, of a steering wheel without limit
 MAX_STEPS_BY_KIND = {"u": 2.0, "q": 0.05}  # m/s or rad/s, and m or rad, of one step
-STATES = {parse_dimension(d): most for d, most in (("A", 0.05), ("L", 0.05), ("1", 0.05), ("L/T", 2.0), ("A/T", 20.0))}
+STATES = {
+    parse_dimension(d): most
+    for d, most in (("A", 0.05), ("L", 0.05), ("1", 0.05), ("L/T", 2.0), ("A/T", 20.0))
+}
 
 
 def central_differences(f: Callable[[Array], Array], x: Array, indices: Array) -> Array:
@@ -44,9 +54,12 @@ def central_differences(f: Callable[[Array], Array], x: Array, indices: Array) -
 
 
 def non_cyclic_states(f: Any, x: Array, indices: Array) -> Array:
-    """Those of some states on which a derivative of one of them depends: not the angles of wheels, nor distances and
-    other integrals that nothing depends on."""
-    active, J = list(range(len(indices))), central_differences(lambda y: np.array(f(0.0, y))[indices], x, indices)
+    """Those of some states on which a derivative of one of them depends: not the angles of wheels,
+    nor distances and other integrals that nothing depends on."""
+    active, J = (
+        list(range(len(indices))),
+        central_differences(lambda y: np.array(f(0.0, y))[indices], x, indices),
+    )
     while True:
         magnitudes = np.abs(J[np.ix_(active, active)])
         acts = (magnitudes > ACTING_THRESHOLD * magnitudes.max(axis=1, keepdims=True)).any(axis=0)
@@ -56,23 +69,28 @@ def non_cyclic_states(f: Any, x: Array, indices: Array) -> Array:
 
 
 def _max_step(state: Any) -> float:
-    """How far a state may move in one step: a torque or force of a controller, on which others depend linearly, as far
-    as it has to."""
+    """How far a state may move in one step: a torque or force of a controller, on which others
+    depend linearly, as far as it has to."""
     if state.name.startswith(("u(", "q(")):
         return MAX_STEPS_BY_KIND[state.name[0]]
     return STATES.get(state.unit.dimension, math.inf)
 
 
 class SteadyMotionSolver:
-    """Solves for steady motions of one compiled car; `slope`: rise of the road per distance along x and along y;
+    """Solves for steady motions of one compiled car; `slope`: rise of the road per distance along x
+    and along y;
     `held`: states that stay as they are given, such as the steering-wheel angle driver.turn."""
 
-    def __init__(self, sim: Simulation, slope: tuple[float, float] = (0.0, 0.0), held: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, sim: Simulation, slope: tuple[float, float] = (0.0, 0.0), held: tuple[str, ...] = ()
+    ) -> None:
         self.sim, self.slope = sim, slope
         self.names = [state.name for state in sim.interface.states]
         index = {name: i for i, name in enumerate(self.names)}
         self.index = index
-        fixed_names = {*HORIZONTAL_POSE, *PREVIEW_STATES, *held} | {n for n in self.names if n.endswith(".post")}
+        fixed_names = {*HORIZONTAL_POSE, *PREVIEW_STATES, *held} | {
+            n for n in self.names if n.endswith(".post")
+        }
         self.free = np.array([i for i, n in enumerate(self.names) if n not in fixed_names])
         self.unknown = self.free
         self.longest = np.array([_max_step(state) for state in sim.interface.states])
@@ -85,8 +103,8 @@ class SteadyMotionSolver:
         parameters: Mapping[str, float],
         course: float = 0.0,
     ) -> dict[str, float]:
-        """All states of the steady motion that is nearest to `start`; `course`: direction of the velocity of the mass
-        centre (rad from x to the left)."""
+        """All states of the steady motion that is nearest to `start`; `course`: direction of the
+        velocity of the mass centre (rad from x to the left)."""
         f = self.sim.rhs(parameters=dict(parameters), inputs=dict(inputs))
         x = np.concatenate(self.sim.assemble(dict(start)))
         self.unknown = non_cyclic_states(f, x, self.free)
@@ -99,15 +117,23 @@ class SteadyMotionSolver:
         return dict(zip(self.names, x.tolist(), strict=True))
 
     def with_path_driver(
-        self, state: Mapping[str, float], inputs: Mapping[str, float], parameters: Mapping[str, float]
+        self,
+        state: Mapping[str, float],
+        inputs: Mapping[str, float],
+        parameters: Mapping[str, float],
     ) -> dict[str, float]:
-        """The same state with a driver who already steers as the path asks for, and whose hold on the steering wheel
-        makes up the rest: the steering wheel stays where it is when he takes over."""
+        """The same state with a driver who already steers as the path asks for, and whose hold on
+        the steering wheel makes up the rest: the steering wheel stays where it is when he takes
+        over."""
         values = dict(state)
         if not len(self.seen):
             return values
-        limited = [p.name for p in self.sim.interface.parameters if p.name == RATE]  # as quickly as it takes
-        f = self.sim.rhs(parameters={**parameters, **dict.fromkeys(limited, ENDLESS)}, inputs=dict(inputs))
+        limited = [
+            p.name for p in self.sim.interface.parameters if p.name == RATE
+        ]  # as quickly as it takes
+        f = self.sim.rhs(
+            parameters={**parameters, **dict.fromkeys(limited, ENDLESS)}, inputs=dict(inputs)
+        )
         x = np.array([values[n] for n in self.names])
         last_seen = x[self.seen].copy()
         x[self.seen] = 0.0
@@ -123,8 +149,9 @@ class SteadyMotionSolver:
         return dict(zip(self.names, x.tolist(), strict=True))
 
     def _newton(self, f: Any, x: Array) -> Array:
-        """Steps count by what remains to be moved, not by what remains of derivatives, whose sizes differ by far
-        between wheels and steering (natural monotonicity: Deuflhard, Newton Methods for Nonlinear Problems, 2004)."""
+        """Steps count by what remains to be moved, not by what remains of derivatives, whose sizes
+        differ by far between wheels and steering (natural monotonicity: Deuflhard, Newton Methods
+        for Nonlinear Problems, 2004)."""
         max_steps = self.longest[self.unknown]
         best, r = x.copy(), self._residual(f, x)
         for _ in range(ITERATIONS):
@@ -139,7 +166,9 @@ class SteadyMotionSolver:
                 new_residual = self._residual(f, trial)
                 if np.isfinite(new_residual).all():
                     next_step = np.linalg.lstsq(J, -new_residual, rcond=None)[0]
-                    if np.linalg.norm(next_step / max_steps) < np.linalg.norm(newton_step / max_steps):
+                    if np.linalg.norm(next_step / max_steps) < np.linalg.norm(
+                        newton_step / max_steps
+                    ):
                         break
                 fraction /= 2
             else:
@@ -167,16 +196,25 @@ class SteadyMotionSolver:
         return residual
 
     def yaw_rate(
-        self, state: Mapping[str, float], inputs: Mapping[str, float], parameters: Mapping[str, float]
+        self,
+        state: Mapping[str, float],
+        inputs: Mapping[str, float],
+        parameters: Mapping[str, float],
     ) -> float:
         """Yaw rate of a state, rad/s."""
         x = np.array([state[n] for n in self.names])
         return float(np.radians(self._outputs(x, inputs, parameters)["yaw_rate"]))
 
-    def _course_angle(self, x: Array, inputs: Mapping[str, float], parameters: Mapping[str, float]) -> float:
+    def _course_angle(
+        self, x: Array, inputs: Mapping[str, float], parameters: Mapping[str, float]
+    ) -> float:
         outputs = self._outputs(x, inputs, parameters)
         return float(np.radians(outputs["yaw"] + outputs["side_slip"]))
 
-    def _outputs(self, x: Array, inputs: Mapping[str, float], parameters: Mapping[str, float]) -> dict[str, float]:
+    def _outputs(
+        self, x: Array, inputs: Mapping[str, float], parameters: Mapping[str, float]
+    ) -> dict[str, float]:
         n = len(x) - sum(name.startswith("u(") for name in self.names)
-        return self.sim.outputs(0.0, x[:n].tolist(), x[n:].tolist(), parameters=dict(parameters), inputs=dict(inputs))
+        return self.sim.outputs(
+            0.0, x[:n].tolist(), x[n:].tolist(), parameters=dict(parameters), inputs=dict(inputs)
+        )

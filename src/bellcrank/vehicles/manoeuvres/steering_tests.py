@@ -1,6 +1,7 @@
 """Manoeuvres with a given steering-wheel angle: steady circle, step, frequency response.
 
-Amplitudes are found, not given: those of a lateral acceleration in steady state, by runs that are scaled.
+Amplitudes are found, not given: those of a lateral acceleration in steady state, by runs that are
+scaled.
 """
 
 from __future__ import annotations
@@ -25,9 +26,21 @@ from bellcrank.vehicles.manoeuvres.channel_metrics import (
     steady_circle_plots,
     steady_state_deviation,
 )
-from bellcrank.vehicles.manoeuvres.compiled_car import SIGNAL_END, THROTTLE_FIXED, CompiledCar, compiled_car
+from bellcrank.vehicles.manoeuvres.compiled_car import (
+    SIGNAL_END,
+    THROTTLE_FIXED,
+    CompiledCar,
+    compiled_car,
+)
 from bellcrank.vehicles.manoeuvres.linear_handling import add_equivalent_wheelbase
-from bellcrank.vehicles.manoeuvres.manoeuvre_result import Criterion, Curve, Manoeuvre, MetricCollector, Result, Setting
+from bellcrank.vehicles.manoeuvres.manoeuvre_result import (
+    Criterion,
+    Curve,
+    Manoeuvre,
+    MetricCollector,
+    Result,
+    Setting,
+)
 
 Array = np.ndarray[Any, Any]
 BEGINS = 0.5  # s, of steering
@@ -44,15 +57,20 @@ RESPONSES = {"yaw_rate": "yaw rate", "ay": "lateral acceleration", "roll": "roll
 
 
 def slowly_increasing_steer_test(vehicle: Car, settings: dict[str, Any]) -> Result:
-    """Constant speed, the steering wheel turned slowly until the car turns no tighter, or its drive does not keep the
-    speed: near the limit tyres take more power than some motors have, or an unloaded driven wheel spins."""
+    """Constant speed, the steering wheel turned slowly until the car turns no tighter, or its drive
+    does not keep the speed: near the limit tyres take more power than some motors have, or an
+    unloaded driven wheel spins."""
     car, v = compiled_car(vehicle, settings), settings["speed"] / 3.6
     start, limit = car.straight_running_state(v), car.steady_turn_limit(v)
     rate = car.linear_steering_angle_at(v, settings["growth"])
     duration = BEYOND * limit.angle / rate
-    wheel = sampled([0.0, BEGINS, BEGINS + duration, SIGNAL_END], [0.0, 0.0, rate * duration, rate * duration])
+    wheel = sampled(
+        [0.0, BEGINS, BEGINS + duration, SIGNAL_END], [0.0, 0.0, rate * duration, rate * duration]
+    )
     stop_condition = f"max(abs(side_slip)/{STRAYS}, abs(speed - {v!r})/{KEPT * v!r}) > 1"
-    run = car.simulate(BEGINS + duration, start, {"steer": wheel, "speed_set": v}, None, until=stop_condition)
+    run = car.simulate(
+        BEGINS + duration, start, {"steer": wheel, "speed_set": v}, None, until=stop_condition
+    )
     ay = path_lateral_acceleration(run)
     last = int(np.argmax(ay)) + 1
     ay_rising, wheel_angle = ay[:last], channel_deviation(run, "steering_wheel")[:last]
@@ -60,17 +78,38 @@ def slowly_increasing_steer_test(vehicle: Car, settings: dict[str, Any]) -> Resu
     ratio, base = car.metrics["steering_ratio"], add_equivalent_wheelbase(metrics, car)
     gradients, missing = reachable_accelerations(settings["at"], float(ay_rising[-1]))
     for a in gradients:
-        gradient = {n: derivative_at(ay_rising, y, a) for n, y in (
-            ("wheel", wheel_angle), ("roll", run["roll"][:last]), ("slip", run["side_slip"][:last]),
-            ("torque", run["steering_torque"][:last]))}  # fmt: skip
+        gradient = {
+            n: derivative_at(ay_rising, y, a)
+            for n, y in (
+                ("wheel", wheel_angle),
+                ("roll", run["roll"][:last]),
+                ("slip", run["side_slip"][:last]),
+                ("torque", run["steering_torque"][:last]),
+            )
+        }
         at_text = f"at {a:g} m/s2"
         K = gradient["wheel"] / ratio - math.degrees(base / v**2)
         metrics.add(f"understeer_{a:g}", K * GRAVITY, "deg/g", f"understeer gradient {at_text}")
-        metrics.add(f"roll_gradient_{a:g}", gradient["roll"] * GRAVITY, "deg/g", f"roll gradient {at_text}")
-        metrics.add(f"side_slip_gradient_{a:g}", gradient["slip"] * GRAVITY, "deg/g", f"side-slip gradient {at_text}")
-        metrics.add(f"torque_gradient_{a:g}", gradient["torque"], "N-m/(m/s2)", f"steering torque gradient {at_text}")
         metrics.add(
-            f"wheel_{a:g}", float(np.interp(a, ay_rising, wheel_angle)), "deg", f"steering-wheel angle {at_text}"
+            f"roll_gradient_{a:g}", gradient["roll"] * GRAVITY, "deg/g", f"roll gradient {at_text}"
+        )
+        metrics.add(
+            f"side_slip_gradient_{a:g}",
+            gradient["slip"] * GRAVITY,
+            "deg/g",
+            f"side-slip gradient {at_text}",
+        )
+        metrics.add(
+            f"torque_gradient_{a:g}",
+            gradient["torque"],
+            "N-m/(m/s2)",
+            f"steering torque gradient {at_text}",
+        )
+        metrics.add(
+            f"wheel_{a:g}",
+            float(np.interp(a, ay_rising, wheel_angle)),
+            "deg",
+            f"steering-wheel angle {at_text}",
         )
     metrics.add("ay_max", ay_rising[-1], "m/s2", "largest lateral acceleration")
     metrics.add(
@@ -86,47 +125,96 @@ def slowly_increasing_steer_test(vehicle: Car, settings: dict[str, Any]) -> Resu
         ay_kept = ay[np.abs(run["speed"] - v) < KEPT * v / 5].max()
         missing = [
             *missing,
-            f"above {ay_kept:.3g} m/s2 the drive does not keep the speed: it lacks power, or a wheel spins",
+            f"above {ay_kept:.3g} m/s2 the drive does not keep the speed: it lacks power, "
+            f"or a wheel spins",
         ]
     if limit.failure:
-        missing = [*missing, f"steady turns were followed up to {limit.ay:.3g} m/s2: {limit.failure}"]
-    return Result("iso4138", vehicle.name, settings, {"circle": run}, metrics.as_metrics(), criteria,
-                  [f"steering-wheel angle grows by {rate:.3g} deg/s, {settings['growth']:g} m/s2 per s of a linear "
-                   "car, in place of separate circles", limit_message(run, ay), *missing],
-                  steady_circle_plots("*.tyre_load"))  # fmt: skip
+        missing = [
+            *missing,
+            f"steady turns were followed up to {limit.ay:.3g} m/s2: {limit.failure}",
+        ]
+    return Result(
+        "iso4138",
+        vehicle.name,
+        settings,
+        {"circle": run},
+        metrics.as_metrics(),
+        criteria,
+        [
+            f"steering-wheel angle grows by {rate:.3g} deg/s, {settings['growth']:g} m/s2 "
+            f"per s of a linear "
+            "car, in place of separate circles",
+            limit_message(run, ay),
+            *missing,
+        ],
+        steady_circle_plots("*.tyre_load"),
+    )
 
 
 # ---- step
 
 
 def step_steer_test(vehicle: Car, settings: dict[str, Any]) -> Result:
-    """A fast turn of the steering wheel, held: how quickly and how far yaw rate and lateral acceleration follow."""
+    """A fast turn of the steering wheel, held: how quickly and how far yaw rate and lateral
+    acceleration follow."""
     car, v = compiled_car(vehicle, settings), settings["speed"] / 3.6
     start = car.straight_running_state(v)
     rise = settings["rise"] / 0.8  # of the whole ramp, 10 to 90 % of it within `rise`
-    angle = car.steering_angle_at(v, settings["ay"]) if settings["angle"] is None else settings["angle"]
+    angle = (
+        car.steering_angle_at(v, settings["ay"]) if settings["angle"] is None else settings["angle"]
+    )
     run = _run_step_steer(car, start, v, angle, rise)
     metrics, t0 = MetricCollector(), BEGINS + rise / 2
     metrics.add("angle", angle, "deg", "steering-wheel angle")
     for name, words in RESPONSES.items():
         y, level = np.abs(channel_deviation(run, name)), abs(steady_state_deviation(run, name))
-        metrics.add(f"{name}_steady", steady_state_deviation(run, name), run.units[name], f"{words} in steady state")
         metrics.add(
-            f"{name}_response", first_crossing_time(run.time, y, 0.9 * level) - t0, "s", f"{words}: time to 90 %"
+            f"{name}_steady",
+            steady_state_deviation(run, name),
+            run.units[name],
+            f"{words} in steady state",
+        )
+        metrics.add(
+            f"{name}_response",
+            first_crossing_time(run.time, y, 0.9 * level) - t0,
+            "s",
+            f"{words}: time to 90 %",
         )
         peak = int(np.argmax(y))
         metrics.add(f"{name}_peak_time", run.time[peak] - t0, "s", f"{words}: time to the peak")
         metrics.add(f"{name}_overshoot", 100 * (y[peak] / level - 1), "%", f"{words}: overshoot")
-    metrics.add("yaw_gain", metrics["yaw_rate_steady"].value / angle, "1/s", "yaw rate over steering-wheel angle")
-    metrics.add("side_slip_steady", steady_state_deviation(run, "side_slip"), "deg", "side slip in steady state")
     metrics.add(
-        "tb", metrics["yaw_rate_peak_time"].value * abs(metrics["side_slip_steady"].value), "s deg", "TB factor"
+        "yaw_gain",
+        metrics["yaw_rate_steady"].value / angle,
+        "1/s",
+        "yaw rate over steering-wheel angle",
     )
-    return Result("iso7401-step", vehicle.name, settings, {"step": run}, metrics.as_metrics(), [],
-                  ["times count from half of the steering-wheel angle; the throttle is fixed", COUNTED])  # fmt: skip
+    metrics.add(
+        "side_slip_steady",
+        steady_state_deviation(run, "side_slip"),
+        "deg",
+        "side slip in steady state",
+    )
+    metrics.add(
+        "tb",
+        metrics["yaw_rate_peak_time"].value * abs(metrics["side_slip_steady"].value),
+        "s deg",
+        "TB factor",
+    )
+    return Result(
+        "iso7401-step",
+        vehicle.name,
+        settings,
+        {"step": run},
+        metrics.as_metrics(),
+        [],
+        ["times count from half of the steering-wheel angle; the throttle is fixed", COUNTED],
+    )
 
 
-def _run_step_steer(car: CompiledCar, start: dict[str, float], v: float, angle: float, rise: float) -> Run:
+def _run_step_steer(
+    car: CompiledCar, start: dict[str, float], v: float, angle: float, rise: float
+) -> Run:
     wheel = sampled([0.0, BEGINS, BEGINS + rise, SIGNAL_END], [0.0, 0.0, angle, angle])
     return car.simulate(5.0, start, {"steer": wheel, "speed_set": v}, THROTTLE_FIXED)
 
@@ -135,7 +223,8 @@ def _run_step_steer(car: CompiledCar, start: dict[str, float], v: float, angle: 
 
 
 def chirp_steer_test(vehicle: Car, settings: dict[str, Any]) -> Result:
-    """A sine of growing frequency: frequency response of yaw rate, lateral acceleration and roll."""
+    """A sine of growing frequency: frequency response of yaw rate, lateral acceleration and
+    roll."""
     car, v = compiled_car(vehicle, settings), settings["speed"] / 3.6
     start = car.straight_running_state(v)
     angle = car.steering_angle_at(v, settings["ay"])
@@ -147,8 +236,16 @@ def chirp_steer_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     metrics.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
     add_frequency_metrics(metrics, f, responses, run.units)
     note = f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is fixed"
-    return Result("iso7401-frequency", vehicle.name, settings, {"chirp": run}, metrics.as_metrics(), [], [note],
-                  more=bode_curves(f, {n: responses[n] for n in RESPONSES}, run.units))  # fmt: skip
+    return Result(
+        "iso7401-frequency",
+        vehicle.name,
+        settings,
+        {"chirp": run},
+        metrics.as_metrics(),
+        [],
+        [note],
+        more=bode_curves(f, {n: responses[n] for n in RESPONSES}, run.units),
+    )
 
 
 def add_frequency_metrics(
@@ -159,13 +256,20 @@ def add_frequency_metrics(
         H = responses[name]
         gain, phase = np.abs(H), np.degrees(np.unwrap(np.angle(H)))
         unit = f"{units[name]}/deg"
-        first_gain = metrics.add(f"{name}_gain", gain[0], unit, f"{label} over steering wheel at {f[0]:.2g} Hz")
+        first_gain = metrics.add(
+            f"{name}_gain", gain[0], unit, f"{label} over steering wheel at {f[0]:.2g} Hz"
+        )
         peak = int(np.argmax(gain))
-        metrics.add(f"{name}_peak", gain[peak] / first_gain, "", f"{label}: peak gain over the first")
+        metrics.add(
+            f"{name}_peak", gain[peak] / first_gain, "", f"{label}: peak gain over the first"
+        )
         metrics.add(f"{name}_peak_at", f[peak], "Hz", f"{label}: frequency of the peak gain")
         cut_off = np.flatnonzero((gain < first_gain / math.sqrt(2)) & (np.arange(len(f)) > peak))
         metrics.add(
-            f"{name}_bandwidth", f[cut_off[0]] if len(cut_off) else float("nan"), "Hz", f"{label}: bandwidth (-3 dB)"
+            f"{name}_bandwidth",
+            f[cut_off[0]] if len(cut_off) else float("nan"),
+            "Hz",
+            f"{label}: bandwidth (-3 dB)",
         )
         for frequency in (0.5, 1.0):
             if f[0] <= frequency <= f[-1]:
@@ -187,8 +291,11 @@ def _chirp_signal(amplitude: float, f0: float, f1: float, T: float) -> tuple[Any
     return sampled(times.tolist(), [0.0, *y.tolist(), 0.0, 0.0]), BEGINS + T + 4.0
 
 
-def frequency_response(run: Run, names: tuple[str, ...], f0: float, f1: float) -> tuple[Array, dict[str, Array]]:
-    """Responses to the steering wheel, of a run that begins and ends at rest: ratios of whole transforms."""
+def frequency_response(
+    run: Run, names: tuple[str, ...], f0: float, f1: float
+) -> tuple[Array, dict[str, Array]]:
+    """Responses to the steering wheel, of a run that begins and ends at rest: ratios of whole
+    transforms."""
     dt = float(run.time[1] - run.time[0])
     f = np.fft.rfftfreq(len(run.time), dt)
     inside = (f >= f0) & (f <= f1)
@@ -196,13 +303,17 @@ def frequency_response(run: Run, names: tuple[str, ...], f0: float, f1: float) -
     return f[inside], {n: np.fft.rfft(channel_deviation(run, n))[inside] / X for n in names}
 
 
-def bode_curves(f: Array, responses: dict[str, Array], units: Mapping[str, str]) -> tuple[Curve, ...]:
+def bode_curves(
+    f: Array, responses: dict[str, Array], units: Mapping[str, str]
+) -> tuple[Curve, ...]:
     """Gains and phases over the steering wheel, to look at."""
     curves = []
     for name, H in responses.items():
         gain, phase = np.abs(H), np.degrees(np.unwrap(np.angle(H)))
         label = f"{RESPONSES[name]} over steering-wheel angle"
-        curves.append(Curve("frequency, Hz", f"gain of {label}, {units[name]}/deg", (("gain", f, gain),)))
+        curves.append(
+            Curve("frequency, Hz", f"gain of {label}, {units[name]}/deg", (("gain", f, gain),))
+        )
         curves.append(Curve("frequency, Hz", f"phase of {label}, deg", (("phase", f, phase),)))
     return tuple(curves)
 

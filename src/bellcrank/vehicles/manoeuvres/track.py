@@ -28,5 +28,8 @@ def make_track(x: Array, y: Array, edges: tuple[Array, Array] | None) -> Track:
     if edges is None:
         return Track(path=path)
     ex, ey = edges
-    lanes = [((x0, y0), (x1, y1)) for x0, x1, y0, y1 in zip(ex[::3], ex[1::3], ey[::3], ey[1::3], strict=False)]
+    lanes = [
+        ((x0, y0), (x1, y1))
+        for x0, x1, y0, y1 in zip(ex[::3], ex[1::3], ey[::3], ey[1::3], strict=False)
+    ]
     return Track([(float(a), float(b)) for a, b in cone_positions(ex, ey)], lanes, path)

@@ -1,4 +1,5 @@
-"""Short turns of the steering wheel: one sine, and a pulse from which the frequency response follows."""
+"""Short turns of the steering wheel: one sine, and a pulse from which the frequency response
+follows."""
 
 from __future__ import annotations
 
@@ -10,7 +11,12 @@ from bellcrank.core.signals import sampled
 from bellcrank.vehicles.cars.car import Car
 from bellcrank.vehicles.manoeuvres.channel_metrics import channel_deviation, find_peak
 from bellcrank.vehicles.manoeuvres.compiled_car import SIGNAL_END, THROTTLE_FIXED, compiled_car
-from bellcrank.vehicles.manoeuvres.manoeuvre_result import Manoeuvre, MetricCollector, Result, Setting
+from bellcrank.vehicles.manoeuvres.manoeuvre_result import (
+    Manoeuvre,
+    MetricCollector,
+    Result,
+    Setting,
+)
 from bellcrank.vehicles.manoeuvres.steering_tests import (
     BEGINS,
     COUNTED,
@@ -27,9 +33,14 @@ def single_sine_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     car, v, f = compiled_car(vehicle, settings), settings["speed"] / 3.6, settings["frequency"]
     angle = car.steering_angle_at(v, settings["ay"])
     t = np.linspace(0.0, 1 / f, 201)
-    wheel = sampled([0.0, *(BEGINS + t), SIGNAL_END], [0.0, *(angle * np.sin(2 * np.pi * f * t)), 0.0])
+    wheel = sampled(
+        [0.0, *(BEGINS + t), SIGNAL_END], [0.0, *(angle * np.sin(2 * np.pi * f * t)), 0.0]
+    )
     run = car.simulate(
-        BEGINS + 1 / f + 3.0, car.straight_running_state(v), {"steer": wheel, "speed_set": v}, THROTTLE_FIXED
+        BEGINS + 1 / f + 3.0,
+        car.straight_running_state(v),
+        {"steer": wheel, "speed_set": v},
+        THROTTLE_FIXED,
     )
     metrics = MetricCollector()
     metrics.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
@@ -37,33 +48,75 @@ def single_sine_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     for name, words in RESPONSES.items():
         y = channel_deviation(run, name)
         (t1, first_peak), (t2, second_peak) = find_peak(run.time, y), find_peak(run.time, -y)
-        metrics.add(f"{name}_lag_1", t1 - first, "s", f"{words}: first peak behind that of the steering wheel")
-        metrics.add(f"{name}_lag_2", t2 - second, "s", f"{words}: second peak behind that of the steering wheel")
-        metrics.add(f"{name}_peak_1", first_peak, run.units[name], f"{words}: first peak")
-        metrics.add(f"{name}_peaks", second_peak / first_peak, "", f"{words}: second peak over the first")
         metrics.add(
-            f"{name}_gain", first_peak / angle, f"{run.units[name]}/deg", f"{words}: first peak over the amplitude"
+            f"{name}_lag_1",
+            t1 - first,
+            "s",
+            f"{words}: first peak behind that of the steering wheel",
         )
-    return Result("iso7401-sine", vehicle.name, settings, {"sine": run}, metrics.as_metrics(), [],
-                  [f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is fixed",
-                   COUNTED])  # fmt: skip
+        metrics.add(
+            f"{name}_lag_2",
+            t2 - second,
+            "s",
+            f"{words}: second peak behind that of the steering wheel",
+        )
+        metrics.add(f"{name}_peak_1", first_peak, run.units[name], f"{words}: first peak")
+        metrics.add(
+            f"{name}_peaks", second_peak / first_peak, "", f"{words}: second peak over the first"
+        )
+        metrics.add(
+            f"{name}_gain",
+            first_peak / angle,
+            f"{run.units[name]}/deg",
+            f"{words}: first peak over the amplitude",
+        )
+    return Result(
+        "iso7401-sine",
+        vehicle.name,
+        settings,
+        {"sine": run},
+        metrics.as_metrics(),
+        [],
+        [f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is fixed", COUNTED],
+    )
 
 
 def pulse_steer_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A short triangle of the steering wheel: frequency response from one run."""
     car, v, width = compiled_car(vehicle, settings), settings["speed"] / 3.6, settings["width"]
     angle = car.steering_angle_at(v, settings["ay"])
-    wheel = sampled([0.0, BEGINS, BEGINS + width / 2, BEGINS + width, SIGNAL_END], [0.0, 0.0, angle, 0.0, 0.0])
-    run = car.simulate(BEGINS + 14.5, car.straight_running_state(v), {"steer": wheel, "speed_set": v}, THROTTLE_FIXED)
-    f, responses = frequency_response(run, tuple(RESPONSES), settings["from"], min(settings["to"], 1.6 / width))
+    wheel = sampled(
+        [0.0, BEGINS, BEGINS + width / 2, BEGINS + width, SIGNAL_END], [0.0, 0.0, angle, 0.0, 0.0]
+    )
+    run = car.simulate(
+        BEGINS + 14.5,
+        car.straight_running_state(v),
+        {"steer": wheel, "speed_set": v},
+        THROTTLE_FIXED,
+    )
+    f, responses = frequency_response(
+        run, tuple(RESPONSES), settings["from"], min(settings["to"], 1.6 / width)
+    )
     metrics = MetricCollector()
     metrics.add("angle", angle, "deg", "height of the pulse")
     for name, words in RESPONSES.items():
-        metrics.add(f"{name}_max", np.abs(channel_deviation(run, name)).max(), run.units[name], f"largest {words}")
+        metrics.add(
+            f"{name}_max",
+            np.abs(channel_deviation(run, name)).max(),
+            run.units[name],
+            f"largest {words}",
+        )
     add_frequency_metrics(metrics, f, responses, run.units)
-    return Result("iso7401-pulse", vehicle.name, settings, {"pulse": run}, metrics.as_metrics(), [],
-                  [f"height for {settings['ay']:g} m/s2 in steady state; the throttle is fixed", COUNTED],
-                  more=bode_curves(f, responses, run.units))  # fmt: skip
+    return Result(
+        "iso7401-pulse",
+        vehicle.name,
+        settings,
+        {"pulse": run},
+        metrics.as_metrics(),
+        [],
+        [f"height for {settings['ay']:g} m/s2 in steady state; the throttle is fixed", COUNTED],
+        more=bode_curves(f, responses, run.units),
+    )
 
 
 SINE = Manoeuvre(
@@ -71,7 +124,9 @@ SINE = Manoeuvre(
     "one period of a sine of the steering wheel",
     {
         "speed": SPEED,
-        "ay": Setting(4.0, "m/s2", "lateral acceleration that the amplitude makes in steady state", truck=2.0),
+        "ay": Setting(
+            4.0, "m/s2", "lateral acceleration that the amplitude makes in steady state", truck=2.0
+        ),
         "frequency": Setting(0.5, "Hz", "frequency"),
     },
     single_sine_test,
@@ -83,7 +138,9 @@ PULSE = Manoeuvre(
     "a short pulse of the steering wheel: frequency response",
     {
         "speed": SPEED,
-        "ay": Setting(4.0, "m/s2", "lateral acceleration that its height makes in steady state", truck=2.0),
+        "ay": Setting(
+            4.0, "m/s2", "lateral acceleration that its height makes in steady state", truck=2.0
+        ),
         "width": Setting(0.4, "s", "width of the triangle"),
         "from": Setting(0.2, "Hz", "lowest frequency"),
         "to": Setting(3.0, "Hz", "highest frequency, at most 1.6 over the width"),

@@ -1,4 +1,5 @@
-"""Motorcycle: what a user types, or writes to a file, to describe a motorcycle; and those that come with Bellcrank."""
+"""Motorcycle: what a user types, or writes to a file, to describe a motorcycle; and those that come
+with Bellcrank."""
 
 from __future__ import annotations
 
@@ -15,7 +16,11 @@ from bellcrank.core.errors import ModelError, RunError, did_you_mean
 from bellcrank.core.files.shipped_files import ShippedCollection
 from bellcrank.core.files.text_files import read_text
 from bellcrank.core.numeric.real_numbers import display_text
-from bellcrank.vehicles.arguments import require_finite_argument, require_finite_list, require_positive_argument
+from bellcrank.vehicles.arguments import (
+    require_finite_argument,
+    require_finite_list,
+    require_positive_argument,
+)
 from bellcrank.vehicles.cars.design.trailer_data import changed_sections
 from bellcrank.vehicles.cars.metrics.handling_metrics import Figures
 from bellcrank.vehicles.cars.metrics.plausibility import unusual_keys, unusual_metrics
@@ -32,7 +37,11 @@ from bellcrank.vehicles.motorcycles.motorcycle_model import (
 from bellcrank.vehicles.motorcycles.motorcycle_modes import NAMES, SpeedModes, named_modes
 from bellcrank.vehicles.motorcycles.ride import Ride
 from bellcrank.vehicles.motorcycles.rider import Rider, check_path, design_rider
-from bellcrank.vehicles.motorcycles.steady_cornering import Cornering, steady_turn_state, straight_running_state
+from bellcrank.vehicles.motorcycles.steady_cornering import (
+    Cornering,
+    steady_turn_state,
+    straight_running_state,
+)
 
 if TYPE_CHECKING:
     from bellcrank.analysis.equilibrium import Equilibrium
@@ -40,7 +49,9 @@ if TYPE_CHECKING:
     from bellcrank.api.simulation import Simulation
     from bellcrank.vehicles.driver_path import Path as Line
 
-MOTORCYCLES = ShippedCollection("motorcycle", "bellcrank.vehicles.motorcycles", other_kind=("body", "a car (Car.read)"))
+MOTORCYCLES = ShippedCollection(
+    "motorcycle", "bellcrank.vehicles.motorcycles", other_kind=("body", "a car (Car.read)")
+)
 ENDS = {"front": "the front {}", "rear": "the rear {}"}
 SPEEDS = tuple(float(v) for v in range(2, 61, 2))  # m/s
 BEFORE = 20.0  # m, before a lane change
@@ -48,7 +59,8 @@ AFTER = 4.0  # s, after it
 
 
 class Motorcycle:
-    """A motorcycle or bicycle as data: the sections of a [motorcycle file](motorcycles.md), which `read` reads.
+    """A motorcycle or bicycle as data: the sections of a [motorcycle file](motorcycles.md), which
+    `read` reads.
 
     Parameters
     ----------
@@ -85,8 +97,8 @@ class Motorcycle:
         Parameters
         ----------
         path : str or Path
-            A motorcycle file (.toml), or the name of one that comes with Bellcrank: `bc.vehicles.motorcycle_names()`
-            lists them.
+            A motorcycle file (.toml), or the name of one that comes with Bellcrank:
+            `bc.vehicles.motorcycle_names()` lists them.
 
         Returns
         -------
@@ -112,7 +124,10 @@ class Motorcycle:
         return self.data.sections.name
 
     def __repr__(self) -> str:
-        return f"Motorcycle({self.name!r}, {self.data.mass:.4g} kg, wheelbase {self.data.wheelbase:.4g} m)"
+        return (
+            f"Motorcycle({self.name!r}, {self.data.mass:.4g} kg, wheelbase "
+            f"{self.data.wheelbase:.4g} m)"
+        )
 
     def changed(self, **sections: Any) -> Motorcycle:
         """Change values of the motorcycle.
@@ -164,7 +179,8 @@ class Motorcycle:
         terrain : Terrain or Surface, optional
             The ground. Default: flat.
         rider : Rider, optional
-            Who steers and keeps the speed. Default: nobody; steer_torque, drive and brake are inputs.
+            Who steers and keeps the speed. Default: nobody; steer_torque, drive and brake are
+            inputs.
 
         Returns
         -------
@@ -173,7 +189,10 @@ class Motorcycle:
         """
         require_finite_argument("system", "m/s", speed=speed)
         if not isinstance(rider, Rider | None):
-            raise ModelError(f"system: rider={display_text(rider)} must be what Motorcycle.rider returns", self.name)
+            raise ModelError(
+                f"system: rider={display_text(rider)} must be what Motorcycle.rider returns",
+                self.name,
+            )
         s = build_motorcycle_system(self.data, speed, terrain, rider)
         write_plain_labels(s, ENDS)
         return s
@@ -185,7 +204,9 @@ class Motorcycle:
 
     def _straight(self, speed: float) -> Equilibrium:
         require_positive_argument(self.name, "m/s", speed=speed)
-        return straight_running_state(self._riderless_simulation, motorcycle_initial_state(self.data, speed), speed)
+        return straight_running_state(
+            self._riderless_simulation, motorcycle_initial_state(self.data, speed), speed
+        )
 
     def modes(self, speeds: Sequence[float] | None = None) -> SpeedModes:
         """Compute the modes of straight running over speed: weave, wobble and capsize.
@@ -198,8 +219,8 @@ class Motorcycle:
         Returns
         -------
         SpeedModes
-            All modes, and those with names as table and plot. A speed at which no steady motion was found is omitted
-            and named in `problems`.
+            All modes, and those with names as table and plot. A speed at which no steady motion was
+            found is omitted and named in `problems`.
 
         Raises
         ------
@@ -208,7 +229,11 @@ class Motorcycle:
         NoEquilibrium
             If the motorcycle has no steady motion at any of the speeds.
         """
-        speed_values = list(SPEEDS) if speeds is None else require_finite_list("modes", "speeds", "m/s", speeds)
+        speed_values = (
+            list(SPEEDS)
+            if speeds is None
+            else require_finite_list("modes", "speeds", "m/s", speeds)
+        )
         modes_by_speed: dict[float, Modes] = {}
         errors: list[RunError] = []
         for v in speed_values:
@@ -220,9 +245,17 @@ class Motorcycle:
             raise errors[0]
         eigenvalues = [named_modes(modes) for modes in modes_by_speed.values()]
         curves = {name: np.array([k[name] for k in eigenvalues]) for name in NAMES}
-        messages = [f"no steady motion was found at {v:g} m/s" for v in speed_values if v not in modes_by_speed]
+        messages = [
+            f"no steady motion was found at {v:g} m/s"
+            for v in speed_values
+            if v not in modes_by_speed
+        ]
         return SpeedModes(
-            self.name, np.array([*modes_by_speed]), tuple(modes_by_speed.values()), curves, tuple(messages)
+            self.name,
+            np.array([*modes_by_speed]),
+            tuple(modes_by_speed.values()),
+            curves,
+            tuple(messages),
         )
 
     def corner(self, speed: float, lateral_acceleration: Sequence[float]) -> Cornering:
@@ -238,15 +271,18 @@ class Motorcycle:
         Returns
         -------
         Cornering
-            Roll angle, steering angle, torques and all other channels of each turn. Turns that were not found, for
-            instance as the tyres do not hold them, are omitted and named in `problems`.
+            Roll angle, steering angle, torques and all other channels of each turn. Turns that were
+            not found, for instance as the tyres do not hold them, are omitted and named in
+            `problems`.
 
         Raises
         ------
         RunError
             If none of the turns was found.
         """
-        accelerations = require_finite_list("corner", "lateral_acceleration", "m/s2", lateral_acceleration)
+        accelerations = require_finite_list(
+            "corner", "lateral_acceleration", "m/s2", lateral_acceleration
+        )
         state = self._straight(speed)
         equilibria: dict[float, Equilibrium] = {}
         errors: dict[float, RunError] = {}
@@ -254,16 +290,22 @@ class Motorcycle:
             if any(ay * failed_ay > 0 and abs(ay) >= abs(failed_ay) for failed_ay in errors):
                 continue  # the way there leads past a turn that was not found
             try:
-                equilibria[ay] = state = steady_turn_state(self._riderless_simulation, state, speed, ay)
+                equilibria[ay] = state = steady_turn_state(
+                    self._riderless_simulation, state, speed, ay
+                )
             except RunError as error:
                 errors[ay] = error
         if not equilibria:
             raise next(iter(errors.values()))
         missing = ", ".join(f"{ay:g}" for ay in accelerations if ay not in equilibria)
         problems = [f"no turn at {missing} m/s2", *map(str, errors.values())] if errors else []
-        return Cornering(self.name, speed, tuple(equilibria), tuple(equilibria.values()), tuple(problems))
+        return Cornering(
+            self.name, speed, tuple(equilibria), tuple(equilibria.values()), tuple(problems)
+        )
 
-    def rider(self, path: Line, *, speed: float = 20.0, horizon: float = 4.0, **options: Any) -> Rider:
+    def rider(
+        self, path: Line, *, speed: float = 20.0, horizon: float = 4.0, **options: Any
+    ) -> Rider:
         """Make a rider who stabilizes the motorcycle, follows a path and keeps the speed.
 
         Parameters
@@ -294,14 +336,19 @@ class Motorcycle:
             if name not in option_names:
                 suggestion = did_you_mean(name, ["horizon", *option_names])
                 raise ModelError(
-                    f"rider: '{name}' is not known.{suggestion} Options: horizon, {', '.join(option_names)}."
+                    f"rider: '{name}' is not known.{suggestion} Options: horizon, "
+                    f"{', '.join(option_names)}."
                 )
             require_positive_argument("rider", "SI units", **{name: value})
         steady = self._straight(speed)
         linear = self._riderless_simulation.linearize(at=steady, wrt="steer_torque", outputs=())
-        return design_rider(linear.essential().in_equation_units(), self.data, path, speed, horizon, **options)
+        return design_rider(
+            linear.essential().in_equation_units(), self.data, path, speed, horizon, **options
+        )
 
-    def ride(self, path: Line, *, speed: float = 20.0, t_end: float | None = None, **options: Any) -> Ride:
+    def ride(
+        self, path: Line, *, speed: float = 20.0, t_end: float | None = None, **options: Any
+    ) -> Ride:
         """Ride along a path at constant speed. The run ends if the motorcycle falls.
 
         Parameters
@@ -326,13 +373,17 @@ class Motorcycle:
         s = self.system(speed=speed, rider=rider)
         steady = self._straight(speed)
         start = dict(steady.initial) | rider.initial_state(self.data)
-        start["follow.sum"] = steady["drive"] / (self.data.mass * self.data.heights[1] * rider.i_speed)
+        start["follow.sum"] = steady["drive"] / (
+            self.data.mass * self.data.heights[1] * rider.i_speed
+        )
         length = path.length - path.nearest(0.0, 0.0)
         end = 0.98 * length / speed if t_end is None else t_end
         run = s.equations().compile().simulate(t_end=end, initial=start)
         return Ride(self.name, run)
 
-    def lane_change(self, *, speed: float = 20.0, offset: float = 3.0, length: float = 50.0, **options: Any) -> Ride:
+    def lane_change(
+        self, *, speed: float = 20.0, offset: float = 3.0, length: float = 50.0, **options: Any
+    ) -> Ride:
         """Change lanes, following a quintic step to the left.
 
         Parameters
@@ -381,6 +432,8 @@ def motorcycle_text(name: str) -> str:
     return read_text(MOTORCYCLES.file(name))
 
 
-def motorcycle_system(path: str | Path, *, speed: float = 20.0, terrain: Ground | None = None) -> MotorcycleSystem:
+def motorcycle_system(
+    path: str | Path, *, speed: float = 20.0, terrain: Ground | None = None
+) -> MotorcycleSystem:
     """The model of a motorcycle file; options as of `Motorcycle.system`."""
     return Motorcycle.read(path).system(speed=speed, terrain=terrain)

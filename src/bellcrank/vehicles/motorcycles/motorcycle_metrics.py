@@ -29,7 +29,9 @@ def motorcycle_metrics(data: MotorcycleData) -> Figures:
     }
     if keys.front.spring is not None:
         rate = keys.front.spring.stiffness / math.cos(rake) ** 2 / 1000
-        metrics["rate_front"] = VehicleMetric(rate, "N/mm", "vertical rate of the front wheel without tyre", (5, 60))
+        metrics["rate_front"] = VehicleMetric(
+            rate, "N/mm", "vertical rate of the front wheel without tyre", (5, 60)
+        )
     arm, strut = keys.rear.arm, keys.rear.spring
     if arm is not None and strut is not None:
         ratio = strut_lever(strut, arm.pivot) / arm.pivot[0]
@@ -39,15 +41,18 @@ def motorcycle_metrics(data: MotorcycleData) -> Figures:
         )
         if keys.chain is not None:
             metrics["squat_ratio"] = VehicleMetric(
-                squat_ratio(data), "", "squat ratio: load transfer over the moment of chain and swing arm"
+                squat_ratio(data),
+                "",
+                "squat ratio: load transfer over the moment of chain and swing arm",
             )
     return Figures(metrics)
 
 
 def squat_ratio(data: MotorcycleData) -> float:
-    """Slope of the load-transfer line over that of the squat line, which leads from the rear contact to where the upper
-    run of the chain meets the line of the swing arm. 1: the arm keeps its angle under drive; more: it squats.
-    Cossalter, Motorcycle Dynamics (2nd ed., 2006), section 6.4."""
+    """Slope of the load-transfer line over that of the squat line, which leads from the rear
+    contact to where the upper run of the chain meets the line of the swing arm. 1: the arm keeps
+    its angle under drive; more: it squats. Cossalter, Motorcycle Dynamics (2nd ed., 2006), section
+    6.4."""
     chain, arm = data.sections.chain, data.sections.rear.arm
     assert chain is not None and arm is not None
     axle = (0.0, data.heights[1])
@@ -55,7 +60,10 @@ def squat_ratio(data: MotorcycleData) -> float:
     distance = math.hypot(dx, dz)
     sin = (chain.rear_radius - chain.front_radius) / distance
     cos = math.sqrt(1 - sin**2)
-    ex, ez = (cos * dx + sin * dz) / distance, (cos * dz - sin * dx) / distance  # along the upper run
+    ex, ez = (
+        (cos * dx + sin * dz) / distance,
+        (cos * dz - sin * dx) / distance,
+    )  # along the upper run
     px, pz = axle[0] - chain.rear_radius * ez, axle[1] + chain.rear_radius * ex  # a point of it
     ax, az = arm.pivot[0] - axle[0], arm.pivot[2] - axle[1]
     determinant = ax * ez - az * ex

@@ -1,13 +1,15 @@
-"""From a motorcycle as data to a System: frame, rider, steering, fork, swing arm, wheels, chain, brakes, air.
+"""From a motorcycle as data to a System: frame, rider, steering, fork, swing arm, wheels, chain,
+brakes, air.
 
-Bodies: frame (six degrees of freedom: yaw, roll, pitch), rider, steer, fork, front.wheel, arm, rear.wheel. All
-coordinates are zero at rest. Inputs: steer_torque on the handlebar, drive torque of the rear wheel, brake torque of
-both wheels, lean_torque of a rider who rolls against the frame.
+Bodies: frame (six degrees of freedom: yaw, roll, pitch), rider, steer, fork, front.wheel, arm,
+rear.wheel. All coordinates are zero at rest. Inputs: steer_torque on the handlebar, drive torque of
+the rear wheel, brake torque of both wheels, lean_torque of a rider who rolls against the frame.
 
-The chain has no mass. Its tension T = |drive|/r acts along the common tangent of both sprockets, the upper one when the
-engine drives and the lower one when it brakes, on the wheel, and against it on the frame, along the same line. With d
-the unit vector from the wheel's axle to the engine sprocket at the distance D, u across it upwards and
-s = (r_wheel - r_engine)/D, the upper run has the direction sqrt(1 - s^2) d - s u, the lower one the opposite sign of s.
+The chain has no mass. Its tension T = |drive|/r acts along the common tangent of both sprockets,
+the upper one when the engine drives and the lower one when it brakes, on the wheel, and against it
+on the frame, along the same line. With d the unit vector from the wheel's axle to the engine
+sprocket at the distance D, u across it upwards and s = (r_wheel - r_engine)/D, the upper run has
+the direction sqrt(1 - s^2) d - s u, the lower one the opposite sign of s.
 """
 
 from __future__ import annotations
@@ -20,7 +22,17 @@ import numpy as np
 from bellcrank.api.system import System
 from bellcrank.model.describe.handles import BodyHandle
 from bellcrank.model.describe.tyre_patch import FORMULAS, formula_for_name
-from bellcrank.model.formula import call_formula, cross, direction, dot, dxdt, pos, project, rot, vel
+from bellcrank.model.formula import (
+    call_formula,
+    cross,
+    direction,
+    dot,
+    dxdt,
+    pos,
+    project,
+    rot,
+    vel,
+)
 from bellcrank.vehicles.cars.keys.car_keys import DIRECTIONS, WheelKeys
 from bellcrank.vehicles.driver_inputs import RING, add_brake, slip_with_parameters
 from bellcrank.vehicles.force_laws import bump_stop_force, two_way_damper_force
@@ -55,10 +67,12 @@ class MotorcycleSystem(System):
 def build_motorcycle_system(
     data: MotorcycleData, speed: float, terrain: Ground | None = None, rider: Any = None
 ) -> MotorcycleSystem:
-    """The model of a motorcycle that rolls ahead at a speed (m/s), upright; `rider` steers and drives, if there is
-    one."""
+    """The model of a motorcycle that rolls ahead at a speed (m/s), upright; `rider` steers and
+    drives, if there is one."""
     s, keys = MotorcycleSystem(data, speed), data.sections
-    inputs = INPUTS | ({"lean_torque": LEAN} if keys.rider is not None and keys.rider.lean is not None else {})
+    inputs = INPUTS | (
+        {"lean_torque": LEAN} if keys.rider is not None and keys.rider.lean is not None else {}
+    )
     for name, (units, label, usual) in inputs.items():
         s.add_input(name, units=units, label=label, range=usual)
     s.set_run(inputs=dict.fromkeys(inputs, 0.0))
@@ -92,7 +106,9 @@ def build_motorcycle_system(
 def motorcycle_initial_state(data: MotorcycleData, speed: float) -> dict[str, float]:
     """Initial values: as it stands, ahead at a speed (m/s)."""
     start = {"u(frame, 1)": speed}
-    for end, tyre, load in zip(("front", "rear"), (data.front_tyre, data.rear_tyre), data.loads, strict=True):
+    for end, tyre, load in zip(
+        ("front", "rear"), (data.front_tyre, data.rear_tyre), data.loads, strict=True
+    ):
         spin = 0.0
         for _ in range(5):
             spin = speed / float(tyre.rolling_radius(ARRAYS, load, spin, tyre.usual[0]))
@@ -118,9 +134,15 @@ def _add_rigid_body(
     rotated[abs(rotated) < 1e-15 * abs(rotated).max()] = 0.0
     mass = add_si_parameter(s, f"m_{name}", part.mass, "M", f"mass of the {label}")
     return s.add_body(
-        name, parent=parent, mass=mass, cm=part.cg, coordinates_of=s.inertial, inertia=rotated.tolist(), label=label,
+        name,
+        parent=parent,
+        mass=mass,
+        cm=part.cg,
+        coordinates_of=s.inertial,
+        inertia=rotated.tolist(),
+        label=label,
         **joint,
-    )  # fmt: skip
+    )
 
 
 def _add_rider(s: System, data: MotorcycleData, frame: BodyHandle) -> None:
@@ -132,11 +154,26 @@ def _add_rider(s: System, data: MotorcycleData, frame: BodyHandle) -> None:
         return
     position = (rider.cg[0], 0.0, rider.lean.height)
     body = _add_rigid_body(s, "rider", rider, "rider", frame, rotate=1, joint_at=position)
-    k = add_si_parameter(s, "k_rider", rider.lean.stiffness, "F*L/A", "stiffness of the rider against the frame")
-    c = add_si_parameter(s, "c_rider", rider.lean.damping, "F*L*T/A", "damping of the rider against the frame")
-    s.add_moment("rider.lean", magnitude=f"lean_torque - {k}*q(rider) - {c}*u(rider)", direction=frame[1], on=body,
-                 against=frame, label="torque between rider and frame")  # fmt: skip
-    s.add_output("rider_lean", "q(rider)", label="angle of the rider against the frame, to the right", units="deg")
+    k = add_si_parameter(
+        s, "k_rider", rider.lean.stiffness, "F*L/A", "stiffness of the rider against the frame"
+    )
+    c = add_si_parameter(
+        s, "c_rider", rider.lean.damping, "F*L*T/A", "damping of the rider against the frame"
+    )
+    s.add_moment(
+        "rider.lean",
+        magnitude=f"lean_torque - {k}*q(rider) - {c}*u(rider)",
+        direction=frame[1],
+        on=body,
+        against=frame,
+        label="torque between rider and frame",
+    )
+    s.add_output(
+        "rider_lean",
+        "q(rider)",
+        label="angle of the rider against the frame, to the right",
+        units="deg",
+    )
 
 
 def _add_front_assembly(
@@ -147,40 +184,86 @@ def _add_front_assembly(
     sin, cos = math.sin(front.rake), math.cos(front.rake)
     foot = (data.wheelbase + data.trail, 0.0, 0.0)
     steer = _add_rigid_body(
-        s, "steer", front.steer, "steered part", frame, front.rake, rotate=3, rotation_axis=(-sin, 0, cos),
-        reference_axis=(cos, 0, sin), joint_at=foot,
-    )  # fmt: skip
+        s,
+        "steer",
+        front.steer,
+        "steered part",
+        frame,
+        front.rake,
+        rotate=3,
+        rotation_axis=(-sin, 0, cos),
+        reference_axis=(cos, 0, sin),
+        joint_at=foot,
+    )
     c = add_si_parameter(s, "c_steer", front.damper, "F*L*T/A", "steering damper")
     s.define("steering", torque)
-    s.add_moment("handlebar", magnitude=f"steering - {c}*u(steer)", direction=steer[3], on=steer, against=frame,
-                 label="torque of rider and steering damper")  # fmt: skip
+    s.add_moment(
+        "handlebar",
+        magnitude=f"steering - {c}*u(steer)",
+        direction=steer[3],
+        on=steer,
+        against=frame,
+        label="torque of rider and steering damper",
+    )
     if front.spring is None or front.slider is None:
         return steer, steer
-    fork = _add_rigid_body(s, "fork", front.slider, "fork sliders", steer, front.rake, translate=3,
-                 joint_at=(data.wheelbase, 0.0, data.heights[0]))  # fmt: skip
-    strut_force = _strut_force(s, "front", front.spring, data.preloads[0], "q(fork)", "u(fork)", "fork")
-    s.add_force("front.strut", magnitude=-strut_force, direction=steer[3], at=fork.origin, against=fork.joint,
-                label="spring, damper and stops of the fork")  # fmt: skip
+    fork = _add_rigid_body(
+        s,
+        "fork",
+        front.slider,
+        "fork sliders",
+        steer,
+        front.rake,
+        translate=3,
+        joint_at=(data.wheelbase, 0.0, data.heights[0]),
+    )
+    strut_force = _strut_force(
+        s, "front", front.spring, data.preloads[0], "q(fork)", "u(fork)", "fork"
+    )
+    s.add_force(
+        "front.strut",
+        magnitude=-strut_force,
+        direction=steer[3],
+        at=fork.origin,
+        against=fork.joint,
+        label="spring, damper and stops of the fork",
+    )
     s.add_output("front.travel", "q(fork)", label="travel of the fork, in compression", units="L")
     return steer, fork
 
 
 def _strut_force(
-    s: System, end: str, strut: ForkStrutKeys, preload: float, shorter: str, rate: str, strut_label: str
+    s: System,
+    end: str,
+    strut: ForkStrutKeys,
+    preload: float,
+    shorter: str,
+    rate: str,
+    strut_label: str,
 ) -> Any:
     """The push of a strut that is shorter by so much than at rest."""
     m, x = FORMULAS, formula_for_name(shorter)
-    force = formula_for_name(add_si_parameter(s, f"f_{end}", preload, "F", f"static force of the {strut_label} strut"))
+    force = formula_for_name(
+        add_si_parameter(s, f"f_{end}", preload, "F", f"static force of the {strut_label} strut")
+    )
     k = formula_for_name(
-        add_si_parameter(s, f"k_{end}", strut.stiffness, "F/L", f"stiffness of the {strut_label} strut")
+        add_si_parameter(
+            s, f"k_{end}", strut.stiffness, "F/L", f"stiffness of the {strut_label} strut"
+        )
     )
     damping = (("bump", strut.compression, "compression"), ("rebound", strut.rebound, "rebound"))
     c = [
-        add_si_parameter(s, f"c_{w}_{end}", value, "F*T/L", f"damping of the {strut_label} in {label}")
+        add_si_parameter(
+            s, f"c_{w}_{end}", value, "F*T/L", f"damping of the {strut_label} in {label}"
+        )
         for w, value, label in damping
     ]
     strut_force = (
-        force + k * x + two_way_damper_force(m, formula_for_name(c[0]), formula_for_name(c[1]), -formula_for_name(rate))
+        force
+        + k * x
+        + two_way_damper_force(
+            m, formula_for_name(c[0]), formula_for_name(c[1]), -formula_for_name(rate)
+        )
     )
     for stop_keys, sign in ((strut.bump_stop, 1), (strut.rebound_stop, -1)):
         if stop_keys is not None:
@@ -198,16 +281,23 @@ def _add_rear_assembly(s: System, data: MotorcycleData, frame: BodyHandle) -> Bo
     arm = _add_rigid_body(s, "arm", rear.arm, "swing arm", frame, rotate=2, joint_at=rear.arm.pivot)
     end_points = [
         s.add_point(f"rear.strut_{name}", body=body, at=position, coordinates_of=s.inertial)
-        for name, body, position in (("frame", frame, rear.spring.frame), ("arm", arm, rear.spring.arm))
+        for name, body, position in (
+            ("frame", frame, rear.spring.frame),
+            ("arm", arm, rear.spring.arm),
+        )
     ]
-    strut_force = _strut_force(s, "rear", rear.spring, data.preloads[1], "(x0 - x)", "(-v)", "swing arm")
+    strut_force = _strut_force(
+        s, "rear", rear.spring, data.preloads[1], "(x0 - x)", "(-v)", "swing arm"
+    )
     s.add_strut(
         "rear.strut",
         magnitude=strut_force,
         between=tuple(end_points),
         label="spring, damper and stops of the swing arm",
     )
-    rises = dot(pos("rear.wheel.origin") - pos(arm.origin), frame[3]) - (data.heights[1] - rear.arm.pivot[2])
+    rises = dot(pos("rear.wheel.origin") - pos(arm.origin), frame[3]) - (
+        data.heights[1] - rear.arm.pivot[2]
+    )
     s.add_output("rear.travel", rises, label="travel of the rear wheel, in compression", units="L")
     return arm
 
@@ -221,36 +311,78 @@ def _add_motorcycle_wheel(
     position = (data.wheelbase if first else 0.0, 0.0, data.heights[0 if first else 1])
     cross_inertia = wheel_keys.cross_inertia or wheel_keys.spin_inertia / 2
     wheel = s.add_body(
-        f"{end}.wheel", parent=carrier, rotate=2, joint_at=position, cm=position, coordinates_of=s.inertial,
-        mass=add_si_parameter(s, f"m_wheel_{end}", wheel_keys.mass, "M", f"mass of the {end} wheel"),
-        inertia=(cross_inertia, wheel_keys.spin_inertia, cross_inertia), label=f"{end} wheel",
-    )  # fmt: skip
+        f"{end}.wheel",
+        parent=carrier,
+        rotate=2,
+        joint_at=position,
+        cm=position,
+        coordinates_of=s.inertial,
+        mass=add_si_parameter(
+            s, f"m_wheel_{end}", wheel_keys.mass, "M", f"mass of the {end} wheel"
+        ),
+        inertia=(cross_inertia, wheel_keys.spin_inertia, cross_inertia),
+        label=f"{end} wheel",
+    )
     tyre = slip_with_parameters(s, tyre, end)
     s.add_contact(f"{end}.tyre", at=wheel, terrain=ground, tyre=tyre.on("left"), wheel=wheel)
     k = add_si_parameter(
-        s, f"k_brake_{end}", RING**2 * wheel_keys.spin_inertia, "F*L/A", f"elasticity of the {end} brake"
+        s,
+        f"k_brake_{end}",
+        RING**2 * wheel_keys.spin_inertia,
+        "F*L/A",
+        f"elasticity of the {end} brake",
     )
     if first:
         fraction = data.sections.brakes.front_share
-        add_si_parameter(s, "brake_front", fraction, "1", "fraction of the brake torque on the front wheel", (0, 1))
-    add_brake(s, end, f"u({end}.wheel)", f"max(0, {brake})*{'brake_front' if first else '(1 - brake_front)'}", k)
-    s.add_moment(f"{end}.braked", magnitude=f"-{end}.held", direction=carrier[2], on=wheel, against=carrier,
-                 label=f"brake of the {end} wheel")  # fmt: skip
+        add_si_parameter(
+            s,
+            "brake_front",
+            fraction,
+            "1",
+            "fraction of the brake torque on the front wheel",
+            (0, 1),
+        )
+    add_brake(
+        s,
+        end,
+        f"u({end}.wheel)",
+        f"max(0, {brake})*{'brake_front' if first else '(1 - brake_front)'}",
+        k,
+    )
+    s.add_moment(
+        f"{end}.braked",
+        magnitude=f"-{end}.held",
+        direction=carrier[2],
+        on=wheel,
+        against=carrier,
+        label=f"brake of the {end} wheel",
+    )
     radius, width = float(tyre.free_radius(ARRAYS, 0.0)), getattr(tyre, "width", 0.12)
     s.add_shape(body=wheel, kind="wheel", size=(radius, width), axis=2, label=f"{end} wheel")
 
 
-def _add_chain_drive(s: System, data: MotorcycleData, frame: BodyHandle, arm: BodyHandle, drive: str) -> None:
+def _add_chain_drive(
+    s: System, data: MotorcycleData, frame: BodyHandle, arm: BodyHandle, drive: str
+) -> None:
     chain = data.sections.chain
     s.define("driving", drive)
     if chain is None:
         s.add_moment(
-            "driven", magnitude="driving", direction=arm[2], on="rear.wheel", against=arm, label="drive torque"
+            "driven",
+            magnitude="driving",
+            direction=arm[2],
+            on="rear.wheel",
+            against=arm,
+            label="drive torque",
         )
         return
     engine = s.add_point("sprocket", body=frame, at=chain.sprocket, coordinates_of=s.inertial)
-    r1 = add_si_parameter(s, "r_engine", chain.front_radius, "L", "pitch radius of the engine sprocket")
-    r2 = add_si_parameter(s, "r_sprocket", chain.rear_radius, "L", "pitch radius of the sprocket on the wheel")
+    r1 = add_si_parameter(
+        s, "r_engine", chain.front_radius, "L", "pitch radius of the engine sprocket"
+    )
+    r2 = add_si_parameter(
+        s, "r_sprocket", chain.rear_radius, "L", "pitch radius of the sprocket on the wheel"
+    )
     s.require_positive(r1, r2)
     chain_line = pos(engine, "rear.wheel.origin")
     for name, axis in (("x", frame[1]), ("z", frame[3])):
@@ -258,17 +390,39 @@ def _add_chain_drive(s: System, data: MotorcycleData, frame: BodyHandle, arm: Bo
     s.define("chain.far", "sqrt(chain.x**2 + chain.z**2)")
     s.define("chain.sin", f"({r2} - {r1})/chain.far")
     s.define("chain.cos", "sqrt(1 - chain.sin**2)")
-    for run, sign, tension in (("upper", "-", f"max(0, driving)/{r2}"), ("lower", "+", f"max(0, -driving)/{r2}")):
+    for run, sign, tension in (
+        ("upper", "-", f"max(0, driving)/{r2}"),
+        ("lower", "+", f"max(0, -driving)/{r2}"),
+    ):
         s.define(f"chain.{run}", tension)
         opposite_sign = "+" if sign == "-" else "-"
-        s.define(f"chain.{run}_x", f"chain.{run}*(chain.cos*chain.x {opposite_sign} chain.sin*chain.z)/chain.far")
-        s.define(f"chain.{run}_z", f"chain.{run}*(chain.cos*chain.z {sign} chain.sin*chain.x)/chain.far")
+        s.define(
+            f"chain.{run}_x",
+            f"chain.{run}*(chain.cos*chain.x {opposite_sign} chain.sin*chain.z)/chain.far",
+        )
+        s.define(
+            f"chain.{run}_z", f"chain.{run}*(chain.cos*chain.z {sign} chain.sin*chain.x)/chain.far"
+        )
     for name, axis in (("x", frame[1]), ("z", frame[3])):
-        s.add_force(f"chain.pull_{name}", magnitude=f"chain.upper_{name} + chain.lower_{name}", direction=axis,
-                    at="rear.wheel.origin", against=frame.origin, label=f"pull of the chain, {name}")  # fmt: skip
-    s.add_moment("driven", magnitude="driving", direction=frame[2], on="rear.wheel", against=frame,
-                 label="torque of the chain on the wheel")  # fmt: skip
-    s.add_output("chain_tension", "chain.upper + chain.lower", label="tension of the chain", units="F")
+        s.add_force(
+            f"chain.pull_{name}",
+            magnitude=f"chain.upper_{name} + chain.lower_{name}",
+            direction=axis,
+            at="rear.wheel.origin",
+            against=frame.origin,
+            label=f"pull of the chain, {name}",
+        )
+    s.add_moment(
+        "driven",
+        magnitude="driving",
+        direction=frame[2],
+        on="rear.wheel",
+        against=frame,
+        label="torque of the chain on the wheel",
+    )
+    s.add_output(
+        "chain_tension", "chain.upper + chain.lower", label="tension of the chain", units="F"
+    )
 
 
 def _add_aerodynamics(s: System, data: MotorcycleData, frame: BodyHandle) -> None:
@@ -281,9 +435,15 @@ def _add_aerodynamics(s: System, data: MotorcycleData, frame: BodyHandle) -> Non
     point = s.add_point("pressure_centre", body=frame, at=air.at, coordinates_of=s.inertial)
     s.define("air.ahead", dot(vel(point), frame[1]))
     s.add_force(
-        "drag", magnitude="-rho/2*drag_area*abs(air.ahead)*air.ahead", direction=frame[1], at=point, label="drag"
+        "drag",
+        magnitude="-rho/2*drag_area*abs(air.ahead)*air.ahead",
+        direction=frame[1],
+        at=point,
+        label="drag",
     )
-    s.add_force("lift", magnitude="rho/2*lift_area*air.ahead**2", direction=frame[3], at=point, label="lift")
+    s.add_force(
+        "lift", magnitude="rho/2*lift_area*air.ahead**2", direction=frame[3], at=point, label="lift"
+    )
 
 
 def _add_motorcycle_channels(
@@ -295,7 +455,12 @@ def _add_motorcycle_channels(
     base = s.add_point("rear.foot", body=frame, at=(0, 0, 0), coordinates_of=s.inertial)
     for name, value, label, units in (
         ("speed", dot(v, forward), "forward speed", "L/T"),
-        ("roll", call_formula("asin", dot(e2, vertical)), "roll of the frame, positive to the right", "deg"),
+        (
+            "roll",
+            call_formula("asin", dot(e2, vertical)),
+            "roll of the frame, positive to the right",
+            "deg",
+        ),
         ("steer", "q(steer)", "steering angle about the steering axis, to the left", "deg"),
         ("steering_torque", "steering", "torque that acts on the handlebar, to the left", "F*L"),
         ("yaw_rate", dot(rot(frame), vertical), "yaw rate, to the left", "deg/s"),
@@ -307,7 +472,12 @@ def _add_motorcycle_channels(
             "pitch, positive with the nose down",
             "deg",
         ),
-        ("yaw", call_formula("atan2", dot(e1, s.inertial[2]), dot(e1, s.inertial[1])), "yaw angle, to the left", "deg"),
+        (
+            "yaw",
+            call_formula("atan2", dot(e1, s.inertial[2]), dot(e1, s.inertial[1])),
+            "yaw angle, to the left",
+            "deg",
+        ),
         ("x", dot(pos(base), s.inertial[1]), "x of the rear contact", "L"),
         ("y", dot(pos(base), s.inertial[2]), "y of the rear contact", "L"),
         ("drive_torque", "driving", "torque that drives the rear wheel", "F*L"),

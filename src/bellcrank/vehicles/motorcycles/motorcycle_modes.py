@@ -1,9 +1,11 @@
-"""Modes of a motorcycle over speed: weave, wobble and capsize by name, from the linear model of straight running.
+"""Modes of a motorcycle over speed: weave, wobble and capsize by name, from the linear model of
+straight running.
 
-Straight ahead the lateral motion does not couple with the longitudinal one. Of the lateral modes, weave is the
-oscillation with the largest participation of roll, yaw and sideslip, wobble that of the others with the largest
-participation of the steering, capsize the slowest one that does not oscillate. At walking speed weave may be two modes
-that do not oscillate; the more unstable of them is listed then.
+Straight ahead the lateral motion does not couple with the longitudinal one. Of the lateral modes,
+weave is the oscillation with the largest participation of roll, yaw and sideslip, wobble that of
+the others with the largest participation of the steering, capsize the slowest one that does not
+oscillate. At walking speed weave may be two modes that do not oscillate; the more unstable of them
+is listed then.
 """
 
 from __future__ import annotations
@@ -20,7 +22,12 @@ from bellcrank.analysis.plots import draw_panels
 from bellcrank.analysis.tables import SavableTable
 
 Array = np.ndarray[Any, Any]
-ROLLS = ("q(frame, 5)", "u(frame, 4)", "u(frame, 6)", "u(frame, 2)")  # roll, its rate, yaw rate, lateral speed
+ROLLS = (
+    "q(frame, 5)",
+    "u(frame, 4)",
+    "u(frame, 6)",
+    "u(frame, 2)",
+)  # roll, its rate, yaw rate, lateral speed
 STEERS = ("q(steer)", "u(steer)")
 TYRES = ("front.tyre_ey", "rear.tyre_ey", "front.tyre_camber", "rear.tyre_camber")
 LATERAL = (*ROLLS, *STEERS, *TYRES, "q(rider)", "u(rider)")
@@ -31,7 +38,8 @@ OVERDAMPED = 0.9  # damping ratio above which an oscillation is not called wobbl
 
 @dataclass(frozen=True, eq=False)
 class SpeedModes(SavableTable):
-    """Modes of a motorcycle at several speeds; `plot` draws real parts and frequencies over the speed.
+    """Modes of a motorcycle at several speeds; `plot` draws real parts and frequencies over the
+    speed.
 
     Attributes
     ----------
@@ -42,7 +50,8 @@ class SpeedModes(SavableTable):
     modes : tuple of Modes
         All modes at each speed.
     named : mapping
-        Eigenvalues in 1/s of "weave", "wobble" and "capsize" at each speed; nan where there is no such mode.
+        Eigenvalues in 1/s of "weave", "wobble" and "capsize" at each speed; nan where there is no
+        such mode.
     problems : tuple of str
         Speeds that are omitted, as no steady motion was found.
 
@@ -91,9 +100,14 @@ class SpeedModes(SavableTable):
         ]
 
     def _lines_after_table(self) -> list[str]:
-        limits = {name: ", ".join(f"{v:.4g}" for v in speeds) for name, speeds in self.limits().items()}
+        limits = {
+            name: ", ".join(f"{v:.4g}" for v in speeds) for name, speeds in self.limits().items()
+        }
         return [
-            *(f"{name} becomes stable or unstable at {speeds} m/s" for name, speeds in limits.items()),
+            *(
+                f"{name} becomes stable or unstable at {speeds} m/s"
+                for name, speeds in limits.items()
+            ),
             *self.problems,
         ]
 
@@ -110,14 +124,20 @@ HEAD = ("speed (m/s)", "weave (1/s)", "weave (Hz)", "wobble (1/s)", "wobble (Hz)
 def named_modes(modes: Modes) -> dict[str, complex]:
     """The eigenvalues of weave, wobble and capsize among those of a straight run."""
     eigenvalues = dict.fromkeys(NAMES, NONE)
-    lateral = [m for m in modes if _participating_states(m, LATERAL) > 0.5 > _participating_states(m, TYRES)]
+    lateral = [
+        m
+        for m in modes
+        if _participating_states(m, LATERAL) > 0.5 > _participating_states(m, TYRES)
+    ]
     swings = [m for m in lateral if m.is_oscillatory]
     if swings:
         weave = max(swings, key=lambda m: _participating_states(m, ROLLS))
         eigenvalues["weave"] = weave.eigenvalue
         wobbles = [m for m in swings if m is not weave and m.damping < OVERDAMPED]
         if wobbles:
-            eigenvalues["wobble"] = max(wobbles, key=lambda m: _participating_states(m, STEERS)).eigenvalue
+            eigenvalues["wobble"] = max(
+                wobbles, key=lambda m: _participating_states(m, STEERS)
+            ).eigenvalue
     real = [m for m in lateral if not m.is_oscillatory]
     unstable = [m for m in real if m.eigenvalue.real > 0]
     if not swings and len(unstable) == 2:
@@ -130,4 +150,6 @@ def named_modes(modes: Modes) -> dict[str, complex]:
 
 def _participating_states(mode: Mode, states: Sequence[str]) -> float:
     """What states take part in a mode."""
-    return float(sum(p for s, p in zip(mode.states, mode.participation, strict=True) if s in states))
+    return float(
+        sum(p for s, p in zip(mode.states, mode.participation, strict=True) if s in states)
+    )

@@ -1,6 +1,7 @@
 """What pictures show of a motorcycle besides its wheels: frame, fork, swing arm, engine and rider.
 
-All points are those of the motorcycle at rest, from the rear contact: x forward, y to the left, z up.
+All points are those of the motorcycle at rest, from the rear contact: x forward, y to the left, z
+up.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ from bellcrank.vehicles.motorcycles.motorcycle_data import MotorcycleData
 Point = tuple[float, float, float]
 PAINT, LEATHER, HELMET, STEEL, DARK = "#b3392f", "#3c4a57", "#22303c", "#9aa3ab", "#4a4f55"
 ABOVE = 0.12  # m from the top of the front wheel to the steering head, at least
-REACH, GRIPS, SHOULDERS = 0.12, 0.32, 0.2  # m: of a grip behind the head; half of the width of handlebar and shoulders
+REACH, GRIPS, SHOULDERS = (
+    0.12,
+    0.32,
+    0.2,
+)  # m: of a grip behind the head; half of the width of handlebar and shoulders
 
 
 def add_shapes(s: System, data: MotorcycleData) -> None:
@@ -25,7 +30,12 @@ def add_shapes(s: System, data: MotorcycleData) -> None:
     top = max(0.62 * w, 2 * h1 + ABOVE)
     axle, hub, head = (w, 0.0, h1), (0.0, 0.0, h2), (w + data.trail - top * sin / cos, 0.0, top)
     pivot = (0.35 * w, 0.0, h2) if arm is None else arm.pivot
-    origins = {"frame": (0.0, 0.0, 0.0), "steer": (w + data.trail, 0.0, 0.0), "fork": axle, "arm": pivot}
+    origins = {
+        "frame": (0.0, 0.0, 0.0),
+        "steer": (w + data.trail, 0.0, 0.0),
+        "fork": axle,
+        "arm": pivot,
+    }
     rider = data.sections.rider
     hip = 0.0
     if rider is not None:
@@ -39,8 +49,14 @@ def add_shapes(s: System, data: MotorcycleData) -> None:
         return (cos * x + sin * z, y, cos * z - sin * x) if body in ("steer", "fork") else (x, y, z)
 
     def draw(body: str, points: tuple[Point, ...], size: float, color: str, label: str) -> None:
-        s.add_shape(body=body, kind="line", at=tuple(inside(body, p) for p in points), size=size, color=color,
-                    label=label)  # fmt: skip
+        s.add_shape(
+            body=body,
+            kind="line",
+            at=tuple(inside(body, p) for p in points),
+            size=size,
+            color=color,
+            label=label,
+        )
 
     def along(length: float, y: float) -> Point:
         """A point of a leg of the fork, so far above the axle."""
@@ -50,7 +66,11 @@ def add_shapes(s: System, data: MotorcycleData) -> None:
     tail = (-0.05 * w, 0.0, top) if has_arm else (0.2 * w, 0.0, top)
     seat = (0.35 * w, 0.0, 0.94 * top)
     draw(
-        "frame", (head, seat, tail, pivot, head) if has_arm else (head, tail, pivot, head), 1.2 * thick, PAINT, "frame"
+        "frame",
+        (head, seat, tail, pivot, head) if has_arm else (head, tail, pivot, head),
+        1.2 * thick,
+        PAINT,
+        "frame",
     )
     carrier, color = ("arm", STEEL) if has_arm else ("frame", PAINT)
     for y in (-1.0, 1.0):
@@ -75,17 +95,32 @@ def add_shapes(s: System, data: MotorcycleData) -> None:
         )
         if has_fork:
             long = (top - h1) / cos
-            draw("steer", (along(long, leg), along(0.4 * long, leg)), 0.8 * thick, STEEL, "tube of the fork")
+            draw(
+                "steer",
+                (along(long, leg), along(0.4 * long, leg)),
+                0.8 * thick,
+                STEEL,
+                "tube of the fork",
+            )
             draw("steer", (along(long, leg), head), thick, DARK, "clamp of the fork")
             draw(
-                "fork", (along(0.55 * long, leg), _offset_sideways(axle, leg)), 1.1 * thick, DARK, "slider of the fork"
+                "fork",
+                (along(0.55 * long, leg), _offset_sideways(axle, leg)),
+                1.1 * thick,
+                DARK,
+                "slider of the fork",
             )
         else:
             crown = 2 * h1 + 0.05
             low = (w + data.trail - crown * sin / cos, 0.0, crown)
             draw(
                 "steer",
-                (_offset_sideways(head, 0.0, 0.08), low, _offset_sideways(low, leg), _offset_sideways(axle, leg)),
+                (
+                    _offset_sideways(head, 0.0, 0.08),
+                    low,
+                    _offset_sideways(low, leg),
+                    _offset_sideways(axle, leg),
+                ),
                 0.8 * thick,
                 STEEL,
                 "fork",
@@ -93,16 +128,26 @@ def add_shapes(s: System, data: MotorcycleData) -> None:
         if rider is not None:
             shoulder = (x + 0.15, y * SHOULDERS, z + 0.15)
             draw("rider", ((x, 0.0, hip), shoulder), 0.16, LEATHER, "rider")
-            draw("rider", (shoulder, (x + 0.28, y * 0.34, z - 0.12), grip), 0.08, LEATHER, "arm of the rider")
+            draw(
+                "rider",
+                (shoulder, (x + 0.28, y * 0.34, z - 0.12), grip),
+                0.08,
+                LEATHER,
+                "arm of the rider",
+            )
             knee = (x + 0.38, y * SHOULDERS, hip - 0.12)
             foot = (pivot[0], y * SHOULDERS, pivot[2] - 0.05)
             draw("frame", ((x, y * 0.1, hip), knee, foot), 0.13, LEATHER, "leg of the rider")
     if rider is not None:
         position = inside("rider", (x + 0.22, 0.0, z + 0.38))
-        s.add_shape(body="rider", kind="sphere", size=0.13, at=position, color=HELMET, label="helmet")
+        s.add_shape(
+            body="rider", kind="sphere", size=0.13, at=position, color=HELMET, label="helmet"
+        )
     if has_arm:
         engine = (pivot[0] + 0.24, 0.0, pivot[2] + 0.02)
-        s.add_shape(body="frame", kind="box", size=(0.36, 0.3, 0.3), at=engine, color=DARK, label="engine")
+        s.add_shape(
+            body="frame", kind="box", size=(0.36, 0.3, 0.3), at=engine, color=DARK, label="engine"
+        )
 
 
 def _offset_sideways(p: Point, y: float, rise: float = 0.0) -> Point:

@@ -25,7 +25,8 @@ PANELS = (
 
 @dataclass(frozen=True, eq=False)
 class Ride(PlotDisplay):
-    """A ride of a motorcycle along a path; `plot` draws y, roll, steering angle and torque over time.
+    """A ride of a motorcycle along a path; `plot` draws y, roll, steering angle and torque over
+    time.
 
     Attributes
     ----------
@@ -34,7 +35,8 @@ class Ride(PlotDisplay):
     run : Run
         All channels over time.
     metrics : Figures
-        Largest roll angle, roll rate, steering torque, distance from the path and lateral acceleration, smallest load.
+        Largest roll angle, roll rate, steering torque, distance from the path and lateral
+        acceleration, smallest load.
     fell : bool
         Whether the motorcycle fell, so that the run ended early.
 
@@ -67,22 +69,35 @@ class Ride(PlotDisplay):
 
         rate = np.abs(np.gradient(run["roll"], run.time)).max()
         load = min(float(run[f"{end}.tyre.fz"].min()) for end in ("front", "rear"))
-        return Figures({
-            "roll": VehicleMetric(largest_magnitude("roll"), "deg", "largest roll angle"),
-            "roll_rate": VehicleMetric(float(rate), "deg/s", "largest rate of the roll angle"),
-            "steering_torque": VehicleMetric(largest_magnitude("steering_torque"), "N-m", "largest steering torque"),
-            "path_error": VehicleMetric(largest_magnitude("path_error"), "m", "largest distance from the path"),
-            "ay": VehicleMetric(largest_magnitude("ay"), "m/s2", "largest lateral acceleration"),
-            "load": VehicleMetric(load, "N", "smallest load of a wheel"),
-        })  # fmt: skip
+        return Figures(
+            {
+                "roll": VehicleMetric(largest_magnitude("roll"), "deg", "largest roll angle"),
+                "roll_rate": VehicleMetric(float(rate), "deg/s", "largest rate of the roll angle"),
+                "steering_torque": VehicleMetric(
+                    largest_magnitude("steering_torque"), "N-m", "largest steering torque"
+                ),
+                "path_error": VehicleMetric(
+                    largest_magnitude("path_error"), "m", "largest distance from the path"
+                ),
+                "ay": VehicleMetric(
+                    largest_magnitude("ay"), "m/s2", "largest lateral acceleration"
+                ),
+                "load": VehicleMetric(load, "N", "smallest load of a wheel"),
+            }
+        )
 
     def __str__(self) -> str:
         outcome = "fell" if self.fell else "did not fall"
         return f"{self.name}: {outcome} in {self.run.time[-1]:.4g} s\n{self.metrics!r}"
 
     def _html_parts(self) -> list[str]:
-        return [heading(f"{self.name}: a ride, {'fell' if self.fell else 'did not fall'}"), *self.metrics._html_parts()]
+        return [
+            heading(f"{self.name}: a ride, {'fell' if self.fell else 'did not fall'}"),
+            *self.metrics._html_parts(),
+        ]
 
     def _draw(self, path: str | Path | None) -> Any:
         panels = [(label, {channel: np.asarray(self.run[channel])}) for channel, label in PANELS]
-        return draw_panels(f"{self.name}: ride", "time (s)", np.asarray(self.run.time), panels, path)
+        return draw_panels(
+            f"{self.name}: ride", "time (s)", np.asarray(self.run.time), panels, path
+        )

@@ -1,7 +1,9 @@
-"""Steady cornering: roll angle, steering angle and steering torque over lateral acceleration, at one speed.
+"""Steady cornering: roll angle, steering angle and steering torque over lateral acceleration, at
+one speed.
 
-Each point is a steady turn of the model: speed and yaw rate are given, drive and steering torque are found with the
-motion. Points follow each other from straight running on, each from the one before.
+Each point is a steady turn of the model: speed and yaw rate are given, drive and steering torque
+are found with the motion. Points follow each other from straight running on, each from the one
+before.
 """
 
 from __future__ import annotations
@@ -21,16 +23,22 @@ from bellcrank.core.errors import RunError
 FURTHEST = 1.5  # m/s2 of lateral acceleration, from one turn to the next
 SMALLEST = 1 / 8  # of that, where turns are hard to find
 COLUMNS = (
-    ("lateral acceleration", "m/s2", "lateral_acceleration"), ("radius", "m", "radius"), ("roll", "deg", "roll"),
-    ("steer", "deg", "steer"), ("steering torque", "N-m", "steering_torque"), ("drive torque", "N-m", "drive_torque"),
-    ("front slip angle", "deg", "front.tyre.alpha"), ("rear slip angle", "deg", "rear.tyre.alpha"),
-)  # fmt: skip
+    ("lateral acceleration", "m/s2", "lateral_acceleration"),
+    ("radius", "m", "radius"),
+    ("roll", "deg", "roll"),
+    ("steer", "deg", "steer"),
+    ("steering torque", "N-m", "steering_torque"),
+    ("drive torque", "N-m", "drive_torque"),
+    ("front slip angle", "deg", "front.tyre.alpha"),
+    ("rear slip angle", "deg", "rear.tyre.alpha"),
+)
 HEAD = tuple(f"{words} ({unit})" for words, unit, _ in COLUMNS)
 
 
 @dataclass(frozen=True, eq=False)
 class Cornering(SavableTable):
-    """Steady turns of a motorcycle at one speed; `plot` draws roll, steering angle and torque over them.
+    """Steady turns of a motorcycle at one speed; `plot` draws roll, steering angle and torque over
+    them.
 
     Attributes
     ----------
@@ -80,7 +88,9 @@ class Cornering(SavableTable):
         return list(self.problems)
 
     def _draw(self, path: str | Path | None) -> Any:
-        panels = [(f"{label} ({unit})", {label: self[channel]}) for label, unit, channel in COLUMNS[2:5]]
+        panels = [
+            (f"{label} ({unit})", {label: self[channel]}) for label, unit, channel in COLUMNS[2:5]
+        ]
         return draw_panels(self._title, HEAD[0], self["lateral_acceleration"], panels, path)
 
 
@@ -91,8 +101,8 @@ def straight_running_state(sim: Any, start: dict[str, float], speed: float) -> E
 
 
 def steady_turn_state(sim: Any, state: Equilibrium, speed: float, ay: float) -> Equilibrium:
-    """The steady turn with a lateral acceleration (m/s2), in steps from a motion near it; where one fails, in smaller
-    ones."""
+    """The steady turn with a lateral acceleration (m/s2), in steps from a motion near it; where one
+    fails, in smaller ones."""
     yaw_rate, target = state["yaw_rate"], float(np.degrees(ay / speed))
     furthest = float(np.degrees(FURTHEST / speed))
     step = furthest
@@ -102,14 +112,17 @@ def steady_turn_state(sim: Any, state: Equilibrium, speed: float, ay: float) -> 
         rate = target if count == 1 else yaw_rate + (target - yaw_rate) / count
         try:
             state = sim.equilibrium(
-                at=dict(state.initial), inputs={"drive": state["drive"], "steer_torque": torque},
-                free=("drive", "steer_torque"), targets={"speed": speed, "yaw_rate": rate},
-            )  # fmt: skip
+                at=dict(state.initial),
+                inputs={"drive": state["drive"], "steer_torque": torque},
+                free=("drive", "steer_torque"),
+                targets={"speed": speed, "yaw_rate": rate},
+            )
         except RunError as error:
             step = abs(rate - yaw_rate) / 2
             if step < furthest * SMALLEST:
                 raise RunError(
-                    f"no steady turn at {speed:g} m/s with {np.radians(rate) * speed:.3g} m/s2 was found: {error}"
+                    f"no steady turn at {speed:g} m/s with {np.radians(rate) * speed:.3g} "
+                    f"m/s2 was found: {error}"
                 ) from None
         else:
             torque, yaw_rate = state["steer_torque"], rate

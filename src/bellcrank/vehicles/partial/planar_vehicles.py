@@ -1,9 +1,11 @@
-"""Vehicles from partial vehicles: a chassis part on a spring-damper on a rim, which stands on the ground by its tyre.
+"""Vehicles from partial vehicles: a chassis part on a spring-damper on a rim, which stands on the
+ground by its tyre.
 
-The contact point has no mass: it is the point of the ground nearest to the rim, and the tyre is a spring-damper
-between the two that never pulls. z is up, x forward; nominally all springs have their relaxed lengths and the tyres
-touch z = 0. Van Iwaarden (2003), Modeling a vehicle with use of partial vehicles, sections 1.3, 2 and 6; wheels that
-roll carry no inertia of their contact point there either.
+The contact point has no mass: it is the point of the ground nearest to the rim, and the tyre is a
+spring-damper between the two that never pulls. z is up, x forward; nominally all springs have their
+relaxed lengths and the tyres touch z = 0. Van Iwaarden (2003), Modeling a vehicle with use of
+partial vehicles, sections 1.3, 2 and 6; wheels that roll carry no inertia of their contact point
+there either.
 """
 
 from __future__ import annotations
@@ -39,8 +41,16 @@ from bellcrank.vehicles.vehicle_parts import (
 )
 
 __all__ = [
-    "Design", "PartialVehicle", "Slip", "Tyre", "car", "motorcycle", "partial_vehicle", "point_mass_car", "truck",
-]  # fmt: skip
+    "Design",
+    "PartialVehicle",
+    "Slip",
+    "Tyre",
+    "car",
+    "motorcycle",
+    "partial_vehicle",
+    "point_mass_car",
+    "truck",
+]
 
 
 SIDES = ("rear", "front")
@@ -62,16 +72,18 @@ def motorcycle(
     spin: float = 0.05,
     brakes: Sequence[float] = (0.3, 0.7),
 ) -> System:
-    """Make a motorcycle of two partial vehicles in the plane. Defaults: van Iwaarden (2003), chapter 6.
+    """Make a motorcycle of two partial vehicles in the plane. Defaults: van Iwaarden (2003),
+    chapter 6.
 
-    Parameters of the model: m_rim, m_chassis, k_tyre, k_strut, c_tyre, c_strut, l_tyre, l_strut, wheelbase, c_roll.
-    Inputs: <side>.load, an upward force on a chassis part, and <side>.drive, a force on the wheel along the ground;
-    with `slip` drive and brake, torques.
+    Parameters of the model: m_rim, m_chassis, k_tyre, k_strut, c_tyre, c_strut, l_tyre, l_strut,
+    wheelbase, c_roll. Inputs: <side>.load, an upward force on a chassis part, and <side>.drive, a
+    force on the wheel along the ground; with `slip` drive and brake, torques.
 
     Parameters
     ----------
     model : {1, 2}, default 2
-        1: chassis parts stay above their wheels. 2: a massless rod joins them, and suspensions are perpendicular to it.
+        1: chassis parts stay above their wheels. 2: a massless rod joins them, and suspensions are
+        perpendicular to it.
     coordinates : {"minimal", "redundant"}, default "minimal"
         "redundant" (of model 2): four point masses and three position constraints.
     rim, chassis : float, default 1.0
@@ -87,7 +99,8 @@ def motorcycle(
     terrain : Terrain, optional
         The ground. Default: flat.
     slip : Slip or pair, optional
-        Tyre forces along the ground, of both wheels or of rear and front (model 2, minimal). Default: none.
+        Tyre forces along the ground, of both wheels or of rear and front (model 2, minimal).
+        Default: none.
     spin : float, default 0.05
         Moment of inertia of a wheel with `slip` in kg m^2.
     brakes : pair of float, default (0.3, 0.7)
@@ -110,18 +123,29 @@ def motorcycle(
     >>> s.equations().inputs
     ['rear.drive', 'front.drive', 'rear.load', 'front.load']
     """
-    if model not in (1, 2) or coordinates not in ("minimal", "redundant") or (model == 1 and coordinates != "minimal"):
+    if (
+        model not in (1, 2)
+        or coordinates not in ("minimal", "redundant")
+        or (model == 1 and coordinates != "minimal")
+    ):
         raise ModelError(
-            f"motorcycle: model={model!r} with coordinates={coordinates!r} is not known; model is 1, or 2 with "
+            f"motorcycle: model={model!r} with coordinates={coordinates!r} is not known; "
+            f"model is 1, or 2 with "
             "'minimal' or 'redundant'"
         )
-    problems = mass_and_pair_problems({"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length})
+    problems = mass_and_pair_problems(
+        {"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length}
+    )
     if not wheelbase > 0:
         problems.append(f"wheelbase={wheelbase!r} must be positive")
     if slip is not None and (model, coordinates) != (2, "minimal"):
-        problems.append("slip needs a frame that takes the moments: model=2 with coordinates='minimal'")
+        problems.append(
+            "slip needs a frame that takes the moments: model=2 with coordinates='minimal'"
+        )
     slips, slip_problems = slip_per_axle(slip, 2, space=False) if slip is not None else ([], [])
-    problems += slip_problems + (spin_and_brake_problems(spin, brakes, 2) if slip is not None else [])
+    problems += slip_problems + (
+        spin_and_brake_problems(spin, brakes, 2) if slip is not None else []
+    )
     if problems:
         raise ModelError("motorcycle: " + "; ".join(problems))
     s = System(f"motorcycle, model {model}", axes="ISO 8855")
@@ -132,26 +156,45 @@ def motorcycle(
     if slips:
         add_driver_inputs(s, spin, brakes, "drive", "brake")
     partial_vehicles = (
-        _add_point_mass_halves(s, ground) if coordinates == "redundant" else _add_frame_halves(s, ground, model, slips)
+        _add_point_mass_halves(s, ground)
+        if coordinates == "redundant"
+        else _add_frame_halves(s, ground, model, slips)
     )
     for side, part in zip(SIDES, partial_vehicles, strict=True):
         s.add_input(f"{side}.load", units="F", label=f"upward force on the {side} chassis part")
-        s.add_force(f"{side}.push", magnitude=f"{side}.load", direction=s.inertial[3], at=part.chassis.origin)
+        s.add_force(
+            f"{side}.push",
+            magnitude=f"{side}.load",
+            direction=s.inertial[3],
+            at=part.chassis.origin,
+        )
         for body, body_name in ((part.rim, "rim"), (part.chassis, "chassis")):
             for axis, letter in ((1, "x"), (3, "z")):
-                coordinate, label = dot(pos(body.origin), s.inertial[axis]), f"{letter} of the {side} {body_name}"
-                s.add_output(f"{side}.{body_name}.{letter}", coordinate, label=label, units="L", body=body)
+                coordinate, label = (
+                    dot(pos(body.origin), s.inertial[axis]),
+                    f"{letter} of the {side} {body_name}",
+                )
+                s.add_output(
+                    f"{side}.{body_name}.{letter}", coordinate, label=label, units="L", body=body
+                )
     rod = pos(partial_vehicles[1].chassis.origin, partial_vehicles[0].chassis.origin)
     pitch = call_formula("atan2", dot(rod, s.inertial[3]), dot(rod, s.inertial[1]))
     s.add_output("pitch", pitch, label="pitch, front up", units="deg")
     s.add_output("rod", magnitude(rod), label="distance of the wheels", units="L")
-    strain = " + ".join(f"{p.contact.stored} + k_strut*(l_strut - {p.name}.stroke)**2/2" for p in partial_vehicles)
+    strain = " + ".join(
+        f"{p.contact.stored} + k_strut*(l_strut - {p.name}.stroke)**2/2" for p in partial_vehicles
+    )
     for p in partial_vehicles:
         s.define(f"{p.name}.stroke", magnitude(pos(p.chassis.origin, p.rim.origin)))
     s.add_output("strain", strain, label="energy of all springs", units="F*L")
     s.add_outputs("energy")
     input_names = ("load",) if slips else ("load", "drive")
-    s.set_run(t_end=3, step=0.001, method="rk4", inputs={f"{side}.{i}": 0.0 for side in SIDES for i in input_names})
+    s.set_run(
+        t_end=3,
+        step=0.001,
+        method="rk4",
+        inputs={f"{side}.{i}": 0.0 for side in SIDES for i in input_names},
+    )
     write_plain_labels(s, {f"{side}.tyre": f"the {side} tyre" for side in SIDES})
     return s
 
@@ -159,39 +202,79 @@ def motorcycle(
 def _add_point_mass_halves(s: System, ground: Terrain) -> list[PartialVehicle]:
     """Four point masses, joined by constraints."""
     partial_vehicles = [
-        add_named_partial_vehicle(s, side, x, ground) for side, x in zip(SIDES, ("0", "wheelbase"), strict=True)
+        add_named_partial_vehicle(s, side, x, ground)
+        for side, x in zip(SIDES, ("0", "wheelbase"), strict=True)
     ]
     rear, front = partial_vehicles
     rod = pos(front.chassis.origin, rear.chassis.origin)
-    s.add_constraint(magnitude(rod) - Formula(to_syntax("wheelbase")), label="P1: length of the rod")
+    s.add_constraint(
+        magnitude(rod) - Formula(to_syntax("wheelbase")), label="P1: length of the rod"
+    )
     for number, part in enumerate(partial_vehicles, 2):
         orthogonality = dot(pos(part.chassis.origin, part.rim.origin), rod)
-        s.add_constraint(orthogonality, label=f"P{number}: {part.name} suspension square to the rod")
+        s.add_constraint(
+            orthogonality, label=f"P{number}: {part.name} suspension square to the rod"
+        )
     return partial_vehicles
 
 
-def _add_frame_halves(s: System, ground: Terrain, model: int, slips: Sequence[SlipLaw]) -> list[PartialVehicle]:
+def _add_frame_halves(
+    s: System, ground: Terrain, model: int, slips: Sequence[SlipLaw]
+) -> list[PartialVehicle]:
     """Chassis parts fixed in a frame (model 2), or free to move up and down in it (model 1)."""
-    joint_options: dict[str, Any] = {"translate": 1} if model == 1 else {"translate": (1, 3), "rotate": 2}
-    frame = s.add_body("frame", mass=0, inertia=0, joint_at=(0, 0, "l_tyre + l_strut"), **joint_options)
+    joint_options: dict[str, Any] = (
+        {"translate": 1} if model == 1 else {"translate": (1, 3), "rotate": 2}
+    )
+    frame = s.add_body(
+        "frame", mass=0, inertia=0, joint_at=(0, 0, "l_tyre + l_strut"), **joint_options
+    )
     if model == 2:
-        size = ("1.5*wheelbase", "0.3*wheelbase", "2.9*l_tyre", "wheelbase", "l_tyre", "0.12*wheelbase")
-        s.add_shape(body=frame, kind="motorcycle", size=size, at=("wheelbase", 0, "-l_strut"), label="body")
+        size = (
+            "1.5*wheelbase",
+            "0.3*wheelbase",
+            "2.9*l_tyre",
+            "wheelbase",
+            "l_tyre",
+            "0.12*wheelbase",
+        )
+        s.add_shape(
+            body=frame, kind="motorcycle", size=size, at=("wheelbase", 0, "-l_strut"), label="body"
+        )
     partial_vehicles = []
     for i, (side, x) in enumerate(zip(SIDES, ("0", "wheelbase"), strict=True), 1):
         translation = 3 if model == 1 else ()
-        body = s.add_point_mass(f"{side}.chassis", frame, mass="m_chassis", joint_at=(x, 0, 0), translate=translation)
-        rim = s.add_point_mass(f"{side}.rim", frame, mass="m_rim", joint_at=(x, 0, "-l_strut"), translate=3)
+        body = s.add_point_mass(
+            f"{side}.chassis", frame, mass="m_chassis", joint_at=(x, 0, 0), translate=translation
+        )
+        rim = s.add_point_mass(
+            f"{side}.rim", frame, mass="m_rim", joint_at=(x, 0, "-l_strut"), translate=3
+        )
         strut_force = strut_force_formula("k_strut", "c_strut", "l_strut")
-        s.add_force(f"{side}.strut", magnitude=strut_force, direction=frame[3], at=body.origin, against=rim.origin)
+        s.add_force(
+            f"{side}.strut",
+            magnitude=strut_force,
+            direction=frame[3],
+            at=body.origin,
+            against=rim.origin,
+        )
         if slips:
             wheel = add_wheel(s, side, rim, "drive" if side == "rear" else None, f"brake*share_{i}")
             partial_vehicles.append(
-                add_tyre_contact(s, side, rim, body, ground, slip_with_parameters(s, slips[i - 1], i), wheel=wheel)
+                add_tyre_contact(
+                    s,
+                    side,
+                    rim,
+                    body,
+                    ground,
+                    slip_with_parameters(s, slips[i - 1], i),
+                    wheel=wheel,
+                )
             )
         else:
             s.add_input(f"{side}.drive", units="F", label=f"driving force, {side}")
-            partial_vehicles.append(add_tyre_contact(s, side, rim, body, ground, drive=f"{side}.drive"))
+            partial_vehicles.append(
+                add_tyre_contact(s, side, rim, body, ground, drive=f"{side}.drive")
+            )
     return partial_vehicles
 
 
@@ -201,9 +284,9 @@ def _add_frame_halves(s: System, ground: Terrain, model: int, slips: Sequence[Sl
 def truck(*, axles: Sequence[float] = TRUCK.axles, **changes: Any) -> System:
     """Make a truck: a rigid chassis on any number of axles with two wheels each.
 
-    Wheels are called w<axle>l and w<axle>r. Inputs: <wheel>.drive, a force along the ground; with slip steer (angle of
-    a wheel in the middle of the first steered axle, positive to the left, Ackermann), drive and brake (sums of
-    torques).
+    Wheels are called w<axle>l and w<axle>r. Inputs: <wheel>.drive, a force along the ground; with
+    slip steer (angle of a wheel in the middle of the first steered axle, positive to the left,
+    Ackermann), drive and brake (sums of torques).
 
     Parameters
     ----------

@@ -1,9 +1,11 @@
-"""A four-wheeled car of point masses: four partial vehicles whose chassis parts are joined by massless rods.
+"""A four-wheeled car of point masses: four partial vehicles whose chassis parts are joined by
+massless rods.
 
-The next step that van Iwaarden (2003), Modeling a vehicle with use of partial vehicles, recommends (section 8.2),
-with the constraints of (2.9) corrected: its fifth equation must compare with the own chassis part, its tenth has a
-factor too many, and two sides and the flatness of the chassis are missing. Fourteen constraints on twelve coordinates
-of rims and chassis parts each leave the ten degrees of freedom of a rigid chassis on four struts.
+The next step that van Iwaarden (2003), Modeling a vehicle with use of partial vehicles, recommends
+(section 8.2), with the constraints of (2.9) corrected: its fifth equation must compare with the own
+chassis part, its tenth has a factor too many, and two sides and the flatness of the chassis are
+missing. Fourteen constraints on twelve coordinates of rims and chassis parts each leave the ten
+degrees of freedom of a rigid chassis on four struts.
 """
 
 from __future__ import annotations
@@ -39,8 +41,9 @@ def point_mass_car(
 ) -> System:
     """Make a car of point masses of wheels and chassis parts at the corners rl, fl, rr, fr.
 
-    The chassis is a rectangle that stays flat; the suspensions are perpendicular to it. Parameters: m_rim, m_chassis,
-    wheelbase, track, and those of `motorcycle`. Inputs: <corner>.drive. Axes: ISO 8855.
+    The chassis is a rectangle that stays flat; the suspensions are perpendicular to it. Parameters:
+    m_rim, m_chassis, wheelbase, track, and those of `motorcycle`. Inputs: <corner>.drive. Axes: ISO
+    8855.
 
     Parameters
     ----------
@@ -76,12 +79,20 @@ def point_mass_car(
     'car of point masses'
     """
     numbers = {"wheelbase": wheelbase, "track": track, "rim": rim, "chassis": chassis}
-    problems = [f"{n}={x!r} must be a positive number" for n, x in numbers.items() if not is_number(x) or not x > 0]
+    problems = [
+        f"{n}={x!r} must be a positive number"
+        for n, x in numbers.items()
+        if not is_number(x) or not x > 0
+    ]
     if problems:
         raise ModelError("point_mass_car: " + "; ".join(problems))
     s = System("car of point masses", axes="ISO 8855")
-    s.set_defaults(m_rim=rim, m_chassis=chassis, wheelbase=wheelbase, track=track, c_roll=rolling_resistance)
-    s.set_defaults(k_tyre=k[0], k_strut=k[1], c_tyre=c[0], c_strut=c[1], l_tyre=length[0], l_strut=length[1])
+    s.set_defaults(
+        m_rim=rim, m_chassis=chassis, wheelbase=wheelbase, track=track, c_roll=rolling_resistance
+    )
+    s.set_defaults(
+        k_tyre=k[0], k_strut=k[1], c_tyre=c[0], c_strut=c[1], l_tyre=length[0], l_strut=length[1]
+    )
     s.set_units(c_roll="F*T/L", k_tyre="F/L", k_strut="F/L", c_tyre="F*T/L", c_strut="F*T/L")
     s.add_gravity()
     corners: dict[str, Any] = {}
@@ -90,7 +101,9 @@ def point_mass_car(
         height = dot(pos(corners[name].chassis.origin), s.inertial[3])
         s.add_output(f"{name}.z", height, label=f"height of the chassis, {name}", units="L")
     _add_rod_constraints(
-        s, {name: p.chassis.origin for name, p in corners.items()}, {name: p.rim.origin for name, p in corners.items()}
+        s,
+        {name: p.chassis.origin for name, p in corners.items()},
+        {name: p.rim.origin for name, p in corners.items()},
     )
     s.add_outputs("energy")
     s.set_run(t_end=3, step=0.001, method="rk4", inputs={f"{name}.drive": 0.0 for name in CORNERS})
@@ -98,9 +111,15 @@ def point_mass_car(
 
 
 def _add_rod_constraints(s: System, top: dict[str, Any], low: dict[str, Any]) -> None:
-    """Four sides and a right angle, flatness, and for each corner a suspension square to both sides."""
+    """Four sides and a right angle, flatness, and for each corner a suspension square to both
+    sides."""
     base, track = (Formula(to_syntax(n)) for n in ("wheelbase", "track"))
-    for a, b, size in (("rl", "fl", base), ("rr", "fr", base), ("rr", "rl", track), ("fr", "fl", track)):
+    for a, b, size in (
+        ("rl", "fl", base),
+        ("rr", "fr", base),
+        ("rr", "rl", track),
+        ("fr", "fl", track),
+    ):
         s.add_constraint(magnitude(pos(top[b], top[a])) - size, label=f"side {a}-{b}")
     long, side = pos(top["fl"], top["rl"]), pos(top["rr"], top["rl"])
     s.add_constraint(dot(long, side), label="right angle at rl")

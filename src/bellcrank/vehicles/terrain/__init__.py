@@ -1,4 +1,5 @@
-"""Terrain: heights of the ground along a road or over a grid, friction, and the point nearest to a wheel."""
+"""Terrain: heights of the ground along a road or over a grid, friction, and the point nearest to a
+wheel."""
 
 from bellcrank.vehicles.terrain.terrain import (
     Road,

@@ -28,10 +28,15 @@ def _friction_along_x(friction: Any) -> Grip:
     """Friction along x, checked."""
     pairs = friction if isinstance(friction, tuple | list) else [(0.0, friction)]
     if not pairs or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
-        raise ModelError(f"terrain with_friction: {friction!r:.80} must be a number or pairs (x, friction)")
+        raise ModelError(
+            f"terrain with_friction: {friction!r:.80} must be a number or pairs (x, friction)"
+        )
     profile = [(_check_finite(x, "x"), _check_finite(mu, "friction")) for x, mu in pairs]
     if any(b[0] <= a[0] for a, b in pairwise(profile)) or any(mu < 0 for _, mu in profile):
-        raise ModelError(f"terrain with_friction: {friction!r:.80}: x must increase and friction must not be negative")
+        raise ModelError(
+            f"terrain with_friction: {friction!r:.80}: x must increase and friction must "
+            f"not be negative"
+        )
     return tuple(profile)
 
 

@@ -1,7 +1,8 @@
-"""The point of the ground nearest to a wheel, in Python, C and JavaScript: foot of the perpendicular, edge or wall.
+"""The point of the ground nearest to a wheel, in Python, C and JavaScript: foot of the
+perpendicular, edge or wall.
 
-The ground is all below the height; at jumps its boundary is a vertical wall. The distance to it is continuous
-everywhere, so a force that follows from it alone has a potential.
+The ground is all below the height; at jumps its boundary is a vertical wall. The distance to it is
+continuous everywhere, so a force that follows from it alone has a potential.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ SAMPLES_PER_PIECE = 8  # of a curved piece, before Newton's method starts from t
 
 
 class Near(NamedTuple):
-    """The nearest ground: its distance (negative below ground), the unit normal from it, its foot."""
+    """The nearest ground: its distance (negative below ground), the unit normal from it, its
+    foot."""
 
     distance: float
     normal_x: float
@@ -50,13 +52,16 @@ class PiecewiseGround:
         starts = self.starts.tolist()
         intervals = pairwise([-math.inf, *starts, math.inf])
         return starts, [
-            [*row, curvature_bound(row, a, b)] for row, (a, b) in zip(self.pieces.tolist(), intervals, strict=True)
+            [*row, curvature_bound(row, a, b)]
+            for row, (a, b) in zip(self.pieces.tolist(), intervals, strict=True)
         ]
 
     def nearest(self, x: float, z: float, reach: float = math.inf) -> Near:
-        """The point of the ground nearest to (x, z): distance (negative below ground), unit normal towards it, foot.
+        """The point of the ground nearest to (x, z): distance (negative below ground), unit normal
+        towards it, foot.
 
-        Ground farther away than `reach` is not looked for; the distance is then `reach`, the normal upright.
+        Ground farther away than `reach` is not looked for; the distance is then `reach`, the normal
+        upright.
         """
         starts, pieces = self._starts_and_pieces
         x, z, reach = float(x), float(z), float(reach)
@@ -84,14 +89,17 @@ class PiecewiseGround:
         return Near(side * best, side * (x - foot[0]) / best, side * (z - foot[1]) / best, *foot)
 
     def turn(self, x: float, z: float, reach: float = math.inf) -> tuple[float, float]:
-        """By how much the normal turns per length moved along the nearest ground (see `shape`); is that in reach?"""
+        """By how much the normal turns per length moved along the nearest ground (see `shape`); is
+        that in reach?"""
         nearest_point = self.nearest(x, z, reach)
         return (self.shape(nearest_point)[1], 1.0) if nearest_point.distance < reach else (0.0, 0.0)
 
     def shape(self, near: Near) -> tuple[int, float]:
-        """Which part of the ground a nearest point lies on, and by how much the normal turns per length moved along it.
+        """Which part of the ground a nearest point lies on, and by how much the normal turns per
+        length moved along it.
 
-        Parts are pieces (2 i), edges and kinks (2 i + 1) and walls (negative); the turn is 1/distance at an edge.
+        Parts are pieces (2 i), edges and kinks (2 i + 1) and walls (negative); the turn is
+        1/distance at an edge.
         """
         starts, pieces = self._starts_and_pieces
         x, z = near.foot_x, near.foot_z
@@ -108,7 +116,8 @@ class PiecewiseGround:
     @cached_property
     def c(self) -> tuple[str, str]:
         """C source of the ground, and the name of its function
-        `void f(double x, double z, double reach, double *near)` with near = distance, normal x, normal z, foot x."""
+        `void f(double x, double z, double reach, double *near)` with near = distance, normal x,
+        normal z, foot x."""
         from bellcrank.codegen.c.linkage import shared_source
 
         return shared_source(self._c_name, self._c_name, self.near_function), self._c_name
@@ -145,7 +154,14 @@ class PiecewiseGround:
 
 
 def _nearest_candidates(
-    pieces: list[list[float]], i: int, x: float, z: float, a: float, b: float, x_right: float, best: float
+    pieces: list[list[float]],
+    i: int,
+    x: float,
+    z: float,
+    a: float,
+    b: float,
+    x_right: float,
+    best: float,
 ) -> list[tuple[float, float]]:
     """Points of piece i between a and b that may be nearest, and of the wall at its right end."""
     piece, points = pieces[i], []
@@ -158,7 +174,9 @@ def _nearest_candidates(
     return points
 
 
-def _nearest_foot(piece: Piece, x: float, z: float, a: float, b: float, has_single_foot: bool) -> float:
+def _nearest_foot(
+    piece: Piece, x: float, z: float, a: float, b: float, has_single_foot: bool
+) -> float:
     """Where a piece is nearest between a and b; Newton's method alone finds it in a gentle one."""
     x0, c0, c1, c2, c3, amplitude = piece[:6]
     if not (c2 or c3 or amplitude):
@@ -166,16 +184,24 @@ def _nearest_foot(piece: Piece, x: float, z: float, a: float, b: float, has_sing
         return min(max(s, a), b)
     if has_single_foot:
         slope = _piece_slope(piece, x)
-        s = x + (z - _piece_height(piece, x)) * slope / (1 + slope * slope)  # the foot on the tangent below
+        s = x + (z - _piece_height(piece, x)) * slope / (
+            1 + slope * slope
+        )  # the foot on the tangent below
         return _refine_foot(piece, x, z, min(max(s, a), b), a, b)
-    feet = [_refine_foot(piece, x, z, *around) for around in _locally_nearest_samples(piece, x, z, a, b)]
+    feet = [
+        _refine_foot(piece, x, z, *around) for around in _locally_nearest_samples(piece, x, z, a, b)
+    ]
     return min(feet, key=lambda s: (s - x) ** 2 + (_piece_height(piece, s) - z) ** 2)
 
 
 def _refine_foot(piece: Piece, x: float, z: float, s: float, low: float, high: float) -> float:
     """The foot between two bounds, from a point between them."""
     for _ in range(GROUND.feet):
-        h, h1, h2 = _piece_height(piece, s), _piece_slope(piece, s), _piece_second_derivative(piece, s)
+        h, h1, h2 = (
+            _piece_height(piece, s),
+            _piece_slope(piece, s),
+            _piece_second_derivative(piece, s),
+        )
         g, g1 = s - x + (h - z) * h1, 1 + h1 * h1 + (h - z) * h2
         low, high = (low, s) if g > 0 else (s, high)
         new = s - g / g1 if g1 > 0 else math.inf
@@ -188,10 +214,11 @@ def _refine_foot(piece: Piece, x: float, z: float, s: float, low: float, high: f
 
 
 def curvature_bound(piece: Piece, x_left: float, x_right: float) -> float:
-    """A bound B of a piece: where B times the distance is below 1, there is one nearest point within it.
+    """A bound B of a piece: where B times the distance is below 1, there is one nearest point
+    within it.
 
-    B = K (1 + S) with bounds K of the second derivative and S of the slope, as d/ds of s - x + (h - z) h' is then
-    positive.
+    B = K (1 + S) with bounds K of the second derivative and S of the slope, as d/ds of s - x + (h -
+    z) h' is then positive.
     """
     x0, _, c1, c2, c3, a, w, _ = piece[:8]
     if not (c2 or c3):
@@ -200,19 +227,33 @@ def curvature_bound(piece: Piece, x_left: float, x_right: float) -> float:
         return math.inf
     offsets = (x_left - x0, x_right - x0)
     second = max(abs(2 * c2 + 6 * c3 * s) for s in offsets) + abs(a) * w * w
-    slope = max(abs(c1 + 2 * c2 * s + 3 * c3 * s * s) for s in offsets) + abs(a * w) + second * (x_right - x_left)
+    slope = (
+        max(abs(c1 + 2 * c2 * s + 3 * c3 * s * s) for s in offsets)
+        + abs(a * w)
+        + second * (x_right - x_left)
+    )
     return second * (1 + slope)
 
 
-def _locally_nearest_samples(piece: Piece, x: float, z: float, a: float, b: float) -> list[tuple[float, float, float]]:
-    """Those of some points between a and b that are nearer than their neighbours, and these neighbours."""
+def _locally_nearest_samples(
+    piece: Piece, x: float, z: float, a: float, b: float
+) -> list[tuple[float, float, float]]:
+    """Those of some points between a and b that are nearer than their neighbours, and these
+    neighbours."""
     width = (b - a) / SAMPLES_PER_PIECE
     squares = [
-        (s - x) ** 2 + (_piece_height(piece, s) - z) ** 2 for s in (a + k * width for k in range(SAMPLES_PER_PIECE + 1))
+        (s - x) ** 2 + (_piece_height(piece, s) - z) ** 2
+        for s in (a + k * width for k in range(SAMPLES_PER_PIECE + 1))
     ]
     padded = [math.inf, *squares, math.inf]
-    minima = [k for k in range(SAMPLES_PER_PIECE + 1) if padded[k + 1] < padded[k] and padded[k + 1] <= padded[k + 2]]
-    return [(a + k * width, max(a, a + (k - 1) * width), min(b, a + (k + 1) * width)) for k in minima] or [(a, a, b)]
+    minima = [
+        k
+        for k in range(SAMPLES_PER_PIECE + 1)
+        if padded[k + 1] < padded[k] and padded[k + 1] <= padded[k + 2]
+    ]
+    return [
+        (a + k * width, max(a, a + (k - 1) * width), min(b, a + (k + 1) * width)) for k in minima
+    ] or [(a, a, b)]
 
 
 def _piece_height(piece: Piece, x: float) -> float:

@@ -1,10 +1,11 @@
-"""Ground over x and y: heights on a grid with smooth slopes between, and the point of it nearest to a wheel, in Python,
-C and JavaScript.
+"""Ground over x and y: heights on a grid with smooth slopes between, and the point of it nearest to
+a wheel, in Python, C and JavaScript.
 
-Between its points the height is a bicubic convolution (Keys 1981, Cubic convolution interpolation for digital image
-processing, IEEE Transactions ASSP-29): it goes through all heights, slopes are continuous, planes are planes, and each
-height affects its neighbours alone. Outside its edges the ground continues straight across them: level, or with the
-slope of the edge. The distance to it is continuous, so a force that follows from it alone has a potential.
+Between its points the height is a bicubic convolution (Keys 1981, Cubic convolution interpolation
+for digital image processing, IEEE Transactions ASSP-29): it goes through all heights, slopes are
+continuous, planes are planes, and each height affects its neighbours alone. Outside its edges the
+ground continues straight across them: level, or with the slope of the edge. The distance to it is
+continuous, so a force that follows from it alone has a potential.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ OUTSIDE = ("level", "slope")
 
 
 class NearSurface(NamedTuple):
-    """The nearest ground: its distance (negative below ground), the unit normal from it, its foot."""
+    """The nearest ground: its distance (negative below ground), the unit normal from it, its
+    foot."""
 
     distance: float
     normal_x: float
@@ -56,10 +58,12 @@ class Jet(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Ground over x and y. `heights[i, j]` belongs to x = start[0] + i spacing[0], y = start[1] + j spacing[1];
+    """Ground over x and y. `heights[i, j]` belongs to x = start[0] + i spacing[0], y = start[1] + j
+    spacing[1];
     `outside` its edges it is "level", or continues with the "slope" of the edge.
 
-    `friction`: of the road over that of the tyres' data, for y > 0 (left) and y < 0 (right); None where it is one.
+    `friction`: of the road over that of the tyres' data, for y > 0 (left) and y < 0 (right); None
+    where it is one.
     """
 
     name: str
@@ -77,14 +81,22 @@ class Surface:
         problems = []
         size = self.heights.shape
         if len(size) != 2 or min(size) < 2:
-            problems.append(f"heights must be at least two rows and columns of numbers; they have the shape {size}")
+            problems.append(
+                f"heights must be at least two rows and columns of numbers; they have the "
+                f"shape {size}"
+            )
         elif self.heights.size > MOST:
-            problems.append(f"{self.heights.size} heights are more than {MOST}: take every second, or a part")
+            problems.append(
+                f"{self.heights.size} heights are more than {MOST}: take every second, or a part"
+            )
         elif not np.all(np.isfinite(self.heights)):
             i, j = (int(k) for k in np.argwhere(~np.isfinite(self.heights))[0])
             x, y = (a + k * d for a, k, d in zip(self.start, (i, j), self.spacing, strict=True))
             count = int((~np.isfinite(self.heights)).sum())
-            problems.append(f"the ground has no height at x = {x:g}, y = {y:g} ({count} such): gaps are not allowed")
+            problems.append(
+                f"the ground has no height at x = {x:g}, y = {y:g} ({count} such): gaps are "
+                f"not allowed"
+            )
         if not all(math.isfinite(d) and d > 0 for d in self.spacing):
             problems.append(f"spacing={self.spacing!r} must be positive")
         if not all(math.isfinite(a) for a in self.start):
@@ -109,9 +121,9 @@ class Surface:
         Parameters
         ----------
         path : str or Path
-            A table of heights (.csv: y in the first row, x in the first column), arrays (.npz with x, y and h, or
-            .npy), or OpenCRG text (.crg), of which a curved road becomes a grid over x and y that begins at x = u,
-            y = 0 along x.
+            A table of heights (.csv: y in the first row, x in the first column), arrays (.npz with
+            x, y and h, or .npy), or OpenCRG text (.crg), of which a curved road becomes a grid over
+            x and y that begins at x = u, y = 0 along x.
         spacing : float or pair of float, optional
             Distance of the points along x and y (length), for .npy and .crg.
         start : pair of float, optional
@@ -149,23 +161,33 @@ class Surface:
             except (TypeError, ValueError):
                 raise ModelError(f"terrain {name}: {letter} must be numbers") from None
             if values.ndim != 1 or len(values) < 2 or not np.all(np.isfinite(values)):
-                raise ModelError(f"terrain {name}: {letter} must be at least two numbers; its shape is {values.shape}")
+                raise ModelError(
+                    f"terrain {name}: {letter} must be at least two numbers; its shape is "
+                    f"{values.shape}"
+                )
             steps = np.diff(values)
             spacing = (values[-1] - values[0]) / (len(values) - 1)
             uneven = np.flatnonzero(np.abs(steps - spacing) > EVEN * abs(spacing))
             if not spacing > 0 or len(uneven):
                 i = int(uneven[0]) if len(uneven) else 0
-                raise ModelError(f"terrain {name}: {letter} must grow by even steps; from {values[i]:g} to "
-                                 f"{values[i + 1]:g} it goes by {steps[i]:g}, on the whole by {spacing:g}")  # fmt: skip
+                raise ModelError(
+                    f"terrain {name}: {letter} must grow by even steps; from {values[i]:g} to "
+                    f"{values[i + 1]:g} it goes by {steps[i]:g}, on the whole by {spacing:g}"
+                )
             axes.append((float(values[0]), float(spacing), len(values)))
         try:
             heights = np.asarray(h, dtype=float)
         except (TypeError, ValueError):
-            raise ModelError(f"terrain {name}: heights must be rows of numbers of the same length") from None
+            raise ModelError(
+                f"terrain {name}: heights must be rows of numbers of the same length"
+            ) from None
         (x0, dx, nx), (y0, dy, ny) = axes
         if heights.shape != (nx, ny):
-            raise ModelError(f"terrain {name}: {nx} values of x and {ny} of y need heights of that shape; they have "
-                             f"the shape {heights.shape}")  # fmt: skip
+            raise ModelError(
+                f"terrain {name}: {nx} values of x and {ny} of y need heights of that "
+                f"shape; they have "
+                f"the shape {heights.shape}"
+            )
         return cls(name, (x0, y0), (dx, dy), heights, outside)
 
     def height(self, x: Any, y: Any = 0.0) -> Any:
@@ -182,14 +204,21 @@ class Surface:
         if not all(np.all(np.isfinite(v)) for v in points):
             raise ModelError(f"terrain '{self.name}': x and y must be finite")
         cells, weights = [], []
-        for v, v0, d, n, order in zip(points, self.start, self.spacing, self.heights.shape, (k, m), strict=True):
+        for v, v0, d, n, order in zip(
+            points, self.start, self.spacing, self.heights.shape, (k, m), strict=True
+        ):
             u = (v - v0) / d
             inside = np.clip(u, 0.0, n - 1.0)
             i = np.minimum(inside.astype(int), n - 2)
             value, slope, _ = _cubic_weights(inside - i)
             cells.append(i)
             weights.append(
-                np.stack([s / d if order else w + (u - inside) * s for w, s in zip(value, slope, strict=True)])
+                np.stack(
+                    [
+                        s / d if order else w + (u - inside) * s
+                        for w, s in zip(value, slope, strict=True)
+                    ]
+                )
             )
         h = np.array(self._padded)
         rows = cells[0] + np.arange(4).reshape(4, 1, *(1,) * cells[0].ndim)
@@ -205,7 +234,9 @@ class Surface:
         """The same ground on a rig that moves it up and down; as of other terrains."""
         return replace(self, lifted=(str(height), str(speed)))
 
-    def with_friction(self, friction: Any = None, *, left: Any = None, right: Any = None) -> Surface:
+    def with_friction(
+        self, friction: Any = None, *, left: Any = None, right: Any = None
+    ) -> Surface:
         """The same ground, more or less slippery; as of other terrains."""
         return replace(self, friction=side_frictions(friction, left, right))
 
@@ -229,14 +260,18 @@ class Surface:
 
     @cached_property
     def _curvature_bounds(self) -> list[list[float]]:
-        """Bounds of all cells: where they times the distance are below 1, there is one nearest point. As of
+        """Bounds of all cells: where they times the distance are below 1, there is one nearest
+        point. As of
         `ground.bend`."""
         h = np.array(self._padded)
         dx, dy = self.spacing
 
         def largest(differences: np.ndarray) -> np.ndarray:
             window = tuple(
-                n - m for n, m in zip(differences.shape, (self.heights.shape[0] - 2, self.heights.shape[1] - 2))
+                n - m
+                for n, m in zip(
+                    differences.shape, (self.heights.shape[0] - 2, self.heights.shape[1] - 2)
+                )
             )
             return np.asarray(sliding_window_view(np.abs(differences), window).max(axis=(2, 3)))
 
@@ -250,7 +285,9 @@ class Surface:
         """Is there one nearest point within a distance?"""
         sides = []
         for v, v0, d, n in zip((x, y), self.start, self.spacing, self.heights.shape, strict=True):
-            sides.append([min(max(math.floor((v + sign * best - v0) / d), 0), n - 2) for sign in (-1, 1)])
+            sides.append(
+                [min(max(math.floor((v + sign * best - v0) / d), 0), n - 2) for sign in (-1, 1)]
+            )
         (first_row, last_row), (first_column, last_column) = sides
         return all(
             bend * best < 1
@@ -262,31 +299,45 @@ class Surface:
         """Height, slopes and second derivatives at a place."""
         (i, a), (j, b) = (
             _cell_and_weights((v - v0) / d, n)
-            for v, v0, d, n in zip((x, y), self.start, self.spacing, self.heights.shape, strict=True)
+            for v, v0, d, n in zip(
+                (x, y), self.start, self.spacing, self.heights.shape, strict=True
+            )
         )
         dx, dy = self.spacing
         rows = [self._padded[i + k][j : j + 4] for k in range(4)]
-        across = [[sum(w * h for w, h in zip(b[order], row, strict=True)) for row in rows] for order in range(3)]
+        across = [
+            [sum(w * h for w, h in zip(b[order], row, strict=True)) for row in rows]
+            for order in range(3)
+        ]
 
         def derivative(k: int, m: int) -> float:
             return sum(w * h for w, h in zip(a[k], across[m], strict=True)) / (dx**k * dy**m)
 
         return Jet(
-            derivative(0, 0), derivative(1, 0), derivative(0, 1), derivative(2, 0), derivative(1, 1), derivative(0, 2)
+            derivative(0, 0),
+            derivative(1, 0),
+            derivative(0, 1),
+            derivative(2, 0),
+            derivative(1, 1),
+            derivative(0, 2),
         )
 
     def nearest(self, x: float, y: float, z: float, reach: float = math.inf) -> NearSurface:
-        """The point of the ground nearest to a place: distance (negative below ground), unit normal towards it, foot.
+        """The point of the ground nearest to a place: distance (negative below ground), unit normal
+        towards it, foot.
 
-        Ground farther away than `reach` is not looked for; the distance is then `reach`, the normal upright.
+        Ground farther away than `reach` is not looked for; the distance is then `reach`, the normal
+        upright.
         """
         x, y, z, reach = float(x), float(y), float(z), float(reach)
         return self._nearest_with_derivatives(x, y, z, reach)[0]
 
     def turn(self, x: float, y: float, z: float, reach: float = math.inf) -> tuple[float, ...]:
-        """How the normal changes with the place: xx, xy, xz, yy, yz, zz of its slopes, which are symmetric; and is the
-        ground in reach?"""
-        nearest_point, jet = self._nearest_with_derivatives(float(x), float(y), float(z), float(reach))
+        """How the normal changes with the place: xx, xy, xz, yy, yz, zz of its slopes, which are
+        symmetric; and is the ground in reach?"""
+        nearest_point, jet = self._nearest_with_derivatives(
+            float(x), float(y), float(z), float(reach)
+        )
         if not nearest_point.distance < reach:
             return (0.0,) * 7
         size = math.sqrt(1 + jet.x * jet.x + jet.y * jet.y)
@@ -303,18 +354,24 @@ class Surface:
         xz, yz = s11 * jet.x + s12 * jet.y, s12 * jet.x + s22 * jet.y
         return s11, s12, xz, s22, yz, jet.x * xz + jet.y * yz, 1.0
 
-    def _nearest_with_derivatives(self, x: float, y: float, z: float, reach: float) -> tuple[NearSurface, Jet]:
+    def _nearest_with_derivatives(
+        self, x: float, y: float, z: float, reach: float
+    ) -> tuple[NearSurface, Jet]:
         if not math.isfinite(x + y + z):
             return NearSurface(*[math.nan] * 7), Jet(*[math.nan] * 6)
         below = self.jet(x, y)
         best = min(abs(z - below.h), max(reach, below.h - z))
         size = 1 + below.x * below.x + below.y * below.y
-        guesses = [(x + (z - below.h) * below.x / size, y + (z - below.h) * below.y / size)]  # on the tangent plane
+        guesses = [
+            (x + (z - below.h) * below.x / size, y + (z - below.h) * below.y / size)
+        ]  # on the tangent plane
         if not self._has_single_foot(x, y, best):
             guesses = [*self._locally_nearest_samples(x, y, z, best), (x, y)]
         feet = [self._refine_foot(x, y, z, s, t) for s, t in guesses]
         foot = (
-            min(feet, key=lambda f: (f[0] - x) ** 2 + (f[1] - y) ** 2 + (f[2].h - z) ** 2) if len(feet) > 1 else feet[0]
+            min(feet, key=lambda f: (f[0] - x) ** 2 + (f[1] - y) ** 2 + (f[2].h - z) ** 2)
+            if len(feet) > 1
+            else feet[0]
         )
         s, t, jet = foot
         size = math.sqrt(1 + jet.x * jet.x + jet.y * jet.y)
@@ -324,7 +381,9 @@ class Surface:
             return NearSurface(reach, 0.0, 0.0, 1.0, x, y, z - reach), jet
         return NearSurface(distance, *normal, s, t, jet.h), jet
 
-    def _refine_foot(self, x: float, y: float, z: float, s: float, t: float) -> tuple[float, float, Jet]:
+    def _refine_foot(
+        self, x: float, y: float, z: float, s: float, t: float
+    ) -> tuple[float, float, Jet]:
         """The foot by Newton's method from a point near it; steps that lead away are halved."""
         jet = self.jet(s, t)
         distance_sq = (s - x) ** 2 + (t - y) ** 2 + (jet.h - z) ** 2
@@ -348,7 +407,9 @@ class Surface:
                 break
         return s, t, jet
 
-    def _locally_nearest_samples(self, x: float, y: float, z: float, best: float) -> list[tuple[float, float]]:
+    def _locally_nearest_samples(
+        self, x: float, y: float, z: float, best: float
+    ) -> list[tuple[float, float]]:
         """Those of some points around that are nearer than their neighbours."""
         n = int(SURFACE.samples)
         width = 2 * best / n
@@ -361,7 +422,9 @@ class Surface:
         for i in range(n + 1):
             for j in range(n + 1):
                 value = squares[i + 1][j + 1]
-                if all(value <= squares[i + 1 + k][j + 1 + m] for k in (-1, 0, 1) for m in (-1, 0, 1)):
+                if all(
+                    value <= squares[i + 1 + k][j + 1 + m] for k in (-1, 0, 1) for m in (-1, 0, 1)
+                ):
                     minima.append((x - best + i * width, y - best + j * width))
         return minima
 
@@ -369,8 +432,8 @@ class Surface:
 
     @cached_property
     def c(self) -> tuple[str, str]:
-        """C source of the ground, and the name of its function `void f(double x, double y, double z, double reach,
-        double *near)` with near = distance, normal x, y, z, foot x, y."""
+        """C source of the ground, and the name of its function `void f(double x, double y, double
+        z, double reach, double *near)` with near = distance, normal x, y, z, foot x, y."""
         from bellcrank.codegen.c.linkage import shared_source
 
         return shared_source(self._c_name, self._c_name, self.near_function), self._c_name
@@ -392,7 +455,12 @@ class Surface:
     def near_function(self) -> KernelFunction:
         """`nearest` as the kernel knows it."""
         nx, ny = self.heights.shape
-        numbers = {"nx": nx, "ny": ny, "start": [*map(float, self.start)], "spacing": [*map(float, self.spacing)]}
+        numbers = {
+            "nx": nx,
+            "ny": ny,
+            "start": [*map(float, self.start)],
+            "spacing": [*map(float, self.spacing)],
+        }
         bends = np.array([float(f"{x:.2e}") for x in np.ravel(self._curvature_bounds)], np.float32)
         lists = {"heights": np.ravel(self._padded).astype(float), "bends": bends}
         return KernelFunction("GroundGrid", "grid_near_at", numbers, lists, 4, 6)
@@ -407,9 +475,9 @@ class Surface:
         return "surface_" + kernel_function_digest(self.near_function)
 
 
-OVERSHOOT = (
-    4.0  # of second derivatives of the convolution over second differences, at most 3 times 1.25; of slopes less
-)
+# of second derivatives of the convolution over second differences, at most 3 times 1.25; of slopes
+# less
+OVERSHOOT = 4.0
 
 
 def _cubic_weights(f: Any) -> tuple[Sequence[Any], ...]:
@@ -427,7 +495,8 @@ def _cubic_weights(f: Any) -> tuple[Sequence[Any], ...]:
 
 
 def _cell_and_weights(u: float, n: int) -> tuple[int, tuple[Sequence[float], ...]]:
-    """The cell that u (in spacings) lies in, and its weights; the ground continues straight outside the ends."""
+    """The cell that u (in spacings) lies in, and its weights; the ground continues straight outside
+    the ends."""
     inside = min(max(u, 0.0), n - 1.0)
     i = min(int(inside), n - 2)
     w, d, dd = _cubic_weights(inside - i)

@@ -1,8 +1,10 @@
-"""Ground over x and y from files: tables of heights (.csv, .txt), arrays (.npy, .npz), OpenCRG text (.crg).
+"""Ground over x and y from files: tables of heights (.csv, .txt), arrays (.npy, .npz), OpenCRG text
+(.crg).
 
-A table has y in its first row and x in its first column; the corner between is not read. An array needs the spacing of
-its points, or comes with x and y. OpenCRG (ASAM, 2020): long sections along a reference line, straight or curved, as
-text (LRFI, LDFI), with slope and banking if it has them; it begins at x = u, y = 0 and runs along x there.
+A table has y in its first row and x in its first column; the corner between is not read. An array
+needs the spacing of its points, or comes with x and y. OpenCRG (ASAM, 2020): long sections along a
+reference line, straight or curved, as text (LRFI, LDFI), with slope and banking if it has them; it
+begins at x = u, y = 0 and runs along x there.
 """
 
 from __future__ import annotations
@@ -40,37 +42,53 @@ STRAIGHT = 1e-9  # rad, by which the heading of a straight line may differ
 EXACT = 1e-6  # fraction of a spacing
 
 
-def read_height_points(path: Path, spacing: tuple[float, float] | None, start: tuple[float, float] | None) -> Points:
+def read_height_points(
+    path: Path, spacing: tuple[float, float] | None, start: tuple[float, float] | None
+) -> Points:
     """x, y and heights of a file by its ending."""
     ending = path.suffix.lower()
     if ending not in READERS:
-        raise ModelError(f"terrain {path}: '{ending}' is not read; ground is read from {', '.join(READERS)}")
+        raise ModelError(
+            f"terrain {path}: '{ending}' is not read; ground is read from {', '.join(READERS)}"
+        )
     arrays = ending in (".npy", ".npz")
     if ending == ".crg" and start is None:
         return _read_crg_points(path, spacing)
     if not arrays and (spacing is not None or start is not None):
         raise ModelError(
-            f"terrain {path}: spacing= and start= are for arrays (spacing= also for curved roads, .crg); {ending} says "
+            f"terrain {path}: spacing= and start= are for arrays (spacing= also for curved "
+            f"roads, .crg); {ending} says "
             "itself where its points are"
         )
     return _read_array_file(path, spacing, start) if arrays else READERS[ending](path)
 
 
 def _read_text_table(path: Path) -> Points:
-    lines = [(i, line) for i, line in enumerate(read_text(path, ModelError).splitlines(), 1) if line.strip()]
+    lines = [
+        (i, line)
+        for i, line in enumerate(read_text(path, ModelError).splitlines(), 1)
+        if line.strip()
+    ]
     lines = [(i, line) for i, line in lines if not line.lstrip().startswith("#")]
     if len(lines) < 3:
-        raise ModelError(f"terrain {path}: a table of heights has y in its first row and x in its first column, at "
-                         f"least two of each; it has {len(lines)} lines")  # fmt: skip
+        raise ModelError(
+            f"terrain {path}: a table of heights has y in its first row and x in its first "
+            f"column, at "
+            f"least two of each; it has {len(lines)} lines"
+        )
     mark = next((m for m in (";", "\t", ",") if m in lines[1][1]), None)
     rows = [[cell.strip() for cell in line.split(mark)] for _, line in lines]
-    if mark is None and len(rows[0]) == len(rows[1]) - 1:  # blanks alone cannot report of an empty corner
+    if (
+        mark is None and len(rows[0]) == len(rows[1]) - 1
+    ):  # blanks alone cannot report of an empty corner
         rows[0] = ["", *rows[0]]
     y = [_parse_grid_number(path, lines[0][0], cell) for cell in rows[0][1:]]
     values = []
     for (i, _), row in zip(lines[1:], rows[1:], strict=True):
         if len(row) != len(y) + 1:
-            raise ModelError(f"terrain {path}, line {i}: {len(row)} values; x and {len(y)} heights were expected")
+            raise ModelError(
+                f"terrain {path}, line {i}: {len(row)} values; x and {len(y)} heights were expected"
+            )
         values.append([_parse_grid_number(path, i, cell) for cell in row])
     table = np.array(values)
     return table[:, 0], np.array(y), table[:, 1:]
@@ -83,25 +101,34 @@ def _parse_grid_number(path: Path, line: int, cell: str) -> float:
         raise ModelError(f"terrain {path}, line {line}: {cell[:40]!r} is not a number") from None
 
 
-def _read_array_file(path: Path, spacing: tuple[float, float] | None, start: tuple[float, float] | None) -> Points:
+def _read_array_file(
+    path: Path, spacing: tuple[float, float] | None, start: tuple[float, float] | None
+) -> Points:
     reject_pipe(path, ModelError)
     try:
         _check_size(path)
         with path.open("rb") as stream:
             loaded: Any = np.load(stream, allow_pickle=False)
-            arrays = {k: np.asarray(loaded[k], float) for k in loaded} if isinstance(loaded, Mapping) else None
+            arrays = (
+                {k: np.asarray(loaded[k], float) for k in loaded}
+                if isinstance(loaded, Mapping)
+                else None
+            )
             h = np.asarray(loaded, float) if arrays is None else arrays.get("h")
     except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile, *ODD) as error:
         raise ModelError(f"terrain {path} cannot be read as an array of numbers: {error}") from None
     if arrays is not None:
         if h is None or not {"x", "y"} <= set(arrays):
             raise ModelError(
-                f"terrain {path}: an .npz needs the arrays x, y and h; it has {', '.join(arrays) or 'none'}"
+                f"terrain {path}: an .npz needs the arrays x, y and h; it has "
+                f"{', '.join(arrays) or 'none'}"
             )
         return arrays["x"], arrays["y"], h
     assert h is not None
     if h.ndim != 2:
-        raise ModelError(f"terrain {path}: heights must be an array over x and y; it has the shape {h.shape}")
+        raise ModelError(
+            f"terrain {path}: heights must be an array over x and y; it has the shape {h.shape}"
+        )
     if spacing is None:
         raise ModelError(f"terrain {path}: an .npy needs spacing=(along x, along y)")
     dx, dy = spacing
@@ -113,20 +140,28 @@ def _check_size(path: Path) -> None:
     """Rejects an archive that is small and would fill the memory."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
-            size, limit = sum(x.file_size for x in archive.infolist()), max_unpacked_size(path.stat().st_size)
+            size, limit = (
+                sum(x.file_size for x in archive.infolist()),
+                max_unpacked_size(path.stat().st_size),
+            )
         if size > limit:
             raise ModelError(
-                f"terrain {path} cannot be read: unpacked, it takes {size >> 20} MiB, more than {limit >> 20}"
+                f"terrain {path} cannot be read: unpacked, it takes {size >> 20} MiB, more "
+                f"than {limit >> 20}"
             )
 
 
-def grid_spacing(caller: str, spacing: float | tuple[float, float] | None) -> tuple[float, float] | None:
+def grid_spacing(
+    caller: str, spacing: float | tuple[float, float] | None
+) -> tuple[float, float] | None:
     """Distances of points along x and y, as a caller gives them."""
     if spacing is None:
         return None
     pair = spacing if isinstance(spacing, tuple | list) else (spacing, spacing)
     if len(pair) != 2:
-        raise ModelError(f"terrain {caller}: spacing={spacing!r:.60} must be a number or two of them")
+        raise ModelError(
+            f"terrain {caller}: spacing={spacing!r:.60} must be a number or two of them"
+        )
     return check_finite(pair[0], caller, "spacing", positive=True), check_finite(
         pair[1], caller, "spacing", positive=True
     )
@@ -137,9 +172,14 @@ def check_finite(value: Any, caller: str, name: str, positive: bool = False) -> 
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"terrain {caller}: {name}={display_text(value)} is not a number") from None
+        raise ModelError(
+            f"terrain {caller}: {name}={display_text(value)} is not a number"
+        ) from None
     if not math.isfinite(number) or (positive and not number > 0):
-        raise ModelError(f"terrain {caller}: {name}={value!r} must be {'positive' if positive else 'a finite number'}")
+        raise ModelError(
+            f"terrain {caller}: {name}={value!r} must be "
+            f"{'positive' if positive else 'a finite number'}"
+        )
     return number
 
 
@@ -148,8 +188,8 @@ def check_finite(value: Any, caller: str, name: str, positive: bool = False) -> 
 
 @dataclass(frozen=True, eq=False)
 class RoadSections:
-    """A road of a file: the way u along its line, by even steps, headings of the pieces between (rad), distances v to
-    its left, and heights over both."""
+    """A road of a file: the way u along its line, by even steps, headings of the pieces between
+    (rad), distances v to its left, and heights over both."""
 
     step: float
     u: np.ndarray
@@ -169,7 +209,10 @@ class RoadSections:
 def read_road_sections(path: Path) -> RoadSections:
     """A road along a line; of an OpenCRG file."""
     if path.suffix.lower() != ".crg":
-        raise ModelError(f"terrain {path}: a road along a line is read from OpenCRG text (.crg), not '{path.suffix}'")
+        raise ModelError(
+            f"terrain {path}: a road along a line is read from OpenCRG text (.crg), not "
+            f"'{path.suffix}'"
+        )
     return _read_crg_sections(path)
 
 
@@ -192,26 +235,43 @@ def _read_crg_sections(path: Path) -> RoadSections:
     for name, column in zip(channels, table.T, strict=True):
         offset = re.search(r"at v\s*=\s*([-+.\deE]+)", name)
         if name.startswith("long section"):
-            sections.append((float(offset[1]) if offset else v_right + len(sections) * step, column))
+            sections.append(
+                (float(offset[1]) if offset else v_right + len(sections) * step, column)
+            )
         else:
             columns[name] = column
     if len(sections) < 2:
-        raise ModelError(f"terrain {path}: at least two channels 'long section' are needed; there are {len(sections)}")
-    heading = columns.get("reference line phi", np.zeros(len(u)))[1:]  # of the pieces between points; the first is none
+        raise ModelError(
+            f"terrain {path}: at least two channels 'long section' are needed; there are "
+            f"{len(sections)}"
+        )
+    heading = columns.get("reference line phi", np.zeros(len(u)))[
+        1:
+    ]  # of the pieces between points; the first is none
     if not np.all(np.isfinite(heading)):
-        raise ModelError(f"terrain {path}: its reference line has no heading in record "
-                         f"{int(np.argmin(np.isfinite(heading))) + 2}")  # fmt: skip
+        raise ModelError(
+            f"terrain {path}: its reference line has no heading in record "
+            f"{int(np.argmin(np.isfinite(heading))) + 2}"
+        )
     sections.sort(key=lambda s: s[0])
     v = np.array([offset for offset, _ in sections])
     h = np.column_stack([column for _, column in sections])
-    slope = np.nan_to_num(columns.get("reference line slope", np.full(len(u), road.get("REFERENCE_LINE_START_S", 0.0))))
+    slope = np.nan_to_num(
+        columns.get(
+            "reference line slope", np.full(len(u), road.get("REFERENCE_LINE_START_S", 0.0))
+        )
+    )
     bank = np.nan_to_num(
-        columns.get("reference line banking", np.full(len(u), road.get("REFERENCE_LINE_START_B", 0.0)))
+        columns.get(
+            "reference line banking", np.full(len(u), road.get("REFERENCE_LINE_START_B", 0.0))
+        )
     )
     h = h + (np.cumsum(slope) - slope[0])[:, None] * du + bank[:, None] * v
     gaps = np.diff(v)
     if not np.all(gaps > 0):
-        raise ModelError(f"terrain {path}: two long sections lie at v = {v[int(np.argmin(gaps))]:g}")
+        raise ModelError(
+            f"terrain {path}: two long sections lie at v = {v[int(np.argmin(gaps))]:g}"
+        )
     return RoadSections(float(du), u, heading, v, h)
 
 
@@ -221,11 +281,16 @@ def road_points(path: Path, road: RoadSections, spacing: tuple[float, float] | N
     if road.is_curved:
         if not np.all(np.isfinite(h)):
             i, j = (int(k) for k in np.argwhere(~np.isfinite(h))[0])
-            raise ModelError(f"terrain {path}: no height at u = {u[i]:g}, v = {v[j]:g}; gaps are not allowed")
+            raise ModelError(
+                f"terrain {path}: no height at u = {u[i]:g}, v = {v[j]:g}; gaps are not allowed"
+            )
         return heights_on_grid(f"terrain {path}", road.line, v, h, spacing)
     if spacing is not None:
-        raise ModelError(f"terrain {path}: spacing= is for curved roads; along a straight line the file says itself "
-                         "where its points are")  # fmt: skip
+        raise ModelError(
+            f"terrain {path}: spacing= is for curved roads; along a straight line the file "
+            f"says itself "
+            "where its points are"
+        )
     gaps = np.diff(v)
     if np.ptp(gaps) > EXACT * gaps.min():  # evenly, by straight lines between
         n = min(int(np.ceil((v[-1] - v[0]) / gaps.min() - EXACT)) + 1, 100 * len(v))
@@ -271,29 +336,42 @@ def _crg_header_values(lines: list[str]) -> dict[str, float]:
 def _crg_channels(path: Path, lines: list[str]) -> tuple[str, list[str]]:
     form = next((line[2:6].upper() for line in lines if line.startswith("#:")), "")
     if form not in FIELDS:
-        raise ModelError(f"terrain {path}: data of the form '{form}' are not read; text has one of {', '.join(FIELDS)}")
-    names = [line[2:].rpartition(",")[0].strip().lower() for line in lines if line[:2].upper() == "D:"]
+        raise ModelError(
+            f"terrain {path}: data of the form '{form}' are not read; text has one of "
+            f"{', '.join(FIELDS)}"
+        )
+    names = [
+        line[2:].rpartition(",")[0].strip().lower() for line in lines if line[:2].upper() == "D:"
+    ]
     return form, names
 
 
 def _read_crg_records(path: Path, lines: list[str], width: int, count: int) -> np.ndarray:
-    """Numbers of a fixed width; a record begins a line and may continue over several. Gaps are NaN."""
+    """Numbers of a fixed width; a record begins a line and may continue over several. Gaps are
+    NaN."""
     per_line = 80 // width
     record_lines = -(-count // per_line)
     lines = [line for line in lines if line.strip()]
     if not count or not lines or len(lines) % record_lines:
         raise ModelError(
-            f"terrain {path}: {len(lines)} lines of data do not hold records of {count} numbers in {record_lines} lines"
+            f"terrain {path}: {len(lines)} lines of data do not hold records of {count} "
+            f"numbers in {record_lines} lines"
         )
     rows = []
     for k in range(0, len(lines), record_lines):
         row: list[float] = []
         for line in lines[k : k + record_lines]:
-            cells = [line[i : i + width].strip() for i in range(0, min(len(line.rstrip()), 80), width)]
-            row += [np.nan if cell.startswith("**") else _parse_grid_number(path, 0, cell) for cell in cells]
+            cells = [
+                line[i : i + width].strip() for i in range(0, min(len(line.rstrip()), 80), width)
+            ]
+            row += [
+                np.nan if cell.startswith("**") else _parse_grid_number(path, 0, cell)
+                for cell in cells
+            ]
         if len(row) != count:
             raise ModelError(
-                f"terrain {path}: record {k // record_lines + 1} has {len(row)} numbers; {count} were expected"
+                f"terrain {path}: record {k // record_lines + 1} has {len(row)} numbers; "
+                f"{count} were expected"
             )
         rows.append(row)
     return np.array(rows)

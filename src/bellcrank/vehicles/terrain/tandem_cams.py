@@ -1,11 +1,13 @@
 """Short obstacles as a tyre envelops them: the effective road of a wheel with one point of contact.
 
-The tandem-cam model (Zegelaar 1998; Schmeitz 2004; Pacejka, Tyre and Vehicle Dynamics, chapter 10): two ellipses
+The tandem-cam model (Zegelaar 1998; Schmeitz 2004; Pacejka, Tyre and Vehicle Dynamics, chapter 10):
+two ellipses
 |x/a|^c + |z/b|^c = 1, one `base` apart, move over the road. The mean height of both is the effective height, by which
-the axle rises at constant load. The road that is found here leads a rigid wheel with the loaded radius of the tyre
-along that path. So the usual contact, the nearest point, gives the effective height and its inclination, in every
-language, and its force still has a potential. The inclination is that of the path; the model has that of the line
-through both cams. Their means over an obstacle are the same, and both agree on long waves.
+the axle rises at constant load. The road that is found here leads a rigid wheel with the loaded
+radius of the tyre along that path. So the usual contact, the nearest point, gives the effective
+height and its inclination, in every language, and its force still has a potential. The inclination
+is that of the path; the model has that of the line through both cams. Their means over an obstacle
+are the same, and both agree on long waves.
 """
 
 from __future__ import annotations
@@ -23,7 +25,10 @@ from bellcrank.vehicles.terrain.ground import PiecewiseGround
 
 Road = TypeVar("Road", bound=PiecewiseGround)
 Array = np.ndarray[Any, Any]
-SHIFT, EXPONENT = 0.8, 1.8  # distance of the cams over the contact length, exponent of the ellipses: of common files
+SHIFT, EXPONENT = (
+    0.8,
+    1.8,
+)  # distance of the cams over the contact length, exponent of the ellipses: of common files
 ROOT, LINEAR = 0.5, 1.0  # half contact length over the radius, by the deflection over it: the same
 FINE = 128  # samples of a half axis
 EXACT = 3e-5  # of a half axis, by which pieces differ from samples
@@ -33,7 +38,8 @@ SAME = 1e-9  # change of height or inclination that is none
 
 @dataclass(frozen=True)
 class TandemCams:
-    """The two cams of a tyre: their distance, half axes along and upright, exponent; `radius`: of the loaded wheel."""
+    """The two cams of a tyre: their distance, half axes along and upright, exponent; `radius`: of
+    the loaded wheel."""
 
     base: float
     length: float
@@ -42,8 +48,11 @@ class TandemCams:
     radius: float
 
     def profile_height(self, u: Array) -> Array:
-        """Height of a cam over its lowest point, at distances u from its middle, none of them outside it."""
-        rise = np.clip(1 - np.abs(u / self.length) ** self.exponent, 0.0, 1.0) ** (1 / self.exponent)
+        """Height of a cam over its lowest point, at distances u from its middle, none of them
+        outside it."""
+        rise = np.clip(1 - np.abs(u / self.length) ** self.exponent, 0.0, 1.0) ** (
+            1 / self.exponent
+        )
         return np.asarray(self.height * (1 - rise))
 
     @property
@@ -78,7 +87,8 @@ def enveloped(
     deflection : float
         Its deflection at the usual load (length).
     base : float, optional
-        Distance of both cams (length); 0 for one cam. Default: 0.8 of the contact length of a common tyre.
+        Distance of both cams (length); 0 for one cam. Default: 0.8 of the contact length of a
+        common tyre.
     ellipse : pair of float, optional
         Half axes of the cams, along the road and upright (length). Default: the radius.
     exponent : float, default 1.8
@@ -112,41 +122,69 @@ def enveloped(
         "base": cam_distance,
         "ellipse": (half_length, half_height),
     }
-    if not all(math.isfinite(x) for x in (radius, deflection, cam_distance, half_length, half_height, exponent)):
-        raise ModelError(f"terrain enveloped: {arguments}, exponent={exponent!r} must be finite numbers")
-    if not (0 <= deflection < radius and cam_distance >= 0 and half_length > 0 and half_height > 0 and exponent >= 1):
+    if not all(
+        math.isfinite(x)
+        for x in (radius, deflection, cam_distance, half_length, half_height, exponent)
+    ):
         raise ModelError(
-            f"terrain enveloped: {arguments}, exponent={exponent!r}: radius and half axes must be positive, deflection "
+            f"terrain enveloped: {arguments}, exponent={exponent!r} must be finite numbers"
+        )
+    if not (
+        0 <= deflection < radius
+        and cam_distance >= 0
+        and half_length > 0
+        and half_height > 0
+        and exponent >= 1
+    ):
+        raise ModelError(
+            f"terrain enveloped: {arguments}, exponent={exponent!r}: radius and half axes "
+            f"must be positive, deflection "
             "from 0 to below the radius, base not negative, exponent at least 1"
         )
-    return envelop_with_cams(ground, TandemCams(cam_distance, half_length, half_height, exponent, radius - deflection))
+    return envelop_with_cams(
+        ground, TandemCams(cam_distance, half_length, half_height, exponent, radius - deflection)
+    )
 
 
 def envelop_with_cams(ground: Road, cams: TandemCams) -> Road:
     """The effective road of cams; friction and posts remain."""
     road: Any = ground
     if ground.spatial:
-        raise ModelError(f"terrain enveloped: '{road.name}' is ground over x and y; profiles along x are enveloped")
+        raise ModelError(
+            f"terrain enveloped: '{road.name}' is ground over x and y; profiles along x are "
+            f"enveloped"
+        )
     if ground.pieces[[0, -1]][:, [3, 4, 5]].any():
-        raise ModelError(f"terrain enveloped: '{road.name}' is curved without end; give a part of it as a profile")
+        raise ModelError(
+            f"terrain enveloped: '{road.name}' is curved without end; give a part of it as "
+            f"a profile"
+        )
     if len(ground.pieces) == 1:
         return ground
-    starts, pieces = _effective_pieces(ground.starts.tobytes(), ground.pieces.tobytes(), cams, road.name)
+    starts, pieces = _effective_pieces(
+        ground.starts.tobytes(), ground.pieces.tobytes(), cams, road.name
+    )
     effective: Road = replace(road, starts=starts, pieces=pieces)
     return effective
 
 
 @lru_cache(maxsize=16)
-def _effective_pieces(starts_bytes: bytes, pieces_bytes: bytes, cams: TandemCams, name: str) -> tuple[Array, Array]:
+def _effective_pieces(
+    starts_bytes: bytes, pieces_bytes: bytes, cams: TandemCams, name: str
+) -> tuple[Array, Array]:
     """Starts and pieces of the effective road of a road; four wheels of a car ask for the same."""
     starts = np.frombuffer(starts_bytes)
     pieces = np.frombuffer(pieces_bytes).reshape(len(starts) + 1, -1)
     count = round(FINE * cams.base / (2 * cams.length))  # samples of half a base
     step = cams.base / 2 / count if count else cams.length / FINE
-    first, last = starts[0] - 2.1 * cams.influence_distance, starts[-1] + 2.1 * cams.influence_distance
+    first, last = (
+        starts[0] - 2.1 * cams.influence_distance,
+        starts[-1] + 2.1 * cams.influence_distance,
+    )
     if (last - first) / step > MOST:
         raise ModelError(
-            f"terrain enveloped: '{name}' is {last - first:g} long, more than {MOST * step:.4g} (a sample every "
+            f"terrain enveloped: '{name}' is {last - first:g} long, more than "
+            f"{MOST * step:.4g} (a sample every "
             f"{step:.3g}); envelop a part of it"
         )
     x = first + step * np.arange(math.ceil((last - first) / step) + 1)
@@ -202,13 +240,15 @@ def _wheel_profile(radius: float, step: float) -> Array:
 
 
 def _dilate_profile(h: Array, shape: Array) -> Array:
-    """The largest of h + shape, as the middle of the shape moves over the samples; ends continue level."""
+    """The largest of h + shape, as the middle of the shape moves over the samples; ends continue
+    level."""
     inside = np.ones(len(shape), dtype=bool)
     return np.asarray(grey_dilation(h, footprint=inside, structure=shape, mode="nearest"))
 
 
 def _fit_cubic_pieces(x: Array, h: Array, tolerance: float) -> list[list[float]]:
-    """Cubic pieces through some of the samples, with continuous inclination, that differ from none by more than
+    """Cubic pieces through some of the samples, with continuous inclination, that differ from none
+    by more than
     `tolerance`."""
     slope, rows, intervals = np.gradient(h, x), [], [(0, len(x) - 1)]
     while intervals:
@@ -218,7 +258,10 @@ def _fit_cubic_pieces(x: Array, h: Array, tolerance: float) -> list[list[float]]
         c2 = (3 * rise - 2 * slope[i] - slope[j]) / width
         c3 = (slope[i] + slope[j] - 2 * rise) / width**2
         s = x[i : j + 1] - x[i]
-        if j - i > 1 and np.abs(h[i] + s * (slope[i] + s * (c2 + s * c3)) - h[i : j + 1]).max() > tolerance:
+        if (
+            j - i > 1
+            and np.abs(h[i] + s * (slope[i] + s * (c2 + s * c3)) - h[i : j + 1]).max() > tolerance
+        ):
             middle = (i + j) // 2
             intervals += [(middle, j), (i, middle)]
         else:

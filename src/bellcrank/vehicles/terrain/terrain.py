@@ -1,10 +1,12 @@
-"""Terrain: the height of the ground along a road, with its slope and the point of the ground nearest to a wheel.
+"""Terrain: the height of the ground along a road, with its slope and the point of the ground
+nearest to a wheel.
 
-A terrain is a row of pieces that covers the whole line, each a cubic plus a cosine: h(x) = c0 + c1 s + c2 s^2 + c3
-s^3 + a cos(w s + p), s = x - (reference of the piece). Heights may jump between pieces; the ground then has a
-vertical wall there, whose edges are corners. Lengths are in the length unit of the model. Across the road the ground
-does not change, but for a `Surface`, which is a grid of heights over x and y. Terrains of van Iwaarden (2003), Modeling
-a vehicle with use of partial vehicles, sections 1.7 and 6.3.
+A terrain is a row of pieces that covers the whole line, each a cubic plus a cosine: h(x) = c0 + c1
+s + c2 s^2 + c3 s^3 + a cos(w s + p), s = x - (reference of the piece). Heights may jump between
+pieces; the ground then has a vertical wall there, whose edges are corners. Lengths are in the
+length unit of the model. Across the road the ground does not change, but for a `Surface`, which is
+a grid of heights over x and y. Terrains of van Iwaarden (2003), Modeling a vehicle with use of
+partial vehicles, sections 1.7 and 6.3.
 """
 
 from __future__ import annotations
@@ -25,22 +27,41 @@ from bellcrank.core.errors import ModelError
 from bellcrank.vehicles.terrain.friction import Grip, side_frictions
 from bellcrank.vehicles.terrain.ground import PiecewiseGround
 from bellcrank.vehicles.terrain.surface import Surface
-from bellcrank.vehicles.terrain.surface_files import check_finite, grid_spacing, read_road_sections, road_points
+from bellcrank.vehicles.terrain.surface_files import (
+    check_finite,
+    grid_spacing,
+    read_road_sections,
+    road_points,
+)
 from bellcrank.vehicles.terrain.tandem_cams import enveloped
 
 __all__ = [
-    "Road", "Surface", "Terrain", "banked", "cosine", "course", "enveloped", "flat", "grid", "hill", "iso8608",
-    "iso8608_tracks", "profile", "ramp",
-]  # fmt: skip
+    "Road",
+    "Surface",
+    "Terrain",
+    "banked",
+    "cosine",
+    "course",
+    "enveloped",
+    "flat",
+    "grid",
+    "hill",
+    "iso8608",
+    "iso8608_tracks",
+    "profile",
+    "ramp",
+]
 
 COLUMNS = 8  # of a piece: reference, c0, c1, c2, c3, a, w, p
 
 
 @dataclass(frozen=True, eq=False)
 class Terrain(PiecewiseGround):
-    """Ground over the whole line. `starts[i]`: where piece i + 1 begins; the first comes from minus infinity.
+    """Ground over the whole line. `starts[i]`: where piece i + 1 begins; the first comes from minus
+    infinity.
 
-    `friction`: of the road over that of the tyres' data, for y > 0 (left) and y < 0 (right); None where it is one.
+    `friction`: of the road over that of the tyres' data, for y > 0 (left) and y < 0 (right); None
+    where it is one.
     """
 
     name: str
@@ -51,8 +72,12 @@ class Terrain(PiecewiseGround):
     lifted: tuple[str, str] | None = None  # formulas of the model: by how much, and how fast
 
     def __post_init__(self) -> None:
-        if self.pieces.shape != (len(self.starts) + 1, COLUMNS) or not np.all(np.isfinite(self.pieces)):
-            raise ModelError(f"terrain '{self.name}': every piece of the ground needs {COLUMNS} finite numbers")
+        if self.pieces.shape != (len(self.starts) + 1, COLUMNS) or not np.all(
+            np.isfinite(self.pieces)
+        ):
+            raise ModelError(
+                f"terrain '{self.name}': every piece of the ground needs {COLUMNS} finite numbers"
+            )
         if not np.all(np.isfinite(self.starts)) or np.any(np.diff(self.starts) <= 0):
             raise ModelError(f"terrain '{self.name}': the pieces must follow each other along x")
 
@@ -72,7 +97,9 @@ class Terrain(PiecewiseGround):
         x = np.asarray(x, dtype=float)
         if not np.all(np.isfinite(x)):
             raise ModelError(f"terrain '{self.name}': x must be finite")
-        values = _evaluate_pieces(self.pieces[np.searchsorted(self.starts, x, side="right")], x, order)
+        values = _evaluate_pieces(
+            self.pieces[np.searchsorted(self.starts, x, side="right")], x, order
+        )
         return float(values) if values.ndim == 0 else values
 
     @cached_property
@@ -83,7 +110,8 @@ class Terrain(PiecewiseGround):
         scale = 1e-12 * (1 + np.abs(h_before) + np.abs(h_after)) * (1 + np.abs(self.starts))
         is_jump = np.abs(h_after - h_before) > scale
         return [
-            (float(x), float(b), float(a)) for x, b, a in zip(self.starts[is_jump], h_before[is_jump], h_after[is_jump])
+            (float(x), float(b), float(a))
+            for x, b, a in zip(self.starts[is_jump], h_before[is_jump], h_after[is_jump])
         ]
 
     @property
@@ -99,20 +127,23 @@ class Terrain(PiecewiseGround):
         return replace(self, pieces=pieces)
 
     def lifted_by(self, height: str, speed: str) -> Terrain:
-        """The same ground on a rig that moves it up and down: formulas of the model for how high it is, and how fast
-        it rises. It is for wheels with tyres."""
+        """The same ground on a rig that moves it up and down: formulas of the model for how high it
+        is, and how fast it rises. It is for wheels with tyres."""
         return replace(self, lifted=(str(height), str(speed)))
 
-    def with_friction(self, friction: Any = None, *, left: Any = None, right: Any = None) -> Terrain:
+    def with_friction(
+        self, friction: Any = None, *, left: Any = None, right: Any = None
+    ) -> Terrain:
         """The same ground, more or less slippery: friction over that for which tyres are given.
 
-        A number, or pairs (x, friction) of which each holds from its x on and the first before it too; `left` (y > 0)
-        and `right` may differ.
+        A number, or pairs (x, friction) of which each holds from its x on and the first before it
+        too; `left` (y > 0) and `right` may differ.
         """
         return replace(self, friction=side_frictions(friction, left, right))
 
     def with_friction_factor(self, factor: str) -> Terrain:
-        """The same ground with its friction multiplied by a formula of the model, such as the name of an input."""
+        """The same ground with its friction multiplied by a formula of the model, such as the name
+        of an input."""
         return replace(self, friction_factor=str(factor))
 
     def __repr__(self) -> str:
@@ -163,7 +194,9 @@ def flat(height: float = 0.0) -> Terrain:
     return _make_terrain("flat", [], [_line_piece(0.0, check_finite(height, "flat", "height"))])
 
 
-def ramp(slope: float, start: float | None = None, length: float | None = None, height: float = 0.0) -> Terrain:
+def ramp(
+    slope: float, start: float | None = None, length: float | None = None, height: float = 0.0
+) -> Terrain:
     """Make an inclined plane, or a ramp between two levels.
 
     Parameters
@@ -205,13 +238,17 @@ def ramp(slope: float, start: float | None = None, length: float | None = None, 
     return _make_terrain(
         "ramp",
         [x, end],
-        [_line_piece(x, height), _line_piece(x, height, slope), _line_piece(end, height + slope * (end - x))],
+        [
+            _line_piece(x, height),
+            _line_piece(x, height, slope),
+            _line_piece(end, height + slope * (end - x)),
+        ],
     )
 
 
 def hill(start: float = 5.0, length: float = 4 * math.pi, height: float = 1.0) -> Terrain:
-    """Make a hill, height/2 (1 - cos(2 pi (x - start)/length)), on level ground. The defaults are van Iwaarden's test
-    4.
+    """Make a hill, height/2 (1 - cos(2 pi (x - start)/length)), on level ground. The defaults are
+    van Iwaarden's test 4.
 
     Parameters
     ----------
@@ -233,7 +270,10 @@ def hill(start: float = 5.0, length: float = 4 * math.pi, height: float = 1.0) -
     >>> float(bc.vehicles.terrain.hill(start=0, length=10, height=2).height(5.0))
     2.0
     """
-    x, length = check_finite(start, "hill", "start"), check_finite(length, "hill", "length", positive=True)
+    x, length = (
+        check_finite(start, "hill", "start"),
+        check_finite(length, "hill", "length", positive=True),
+    )
     amplitude = check_finite(height, "hill", "height") / 2
     return _make_terrain(
         "hill",
@@ -273,12 +313,14 @@ def cosine(amplitude: float, wave_number: float, height: float = 0.0) -> Terrain
         check_finite(amplitude, "cosine", "amplitude"),
         check_finite(wave_number, "cosine", "wave_number", positive=True),
     )
-    return _make_terrain("cosine", [], [[0.0, check_finite(height, "cosine", "height"), 0.0, 0.0, 0.0, a, w, 0.0]])
+    return _make_terrain(
+        "cosine", [], [[0.0, check_finite(height, "cosine", "height"), 0.0, 0.0, 0.0, a, w, 0.0]]
+    )
 
 
 def course() -> Terrain:
-    """Make the test course of van Iwaarden (2003), eq. (1.27): ski jump, drops of 0.5 m at x = 25 m and 35 m, hill,
-    slope.
+    """Make the test course of van Iwaarden (2003), eq. (1.27): ski jump, drops of 0.5 m at x = 25 m
+    and 35 m, hill, slope.
 
     Returns
     -------
@@ -294,13 +336,20 @@ def course() -> Terrain:
     end = 50 + 8 * math.pi
     starts = [20.0, 25.0, 35.0, 50.0, end, 80.0]
     pieces = [
-        _line_piece(20.0, 0.0), _line_piece(20.0, 0.0, 0.1), _line_piece(25.0, 0.0, 0.05), _line_piece(35.0, 0.0),
-        _cosine_piece(50.0, 8 * math.pi, 0.5), _line_piece(end, 0.0), _line_piece(80.0, 0.0, 0.15),
-    ]  # fmt: skip
+        _line_piece(20.0, 0.0),
+        _line_piece(20.0, 0.0, 0.1),
+        _line_piece(25.0, 0.0, 0.05),
+        _line_piece(35.0, 0.0),
+        _cosine_piece(50.0, 8 * math.pi, 0.5),
+        _line_piece(end, 0.0),
+        _line_piece(80.0, 0.0, 0.15),
+    ]
     return _make_terrain("course", starts, pieces)
 
 
-def profile(x: Sequence[float], h: Sequence[float], order: int = 1, name: str = "profile") -> Terrain:
+def profile(
+    x: Sequence[float], h: Sequence[float], order: int = 1, name: str = "profile"
+) -> Terrain:
     """Make ground through measured points; it is level outside its ends.
 
     Parameters
@@ -334,7 +383,9 @@ def profile(x: Sequence[float], h: Sequence[float], order: int = 1, name: str = 
     if order == 3:
         return _spline_pieces(xs, hs, name)
     if order != 1:
-        raise ModelError(f"terrain profile: order={order!r} must be 1 (straight lines) or 3 (cubic)")
+        raise ModelError(
+            f"terrain profile: order={order!r} must be 1 (straight lines) or 3 (cubic)"
+        )
     starts, pieces = [], [_line_piece(xs[0], hs[0])]
     for (a, ha), (b, hb) in pairwise(zip(xs, hs, strict=True)):
         if b > a:
@@ -345,7 +396,9 @@ def profile(x: Sequence[float], h: Sequence[float], order: int = 1, name: str = 
     return _make_terrain(name, starts, pieces)
 
 
-def _check_profile_points(x: Sequence[float], h: Sequence[float]) -> tuple[list[float], list[float]]:
+def _check_profile_points(
+    x: Sequence[float], h: Sequence[float]
+) -> tuple[list[float], list[float]]:
     """Checked points of a profile; all problems are reported at once."""
     try:
         xs, hs = np.asarray(x, dtype=float), np.asarray(h, dtype=float)
@@ -353,23 +406,29 @@ def _check_profile_points(x: Sequence[float], h: Sequence[float]) -> tuple[list[
         raise ModelError("terrain profile: x and h must be numbers") from None
     if xs.ndim != 1 or xs.shape != hs.shape or len(xs) < 2:
         raise ModelError(
-            f"terrain profile: x and h must be two rows of the same length, at least 2; they have shapes {xs.shape}, "
+            f"terrain profile: x and h must be two rows of the same length, at least 2; "
+            f"they have shapes {xs.shape}, "
             f"{hs.shape}"
         )
     problems = []
     non_finite = np.flatnonzero(~np.isfinite(xs))
     if len(non_finite):
-        problems.append(f"x[{non_finite[0]}] = {xs[non_finite[0]]} is not a finite number ({len(non_finite)} such)")
+        problems.append(
+            f"x[{non_finite[0]}] = {xs[non_finite[0]]} is not a finite number "
+            f"({len(non_finite)} such)"
+        )
     gaps = np.flatnonzero(~np.isfinite(hs))
     if len(gaps):
         problems.append(
-            f"the ground has no height at x = {xs[gaps[0]]:g} (h[{gaps[0]}] = {hs[gaps[0]]}; {len(gaps)} such): gaps "
+            f"the ground has no height at x = {xs[gaps[0]]:g} (h[{gaps[0]}] = "
+            f"{hs[gaps[0]]}; {len(gaps)} such): gaps "
             "are not allowed"
         )
     falling = np.flatnonzero(np.diff(xs) < 0)
     if len(falling):
         problems.append(
-            f"x goes back from {xs[falling[0]]:g} to {xs[falling[0] + 1]:g} (x[{falling[0] + 1}]); it must not decrease"
+            f"x goes back from {xs[falling[0]]:g} to {xs[falling[0] + 1]:g} "
+            f"(x[{falling[0] + 1}]); it must not decrease"
         )
     if xs[0] == xs[-1]:
         problems.append("all x are the same")
@@ -385,7 +444,9 @@ def _spline_pieces(xs: list[float], hs: list[float], name: str) -> Terrain:
         raise ModelError("terrain profile: order=3 cannot jump; x must increase")
     c = CubicSpline(xs, hs, bc_type="clamped").c  # level at the ends, as the ground past
     pieces = [_line_piece(xs[0], hs[0])]
-    pieces += [[x, d, cc, b, a, 0.0, 0.0, 0.0] for x, a, b, cc, d in zip(xs, *c.tolist(), strict=False)]
+    pieces += [
+        [x, d, cc, b, a, 0.0, 0.0, 0.0] for x, a, b, cc, d in zip(xs, *c.tolist(), strict=False)
+    ]
     return _make_terrain(name, xs, [*pieces, _line_piece(xs[-1], hs[-1])])
 
 
@@ -400,9 +461,10 @@ def iso8608(
 ) -> Terrain:
     """Make a random road of a class of ISO 8608.
 
-    The displacement spectrum is G_d(n) = G_d(n0) (n/n0)^-waviness, one-sided, with n0 = 0.1 cycles/m. G_d(n0) is the
-    geometric mean of the class: 16e-6 m^3 for A, four times more with each letter. The road is a Gaussian process, a
-    cubic spline through points every `spacing`, level before 0 and after `length`.
+    The displacement spectrum is G_d(n) = G_d(n0) (n/n0)^-waviness, one-sided, with n0 = 0.1
+    cycles/m. G_d(n0) is the geometric mean of the class: 16e-6 m^3 for A, four times more with each
+    letter. The road is a Gaussian process, a cubic spline through points every `spacing`, level
+    before 0 and after `length`.
 
     Parameters
     ----------
@@ -415,7 +477,8 @@ def iso8608(
     spacing : float, default 0.25
         Distance of the points in m.
     wavelengths : pair of float, optional
-        Longest and shortest wavelength in m. Default: a quarter of the length, at most 100 m, and four spacings.
+        Longest and shortest wavelength in m. Default: a quarter of the length, at most 100 m, and
+        four spacings.
     waviness : float, default 2.0
         Exponent of the spectrum.
 
@@ -444,11 +507,13 @@ def iso8608_tracks(
     spacing: float = 0.25,
     wavelengths: tuple[float, float] | None = None,
 ) -> tuple[Terrain, Terrain]:
-    """Make the left and right track of a random road. The left one is that of `iso8608` with the same arguments.
+    """Make the left and right track of a random road. The left one is that of `iso8608` with the
+    same arguments.
 
-    The road is isotropic with waviness 2, for which both tracks have the coherence g(n) = 2 pi n b K1(2 pi n b), K1 the
-    modified Bessel function (Kamash & Robson 1978, The application of isotropy in road surface modelling, J. Sound and
-    Vibration 57, 89-100): the right track is g times the left plus sqrt(1 - g^2) times another road, line by line.
+    The road is isotropic with waviness 2, for which both tracks have the coherence g(n) = 2 pi n b
+    K1(2 pi n b), K1 the modified Bessel function (Kamash & Robson 1978, The application of isotropy
+    in road surface modelling, J. Sound and Vibration 57, 89-100): the right track is g times the
+    left plus sqrt(1 - g^2) times another road, line by line.
 
     Parameters
     ----------
@@ -473,17 +538,19 @@ def iso8608_tracks(
 
     b = check_finite(track, "iso8608_tracks", "track", True)
     x, left = _random_road_points(road, seed, length, spacing, wavelengths, 2.0)
-    independent = _random_road_points(road, np.random.SeedSequence([int(seed), 1]), length, spacing, wavelengths, 2.0)[
-        1
-    ]
+    independent = _random_road_points(
+        road, np.random.SeedSequence([int(seed), 1]), length, spacing, wavelengths, 2.0
+    )[1]
     lines = np.fft.rfftfreq(len(x) - 1, x[1] - x[0])
     wave = 2 * np.pi * np.maximum(lines, 1e-12) * b
     g = np.minimum(wave * k1(wave), 1.0)
     spectrum = g * np.fft.rfft(left[:-1]) + np.sqrt(1 - g**2) * np.fft.rfft(independent[:-1])
     h = np.fft.irfft(spectrum, len(x) - 1)
     right = [*h.tolist(), float(h[0])]
-    return tuple(profile(x.tolist(), list(y), order=3, name=f"ISO 8608 {road}, {side}")
-                 for side, y in (("left", left.tolist()), ("right", right)))  # type: ignore[return-value]  # fmt: skip
+    return tuple(
+        profile(x.tolist(), list(y), order=3, name=f"ISO 8608 {road}, {side}")
+        for side, y in (("left", left.tolist()), ("right", right))
+    )  # type: ignore[return-value]
 
 
 def _random_road_points(
@@ -496,12 +563,16 @@ def _random_road_points(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points of a random road; the last has the height of the first."""
     size = _roughness_coefficient(road)
-    length, spacing = check_finite(length, "iso8608", "length", True), check_finite(spacing, "iso8608", "spacing", True)
+    length, spacing = (
+        check_finite(length, "iso8608", "length", True),
+        check_finite(spacing, "iso8608", "spacing", True),
+    )
     longest, shortest = wavelengths or (min(length / 4, 100.0), 4 * spacing)
     count = round(length / spacing)
     if not (2 * spacing < shortest < longest <= length):
         raise ModelError(
-            f"terrain iso8608: wavelengths from {longest:g} to {shortest:g} m do not fit a road of {length:g} m with "
+            f"terrain iso8608: wavelengths from {longest:g} to {shortest:g} m do not fit a "
+            f"road of {length:g} m with "
             f"a point every {spacing:g} m"
         )
     rng = np.random.default_rng(seed)
@@ -518,7 +589,10 @@ def _random_road_points(
 def _roughness_coefficient(road: str | float) -> float:
     if isinstance(road, str):
         if road.upper() not in ROUGHNESS:
-            raise ModelError(f"road class {road!r} is not known; it is one of {', '.join(ROUGHNESS)}, or G_d in m^3")
+            raise ModelError(
+                f"road class {road!r} is not known; it is one of {', '.join(ROUGHNESS)}, or "
+                f"G_d in m^3"
+            )
         return ROUGHNESS[road.upper()]
     return check_finite(road, "iso8608", "road", positive=True)
 
@@ -585,8 +659,8 @@ class Road:
     def read(cls, path: str | Path, *, spacing: float | tuple[float, float] | None = None) -> Road:
         """Read a road of OpenCRG text, to be driven along.
 
-        The road is moved so that its line begins at the origin, along x and at height 0. At its ends it continues for
-        one spacing, then becomes level.
+        The road is moved so that its line begins at the origin, along x and at height 0. At its
+        ends it continues for one spacing, then becomes level.
 
         Parameters
         ----------
@@ -626,7 +700,10 @@ class Road:
         read = read_road_sections(Path(path))
         x, y, h = road_points(Path(path), read, grid_spacing("Road.read", spacing))
         h = np.pad(h, 1, mode="reflect", reflect_type="odd")
-        ground, first = grid(_extend_ends(x), _extend_ends(y), h, name=Path(path).name), float(read.u[0])
+        ground, first = (
+            grid(_extend_ends(x), _extend_ends(y), h, name=Path(path).name),
+            float(read.u[0]),
+        )
         points = read.line.points[: len(read.u)]
         start = (ground.start[0] - first, ground.start[1])
         level = replace(ground, start=start, heights=ground.heights - ground.height(first, 0.0))
@@ -654,7 +731,8 @@ def banked(
     x, y : sequence of float
         Points of the line (length).
     bank : float or sequence of float
-        Rise per length to the left of the line, one for all points or for each. In a bend to the left it is negative.
+        Rise per length to the left of the line, one for all points or for each. In a bend to the
+        left it is negative.
     width : float, default 20.0
         Width (length), outside of which the height is that of the edge.
     spacing : float, default 1.0
@@ -683,9 +761,19 @@ def banked(
 
     px, py = (np.asarray(v, dtype=float) for v in (x, y))
     slopes = np.broadcast_to(np.asarray(bank, dtype=float), px.shape)
-    if px.ndim != 1 or px.shape != py.shape or len(px) < 2 or not np.all(np.isfinite([px, py, slopes])):
-        raise ModelError("terrain banked: x and y must be two rows of numbers of the same length, at least 2")
-    wide, fine = check_finite(width, "banked", "width", True), check_finite(spacing, "banked", "spacing", True)
+    if (
+        px.ndim != 1
+        or px.shape != py.shape
+        or len(px) < 2
+        or not np.all(np.isfinite([px, py, slopes]))
+    ):
+        raise ModelError(
+            "terrain banked: x and y must be two rows of numbers of the same length, at least 2"
+        )
+    wide, fine = (
+        check_finite(width, "banked", "width", True),
+        check_finite(spacing, "banked", "spacing", True),
+    )
     s = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(px), np.diff(py)))])
     stations = np.linspace(0.0, s[-1], max(int(4 * s[-1] / fine), 2))
     line = np.column_stack([np.interp(stations, s, v) for v in (px, py)])
@@ -695,7 +783,9 @@ def banked(
     grid_points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
     nearest_index = cKDTree(line).query(grid_points)[1]
     offsets = grid_points - line[nearest_index]
-    lateral = tangents[nearest_index, 0] * offsets[:, 1] - tangents[nearest_index, 1] * offsets[:, 0]
+    lateral = (
+        tangents[nearest_index, 0] * offsets[:, 1] - tangents[nearest_index, 1] * offsets[:, 0]
+    )
     h = np.interp(stations[nearest_index], s, slopes) * np.clip(lateral, -wide / 2, wide / 2)
     return grid(axes[0], axes[1], h.reshape(len(axes[0]), len(axes[1])), name=name)
 

@@ -1,7 +1,9 @@
-"""Tyres: how they hold the road, a law in each module of this folder, to be given as `bc.Tyre(..., slip=law)`.
+"""Tyres: how they hold the road, a law in each module of this folder, to be given as `bc.Tyre(...,
+slip=law)`.
 
-Names that a module lists in `__all__` are found here as soon as the module is there: a law is added in one file. What
-it has to do is written down in `model.describe.patch.SlipLaw`; laws over deflections start from
+Names that a module lists in `__all__` are found here as soon as the module is there: a law is added
+in one file. What it has to do is written down in `model.describe.patch.SlipLaw`; laws over
+deflections start from
 `model.describe.slip.DeflectionLaw`.
 """
 

@@ -1,8 +1,10 @@
-"""Brush tyre: elastic bristles under a parabolic pressure, which slide where the friction is used up.
+"""Brush tyre: elastic bristles under a parabolic pressure, which slide where the friction is used
+up.
 
-With theta = |Q|/(3 mu F_z), Q the force of bristles that all stick, F = mu F_z (1 - (1 - theta)^3) along Q while
-theta < 1; then the whole patch slides with mu F_z. Slips are relative to the rolling speed, as in Pacejka, Tyre and
-Vehicle Dynamics (3rd ed., 2012), section 3.2, (3.11) and (3.36); there with one stiffness along and across.
+With theta = |Q|/(3 mu F_z), Q the force of bristles that all stick, F = mu F_z (1 - (1 - theta)^3)
+along Q while theta < 1; then the whole patch slides with mu F_z. Slips are relative to the rolling
+speed, as in Pacejka, Tyre and Vehicle Dynamics (3rd ed., 2012), section 3.2, (3.11) and (3.36);
+there with one stiffness along and across.
 """
 
 from __future__ import annotations
@@ -23,14 +25,17 @@ SMALL = 1e-9  # force (N) and slip below which none has a direction
 
 @dataclass(frozen=True)
 class Brush(DeflectionLaw, SteadyTyre):
-    """Brush tyre: bristles adhere in the front part of the contact patch and slide in the rear part.
+    """Brush tyre: bristles adhere in the front part of the contact patch and slide in the rear
+    part.
 
-    No energy is gained if both stiffnesses divided by their relaxation lengths are equal, as in Pacejka's book.
+    No energy is gained if both stiffnesses divided by their relaxation lengths are equal, as in
+    Pacejka's book.
 
     Parameters
     ----------
     longitudinal : ScalarLike
-        Longitudinal slip stiffness (force per slip), 2 c_p a^2 of bristles with the stiffness c_p per length.
+        Longitudinal slip stiffness (force per slip), 2 c_p a^2 of bristles with the stiffness c_p
+        per length.
     cornering : ScalarLike, optional
         Cornering stiffness (force per rad). Default: none, a wheel in a plane.
     relaxation : ScalarLike or pair, default 0.3
@@ -67,7 +72,11 @@ class Brush(DeflectionLaw, SteadyTyre):
 
     @property
     def scales(self) -> Mapping[str, float]:
-        return {"longitudinal": self.longitudinal, "cornering": self.cornering, "friction": self.friction}
+        return {
+            "longitudinal": self.longitudinal,
+            "cornering": self.cornering,
+            "friction": self.friction,
+        }
 
     def rolling_radius(self, m: MathFunctions, Fz: Any, omega: Any, p: Any) -> Any:
         return float("nan") * Fz  # a brush says nothing of its radius
@@ -79,7 +88,11 @@ class Brush(DeflectionLaw, SteadyTyre):
         if not all(isinstance(x, int | float) for x in numbers):
             raise ModelError(f"forces of a brush tyre need numbers, cornering= too; given {self!r}")
         per = state.Fz if self.per_load else 1.0
-        Cx, Cy, mu = scales["longitudinal"] * per, scales["cornering"] * per, scales["friction"] * state.mu
+        Cx, Cy, mu = (
+            scales["longitudinal"] * per,
+            scales["cornering"] * per,
+            scales["friction"] * state.mu,
+        )
         rolls = m.max(m.abs(1 + state.kappa), SMALL)
         qx, qy = Cx * state.kappa / rolls, -Cy * m.tan(state.alpha) / rolls
         q, max_force = m.sqrt(qx**2 + qy**2 + SMALL**2), m.max(mu * state.Fz, SMALL)
@@ -105,5 +118,6 @@ class Brush(DeflectionLaw, SteadyTyre):
 
 
 def _sliding_ratio(elastic: str, limit: str) -> tuple[str, str]:
-    """theta, 1 where the whole patch slides, and 1/theta, 1 before that; neither divides by the load."""
+    """theta, 1 where the whole patch slides, and 1/theta, 1 before that; neither divides by the
+    load."""
     return f"{elastic}/max({elastic}, 3*{limit})", f"min(1, 3*{limit}/{elastic})"

@@ -1,7 +1,8 @@
-"""Fiala's tyre: side force of a brush with a parabolic pressure, bilinear longitudinal force, friction that falls with
-slip.
+"""Fiala's tyre: side force of a brush with a parabolic pressure, bilinear longitudinal force,
+friction that falls with slip.
 
-As in Adams: Fx and Fy know of each other through the friction alone, so that both together may pass it.
+As in Adams: Fx and Fy know of each other through the friction alone, so that both together may pass
+it.
 """
 
 from __future__ import annotations
@@ -69,7 +70,12 @@ class Fiala(SpringTyre):
 
     @property
     def scales(self) -> Mapping[str, float]:
-        return {"c_slip": self.c_slip, "c_alpha": self.c_alpha, "umax": self.umax, "umin": self.umin}
+        return {
+            "c_slip": self.c_slip,
+            "c_alpha": self.c_alpha,
+            "umax": self.umax,
+            "umin": self.umin,
+        }
 
     def steady_state_forces(
         self, m: MathFunctions, state: Rolling, scales: Mapping[str, Any], limits: bool = True
@@ -81,7 +87,9 @@ class Fiala(SpringTyre):
         max_force = m.max(friction * state.Fz, 1e-9)
         size = m.abs(state.kappa)
         peak_slip = max_force / (2 * c_slip)
-        sliding_Fx = sign(m, state.kappa) * (max_force - max_force**2 / (4 * m.max(size, peak_slip) * c_slip))
+        sliding_Fx = sign(m, state.kappa) * (
+            max_force - max_force**2 / (4 * m.max(size, peak_slip) * c_slip)
+        )
         Fx = m.where(size < peak_slip, c_slip * state.kappa, sliding_Fx)
         # written without the sign of the slip angle, which has no derivative at zero
         slip_ratio = m.max(-1.0, m.min(1.0, c_alpha * tan / (3 * max_force)))
@@ -91,7 +99,10 @@ class Fiala(SpringTyre):
             "Fx": Fx,
             "Fy": -max_force * slip_ratio * (1 + H + H**2),
             "Mx": 0.0 * state.Fz,
-            "My": -self.rolling_resistance * self.radius * state.Fz * m.tanh(state.omega * self.radius / 0.1),
+            "My": -self.rolling_resistance
+            * self.radius
+            * state.Fz
+            * m.tanh(state.omega * self.radius / 0.1),
             "Mz": max_force * self.width * slip_ratio * H**3,
             "mux": friction,
             "muy": friction,

@@ -1,9 +1,10 @@
-"""The Magic Formula, versions 5.2 (PAC2002), 6.1 and 6.2: forces, moments and stiffnesses of steady rolling.
+"""The Magic Formula, versions 5.2 (PAC2002), 6.1 and 6.2: forces, moments and stiffnesses of steady
+rolling.
 
-One text over arrays and formulas (`model.describe.tyre_model`). `c` holds the coefficients by name. Pacejka, Tire and
-Vehicle Dynamics (3rd ed., 2012), (4.E1)-(4.E78); Besselink, Schmeitz & Pacejka, Vehicle System Dynamics 48 (2010)
-337-352, whose equivalent slips of the aligning moment are used; where prints differ, as the commercial solver computes
-(docs/tyres.md).
+One text over arrays and formulas (`model.describe.tyre_model`). `c` holds the coefficients by name.
+Pacejka, Tire and Vehicle Dynamics (3rd ed., 2012), (4.E1)-(4.E78); Besselink, Schmeitz & Pacejka,
+Vehicle System Dynamics 48 (2010) 337-352, whose equivalent slips of the aligning moment are used;
+where prints differ, as the commercial solver computes (docs/tyres.md).
 """
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ __all__: list[str] = []
 
 ZERO_SHIFT = 1e-6  # keeps denominators from zero, as (4.E6a)
 TINY = 1e-12  # slip below which none has a direction: roots have a slope there
-DEFAULT_RELAXATION = (0.8, 1.6)  # relaxation lengths along and across at the nominal load, over the radius
-MIN_LOAD_RATIO = 1e-3  # of the nominal load: below it forces are those there, in proportion to the load
+DEFAULT_RELAXATION = (
+    0.8,
+    1.6,
+)  # relaxation lengths along and across at the nominal load, over the radius
+MIN_LOAD_RATIO = (
+    1e-3  # of the nominal load: below it forces are those there, in proportion to the load
+)
 
 
 def sign(m: MathFunctions, x: Any) -> Any:
@@ -43,7 +49,8 @@ def magic_argument(m: MathFunctions, B: Any, E: Any, x: Any) -> Any:
 
 
 def relative_slope(m: MathFunctions, c: Any, C: Any, B: Any, E: Any, x: Any) -> Any:
-    """Of the formula sin(C atan(...)) over x, over the one where x is zero; None where nobody asks for it."""
+    """Of the formula sin(C atan(...)) over x, over the one where x is zero; None where nobody asks
+    for it."""
     if not c.nonlinear:
         return None
     bx, arc = B * x, magic_argument(m, B, E, x)
@@ -69,8 +76,8 @@ class PureSideForce:
 
 @dataclass(frozen=True)
 class TurnSlipFactors:
-    """Factors of turn slip (zeta 0 to 8); `shift_yp`, SHyp, moves the side force over the slip angle. All one
-    without."""
+    """Factors of turn slip (zeta 0 to 8); `shift_yp`, SHyp, moves the side force over the slip
+    angle. All one without."""
 
     z0: Any = 1.0
     z1: Any = 1.0
@@ -84,7 +91,9 @@ class TurnSlipFactors:
 def normalized_changes(c: Any, state: Rolling) -> tuple[Any, Any]:
     """Relative changes of load and pressure from the nominal ones."""
     nominal = c.LFZO * c.FNOMIN
-    return (state.Fz - nominal) / nominal, (0.0 if c.version == "5.2" else (state.p - c.NOMPRES) / c.NOMPRES)
+    return (state.Fz - nominal) / nominal, (
+        0.0 if c.version == "5.2" else (state.p - c.NOMPRES) / c.NOMPRES
+    )
 
 
 def pure_longitudinal_force(
@@ -94,14 +103,24 @@ def pure_longitudinal_force(
     dfz, dpi = normalized_changes(c, state)
     gamma, Fz, mu = state.gamma * c.LGAX, state.Fz, c.LMUX * state.mu
     kx = state.kappa + (c.PHX1 + c.PHX2 * dfz) * c.LHX * state.low
-    mux = (c.PDX1 + c.PDX2 * dfz) * (1 + c.PPX3 * dpi + c.PPX4 * dpi**2) * (1 - c.PDX3 * gamma**2) * mu
+    mux = (
+        (c.PDX1 + c.PDX2 * dfz)
+        * (1 + c.PPX3 * dpi + c.PPX4 * dpi**2)
+        * (1 - c.PDX3 * gamma**2)
+        * mu
+    )
     C, D = c.PCX1 * c.LCX, mux * Fz * spin.z1
     E = m.min((c.PEX1 + c.PEX2 * dfz + c.PEX3 * dfz**2) * (1 - c.PEX4 * sign(m, kx)) * c.LEX, 1.0)
     grow = m.exp(c.PKX3 * dfz) if c.PKX3 else 1.0
     K = Fz * (c.PKX1 + c.PKX2 * dfz) * grow * (1 + c.PPX1 * dpi + c.PPX2 * dpi**2) * c.LKX
     shift = Fz * (c.PVX1 + c.PVX2 * dfz) * c.LVX * mu * spin.z1 * state.low
     B = K / shifted_from_zero(m, C * D)
-    return D * m.sin(C * magic_argument(m, B, E, kx)) + shift, K, mux, relative_slope(m, c, C, B, E, kx)
+    return (
+        D * m.sin(C * magic_argument(m, B, E, kx)) + shift,
+        K,
+        mux,
+        relative_slope(m, c, C, B, E, kx),
+    )
 
 
 def pure_side_force(
@@ -111,10 +130,17 @@ def pure_side_force(
     dfz, dpi = normalized_changes(c, state)
     Fz, mu, nominal = state.Fz, c.LMUY * state.mu, c.LFZO * c.FNOMIN
     gamma = gamma * c.LGAY
-    muy = (c.PDY1 + c.PDY2 * dfz) * (1 + c.PPY3 * dpi + c.PPY4 * dpi**2) * (1 - c.PDY3 * gamma**2) * mu
+    muy = (
+        (c.PDY1 + c.PDY2 * dfz)
+        * (1 + c.PPY3 * dpi + c.PPY4 * dpi**2)
+        * (1 - c.PDY3 * gamma**2)
+        * mu
+    )
     C, D = c.PCY1 * c.LCY, muy * Fz * spin.z2
     K_max = c.PKY1 * nominal * (1 + c.PPY1 * dpi) * (1 - c.PKY3 * m.abs(gamma)) * spin.z3 * c.LKY
-    K = K_max * m.sin(c.PKY4 * m.atan(Fz / nominal / ((c.PKY2 + c.PKY5 * gamma**2) * (1 + c.PPY2 * dpi))))
+    K = K_max * m.sin(
+        c.PKY4 * m.atan(Fz / nominal / ((c.PKY2 + c.PKY5 * gamma**2) * (1 + c.PPY2 * dpi)))
+    )
     B = K / shifted_from_zero(m, C * D)
     camber = Fz * (c.PVY3 + c.PVY4 * dfz) * gamma * c.LKYC * mu * spin.z2
     K_camber = Fz * (c.PKY6 + c.PKY7 * dfz) * (1 + c.PPY5 * dpi) * c.LKYC
@@ -131,10 +157,14 @@ def pure_side_force(
     sides = 1 + c.PEY5 * gamma**2 - (c.PEY3 + c.PEY4 * gamma) * sign(m, ay)
     E = m.min((c.PEY1 + c.PEY2 * dfz) * sides * c.LEY, 1.0)
     force = D * m.sin(C * magic_argument(m, B, E, ay)) + shift_y
-    return PureSideForce(force, K, B, C, muy, shift_x, shift_y, camber, K_camber, relative_slope(m, c, C, B, E, ay))
+    return PureSideForce(
+        force, K, B, C, muy, shift_x, shift_y, camber, K_camber, relative_slope(m, c, C, B, E, ay)
+    )
 
 
-def combined_slip_weights(m: MathFunctions, c: Any, state: Rolling, alpha: Any, gamma: Any) -> tuple[Any, Any]:
+def combined_slip_weights(
+    m: MathFunctions, c: Any, state: Rolling, alpha: Any, gamma: Any
+) -> tuple[Any, Any]:
     """How much combined slip leaves of Fx and Fy: Gxa, Gyk."""
     dfz, _ = normalized_changes(c, state)
     Bx = (c.RBX1 + c.RBX3 * gamma**2) * cos_atan(m, c.RBX2 * state.kappa) * c.LXAL
@@ -142,7 +172,9 @@ def combined_slip_weights(m: MathFunctions, c: Any, state: Rolling, alpha: Any, 
     By = (c.RBY1 + c.RBY4 * gamma**2) * cos_atan(m, c.RBY2 * (alpha - c.RBY3)) * c.LYKA
     Ey = m.min(c.REY1 + c.REY2 * dfz, 1.0)
     shift = c.RHY1 + c.RHY2 * dfz
-    G_x = m.cos(c.RCX1 * magic_argument(m, Bx, Ex, alpha + c.RHX1)) / m.cos(c.RCX1 * magic_argument(m, Bx, Ex, c.RHX1))
+    G_x = m.cos(c.RCX1 * magic_argument(m, Bx, Ex, alpha + c.RHX1)) / m.cos(
+        c.RCX1 * magic_argument(m, Bx, Ex, c.RHX1)
+    )
     G_y = m.cos(c.RCY1 * magic_argument(m, By, Ey, state.kappa + shift)) / m.cos(
         c.RCY1 * magic_argument(m, By, Ey, shift)
     )
@@ -150,11 +182,23 @@ def combined_slip_weights(m: MathFunctions, c: Any, state: Rolling, alpha: Any, 
 
 
 def slip_induced_side_force(
-    m: MathFunctions, c: Any, state: Rolling, alpha: Any, gamma: Any, muy: Any, spin: TurnSlipFactors
+    m: MathFunctions,
+    c: Any,
+    state: Rolling,
+    alpha: Any,
+    gamma: Any,
+    muy: Any,
+    spin: TurnSlipFactors,
 ) -> Any:
     """Side force that longitudinal slip brings about: SVyk."""
     dfz, _ = normalized_changes(c, state)
-    D = muy * state.Fz * (c.RVY1 + c.RVY2 * dfz + c.RVY3 * gamma) * cos_atan(m, c.RVY4 * alpha) * spin.z2
+    D = (
+        muy
+        * state.Fz
+        * (c.RVY1 + c.RVY2 * dfz + c.RVY3 * gamma)
+        * cos_atan(m, c.RVY4 * alpha)
+        * spin.z2
+    )
     return D * m.sin(c.RVY5 * m.atan(c.RVY6 * state.kappa)) * c.LVYKA * state.low
 
 
@@ -180,7 +224,11 @@ def aligning_moment(
     at_t = alpha + c.QHZ1 + c.QHZ2 * dfz + (c.QHZ3 + c.QHZ4 * dfz) * gamma
     at_r = alpha + side.shift_x + side.shift_y / K
     ratio = c.LKY / m.max(mu, ZERO_SHIFT)
-    B = (c.QBZ1 + c.QBZ2 * dfz + c.QBZ3 * dfz**2) * (1 + c.QBZ4 * lean + c.QBZ5 * m.abs(lean)) * ratio
+    B = (
+        (c.QBZ1 + c.QBZ2 * dfz + c.QBZ3 * dfz**2)
+        * (1 + c.QBZ4 * lean + c.QBZ5 * m.abs(lean))
+        * ratio
+    )
     D = (c.QDZ1 + c.QDZ2 * dfz) * (1 - c.PPZ1 * dpi) * (1 + c.QDZ3 * lean + c.QDZ4 * lean**2)
     D = D * Fz * (R0 / c.FNOMIN) * c.LTR * spin.z5
     E = (c.QEZ1 + c.QEZ2 * dfz + c.QEZ3 * dfz**2) * (
@@ -195,7 +243,9 @@ def aligning_moment(
     cos_path = m.cos(alpha) if state.tan is None or c.form == "star" else 1 / size
     trail = D * m.cos(c.QCZ1 * magic_argument(m, B, m.min(E, 1.0), t_eq)) * cos_forward * state.low
     straight = (c.QDZ6 + c.QDZ7 * dfz) * c.LRES * spin.z2
-    leaning = (c.QDZ8 + c.QDZ9 * dfz) * (1 + c.PPZ2 * dpi) + (c.QDZ10 + c.QDZ11 * dfz) * m.abs(gamma)
+    leaning = (c.QDZ8 + c.QDZ9 * dfz) * (1 + c.PPZ2 * dpi) + (c.QDZ10 + c.QDZ11 * dfz) * m.abs(
+        gamma
+    )
     D_r = Fz * R0 * (straight + leaning * gamma * c.LKZC * spin.z0) * mu * forward * cos_path
     B_r = (c.QBZ9 * ratio + c.QBZ10 * side.B * side.C) * spin.z6
     residual_Mz = D_r * cos_atan(m, B_r * r_eq) * state.low
@@ -212,7 +262,9 @@ def overturning_moment(m: MathFunctions, c: Any, state: Rolling, Fy: Any) -> Any
     turning = turning + c.QSX4 * m.cos(c.QSX5 * m.atan((c.QSX6 * load) ** 2)) * m.sin(
         c.QSX7 * gamma + c.QSX8 * m.atan(c.QSX9 * side)
     )
-    camber_term = Fy * (c.QSX13 + c.QSX14 * m.abs(gamma)) - state.Fz * c.QSX12 * gamma * m.abs(gamma)
+    camber_term = Fy * (c.QSX13 + c.QSX14 * m.abs(gamma)) - state.Fz * c.QSX12 * gamma * m.abs(
+        gamma
+    )
     return c.UNLOADED_RADIUS * c.LMX * (state.Fz * turning + camber_term)
 
 
@@ -273,8 +325,12 @@ def steady_forces(m: MathFunctions, c: Any, state: Rolling, rolls: Any) -> dict[
     Gx, Gy = combined_slip_weights(m, c, state, alpha, gamma)
     Svyk = slip_induced_side_force(m, c, state, alpha, gamma, side.mu, spin)
     Fx, Fy = Gx * Fx0, Gy * side.force + Svyk
-    upright = side if c.version == "5.2" else pure_side_force(m, c, state, alpha, 0.0, TurnSlipFactors())
-    Mz, trail = aligning_moment(m, c, state, alpha, gamma, side, Gy * upright.force, Kxk, Fx, Fy, spin)
+    upright = (
+        side if c.version == "5.2" else pure_side_force(m, c, state, alpha, 0.0, TurnSlipFactors())
+    )
+    Mz, trail = aligning_moment(
+        m, c, state, alpha, gamma, side, Gy * upright.force, Kxk, Fx, Fy, spin
+    )
     return {
         "Fx": Fx,
         "Fy": Fy,
@@ -298,16 +354,24 @@ def carcass_stiffness(c: Any, state: Rolling) -> tuple[Any, Any]:
     return Cx, Cy
 
 
-def relaxation_lengths(m: MathFunctions, c: Any, state: Rolling, Kxk: Any, Kya: Any) -> tuple[Any, Any]:
+def relaxation_lengths(
+    m: MathFunctions, c: Any, state: Rolling, Kxk: Any, Kya: Any
+) -> tuple[Any, Any]:
     """Relaxation lengths along and across; of a common tyre where the file does not determine."""
     R0, nominal = c.UNLOADED_RADIUS, c.LFZO * c.FNOMIN
     if c.version == "5.2" and c.PTX1 and c.PTY1 and c.PTY2:
         dfz, _ = normalized_changes(c, state)
         long = state.Fz * (c.PTX1 + c.PTX2 * dfz) * m.exp(-c.PTX3 * dfz) * (R0 / c.FNOMIN) * c.LSGKP
-        side = c.PTY1 * m.sin(2 * m.atan(state.Fz / (c.PTY2 * nominal))) * (1 - c.PKY3 * m.abs(state.gamma))
+        side = (
+            c.PTY1
+            * m.sin(2 * m.atan(state.Fz / (c.PTY2 * nominal)))
+            * (1 - c.PKY3 * m.abs(state.gamma))
+        )
         return long, side * R0 * c.LFZO * c.LSGAL
     if c.version == "5.2" or not c.carcass:
-        return DEFAULT_RELAXATION[0] * R0 * state.Fz / nominal, DEFAULT_RELAXATION[1] * R0 * state.Fz / nominal
+        return DEFAULT_RELAXATION[0] * R0 * state.Fz / nominal, DEFAULT_RELAXATION[
+            1
+        ] * R0 * state.Fz / nominal
     Cx, Cy = carcass_stiffness(c, state)
     return m.abs(Kxk) / Cx, m.abs(Kya) / Cy
 
@@ -319,7 +383,9 @@ def free_radius(c: Any, omega: Any) -> Any:
 
 def vertical_stiffness(c: Any, p: Any) -> Any:
     """Stiffness at the nominal load."""
-    return c.VERTICAL_STIFFNESS * (1.0 if c.version == "5.2" else 1 + c.PFZ1 * (p - c.NOMPRES) / c.NOMPRES)
+    return c.VERTICAL_STIFFNESS * (
+        1.0 if c.version == "5.2" else 1 + c.PFZ1 * (p - c.NOMPRES) / c.NOMPRES
+    )
 
 
 def rolling_radius(m: MathFunctions, c: Any, Fz: Any, omega: Any, p: Any) -> Any:

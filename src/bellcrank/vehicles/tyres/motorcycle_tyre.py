@@ -5,10 +5,11 @@ Y = -(C_a tan(alpha) + C_g gamma), and saturate together at the friction mu:
 
     (Fx, Fy) = Fz (X, Y)/(1 + (X^2 + Y^2)^2/mu^4)^(1/4)
 
-so that the force stays linear up to large roll angles and never passes the friction. Slip has a trail behind the
-contact point, which vanishes with saturation; inclination has a moment that turns the wheel into the turn. The
-contact point of the toroidal tyre moves in models as `model.describe.tyre_patch` says. Pacejka, Tire and Vehicle
-Dynamics (3rd ed., 2012), section 11.2, has these linear terms.
+so that the force stays linear up to large roll angles and never passes the friction. Slip has a
+trail behind the contact point, which vanishes with saturation; inclination has a moment that turns
+the wheel into the turn. The contact point of the toroidal tyre moves in models as
+`model.describe.tyre_patch` says. Pacejka, Tire and Vehicle Dynamics (3rd ed., 2012), section 11.2,
+has these linear terms.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class MotorcycleTyre(SpringTyre):
     cornering : float
         Lateral force per load and slip angle in 1/rad.
     camber : float
-        Lateral force per load and inclination in 1/rad, towards the side to which the wheel is inclined.
+        Lateral force per load and inclination in 1/rad, towards the side to which the wheel is
+        inclined.
     longitudinal : float, default 20.0
         Longitudinal force per load and slip.
     mu : float, default 1.2
@@ -56,7 +58,8 @@ class MotorcycleTyre(SpringTyre):
     relaxation : float or pair, default (0.1, 0.2)
         Relaxation length in m, or those along and across the wheel.
     lags_camber : bool, default True
-        Whether the camber thrust follows the inclination over the relaxation length, as the slip does, or at once.
+        Whether the camber thrust follows the inclination over the relaxation length, as the slip
+        does, or at once.
     nominal : float, default 1500.0
         Load in N at which the stiffness at standstill is taken.
     named_scales : mapping, optional

@@ -31,9 +31,11 @@ TURNS = 30  # of the iteration that finds the spin: each takes away at least a p
 
 
 class Forces(Mapping[str, Any]):
-    """Forces and moments of a tyre by name: `f.Fx` or `f["Fx"]`, numbers or arrays as the inputs were.
+    """Forces and moments of a tyre by name: `f.Fx` or `f["Fx"]`, numbers or arrays as the inputs
+    were.
 
-    Forces and moments act on the wheel at the contact centre, in axes x forward, y to the left, z up.
+    Forces and moments act on the wheel at the contact centre, in axes x forward, y to the left, z
+    up.
 
     Attributes
     ----------
@@ -87,14 +89,25 @@ class Forces(Mapping[str, Any]):
 
 
 class SteadyTyre(ABC, NotebookDisplay, PublicDir):
-    """A tyre by its forces in steady rolling; a model of them says `steady_state_forces`, `deflection` and the rest
-    below."""
+    """A tyre by its forces in steady rolling; a model of them says `steady_state_forces`,
+    `deflection` and the rest below."""
 
     internals: ClassVar[tuple[str, ...]] = (
-        "out_of_range_messages", "carcass_stiffness", "standstill_weight", "free_radius", "relaxation_lengths",
-        "static_load_range", "with_formulas", "radial_load", "problems", "rolling_radius", "contact_patch",
-        "with_bounded_slips", "has_side_force", "steady_state_forces",
-    )  # fmt: skip
+        "out_of_range_messages",
+        "carcass_stiffness",
+        "standstill_weight",
+        "free_radius",
+        "relaxation_lengths",
+        "static_load_range",
+        "with_formulas",
+        "radial_load",
+        "problems",
+        "rolling_radius",
+        "contact_patch",
+        "with_bounded_slips",
+        "has_side_force",
+        "steady_state_forces",
+    )
     notes: tuple[str, ...] = ()
     transient = "linear"
 
@@ -104,8 +117,11 @@ class SteadyTyre(ABC, NotebookDisplay, PublicDir):
     def _notebook_figure(self) -> Any:
         return self.plot()
 
-    def plot(self, path: str | Path | None = None, *, p: float | None = None, V: float | None = None) -> Any:
-        """Plot lateral and longitudinal force, aligning torque, combined slip, camber thrust and radii.
+    def plot(
+        self, path: str | Path | None = None, *, p: float | None = None, V: float | None = None
+    ) -> Any:
+        """Plot lateral and longitudinal force, aligning torque, combined slip, camber thrust and
+        radii.
 
         Parameters
         ----------
@@ -159,7 +175,9 @@ class SteadyTyre(ABC, NotebookDisplay, PublicDir):
     def relaxation_lengths(self) -> tuple[Any, ...]:
         """Relaxation lengths along and across, of a tyre that has them as `relaxation`."""
         relaxation = getattr(self, "relaxation", SHORTEST)
-        return tuple(relaxation) if isinstance(relaxation, tuple | list) else (relaxation, relaxation)
+        return (
+            tuple(relaxation) if isinstance(relaxation, tuple | list) else (relaxation, relaxation)
+        )
 
     @abstractmethod
     def problems(self) -> list[str]:
@@ -169,7 +187,8 @@ class SteadyTyre(ABC, NotebookDisplay, PublicDir):
     def steady_state_forces(
         self, m: MathFunctions, state: Rolling, scales: Mapping[str, Any], limits: bool = True
     ) -> dict[str, Any]:
-        """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x, sigma_y; `load`: Fz within the ranges."""
+        """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x, sigma_y; `load`: Fz within the
+        ranges."""
 
     @abstractmethod
     def rolling_radius(self, m: MathFunctions, Fz: Any, omega: Any, p: Any) -> Any:
@@ -200,10 +219,18 @@ class SteadyTyre(ABC, NotebookDisplay, PublicDir):
         """Load (N) at which the stiffness of the carcass is taken."""
         return 4000.0
 
-    def carcass_stiffness(self, m: MathFunctions, state: Rolling, scales: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Stiffness of the carcass at standstill along and across (N/m): of small slip, at the nominal load."""
-        forces = self.steady_state_forces(m, Rolling(self.nominal, 0.0, 0.0, 0.0, state.p, self.usual[1], 0.0), scales)
-        Cx, Cy = (m.abs(forces[K]) / m.max(SHORTEST, forces[s]) for K, s in (("Kxk", "sigma_x"), ("Kya", "sigma_y")))
+    def carcass_stiffness(
+        self, m: MathFunctions, state: Rolling, scales: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
+        """Stiffness of the carcass at standstill along and across (N/m): of small slip, at the
+        nominal load."""
+        forces = self.steady_state_forces(
+            m, Rolling(self.nominal, 0.0, 0.0, 0.0, state.p, self.usual[1], 0.0), scales
+        )
+        Cx, Cy = (
+            m.abs(forces[K]) / m.max(SHORTEST, forces[s])
+            for K, s in (("Kxk", "sigma_x"), ("Kya", "sigma_y"))
+        )
         return Cx, Cy
 
     def standstill_weight(self, m: MathFunctions, speed: Any) -> Any:
@@ -221,7 +248,8 @@ class SteadyTyre(ABC, NotebookDisplay, PublicDir):
         return k * rho, k * rho**2 / 2
 
     def with_bounded_slips(self, m: MathFunctions, state: Rolling) -> Rolling:
-        """The same wheel with slips that vanish at standstill, for tables without a law of standstill."""
+        """The same wheel with slips that vanish at standstill, for tables without a law of
+        standstill."""
         return state
 
     def out_of_range_messages(self, state: Rolling) -> tuple[str, ...]:
@@ -265,14 +293,14 @@ class SteadyTyre(ABC, NotebookDisplay, PublicDir):
         phit : float or array, default 0.0
             Turn slip in 1/m, the curvature of the path.
         limits : bool, default True
-            Evaluate what is outside the ranges of the tyre at their ends, which `notes` of the result reports, and let
-            forces vanish at standstill.
+            Evaluate what is outside the ranges of the tyre at their ends, which `notes` of the
+            result reports, and let forces vanish at standstill.
 
         Returns
         -------
         Forces
-            By name: Fx, Fy, Fz in N, Mx, My, Mz in N m; friction, stiffnesses, radii and relaxation lengths as far as
-            known.
+            By name: Fx, Fy, Fz in N, Mx, My, Mz in N m; friction, stiffnesses, radii and relaxation
+            lengths as far as known.
 
         Raises
         ------
@@ -284,17 +312,28 @@ class SteadyTyre(ABC, NotebookDisplay, PublicDir):
             raise ModelError([f"forces of a tyre: {p}" for p in problems])
         pressure, speed = self.usual
         inputs = {
-            "Fz": Fz, "kappa": kappa, "alpha": alpha, "gamma": gamma, "p": pressure if p is None else p,
-            "V": speed if V is None else V, "phit": phit,
-        }  # fmt: skip
+            "Fz": Fz,
+            "kappa": kappa,
+            "alpha": alpha,
+            "gamma": gamma,
+            "p": pressure if p is None else p,
+            "V": speed if V is None else V,
+            "phit": phit,
+        }
         values = _input_arrays(inputs)
         has_turn_slip = bool(np.any(values["phit"] != 0))
         with np.errstate(all="ignore"):
             omega = self._spin_at_slip(values)
             state = Rolling(
-                np.maximum(values["Fz"], 0.0), values["kappa"], values["alpha"], values["gamma"], values["p"],
-                values["V"], omega, values["phit"] if has_turn_slip else None,
-            )  # fmt: skip
+                np.maximum(values["Fz"], 0.0),
+                values["kappa"],
+                values["alpha"],
+                values["gamma"],
+                values["p"],
+                values["V"],
+                omega,
+                values["phit"] if has_turn_slip else None,
+            )
             slowed = self.with_bounded_slips(ARRAYS, state) if limits else state
             results = self.steady_state_forces(ARRAYS, slowed, self.scales, limits)
             results = {name: value for name, value in results.items() if name not in FOR_MODELS}
@@ -354,20 +393,26 @@ class SpringTyre(SteadyTyre):
         if unknown:
             suggestion = did_you_mean(unknown[0], field_names)
             raise ModelError(
-                f"a {type(self).__name__} tyre has no '{unknown[0]}'.{suggestion} It has {', '.join(field_names)}."
+                f"a {type(self).__name__} tyre has no '{unknown[0]}'.{suggestion} It has "
+                f"{', '.join(field_names)}."
             )
         return cast(Self, replace(cast(Any, self), **values))
 
     def problems(self) -> list[str]:
         numbers = {name: getattr(self, name) for name in (*self.positive, *self.not_negative)}
         problems = [
-            f"{name}={value!r:.40} must be {'a positive number' if name in self.positive else 'zero or positive'}"
+            f"{name}={value!r:.40} must be "
+            f"{'a positive number' if name in self.positive else 'zero or positive'}"
             for name, value in numbers.items()
             if not is_finite(value) or value < 0 or (value == 0 and name in self.positive)
         ]
-        if len(self.relaxation_lengths) != 2 or not all(is_finite(x) and x >= 0 for x in self.relaxation_lengths):
+        if len(self.relaxation_lengths) != 2 or not all(
+            is_finite(x) and x >= 0 for x in self.relaxation_lengths
+        ):
             pair = getattr(self, "relaxation", None)
-            problems.append(f"relaxation={pair!r:.40} must be a length (m), or those along and across the wheel")
+            problems.append(
+                f"relaxation={pair!r:.40} must be a length (m), or those along and across the wheel"
+            )
         return problems
 
     def rolling_radius(self, m: MathFunctions, Fz: Any, omega: Any, p: Any) -> Any:
@@ -393,7 +438,8 @@ def _input_arrays(inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
             continue
         if not np.all(np.isfinite(values[name])):
             problems.append(
-                f"{name} must be finite; it holds {values[name].ravel()[~np.isfinite(values[name].ravel())][0]}"
+                f"{name} must be finite; it holds "
+                f"{values[name].ravel()[~np.isfinite(values[name].ravel())][0]}"
             )
     if problems:
         raise ModelError([f"forces of a tyre: {p}" for p in problems])
@@ -401,4 +447,6 @@ def _input_arrays(inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         return dict(zip(values, np.broadcast_arrays(*values.values()), strict=True))
     except ValueError:
         shapes = ", ".join(f"{name} {v.shape}" for name, v in values.items() if v.ndim)
-        raise ModelError(f"forces of a tyre: arrays of shapes {shapes} do not fit together") from None
+        raise ModelError(
+            f"forces of a tyre: arrays of shapes {shapes} do not fit together"
+        ) from None

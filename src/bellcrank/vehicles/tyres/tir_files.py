@@ -1,8 +1,8 @@
 """Reads .tir files: the tyre property files of MF-Tyre, Adams and their kin, as data.
 
-Text: `[SECTION]`, `KEY = value`, strings in quotes, `$` or `!` before a comment, tables under a line in braces. What a
-file has besides the coefficients is kept; what was assumed is noted; what cannot be a Magic Formula tyre is rejected in
-a message that names the line.
+Text: `[SECTION]`, `KEY = value`, strings in quotes, `$` or `!` before a comment, tables under a
+line in braces. What a file has besides the coefficients is kept; what was assumed is noted; what
+cannot be a Magic Formula tyre is rejected in a message that names the line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ import numpy as np
 from bellcrank.core.errors import ModelError
 from bellcrank.core.files.shipped_files import resolve_example
 from bellcrank.core.files.text_files import read_text, to_one_line
-from bellcrank.vehicles.tyres.magic_keys import DIMENSION_OF, MOTORCYCLE, RANGES, SECTION_OF, VERSIONS, dimension_factor
+from bellcrank.vehicles.tyres.magic_keys import (
+    DIMENSION_OF,
+    MOTORCYCLE,
+    RANGES,
+    SECTION_OF,
+    VERSIONS,
+    dimension_factor,
+)
 
 __all__: list[str] = []
 
@@ -47,26 +54,69 @@ UNITS: dict[str, dict[str, float]] = {  # of [UNITS], in SI; without blanks, cap
         "psi": 6894.757293168, "n/m^2": 1.0, "n/m**2": 1.0, "newton/meter^2": 1.0, "newton/meter**2": 1.0,
     },
 }  # fmt: skip
-FORMATS = {"pac2002": "5.2", "mf_05": "5.2", "mf-tyre5.2": "5.2"}  # PROPERTY_FILE_FORMAT that says a version
+FORMATS = {
+    "pac2002": "5.2",
+    "mf_05": "5.2",
+    "mf-tyre5.2": "5.2",
+}  # PROPERTY_FILE_FORMAT that says a version
 READ = "Magic Formula 5.2 (PAC2002), 6.1 and 6.2 are read"
 ROUND = "a motorcycle tyre"
 INSTEAD = (
-    "Its coefficients belong to other formulas. Use bc.vehicles.tyres.MotorcycleTyre (cornering, camber, friction of "
+    "Its coefficients belong to other formulas. Use bc.vehicles.tyres.MotorcycleTyre "
+    "(cornering, camber, friction of "
     "a tyre in a motorcycle file), or a file of version 6.1 or 6.2 of the same tyre"
 )
 NO_FORMULA = {  # one that says another model
-    "pac_mc": ROUND, "pac-mc": ROUND, "pacmc": ROUND, "mf-mctyre": ROUND, "pac_time": "PAC-TIME", "pac94": "Pacejka 94",
-    "pac89": "Pacejka 89", "pacejka94": "Pacejka 94", "pacejka89": "Pacejka 89", "fiala": "a Fiala tyre",
-    "ftire": "an FTire", "uatire": "a tyre of the University of Arizona", "521": "Adams tyre 5.2.1",
-    "5.2.1": "Adams tyre 5.2.1", "swift-tyre": "a SWIFT tyre", "cdtire": "a CDTire",
-}  # fmt: skip
-SIDES = {"left": "left", "l": "left", "right": "right", "r": "right", "symmetric": "symmetric", "both": "symmetric"}
+    "pac_mc": ROUND,
+    "pac-mc": ROUND,
+    "pacmc": ROUND,
+    "mf-mctyre": ROUND,
+    "pac_time": "PAC-TIME",
+    "pac94": "Pacejka 94",
+    "pac89": "Pacejka 89",
+    "pacejka94": "Pacejka 94",
+    "pacejka89": "Pacejka 89",
+    "fiala": "a Fiala tyre",
+    "ftire": "an FTire",
+    "uatire": "a tyre of the University of Arizona",
+    "521": "Adams tyre 5.2.1",
+    "5.2.1": "Adams tyre 5.2.1",
+    "swift-tyre": "a SWIFT tyre",
+    "cdtire": "a CDTire",
+}
+SIDES = {
+    "left": "left",
+    "l": "left",
+    "right": "right",
+    "r": "right",
+    "symmetric": "symmetric",
+    "both": "symmetric",
+}
 ALIASES = {"IP": "INFLPRES", "IP_NOM": "NOMPRES", "TIRESIDE": "TYRESIDE", "LFZ0": "LFZO"}
 WORDS = (  # keys of text, which may stand in any section
-    "FITTYP", "TYRESIDE", "PROPERTY_FILE_FORMAT", "FILE_TYPE", "FILE_VERSION", "FILE_FORMAT", "USE_MODE",
-    "FUNCTION_NAME", "USER_SUB_ID", "ROAD_DIRECTION", "LENGTH", "FORCE", "ANGLE", "TIME", "PRESSURE",
-    "N_TIRE_STATES", "HMAX_LOCAL", "SWITCH_INTEG", "TIME_SWITCH_INTEG", "TYPE", "COMMENT", "TIRE_VERSION",
-)  # fmt: skip
+    "FITTYP",
+    "TYRESIDE",
+    "PROPERTY_FILE_FORMAT",
+    "FILE_TYPE",
+    "FILE_VERSION",
+    "FILE_FORMAT",
+    "USE_MODE",
+    "FUNCTION_NAME",
+    "USER_SUB_ID",
+    "ROAD_DIRECTION",
+    "LENGTH",
+    "FORCE",
+    "ANGLE",
+    "TIME",
+    "PRESSURE",
+    "N_TIRE_STATES",
+    "HMAX_LOCAL",
+    "SWITCH_INTEG",
+    "TIME_SWITCH_INTEG",
+    "TYPE",
+    "COMMENT",
+    "TIRE_VERSION",
+)
 SECTION = re.compile(r"\[\s*([^\[\]]*?)\s*\]")
 ENTRY = re.compile(r"([A-Za-z_][\w.\-]*(?:\([^()]*\))?)\s*[=:]\s*(.*)", re.ASCII | re.DOTALL)
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?", re.ASCII)
@@ -88,14 +138,18 @@ class _TirContent:
 
     def text_value(self, key: str) -> str:
         """A value as a word without quotes, blanks and capitals; empty if there is none."""
-        words = [str(value) for (section, k), (value, _) in self.values.items() if k == key and section != "UNITS"]
+        words = [
+            str(value)
+            for (section, k), (value, _) in self.values.items()
+            if k == key and section != "UNITS"
+        ]
         return words[-1].strip().lower().replace(" ", "") if words else ""
 
 
 @dataclass(frozen=True)
 class TirFile:
-    """The tyre of a file: coefficients in SI units, version of the formula, side, name, what else the file says, and
-    what was assumed."""
+    """The tyre of a file: coefficients in SI units, version of the formula, side, name, what else
+    the file says, and what was assumed."""
 
     numbers: dict[str, float]
     version: str
@@ -117,7 +171,9 @@ class CoefficientTyre(Protocol):
 def read_tir(path: str | Path, version: str | None = None) -> TirFile:
     """What a .tir file says; a `version` is for files that do not name it."""
     if not isinstance(path, str | Path):
-        raise ModelError(f"a tyre is read from the path of a .tir file, given {type(path).__name__}")
+        raise ModelError(
+            f"a tyre is read from the path of a .tir file, given {type(path).__name__}"
+        )
     text = read_text(resolve_example(path), ModelError, otherwise="latin-1")
     if len(text) > LARGEST:
         raise ModelError(f"{path}: a .tir file of {len(text)} characters is too large")
@@ -128,7 +184,9 @@ def read_tir(path: str | Path, version: str | None = None) -> TirFile:
         raise ModelError([f"{file.where}: {p}" for p in file.problems])
     side = _measured_side(file)
     _check_ranges(file, numbers)
-    return TirFile(numbers, formula_version, side, to_one_line(Path(path).stem) or "tyre", extra, file.notes)
+    return TirFile(
+        numbers, formula_version, side, to_one_line(Path(path).stem) or "tyre", extra, file.notes
+    )
 
 
 # ---- lines
@@ -188,7 +246,9 @@ def _table_row(file: _TirContent, table: str, line: str, number: int) -> None:
     if all(NUMBER.fullmatch(p) for p in tokens):
         file.tables.setdefault(table or "TABLE", []).append([_parse_float(p) for p in tokens])
     else:
-        file.notes.append(f"line {number} is neither a section nor KEY = value and was omitted: {_shorten(line)}")
+        file.notes.append(
+            f"line {number} is neither a section nor KEY = value and was omitted: {_shorten(line)}"
+        )
 
 
 def _shorten(text: str) -> str:
@@ -205,7 +265,10 @@ def _parse_float(text: str) -> float:
 
 def _formula_version(file: _TirContent, requested: str | None) -> str:
     """5.2, 6.1 or 6.2; what is something else is rejected."""
-    fit, format = file.text_value("FITTYP"), file.text_value("PROPERTY_FILE_FORMAT").replace("'", "")
+    fit, format = (
+        file.text_value("FITTYP"),
+        file.text_value("PROPERTY_FILE_FORMAT").replace("'", ""),
+    )
     if format in NO_FORMULA:
         file.problems.append(
             f"PROPERTY_FILE_FORMAT = {_shorten(format)} is {NO_FORMULA[format]}; {READ}"
@@ -219,22 +282,29 @@ def _formula_version(file: _TirContent, requested: str | None) -> str:
     if number in VERSIONS:
         file_version = VERSIONS[int(number)]
         if requested is not None and requested != file_version:
-            file.notes.append(f"the file says version {file_version}; it was read as {requested}, as asked")
+            file.notes.append(
+                f"the file says version {file_version}; it was read as {requested}, as asked"
+            )
         return requested or file_version
     if requested is not None:
         return requested
     if fit:
         file.problems.append(
-            f"FITTYP = {_shorten(fit)} is not known; 5, 6 and 21 are Magic Formula 5.2, 61 is 6.1, 62 is 6.2. "
+            f"FITTYP = {_shorten(fit)} is not known; 5, 6 and 21 are Magic Formula 5.2, 61 "
+            f"is 6.1, 62 is 6.2. "
             "Give version= to read it as one of these"
         )
         return "6.1"
     if format in FORMATS:
-        file.notes.append(f"FITTYP is missing; PROPERTY_FILE_FORMAT = {format!r} is Magic Formula {FORMATS[format]}")
+        file.notes.append(
+            f"FITTYP is missing; PROPERTY_FILE_FORMAT = {format!r} is Magic Formula "
+            f"{FORMATS[format]}"
+        )
         return FORMATS[format]
     if file.values:
         file.problems.append(
-            "it says neither FITTYP nor PROPERTY_FILE_FORMAT = 'PAC2002': the version of the formula is not known. "
+            "it says neither FITTYP nor PROPERTY_FILE_FORMAT = 'PAC2002': the version of "
+            "the formula is not known. "
             "Give version= '5.2', '6.1' or '6.2'"
         )
     return "6.1"
@@ -252,7 +322,8 @@ def _si_factors(file: _TirContent) -> dict[str, float]:
         factor = units.get(word, units.get(word.removesuffix("s")))
         if factor is None:
             file.problems.append(
-                f"line {line}: {kind} = {_shorten(str(value))} is no unit that is known; known are {', '.join(units)}"
+                f"line {line}: {kind} = {_shorten(str(value))} is no unit that is known; "
+                f"known are {', '.join(units)}"
             )
             factor = 1.0
         factors[kind[0]] = factor
@@ -273,7 +344,9 @@ def _coefficients_in_si(file: _TirContent) -> tuple[dict[str, float], dict[str, 
     for (section, key), (value, line) in file.values.items():
         text = str(value)
         if key not in SECTION_OF or (section == "UNITS" and key == "MASS"):
-            extra[f"{section}.{key}" if section else key] = _parse_float(text) if NUMBER.fullmatch(text) else value
+            extra[f"{section}.{key}" if section else key] = (
+                _parse_float(text) if NUMBER.fullmatch(text) else value
+            )
             if key not in WORDS and section not in ("UNITS", "MDI_HEADER"):
                 unknown.append(key)
             continue
@@ -292,8 +365,13 @@ def _coefficients_in_si(file: _TirContent) -> tuple[dict[str, float], dict[str, 
     for key in unknown[:MOST_NOTES]:
         file.notes.append(f"{key} is no coefficient that is known; it was kept and is not used")
     if len(unknown) > MOST_NOTES:
-        file.notes.append(f"{len(unknown) - MOST_NOTES} further unknown keys were kept and are not used")
-    extra |= {name: np.array(rows) if len({len(r) for r in rows}) == 1 else rows for name, rows in file.tables.items()}
+        file.notes.append(
+            f"{len(unknown) - MOST_NOTES} further unknown keys were kept and are not used"
+        )
+    extra |= {
+        name: np.array(rows) if len({len(r) for r in rows}) == 1 else rows
+        for name, rows in file.tables.items()
+    }
     return numbers, extra
 
 
@@ -308,7 +386,9 @@ def _parse_tir_number(file: _TirContent, key: str, text: str, line: int) -> floa
         file.problems.append(f"line {line}: {key} = {_shorten(text)} is no number.{comma}")
         return None
     if trailing:
-        file.notes.append(f"line {line}: {_shorten(trailing)} behind the value of {key} was omitted")
+        file.notes.append(
+            f"line {line}: {_shorten(trailing)} behind the value of {key} was omitted"
+        )
     number = _parse_float(match[0])
     if not math.isfinite(number):
         file.problems.append(f"line {line}: {key} = {_shorten(text)} is too large")
@@ -329,7 +409,9 @@ def _check_ranges(file: _TirContent, numbers: dict[str, float]) -> None:
     for key, (_, words, _) in RANGES.items():
         low, high = numbers.get(f"{key}MIN", -math.inf), numbers.get(f"{key}MAX", math.inf)
         if not low < high or (key in ("FZ", "PRES") and high <= 0):
-            file.notes.append(f"the range of {words}, {low:g} to {high:g}, is empty: it counts as open")
+            file.notes.append(
+                f"the range of {words}, {low:g} to {high:g}, is empty: it counts as open"
+            )
             numbers.pop(f"{key}MIN", None)
             numbers.pop(f"{key}MAX", None)
 
@@ -338,29 +420,45 @@ def implausible_properties(tyre: CoefficientTyre) -> list[str]:
     """What of a set of coefficients is not as a tyre should be, over its range of loads."""
     messages = []
     top = tyre["FZMAX"] if math.isfinite(tyre["FZMAX"]) else 2.5 * tyre["FNOMIN"]
-    loads = np.linspace(max(tyre["FZMIN"], 0.05 * tyre["FNOMIN"]) if tyre["FZMIN"] < top else 0.0, top, 25)
+    loads = np.linspace(
+        max(tyre["FZMIN"], 0.05 * tyre["FNOMIN"]) if tyre["FZMIN"] < top else 0.0, top, 25
+    )
     forces = tyre.forces(loads, 0.0, 0.0, limits=False)
     curves = {key: np.asarray(forces[key]) for key in ("mux", "muy", "Kxk", "Kya", "Re")}
     if not all(np.all(np.isfinite(v)) for v in curves.values()):
         return ["the coefficients give no finite forces over the range of loads"]
-    for key, label in (("mux", "friction along"), ("muy", "friction across"), ("Kxk", "slip stiffness")):
+    for key, label in (
+        ("mux", "friction along"),
+        ("muy", "friction across"),
+        ("Kxk", "slip stiffness"),
+    ):
         if np.any(curves[key] <= 0):
             failing_loads = loads[curves[key] <= 0]
-            messages.append(f"{key}, the {label}, is not positive at a load of {failing_loads[0]:g} N")
+            messages.append(
+                f"{key}, the {label}, is not positive at a load of {failing_loads[0]:g} N"
+            )
     if np.any(curves["Kya"] > 0):
         failing_loads = loads[curves["Kya"] > 0]
         messages.append(
-            f"Kya, the cornering stiffness, is not negative at a load of {failing_loads[0]:g} N: are the axes ISO-W?"
+            f"Kya, the cornering stiffness, is not negative at a load of "
+            f"{failing_loads[0]:g} N: are the axes ISO-W?"
         )
     if np.any(curves["Re"] <= 0):
         messages.append("the effective rolling radius is not positive over the range of loads")
     if tyre.version != "5.2":
-        if 4 * tyre["Q_FZ2"] > (tyre["VERTICAL_STIFFNESS"] * tyre["UNLOADED_RADIUS"] / tyre["FNOMIN"]) ** 2:
+        if (
+            4 * tyre["Q_FZ2"]
+            > (tyre["VERTICAL_STIFFNESS"] * tyre["UNLOADED_RADIUS"] / tyre["FNOMIN"]) ** 2
+        ):
             messages.append(
-                "Q_FZ2 is too large for VERTICAL_STIFFNESS: the stiffness at the nominal load is another one"
+                "Q_FZ2 is too large for VERTICAL_STIFFNESS: the stiffness at the nominal "
+                "load is another one"
             )
         if not 1e4 <= tyre["NOMPRES"] <= 5e6:
-            messages.append(f"NOMPRES = {tyre['NOMPRES']:g} Pa is hardly the pressure of a tyre: look at its unit")
+            messages.append(
+                f"NOMPRES = {tyre['NOMPRES']:g} Pa is hardly the pressure of a tyre: look "
+                f"at its unit"
+            )
         if tyre["LONGITUDINAL_STIFFNESS"] <= 0 or tyre["LATERAL_STIFFNESS"] <= 0:
             messages.append(f"LONGITUDINAL_STIFFNESS or LATERAL_STIFFNESS is missing: {COMMON}")
     elif not (tyre["PTX1"] and tyre["PTY1"] and tyre["PTY2"]):

@@ -1,7 +1,9 @@
-"""TMeasy, the tyre of Rill: slope, peak and sliding of each direction at two loads; also from size and load index.
+"""TMeasy, the tyre of Rill: slope, peak and sliding of each direction at two loads; also from size
+and load index.
 
-Rill, Road Vehicle Dynamics (2011), chapter 3. Slips are relative to the rolling speed; forces of combined slip follow
-one curve whose values are those of the two directions, weighted by the direction of the slip.
+Rill, Road Vehicle Dynamics (2011), chapter 3. Slips are relative to the rolling speed; forces of
+combined slip follow one curve whose values are those of the two directions, weighted by the
+direction of the slip.
 """
 
 from __future__ import annotations
@@ -23,7 +25,10 @@ STILL = 0.01  # m/s next to the rolling speed, so that slips exist at standstill
 LOCKED = 1e-3  # of the speed, at which a wheel still rolls: slips are over the rolling speed
 TINY = 1e-12  # slip below which none has a direction
 LEAST = 1e-3  # of the nominal load: below it forces are those there, in proportion to the load
-SIZE = re.compile(r"\s*(?:P|LT)?\s*(\d{2,3})\s*/\s*(\d{2,3})\s*(?:Z?R|-|D|B)\s*(\d{2}(?:\.5)?)\s*(\w*)\s*", re.I | re.A)
+SIZE = re.compile(
+    r"\s*(?:P|LT)?\s*(\d{2,3})\s*/\s*(\d{2,3})\s*(?:Z?R|-|D|B)\s*(\d{2}(?:\.5)?)\s*(\w*)\s*",
+    re.I | re.A,
+)
 KINDS: dict[str, dict[str, Any]] = {  # at the nominal load and at twice it, per load
     "passenger": {
         "dfx0": (18.3741, 19.4669), "fxm": (1.1292, 1.0896), "fxs": (0.80149, 0.76917), "sxm": (0.13913, 0.13913),
@@ -43,10 +48,11 @@ PAIRS = tuple(KINDS["passenger"])
 
 @dataclass(frozen=True)
 class TMeasy(SpringTyre):
-    """TMeasy tyre: curves with initial slope, maximum and sliding, each at the nominal load and at twice that load.
+    """TMeasy tyre: curves with initial slope, maximum and sliding, each at the nominal load and at
+    twice that load.
 
-    Pairs are (at the nominal load, at twice it). Forces and slopes are divided by the load. Defaults are those of a
-    passenger car; `of_size` chooses them by a tyre size.
+    Pairs are (at the nominal load, at twice it). Forces and slopes are divided by the load.
+    Defaults are those of a passenger car; `of_size` chooses them by a tyre size.
 
     Parameters
     ----------
@@ -153,7 +159,9 @@ class TMeasy(SpringTyre):
         if load_index is None:
             index_match = re.match(r"\d{2,3}", match[4])
             if index_match is None:
-                raise ModelError(f"size={size!r} has no load index behind it; give load_index=, such as 91")
+                raise ModelError(
+                    f"size={size!r} has no load index behind it; give load_index=, such as 91"
+                )
             load_index = int(index_match[0])
         if kind not in KINDS:
             raise ModelError(f"kind={kind!r} must be one of {', '.join(map(repr, KINDS))}")
@@ -164,16 +172,23 @@ class TMeasy(SpringTyre):
         stiffness = max_load / (
             0.16 * height
         )  # the tyre gives way by so much of its height under the load of its index
-        stiffer = KINDS[kind]["dfx0"][0] / KINDS[kind]["dfy0"][0] - 1  # combined slip takes its direction from both
+        stiffer = (
+            KINDS[kind]["dfx0"][0] / KINDS[kind]["dfy0"][0] - 1
+        )  # combined slip takes its direction from both
         return cls(
-            0.5 * max_load, **KINDS[kind], radius=height + float(match[3]) * 0.0254 / 2, width=width,
+            0.5 * max_load,
+            **KINDS[kind],
+            radius=height + float(match[3]) * 0.0254 / 2,
+            width=width,
             vertical_stiffness=stiffness,
             notes=(
                 f"typical values of a {kind} tyre of this size and load index, not measured ones",
-                f"cornering stiffness differs by {stiffer:+.0%} at very small slip angles (0.05 deg at a longitudinal "
-                "slip of 0.1 %); linear metrics have that value, steady circles that of larger angles",
+                f"cornering stiffness differs by {stiffer:+.0%} at very small slip angles "
+                f"(0.05 deg at a longitudinal "
+                "slip of 0.1 %); linear metrics have that value, steady circles that of "
+                "larger angles",
             ),
-        )  # fmt: skip
+        )
 
     @property
     def scales(self) -> Mapping[str, float]:
@@ -191,8 +206,15 @@ class TMeasy(SpringTyre):
         problems = super().problems()
         for name in PAIRS:
             pair = getattr(self, name)
-            if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(is_finite(x) and x > 0 for x in pair):
-                problems.append(f"{name}={pair!r} must be two positive numbers, at the nominal load and at twice it")
+            if (
+                not isinstance(pair, tuple | list)
+                or len(pair) != 2
+                or not all(is_finite(x) and x > 0 for x in pair)
+            ):
+                problems.append(
+                    f"{name}={pair!r} must be two positive numbers, at the nominal load and "
+                    f"at twice it"
+                )
         return problems
 
     def steady_state_forces(
@@ -221,10 +243,14 @@ class TMeasy(SpringTyre):
             return m.sqrt(x**2 * along + y**2 * across)
 
         size = tmeasy_force_curve(
-            m, s, resultant(force("dfx0"), force("dfy0")), mu * resultant(slip("sxm"), slip("sym")),
-            mu * resultant(force("fxm"), force("fym")), mu * resultant(slip("sxs"), slip("sys")),
+            m,
+            s,
+            resultant(force("dfx0"), force("dfy0")),
+            mu * resultant(slip("sxm"), slip("sym")),
+            mu * resultant(force("fxm"), force("fym")),
+            mu * resultant(slip("sxs"), slip("sys")),
             mu * resultant(force("fxs"), force("fys")),
-        )  # fmt: skip
+        )
         Fx, Fy = fraction * size * cos, fraction * size * sin
         depth = q * self.pn / self.vertical_stiffness
         lever = self._normalized_trail(m, m.abs(sy), slip("sq0"), slip("sqe"), slip("lever"))
@@ -250,7 +276,9 @@ class TMeasy(SpringTyre):
         """Slips over the speed and a little more."""
         speed = m.abs(state.Vx)
         fraction = speed / (speed + STILL)
-        return replace(state, kappa=state.kappa * fraction, alpha=m.atan(m.tan(state.alpha) * fraction))
+        return replace(
+            state, kappa=state.kappa * fraction, alpha=m.atan(m.tan(state.alpha) * fraction)
+        )
 
     def _normalized_trail(self, m: MathFunctions, s: Any, zero: Any, end: Any, start: Any) -> Any:
         """Lever of the side force over the patch length."""
@@ -260,7 +288,9 @@ class TMeasy(SpringTyre):
         return start * m.where(s <= zero, rising, m.where(s < end, falling, 0.0))
 
 
-def tmeasy_force_curve(m: MathFunctions, s: Any, df0: Any, sm: Any, fm: Any, ss: Any, fs: Any) -> Any:
+def tmeasy_force_curve(
+    m: MathFunctions, s: Any, df0: Any, sm: Any, fm: Any, ss: Any, fs: Any
+) -> Any:
     """Force over slip: from the slope at zero through a maximum to sliding."""
     df0 = m.max(df0, 2 * fm / sm)
     x = s / sm

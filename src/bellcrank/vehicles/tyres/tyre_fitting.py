@@ -65,7 +65,9 @@ class Fit:
             f"{name} = {value:.6g} +- {error:.2g}"
             for name, value, error in zip(self.coefficients, self.values, self.errors, strict=True)
         ]
-        return "\n".join([*lines, *(f"{name}: {value:.4g} rms left" for name, value in self.rms.items())])
+        return "\n".join(
+            [*lines, *(f"{name}: {value:.4g} rms left" for name, value in self.rms.items())]
+        )
 
     def draw(self, path: str | Path | None = None) -> Any:
         """Draw each measured force over slip and slip angle, with the fitted one.
@@ -94,18 +96,26 @@ class Fit:
                 axis.set_ylabel(f"{name} ({'N' if name[0] == 'F' else 'N m'})", fontsize=9)
                 axis.grid(True, linewidth=0.4, alpha=0.6)
         axes[0][0].legend(fontsize=8)
-        figure.suptitle(plot_text(f"{self.tyre.name}: {len(self.coefficients)} coefficients fitted"), fontsize=11)
+        figure.suptitle(
+            plot_text(f"{self.tyre.name}: {len(self.coefficients)} coefficients fitted"),
+            fontsize=11,
+        )
         return save_figure(figure, path)
 
 
-def fit(data: Any, start: MagicFormula, coefficients: Sequence[str], weights: Mapping[str, float] | None = None) -> Fit:
+def fit(
+    data: Any,
+    start: MagicFormula,
+    coefficients: Sequence[str],
+    weights: Mapping[str, float] | None = None,
+) -> Fit:
     """Fit coefficients of a Magic Formula tyre to measured forces by least squares.
 
     Parameters
     ----------
     data : mapping, table or path
-        Columns by name, in N, m, s, rad, Pa: Fz, kappa, alpha, if available gamma, p, V, phit, and at least one of Fx,
-        Fy, Mx, My, Mz. A path is that of a CSV or Parquet file.
+        Columns by name, in N, m, s, rad, Pa: Fz, kappa, alpha, if available gamma, p, V, phit, and
+        at least one of Fx, Fy, Mx, My, Mz. A path is that of a CSV or Parquet file.
     start : MagicFormula
         The tyre with which the search begins.
     coefficients : sequence of str
@@ -152,14 +162,24 @@ def fit(data: Any, start: MagicFormula, coefficients: Sequence[str], weights: Ma
 
     def weighted_residuals(x: np.ndarray) -> np.ndarray:
         forces = model_forces(x)
-        return np.concatenate([weight_of[name] * (forces[name] - columns[name]) for name in measured])
+        return np.concatenate(
+            [weight_of[name] * (forces[name] - columns[name]) for name in measured]
+        )
 
     count = sum(len(columns[name]) for name in measured)
     if count <= len(names):
-        raise ModelError(f"fit of a tyre: {count} measured values do not determine {len(names)} coefficients")
+        raise ModelError(
+            f"fit of a tyre: {count} measured values do not determine {len(names)} coefficients"
+        )
     try:
         solution = least_squares(
-            weighted_residuals, np.zeros(len(names)), x_scale="jac", method="trf", xtol=1e-12, ftol=1e-12, gtol=1e-12
+            weighted_residuals,
+            np.zeros(len(names)),
+            x_scale="jac",
+            method="trf",
+            xtol=1e-12,
+            ftol=1e-12,
+            gtol=1e-12,
         )
     except ValueError as error:
         raise ModelError(
@@ -168,26 +188,42 @@ def fit(data: Any, start: MagicFormula, coefficients: Sequence[str], weights: Ma
     values = first + unit * solution.x
     spread, fitted_forces = 2 * solution.cost / (count - len(names)), model_forces(solution.x)
     covariance = np.outer(unit, unit) * np.linalg.pinv(solution.jac.T @ solution.jac) * spread
-    rms = {name: float(np.sqrt(np.mean((fitted_forces[name] - columns[name]) ** 2))) for name in measured}
+    rms = {
+        name: float(np.sqrt(np.mean((fitted_forces[name] - columns[name]) ** 2)))
+        for name in measured
+    }
     fitted = start.scaled(**dict(zip(names, values.tolist(), strict=True)))
     return Fit(
-        fitted, tuple(names), values, np.sqrt(np.diag(covariance)), covariance, rms, columns,
+        fitted,
+        tuple(names),
+        values,
+        np.sqrt(np.diag(covariance)),
+        covariance,
+        rms,
+        columns,
         {name: np.array(v) for name, v in fitted_forces.items()},
-    )  # fmt: skip
+    )
 
 
 def _coefficient_names(start: Any, coefficients: Any) -> list[str]:
     if not isinstance(start, MagicFormula):
-        raise ModelError(f"fit of a tyre: start={start!r:.60} must be a Magic Formula tyre, such as bc.load reads")
+        raise ModelError(
+            f"fit of a tyre: start={start!r:.60} must be a Magic Formula tyre, such as "
+            f"bc.load reads"
+        )
     if isinstance(coefficients, str) or not isinstance(coefficients, Sequence) or not coefficients:
         raise ModelError(
-            f"fit of a tyre: coefficients={coefficients!r:.60} must be a list of names such as ['PDY1', 'PKY1']"
+            f"fit of a tyre: coefficients={coefficients!r:.60} must be a list of names such "
+            f"as ['PDY1', 'PKY1']"
         )
     names = [str(name).upper() for name in coefficients]
     unknown = [n for n in names if n not in start.coefficients]
     if unknown:
         raise ModelError(
-            [f"fit of a tyre: {n} is no coefficient.{did_you_mean(n, start.coefficients)}" for n in unknown]
+            [
+                f"fit of a tyre: {n} is no coefficient.{did_you_mean(n, start.coefficients)}"
+                for n in unknown
+            ]
         )
     if len(set(names)) < len(names):
         raise ModelError(f"fit of a tyre: coefficients={names} names one twice")
@@ -199,17 +235,26 @@ def _measured_columns(data: Any) -> dict[str, np.ndarray]:
     if isinstance(data, str | Path):
         data = {c.name: c.values for c in read_contents(data).channels}
     try:
-        columns = {name: np.asarray(data[name], dtype=float).ravel() for name in (*INPUTS, *MEASURED) if name in data}
+        columns = {
+            name: np.asarray(data[name], dtype=float).ravel()
+            for name in (*INPUTS, *MEASURED)
+            if name in data
+        }
     except (TypeError, ValueError, KeyError) as error:
         raise ModelError(f"fit of a tyre: data must have columns of numbers ({error})") from None
     missing = [name for name in NEEDED if name not in columns]
     if missing or not any(name in columns for name in MEASURED):
         raise ModelError(
-            f"fit of a tyre: data must have the columns {', '.join(NEEDED)} and one of {', '.join(MEASURED)}; it has "
+            f"fit of a tyre: data must have the columns {', '.join(NEEDED)} and one of "
+            f"{', '.join(MEASURED)}; it has "
             f"{', '.join(map(str, data)) or 'none'}"
         )
     length = max(len(v) for v in columns.values())
-    invalid = [name for name, v in columns.items() if len(v) not in (1, length) or not np.all(np.isfinite(v))]
+    invalid = [
+        name
+        for name, v in columns.items()
+        if len(v) not in (1, length) or not np.all(np.isfinite(v))
+    ]
     if invalid:
         raise ModelError(f"fit of a tyre: column {invalid[0]} must have {length} finite numbers")
     return {name: np.broadcast_to(v, (length,)) for name, v in columns.items()}

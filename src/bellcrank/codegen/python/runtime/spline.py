@@ -2,7 +2,8 @@ from bisect import bisect_right
 
 
 class Spline:
-    """A function of one argument through points, or its d-th derivative, extrapolated with its slope at the ends."""
+    """A function of one argument through points, or its d-th derivative, extrapolated with its
+    slope at the ends."""
 
     def __init__(self, x, pieces, d=0):
         self.x, self.pieces, self.d = x, pieces, d

@@ -2,7 +2,8 @@ from bisect import bisect_right
 
 
 class Surface:
-    """A function of two arguments over a grid, or a derivative of it; outside it is that of the nearest edge."""
+    """A function of two arguments over a grid, or a derivative of it; outside it is that of the
+    nearest edge."""
 
     def __init__(self, x, y, pieces, dx, dy):
         self.x, self.y, self.pieces, self.dx, self.dy = x, y, pieces, dx, dy
@@ -10,7 +11,10 @@ class Surface:
     def __call__(self, v, w):
         (i, hx, a), (j, hy, b) = self.cell(self.x, v), self.cell(self.y, w)
         first = 16 * (i * (len(self.y) - 1) + j)
-        along = [self.cubic(self.pieces[first + 4 * k : first + 4 * k + 4], self.dy, b / hy) for k in range(4)]
+        along = [
+            self.cubic(self.pieces[first + 4 * k : first + 4 * k + 4], self.dy, b / hy)
+            for k in range(4)
+        ]
         return self.cubic(along, self.dx, a / hx) / (hx**self.dx * hy**self.dy)
 
     @staticmethod

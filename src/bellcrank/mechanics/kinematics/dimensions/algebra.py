@@ -1,7 +1,8 @@
 """Algebra of dimensions, and what becomes of the angle in them.
 
 In:  dimensions of factors and terms. Out: that of their product or sum; the dimension an engineer would give.
-Angles count as numbers wherever dimensions are compared and matter for the unit alone: see `normalize_angle`.
+Angles count as numbers wherever dimensions are compared and matter for the unit alone: see
+`normalize_angle`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ def product_dimension(factors: Iterable[tuple[Dimension | None, Fraction]]) -> D
     result = PURE
     for dimension, power in factors:
         assert dimension is not None
-        result = dimension if result is PURE and power == 1 else multiply_power(result, dimension, power)
+        result = (
+            dimension if result is PURE and power == 1 else multiply_power(result, dimension, power)
+        )
     return result
 
 
@@ -42,8 +45,9 @@ def common_dimension(dimensions: list[Dimension]) -> Dimension:
 def normalize_angle(d: Dimension) -> Dimension:
     """A deduced dimension as a quantity has it.
 
-    The angle stays in angles and their rates, and where force is per angle or angle per force (F*L/A, F/A, F*L*T/A,
-    A/F). Elsewhere it goes: a radius found from r*u = v is a length, a mass found from m*r*u**2 a mass.
+    The angle stays in angles and their rates, and where force is per angle or angle per force
+    (F*L/A, F/A, F*L*T/A, A/F). Elsewhere it goes: a radius found from r*u = v is a length, a mass
+    found from m*r*u**2 a mass.
     """
     if not d.angle:
         return d

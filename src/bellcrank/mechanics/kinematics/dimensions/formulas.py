@@ -1,4 +1,5 @@
-"""The formulas of a model: everything in a description that holds one, and the dimension it must give.
+"""The formulas of a model: everything in a description that holds one, and the dimension it must
+give.
 
 In:  a `Description` and the declared units of its outputs. Out: all of it in a `FormulaGraphReader`, and the nodes of
 the outputs. Facts (masses, lengths) come first: what a parameter is learnt to be first counts.
@@ -48,7 +49,9 @@ def read_model(
         reader.read_formula(e, location, constraint.label or f"constraint #{i}")
     for external in d.externals:
         for i, x in enumerate(external.arguments if external.returns else (), 1):
-            reader.read_formula(x, f"external '{external.name}'", f"argument {i} of {external.name}")
+            reader.read_formula(
+                x, f"external '{external.name}'", f"argument {i} of {external.name}"
+            )
     values: dict[str, DimensionNode | None] = {}
     for output in d.outputs:
         unit = output_units.get(output.name)
@@ -57,7 +60,9 @@ def read_model(
             output.label or output.name,
             unit.dimension if unit else None,
         )
-        values[output.name] = reader.read_formula(output.expression, location, label, "value", expected, strict=True)
+        values[output.name] = reader.read_formula(
+            output.expression, location, label, "value", expected, strict=True
+        )
     return values
 
 
@@ -81,24 +86,34 @@ def _read_body(reader: FormulaGraphReader, record: BodyRecord) -> None:
     reader.read_formula(mass, location, f"mass of {body}", "mass", MASS)
     for r, c, x in _inertia_entries(record):
         property_name = f"{'moment' if r == c else 'product'} of inertia"
-        reader.read_formula(x, location, f"{property_name} of {body} ({r}{c})", property_name, INERTIA)
+        reader.read_formula(
+            x, location, f"{property_name} of {body} ({r}{c})", property_name, INERTIA
+        )
     for property_name, coordinates, point_label in (
         ("joint_at", record.joint_at, f"attachment point for {body}"),
         ("cm", record.cm, f"center of mass of {body}"),
     ):
         for i, x in enumerate(coordinates, 1):
-            reader.read_formula(x, location, f"coordinate of {point_label} in dir {i}", property_name, LENGTH)
+            reader.read_formula(
+                x, location, f"coordinate of {point_label} in dir {i}", property_name, LENGTH
+            )
     for value, label, option, dimension in (
         record.joint.given_formulas(body) if isinstance(record.joint, JointRecord) else ()
     ):
         reader.read_formula(value, location, label, option, dimension)
     reader.read_formula(
-        record.armature, location, f"armature of {body}", "armature", INERTIA if _is_rotational(record) else MASS
+        record.armature,
+        location,
+        f"armature of {body}",
+        "armature",
+        INERTIA if _is_rotational(record) else MASS,
     )
     for x, property_name, dimension in _orientation_entries(record.orientation):
         reader.read_formula(x, location, f"orientation of {body}", property_name, dimension)
     axis_options = (record.translate, record.rotate, record.rotation_axis, record.reference_axis)
-    for property_name, axes in zip(("translation", "rotation", "rotation", "reference"), axis_options, strict=True):
+    for property_name, axes in zip(
+        ("translation", "rotation", "rotation", "reference"), axis_options, strict=True
+    ):
         for axis in _component_axes(axes):
             reader.read_alike(axis, location, f"{property_name} axis of {body}")
 
@@ -121,13 +136,19 @@ def _inertia_entries(record: BodyRecord) -> Iterator[tuple[int, int, Any]]:
 
 def _is_rotational(record: BodyRecord) -> bool:
     """Is the one speed of a body a rotation?"""
-    has_no_translation = record.translate is None or (_is_row(record.translate) and len(record.translate) == 0)
+    has_no_translation = record.translate is None or (
+        _is_row(record.translate) and len(record.translate) == 0
+    )
     return has_no_translation or record.joint is not None
 
 
 def _orientation_entries(orientation: Any) -> Iterator[tuple[Any, str, Dimension]]:
     """Entries of a rotation matrix, or the angles of turns, with their dimensions."""
-    rows = list(orientation) if isinstance(orientation, Sequence) or hasattr(orientation, "tolist") else []
+    rows = (
+        list(orientation)
+        if isinstance(orientation, Sequence) or hasattr(orientation, "tolist")
+        else []
+    )
     is_sequence = len(rows) > 0 and all(map(_is_row, rows))
     if is_sequence and all(len(row) == 3 for row in rows):
         yield from ((x, "entry", PURE) for row in rows for x in row)

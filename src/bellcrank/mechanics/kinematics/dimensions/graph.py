@@ -1,8 +1,9 @@
 """The graph of all formulas: nodes, and how the dimension of each is related to those of its parts.
 
 In:  operators and functions with their parts, one at a time, from `reading`. Out: a `DimensionGraph` of
-`DimensionNode`s and `FormulaRoot`s. There are two relations: parts that are alike (terms of a sum) and factors of a
-product. `solution` lets what is known travel along them, `conflicts` finds where they do not hold.
+`DimensionNode`s and `FormulaRoot`s. There are two relations: parts that are alike (terms of a sum)
+and factors of a product. `solution` lets what is known travel along them, `conflicts` finds where
+they do not hold.
 """
 
 from __future__ import annotations
@@ -21,9 +22,16 @@ FREE = ("number", "any")  # nodes that may stand for any quantity, and so neithe
 
 KINDS = {"A": ANGLE, "1": PURE}  # in the dimension rules of the function table
 VECTOR_RULES = {
-    "angle": "? -> A", "direction": "? -> 1", "dir": "? -> 1", "magnitude": "x -> x", "mag": "x -> x", "norm": "x -> x",
-    "nominal": "x -> x", "project": "x, ? -> x", "dplane": "x, ? -> x",
-}  # fmt: skip
+    "angle": "? -> A",
+    "direction": "? -> 1",
+    "dir": "? -> 1",
+    "magnitude": "x -> x",
+    "mag": "x -> x",
+    "norm": "x -> x",
+    "nominal": "x -> x",
+    "project": "x, ? -> x",
+    "dplane": "x, ? -> x",
+}
 RULES = {f.name: f.dimension_kinds for f in FUNCTIONS.values()} | {
     name: parse_dimension_rule(rule) for name, rule in VECTOR_RULES.items()
 }
@@ -35,10 +43,11 @@ POWERS = {"dot": (UNIT, UNIT), "cross": (UNIT, UNIT), "dxdt": (UNIT,), "partial"
 class DimensionNode:
     """One place of a formula.
 
-    `op`: number, known, scalar (parameter or variable), name (a definition), sum, product, neg, call, any (a value of
-    unknown kind). All `alike` nodes have one dimension, the node's own if `joined`. `factors` are its parts with
-    their powers, numbers apart: it is `loose` if there are any, and `turns` if pi is among them, which may be an angle.
-    A dimension is `firm` if no number that multiplies stands between it and what is declared.
+    `op`: number, known, scalar (parameter or variable), name (a definition), sum, product, neg,
+    call, any (a value of unknown kind). All `alike` nodes have one dimension, the node's own if
+    `joined`. `factors` are its parts with their powers, numbers apart: it is `loose` if there are
+    any, and `turns` if pi is among them, which may be an angle. A dimension is `firm` if no number
+    that multiplies stands between it and what is declared.
     """
 
     op: str
@@ -76,25 +85,31 @@ class DimensionNode:
 
 @dataclass(frozen=True)
 class FormulaRoot:
-    """A formula: the place, words for the parameters in it, `what` of the place it gives and the dimension needed."""
+    """A formula: the place, words for the parameters in it, `what` of the place it gives and the
+    dimension needed."""
 
     node: DimensionNode
     where: str
     words: str
     what: str = ""
     needed: Dimension | None = None
-    strict: bool = False  # the need was declared for this formula, so that even a bare state must meet it
+    strict: bool = (
+        False  # the need was declared for this formula, so that even a bare state must meet it
+    )
 
 
 class DimensionGraph:
-    """All nodes in the order they were made. `where` is the place of the formula that is being read."""
+    """All nodes in the order they were made. `where` is the place of the formula that is being
+    read."""
 
     def __init__(self) -> None:
         self.where = ""
         self.nodes: list[DimensionNode] = []
         self.roots: list[FormulaRoot] = []
 
-    def new_node(self, op: str, name: str = "", operands: Iterable[DimensionNode] = ()) -> DimensionNode:
+    def new_node(
+        self, op: str, name: str = "", operands: Iterable[DimensionNode] = ()
+    ) -> DimensionNode:
         """A node of which nothing is known yet."""
         node = DimensionNode(op, self.where, name, tuple(operands))
         self.nodes.append(node)
@@ -137,7 +152,9 @@ class DimensionGraph:
         node = self.new_node("product", "", (p for p, _ in factors))
         node.powers = tuple(x for _, x in factors)
         node.factors = tuple((p, x) for p, x in factors if p.op != "number" and x)
-        reciprocal = factors[0][0].value == 1 and factors[-1][1] < 0  # 1/x: the 1 is only there to write it
+        reciprocal = (
+            factors[0][0].value == 1 and factors[-1][1] < 0
+        )  # 1/x: the 1 is only there to write it
         node.loose = any(p.op == "number" for p, _ in factors[1 if reciprocal else 0 :])
         node.turns = any(p.turns for p in node.parts)
         return node
@@ -155,7 +172,9 @@ class DimensionGraph:
             return self.power_node(*arguments)
         node = self.new_node("call", name, arguments)
         if name in POWERS:
-            node.factors = tuple((p, x) for p, x in zip(arguments, POWERS[name]) if p.op != "number")
+            node.factors = tuple(
+                (p, x) for p, x in zip(arguments, POWERS[name]) if p.op != "number"
+            )
             if name == "dxdt":
                 node.factors += ((self.known_node("t", TIME), -UNIT),)
         elif name in RULES:
@@ -165,7 +184,8 @@ class DimensionGraph:
         return node
 
     def _apply_rule(self, rule: tuple[tuple[str, ...], str], node: DimensionNode) -> None:
-        """The relations by a rule such as "x, x -> 1": kinds of the arguments, the last one for all further ones."""
+        """The relations by a rule such as "x, x -> 1": kinds of the arguments, the last one for all
+        further ones."""
         argument_kinds, result_kind = rule
         kinds = [argument_kinds[min(i, len(argument_kinds) - 1)] for i in range(len(node.parts))]
         for part, kind in zip(node.parts, kinds, strict=True):
@@ -200,7 +220,12 @@ def _constant_product(factors: Iterable[tuple[DimensionNode, Fraction]]) -> Frac
     """The value of a product of numbers, as far as an exponent may need it."""
     result = UNIT
     for part, power in factors:
-        if part.value is None or power.denominator != 1 or abs(power) > 9 or (part.value == 0 and power < 0):
+        if (
+            part.value is None
+            or power.denominator != 1
+            or abs(power) > 9
+            or (part.value == 0 and power < 0)
+        ):
             return None
         result *= part.value**power.numerator
     return result

@@ -1,8 +1,8 @@
 """Wording: labels and generic names of states, parameters and channels.
 
 In:  an `KinematicAnalysis`, for states and outputs; the `FormulaRoot`s of a solved `Graph`, for parameters and
-variables. Out: words, as Sayers (1990) prints them in chapter 9 and Appendix C. `quantities` prefers the modeller's own
-labels.
+variables. Out: words, as Sayers (1990) prints them in chapter 9 and Appendix C. `quantities`
+prefers the modeller's own labels.
 """
 
 from __future__ import annotations
@@ -18,11 +18,20 @@ from bellcrank.model.mechanism import Body
 from bellcrank.symbolic.expr import ZERO
 
 GENERIC = {
-    LENGTH: "Translation", SPEED: "Translational Speed", ACCELERATION: "Translational Acceleration",
-    ANGLE: "Rotation Angle", SPIN: "Angular Speed", ANGLE / TIME**2: "Angular Acceleration",
-    FORCE: "Force", MOMENT: "Moment", MOMENT / TIME: "Power", MASS * SPEED: "Momentum",
-    MOMENT * TIME: "Angular Momentum", MASS: "Mass", TIME: "Time",
-}  # fmt: skip
+    LENGTH: "Translation",
+    SPEED: "Translational Speed",
+    ACCELERATION: "Translational Acceleration",
+    ANGLE: "Rotation Angle",
+    SPIN: "Angular Speed",
+    ANGLE / TIME**2: "Angular Acceleration",
+    FORCE: "Force",
+    MOMENT: "Moment",
+    MOMENT / TIME: "Power",
+    MASS * SPEED: "Momentum",
+    MOMENT * TIME: "Angular Momentum",
+    MASS: "Mass",
+    TIME: "Time",
+}
 """Generic names of channels, by dimension (Sayers 1990, Appendix C)."""
 
 COEFFICIENTS = {
@@ -46,14 +55,17 @@ def state_words(analysis: KinematicAnalysis) -> dict[str, StateLabel]:
         parent = bodies[b.parent] if b.parent >= 0 else None
         base = body_label(parent.name, parent.label) if parent else "the inertial reference"
         joint_label, frame = _joint_origin_text(analysis, b, parent), parent.name if parent else "n"
-        joints.append((b.joint, BodyLabels(b.name, body_label(b.name, b.label), frame, base, joint_label)))
+        joints.append(
+            (b.joint, BodyLabels(b.name, body_label(b.name, b.label), frame, base, joint_label))
+        )
     symbol_states = [x for joint, names in joints for x in joint.coordinate_words(names)]
     symbol_states += [x for joint, names in joints for x in joint.speed_words(names)]
     return {symbol.name: state for symbol, state in symbol_states}
 
 
 def state_labels(analysis: KinematicAnalysis) -> dict[str, str]:
-    """Short labels of coordinates and speeds, by symbol: "chassis x", "chassis yaw", "rod angle"."""
+    """Short labels of coordinates and speeds, by symbol: "chassis x", "chassis yaw", "rod
+    angle"."""
     descriptions, labels = state_words(analysis), dict[str, str]()
     vertical = analysis.mechanism.description.axes is not None
     for b in analysis.mechanism.bodies:
@@ -71,7 +83,8 @@ def state_labels(analysis: KinematicAnalysis) -> dict[str, str]:
 
 
 def _motion_noun(state: StateLabel, several: bool, has_all_axes: bool) -> str:
-    """What a coordinate or speed is of its body. `several`: rotations; `has_all_axes`: about all axes of a vehicle."""
+    """What a coordinate or speed is of its body. `several`: rotations; `has_all_axes`: about all
+    axes of a vehicle."""
     letter = LETTERS.get(state.axis.removeprefix("-"), "")
     if state.dimension == LENGTH:
         return letter or ("travel" if state.generic == "Travel" else "position")
@@ -92,7 +105,11 @@ def _joint_origin_text(analysis: KinematicAnalysis, b: Body, parent: Body | None
         return f"{parent.name}0" if parent else "the fixed origin"
     if parent is not None and parent.cm == b.joint.at:
         return f"the center of mass of {parent.name}"
-    point_labels = (p.label for p in analysis.points.values() if p.body == b.parent and p.coordinates == b.joint.at)
+    point_labels = (
+        p.label
+        for p in analysis.points.values()
+        if p.body == b.parent and p.coordinates == b.joint.at
+    )
     return next(point_labels, f"the attachment point for {body_label(b.name, b.label)}")
 
 
@@ -106,11 +123,15 @@ def scalar_words(roots: Iterable[FormulaRoot]) -> dict[str, str]:
             node, word, negative = stack.pop()
             if node.op == "scalar":
                 direct = f"negative {root.words}" if negative else root.words
-                labels.setdefault(node.name, f"{_quantity_noun(node, word)} in {root.words}" if word else direct)
+                labels.setdefault(
+                    node.name, f"{_quantity_noun(node, word)} in {root.words}" if word else direct
+                )
             elif node.op != "name" and node not in visited:  # a definition speaks for itself
                 visited.add(node)
                 inner = word if node.op == "neg" else _inner_word(node)
-                stack.extend((p, inner, node.op == "neg" and not negative) for p in reversed(node.parts))
+                stack.extend(
+                    (p, inner, node.op == "neg" and not negative) for p in reversed(node.parts)
+                )
     return labels
 
 
@@ -122,7 +143,9 @@ def _quantity_noun(node: DimensionNode, word: str) -> str:
 
 
 def _inner_word(node: DimensionNode) -> str:
-    return {"sum": "term", "product": "coefficient"}.get(node.op) or f"argument to {node.name.upper()}"
+    return {"sum": "term", "product": "coefficient"}.get(
+        node.op
+    ) or f"argument to {node.name.upper()}"
 
 
 def channel_name(label: str, dimension: Dimension | None) -> str:

@@ -29,7 +29,8 @@ UNKNOWN = Unit(PURE, 1.0, "?")
 
 @dataclass
 class Quantities:
-    """Dimensions, user units and words. Scalars are keyed by name, states by symbol, outputs by name."""
+    """Dimensions, user units and words. Scalars are keyed by name, states by symbol, outputs by
+    name."""
 
     dimension: dict[str, Dimension] = field(default_factory=dict)
     """Of parameters and variables; one that cannot be reported is missing."""
@@ -43,7 +44,8 @@ class Quantities:
 
 
 def infer_quantities(analysis: KinematicAnalysis) -> tuple[Quantities, list[str]]:
-    """The quantities of a model, and the problems found: definite conflicts, and units that cannot be read."""
+    """The quantities of a model, and the problems found: definite conflicts, and units that cannot
+    be read."""
     d = analysis.mechanism.description
     system = unit_system(d.units)
     problems: list[str] = []
@@ -54,10 +56,12 @@ def infer_quantities(analysis: KinematicAnalysis) -> tuple[Quantities, list[str]
     }
     scalars = [(kind, r) for kind, records in each.items() for r in records]
     declared_units = {
-        r.name: _parse_declared_unit(system, r.units, f"{kind} '{r.name}'", problems) for kind, r in scalars
+        r.name: _parse_declared_unit(system, r.units, f"{kind} '{r.name}'", problems)
+        for kind, r in scalars
     }
     output_units = {
-        o.name: _parse_declared_unit(system, o.units, f"output '{o.name}'", problems) for o in analysis.outputs
+        o.name: _parse_declared_unit(system, o.units, f"output '{o.name}'", problems)
+        for o in analysis.outputs
     }
 
     states = state_words(analysis)
@@ -79,7 +83,9 @@ def infer_quantities(analysis: KinematicAnalysis) -> tuple[Quantities, list[str]
         result.states[symbol] = unit_of_dimension(state.dimension)
         result.state_label[symbol], result.generic[symbol] = state.label, state.generic
     names = dict.fromkeys([*(r.name for _, r in scalars), *analysis.parameters])
-    label_of_name = scalar_words(reader.graph.roots) | {r.name: r.label for _, r in scalars if r.label}
+    label_of_name = scalar_words(reader.graph.roots) | {
+        r.name: r.label for _, r in scalars if r.label
+    }
     label_of_name |= {z.name: z.label or z.name for z in d.states}
     for name in names:
         dimension = reader.scalar_node(name).dimension
@@ -88,20 +94,29 @@ def infer_quantities(analysis: KinematicAnalysis) -> tuple[Quantities, list[str]
         result.unit[name] = declared_units.get(name) or unit_of_dimension(dimension)
         result.label[name] = label_of_name.get(name, name)
     for symbol in (z.name for z in analysis.mechanism.states):
-        result.states[symbol], result.state_label[symbol] = result.unit[symbol], result.label[symbol]
+        result.states[symbol], result.state_label[symbol] = (
+            result.unit[symbol],
+            result.label[symbol],
+        )
         result.generic[symbol] = "State"
     for output in analysis.outputs:
         value = values.get(output.name)
-        unit = output_units[output.name] or unit_of_dimension(value.dimension if value is not None else None)
+        unit = output_units[output.name] or unit_of_dimension(
+            value.dimension if value is not None else None
+        )
         result.output_unit[output.name] = unit
         channel_dimension = None if unit is UNKNOWN else unit.dimension
         result.generic[output.name] = (
-            channel_name(output.label, channel_dimension) if output.generic is None else output.generic
+            channel_name(output.label, channel_dimension)
+            if output.generic is None
+            else output.generic
         )
     return result, list(dict.fromkeys(problems))
 
 
-def _parse_declared_unit(system: UnitSystem, text: str | None, location: str, problems: list[str]) -> Unit | None:
+def _parse_declared_unit(
+    system: UnitSystem, text: str | None, location: str, problems: list[str]
+) -> Unit | None:
     """The unit a text stands for; a text that cannot be read is a problem."""
     if text is None:
         return None

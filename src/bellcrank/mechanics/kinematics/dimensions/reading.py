@@ -1,7 +1,8 @@
 """Reading: one formula, as text or made in Python, to nodes of the graph.
 
 In:  a formula with its place and what is needed there. Out: its `FormulaRoot` in the `DimensionGraph`, and the node of
-every name. Names are looked up as in `model.scope`. Which formulas a model has is left to `formulas`.
+every name. Names are looked up as in `model.scope`. Which formulas a model has is left to
+`formulas`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,24 @@ from typing import Any
 from bellcrank.core.units import LENGTH, TIME, Dimension, unit_system
 from bellcrank.core.units import ONE as PURE
 from bellcrank.mechanics.kinematics.dimensions.algebra import SPEED, SPIN
-from bellcrank.mechanics.kinematics.dimensions.graph import UNIT, DimensionGraph, DimensionNode, FormulaRoot
+from bellcrank.mechanics.kinematics.dimensions.graph import (
+    UNIT,
+    DimensionGraph,
+    DimensionNode,
+    FormulaRoot,
+)
 from bellcrank.model.formula import to_syntax
 from bellcrank.model.mechanism import Mechanism
-from bellcrank.symbolic.expr import Expr, Func, NamedSubexpression, Number, Product, Sum, Symbol, postorder
+from bellcrank.symbolic.expr import (
+    Expr,
+    Func,
+    NamedSubexpression,
+    Number,
+    Product,
+    Sum,
+    Symbol,
+    postorder,
+)
 from bellcrank.symbolic.expr.formula_parser import SyntaxNode, evaluate_syntax, syntax_to_text
 from bellcrank.symbolic.expr.function_table import OPERATORS
 
@@ -26,7 +41,9 @@ VECTORS = {"pos": LENGTH, "vel": SPEED, "rot": SPIN}
 class FormulaGraphReader:
     """Reads formulas into its `graph`; `states` and `given` are the known dimensions, by name."""
 
-    def __init__(self, mechanism: Mechanism, states: dict[str, Dimension], declared: dict[str, Dimension]) -> None:
+    def __init__(
+        self, mechanism: Mechanism, states: dict[str, Dimension], declared: dict[str, Dimension]
+    ) -> None:
         d = mechanism.description
         self.graph = DimensionGraph()
         self.units = unit_system(d.units)
@@ -59,7 +76,9 @@ class FormulaGraphReader:
         syntax = to_syntax(value)
         node = self._resolve_name(evaluate_syntax(syntax, self._visit_node))
         self.graph.roots.append(
-            FormulaRoot(node, location, label, property_name, expected, strict or syntax.op == "quantity")
+            FormulaRoot(
+                node, location, label, property_name, expected, strict or syntax.op == "quantity"
+            )
         )
         if expected is not None:
             node.set_dimension(expected, True, location)
@@ -84,7 +103,10 @@ class FormulaGraphReader:
         """Takes in the rate of a state."""
         rate_node = self.read_formula(rate, f"state '{name}'", f"rate of {label}", "rate")
         if rate_node is not None:
-            self.graph.new_node("call").alike = (rate_node, self.graph.call_node("dxdt", [self.scalar_node(name)]))
+            self.graph.new_node("call").alike = (
+                rate_node,
+                self.graph.call_node("dxdt", [self.scalar_node(name)]),
+            )
 
     def scalar_node(self, name: str) -> DimensionNode:
         """The parameter, variable or state of that name."""
@@ -115,11 +137,15 @@ class FormulaGraphReader:
             case "number":
                 return self.graph.number_node(node.args[0])
             case "quantity":
-                return self.graph.known_node(syntax_to_text(node), self.units.parse_unit(node.args[1]).dimension)
+                return self.graph.known_node(
+                    syntax_to_text(node), self.units.parse_unit(node.args[1]).dimension
+                )
             case "unit":
                 return self.graph.known_node(syntax_to_text(node), PURE)
             case "value":
-                return self._visit_expression(node.args[0]) if isinstance(node.args[0], Expr) else node
+                return (
+                    self._visit_expression(node.args[0]) if isinstance(node.args[0], Expr) else node
+                )
             case "name":
                 return node
             case "call":
@@ -129,9 +155,13 @@ class FormulaGraphReader:
             case "neg":
                 return self.graph.negated_node(a)
             case "+" | "-":
-                return self.graph.sum_node([(a, UNIT), (operands_right[0], UNIT if node.op == "+" else -UNIT)])
+                return self.graph.sum_node(
+                    [(a, UNIT), (operands_right[0], UNIT if node.op == "+" else -UNIT)]
+                )
             case "*" | "/":
-                return self.graph.product_node([(a, UNIT), (operands_right[0], UNIT if node.op == "*" else -UNIT)])
+                return self.graph.product_node(
+                    [(a, UNIT), (operands_right[0], UNIT if node.op == "*" else -UNIT)]
+                )
             case "**":
                 return self.graph.power_node(a, operands_right[0])
         return self.graph.call_node(OPERATORS[node.op].name, [a, *operands_right])
@@ -140,17 +170,27 @@ class FormulaGraphReader:
         if name in VECTORS:
             return self.graph.known_node(syntax_to_text(node), VECTORS[name])
         if name == "fm":
-            return self.graph.known_node(syntax_to_text(node), self.loads[_object_name(arguments[0])])
+            return self.graph.known_node(
+                syntax_to_text(node), self.loads[_object_name(arguments[0])]
+            )
         if name in ("q", "u", "qp", "up"):
             kind = self.states[self._state_name(name[0], arguments)]
-            return self.graph.known_node(syntax_to_text(node), kind if name in ("q", "u") else kind / TIME)
+            return self.graph.known_node(
+                syntax_to_text(node), kind if name in ("q", "u") else kind / TIME
+            )
         return self.graph.call_node(name, [self._resolve_name(p) for p in arguments])
 
     def _state_name(self, letter: str, arguments: list[Any]) -> str:
         """The coordinate or speed that q(b), q(b, i), q(i), or u likewise, stand for."""
-        owner = self.mechanism if isinstance(arguments[0], DimensionNode) else self.bodies[_object_name(arguments[0])]
+        owner = (
+            self.mechanism
+            if isinstance(arguments[0], DimensionNode)
+            else self.bodies[_object_name(arguments[0])]
+        )
         index = (
-            arguments[-1].value if isinstance(arguments[-1], DimensionNode) and arguments[-1].value is not None else 1
+            arguments[-1].value
+            if isinstance(arguments[-1], DimensionNode) and arguments[-1].value is not None
+            else 1
         )
         return (owner.coordinates if letter == "q" else owner.speeds)[int(index) - 1].name
 
@@ -178,10 +218,15 @@ class FormulaGraphReader:
                 else self.graph.new_node("any", e.name, arguments)
             )
         if isinstance(e, Sum):
-            terms = ((self._scaled_product(c, [(nodes[core], UNIT)]), UNIT if c > 0 else -UNIT) for core, c in e.terms)
+            terms = (
+                (self._scaled_product(c, [(nodes[core], UNIT)]), UNIT if c > 0 else -UNIT)
+                for core, c in e.terms
+            )
             return self.graph.sum_node(list(terms))
         assert isinstance(e, Product)
-        size = self._scaled_product(e.coefficient, [(nodes[base], Fraction(x)) for base, x in e.factors])
+        size = self._scaled_product(
+            e.coefficient, [(nodes[base], Fraction(x)) for base, x in e.factors]
+        )
         return size if e.coefficient > 0 else self.graph.negated_node(size)
 
     def _scaled_product(
@@ -190,7 +235,11 @@ class FormulaGraphReader:
         """The product of the factors and the size of the coefficient."""
         if abs(coefficient) != 1:
             factors = [(self.graph.number_node(abs(Fraction(coefficient))), UNIT), *factors]
-        return factors[0][0] if len(factors) == 1 and factors[0][1] == 1 else self.graph.product_node(factors)
+        return (
+            factors[0][0]
+            if len(factors) == 1 and factors[0][1] == 1
+            else self.graph.product_node(factors)
+        )
 
     def _visit_symbol(self, s: Symbol, key: str) -> DimensionNode:
         match s.kind:
@@ -201,7 +250,9 @@ class FormulaGraphReader:
             case "coordinate" | "speed":
                 return self.graph.known_node(s.name, self.states[key])
             case "acceleration":
-                return self.graph.known_node(s.name, self.states[key.replace("up(", "u(", 1)] / TIME)
+                return self.graph.known_node(
+                    s.name, self.states[key.replace("up(", "u(", 1)] / TIME
+                )
             case "rate" if key.startswith("dxdt("):
                 return self.graph.call_node("dxdt", [self.scalar_node(s.name[5:-1])])
             case "time" | "constant":

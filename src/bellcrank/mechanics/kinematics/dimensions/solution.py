@@ -1,8 +1,8 @@
 """Solution of the graph: what is known travels through it both ways until nothing changes.
 
 In:  the nodes of a `Graph`, some with a dimension. Out: the same nodes, with every dimension that follows.
-A number that multiplies may stand for a quantity (`2*k`: a stiffness times a length), so what is found through such a
-product counts last, is not `firm`, and is never called a conflict.
+A number that multiplies may stand for a quantity (`2*k`: a stiffness times a length), so what is
+found through such a product counts last, is not `firm`, and is never called a conflict.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from bellcrank.mechanics.kinematics.dimensions.graph import FREE, UNIT, Dimensio
 def propagate_dimensions(nodes: Iterable[DimensionNode]) -> None:
     """Lets what is known travel until nothing changes: first what is firm, then through numbers.
 
-    A sum waits for all its terms as long as anything else moves, so that its use speaks before its parts: in
-    (kroll - m*g*h)*roll, kroll is a moment per angle.
+    A sum waits for all its terms as long as anything else moves, so that its use speaks before its
+    parts: in (kroll - m*g*h)*roll, kroll is a moment per angle.
     """
     solution = _DimensionPropagation([n for n in nodes if n.alike or n.factors])
     for firm in (True, False):
@@ -34,7 +34,8 @@ def propagate_dimensions(nodes: Iterable[DimensionNode]) -> None:
 
 
 class _DimensionPropagation:
-    """Relations in order. One is looked at again only after there was news of a node in it: few are, in most sweeps."""
+    """Relations in order. One is looked at again only after there was news of a node in it: few
+    are, in most sweeps."""
 
     def __init__(self, nodes: list[DimensionNode]) -> None:
         self._nodes = nodes
@@ -45,7 +46,8 @@ class _DimensionPropagation:
         self._due: tuple[bytearray, bytearray] = bytearray(), bytearray()
 
     def mark_all_due(self) -> None:
-        """All relations are to be looked at, in sweeps that wait for all terms of a sum and in those that do not."""
+        """All relations are to be looked at, in sweeps that wait for all terms of a sum and in
+        those that do not."""
         self._due = bytearray(b"\1" * len(self._nodes)), bytearray(b"\1" * len(self._nodes))
 
     def sweep(self, firm: bool, partial: bool) -> bool:
@@ -57,12 +59,16 @@ class _DimensionPropagation:
                 due[i] = 0
                 node = nodes[i]
                 has_news |= (
-                    self._propagate_product(node, firm) if node.factors else self._propagate_equal(node, firm, partial)
+                    self._propagate_product(node, firm)
+                    if node.factors
+                    else self._propagate_equal(node, firm, partial)
                 )
                 i = due.find(1, i + 1) if forward else due.rfind(1, 0, i)
         return has_news
 
-    def _set_dimension(self, node: DimensionNode, dimension: Dimension, firm: bool, location: str) -> bool:
+    def _set_dimension(
+        self, node: DimensionNode, dimension: Dimension, firm: bool, location: str
+    ) -> bool:
         news = node.set_dimension(dimension, firm, location)
         if news:
             for i in self._users.get(node, ()):
@@ -83,11 +89,13 @@ class _DimensionPropagation:
         )
         if node.turns:
             dimension = without_angle(dimension)
-        return self._set_dimension(part, dimension if power == 1 else dimension ** (1 / power), firm, node.where)
+        return self._set_dimension(
+            part, dimension if power == 1 else dimension ** (1 / power), firm, node.where
+        )
 
     def _propagate_equal(self, node: DimensionNode, firm: bool, partial: bool) -> bool:
-        """Parts of one kind report the whole, the whole reports the parts, and if `partial` the parts report each
-        other."""
+        """Parts of one kind report the whole, the whole reports the parts, and if `partial` the
+        parts report each other."""
         terms = [p for p in node.alike if p.op not in FREE]
         dimensions = [p.dimension for p in terms if p.dimension is not None and p.is_known(firm)]
         dimension = node.dimension if node.joined and node.is_known(firm) else None

@@ -1,1 +1,2 @@
-"""From a car as data to a System: body, frame, axles, trailers, air, channels (`car_model` puts it together)."""
+"""From a car as data to a System: body, frame, axles, trailers, air, channels (`car_model` puts it
+together)."""

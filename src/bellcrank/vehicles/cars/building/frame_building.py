@@ -1,8 +1,9 @@
 """The body of a car whose frame twists, as parts of a System.
 
-Body `chassis` has no mass. It has the axes of the front part and the mass centre of the whole sprung mass as drawn, so
-that channels, driver and controllers are those of a rigid car. `chassis_front` is fixed to it. `frame` turns about the
-axis of torsion and carries `chassis_rear`, whose axes are those of the car while the frame is not twisted.
+Body `chassis` has no mass. It has the axes of the front part and the mass centre of the whole
+sprung mass as drawn, so that channels, driver and controllers are those of a rigid car.
+`chassis_front` is fixed to it. `frame` turns about the axis of torsion and carries `chassis_rear`,
+whose axes are those of the car while the frame is not twisted.
 """
 
 from __future__ import annotations
@@ -34,13 +35,18 @@ def chassis_parts(s: System, car: CarData, chassis: BodyHandle) -> Mapping[str, 
     return {"front": chassis, "rear": rear}
 
 
-def inertia_parameters(s: System, inertia: Array, name: str, owner: str) -> tuple[tuple[str | int, ...], ...]:
-    """Parameters i_roll and so on, with `name` behind, for what is not zero; and the matrix of them."""
+def inertia_parameters(
+    s: System, inertia: Array, name: str, owner: str
+) -> tuple[tuple[str | int, ...], ...]:
+    """Parameters i_roll and so on, with `name` behind, for what is not zero; and the matrix of
+    them."""
     names: dict[tuple[int, int], str | int] = {}
     for axis_name, (i, j) in MOMENTS.items():
         value = float(inertia[i, j])
         names[i, j] = names[j, i] = (
-            add_si_parameter(s, f"i_{axis_name}{name}", value, "M*L**2", f"inertia of {owner}, {axis_name}")
+            add_si_parameter(
+                s, f"i_{axis_name}{name}", value, "M*L**2", f"inertia of {owner}, {axis_name}"
+            )
             if value
             else 0
         )
@@ -48,7 +54,8 @@ def inertia_parameters(s: System, inertia: Array, name: str, owner: str) -> tupl
 
 
 def _add_frame_parts(s: System, frame: FrameData, chassis: BodyHandle) -> BodyHandle:
-    """Both parts by the sprung mass: their fractions of it and the distance of their mass centres."""
+    """Both parts by the sprung mass: their fractions of it and the distance of their mass
+    centres."""
     front_fraction = add_si_parameter(
         s,
         "part_front",
@@ -68,16 +75,34 @@ def _add_frame_parts(s: System, frame: FrameData, chassis: BodyHandle) -> BodyHa
         "rear": (f"(1 - {front_fraction})*m_body", f"- {front_fraction}*"),
     }
 
-    def body(name: str, parent: BodyHandle, part_name: str, sprung: RigidMassProperties, position: Array) -> BodyHandle:
+    def body(
+        name: str, parent: BodyHandle, part_name: str, sprung: RigidMassProperties, position: Array
+    ) -> BodyHandle:
         mass, cm_factor = part_formulas[part_name]
         cm = tuple(f"{c} {cm_factor}{d}" for c, d in zip(CENTRE, offsets, strict=True))
-        inertia = inertia_parameters(s, sprung.inertia, f"_{part_name}", f"the {part_name} part of the body")
-        return s.add_body(name, parent=parent, joint_at=tuple(position.tolist()), mass=mass, cm=cm, inertia=inertia,
-                          label=f"{part_name} part of the body")  # fmt: skip
+        inertia = inertia_parameters(
+            s, sprung.inertia, f"_{part_name}", f"the {part_name} part of the body"
+        )
+        return s.add_body(
+            name,
+            parent=parent,
+            joint_at=tuple(position.tolist()),
+            mass=mass,
+            cm=cm,
+            inertia=inertia,
+            label=f"{part_name} part of the body",
+        )
 
     body(CHASSIS_FRONT, chassis, "front", frame.front, np.zeros(3))
-    axis = s.add_body(FRAME, parent=chassis, rotate=1, joint_at=tuple(frame.joint.tolist()), mass=0, inertia=0,
-                      label="torsion of the frame")  # fmt: skip
+    axis = s.add_body(
+        FRAME,
+        parent=chassis,
+        rotate=1,
+        joint_at=tuple(frame.joint.tolist()),
+        mass=0,
+        inertia=0,
+        label="torsion of the frame",
+    )
     return body(CHASSIS_REAR, axis, "rear", frame.rear, -frame.joint)
 
 
@@ -85,15 +110,27 @@ def _add_torsion(s: System, frame: FrameData, chassis: BodyHandle, rear: BodyHan
     k = add_si_parameter(s, "k_frame", frame.stiffness, "F*L/A", "torsional stiffness of the frame")
     c = add_si_parameter(s, "c_frame", frame.damping, "F*L*T/A", "torsional damping of the frame")
     s.define("frame_torsion", f"-{k}*q({FRAME}) - {c}*u({FRAME})")
-    s.add_moment("frame.torsion", magnitude="frame_torsion", direction=chassis[1], on=rear, against=chassis,
-                 label="torque of the frame on the rear part of the body")  # fmt: skip
+    s.add_moment(
+        "frame.torsion",
+        magnitude="frame_torsion",
+        direction=chassis[1],
+        on=rear,
+        against=chassis,
+        label="torque of the frame on the rear part of the body",
+    )
     label = "twist of the frame: roll of the rear part of the body against the front part"
     s.add_output("frame_twist", f"q({FRAME})", label=label, units="deg")
-    s.add_output("frame_torque", "frame_torsion", label="torque of the frame on the rear part of the body", units="F*L")
+    s.add_output(
+        "frame_torque",
+        "frame_torsion",
+        label="torque of the frame on the rear part of the body",
+        units="F*L",
+    )
 
 
 def add_rear_roll(s: System, body_parts: Mapping[str, BodyHandle]) -> None:
-    """The roll angle of the rear part of a body on a frame, and the name of that of the front part."""
+    """The roll angle of the rear part of a body on a frame, and the name of that of the front
+    part."""
     rear, vertical = body_parts["rear"], s.inertial[3]
     if rear.name == CHASSIS:
         return
@@ -101,4 +138,6 @@ def add_rear_roll(s: System, body_parts: Mapping[str, BodyHandle]) -> None:
         if output.name == "roll":
             output.label = "roll angle of the front part of the body"
     angle = call_formula("atan2", dot(rear[2], vertical), dot(rear[3], vertical))
-    s.add_output("roll_rear", angle, label="roll angle of the rear part of the body", units="deg", body=rear)
+    s.add_output(
+        "roll_rear", angle, label="roll angle of the rear part of the body", units="deg", body=rear
+    )

@@ -1,7 +1,9 @@
-"""From trailers as data to parts of a System: bodies behind the car, axles, wheels on tyres, hitches, brakes, channels.
+"""From trailers as data to parts of a System: bodies behind the car, axles, wheels on tyres,
+hitches, brakes, channels.
 
-Body <trailer> turns about its hitch by yaw, pitch and roll against the unit that tows it. Wheels are <trailer>.<axle>_l
-and _r, with the bodies <wheel>.wheel; a rigid axle is the body <trailer>.<axle>, which moves up and rolls.
+Body <trailer> turns about its hitch by yaw, pitch and roll against the unit that tows it. Wheels
+are <trailer>.<axle>_l and _r, with the bodies <wheel>.wheel; a rigid axle is the body
+<trailer>.<axle>, which moves up and rolls.
 """
 
 from __future__ import annotations
@@ -15,7 +17,18 @@ import numpy as np
 from bellcrank.api.system import System
 from bellcrank.model.describe.handles import BodyHandle
 from bellcrank.model.describe.tyre_patch import formula_for_name
-from bellcrank.model.formula import Formula, cross, direction, dot, dxdt, pos, project, rot, to_syntax, vel
+from bellcrank.model.formula import (
+    Formula,
+    cross,
+    direction,
+    dot,
+    dxdt,
+    pos,
+    project,
+    rot,
+    to_syntax,
+    vel,
+)
 from bellcrank.vehicles.cars.design.car_data import CarData
 from bellcrank.vehicles.cars.design.trailer_data import (
     CHASSIS,
@@ -46,7 +59,8 @@ from bellcrank.vehicles.tyres.steady_tyre import ARRAYS
 STICKS = np.radians(0.3)  # articulation angle to which a hitch with friction is elastic
 FOLLOWING = ".following"  # what names of states of overrun brakes end in
 REVERSES = 0.3  # m/s backwards, at which overrun brakes are released
-CLOSES = 0.003  # s, in which steered wheels come to the angle that is asked for, where they begin at another one
+# s, in which steered wheels come to the angle that is asked for, where they begin at another one
+CLOSES = 0.003
 PAINT = "#d8d4c6"
 WIDE = 0.65  # width of a tyre as drawn, over its radius
 AXES = {"x": 1, "y": 2, "z": 3}
@@ -62,7 +76,9 @@ def add_trailers(
     ground: tuple[Terrain | Surface, Terrain | Surface],
 ) -> None:
     """All trailers behind the body of the car, or its rear part, `towing`."""
-    trailers = [replace(t, towed_by=towing.name) if t.towed_by == CHASSIS else t for t in car.trailers]
+    trailers = [
+        replace(t, towed_by=towing.name) if t.towed_by == CHASSIS else t for t in car.trailers
+    ]
     for trailer, trailer_statics in zip(trailers, statics.trailers, strict=True):
         _add_trailer(s, trailer, trailer_statics, ground)
     for trailer in trailers:
@@ -90,33 +106,57 @@ def trailer_initial_state(car: CarData, statics: CarStatics, speed: float) -> di
 
 def wheel_spins(axle: SimpleAxle, load: Mapping[str, float], speed: float) -> dict[str, float]:
     """Spins of the wheels of an axle that roll at a speed (m/s) under their loads (N)."""
-    return {f"u({w}.wheel)": rolling_spin(axle, load[w], speed) for w in map(axle.wheel_name, SIDES)}
+    return {
+        f"u({w}.wheel)": rolling_spin(axle, load[w], speed) for w in map(axle.wheel_name, SIDES)
+    }
 
 
-def _add_trailer(s: System, trailer: TrailerData, trailer_statics: TrailerStatics, ground: tuple[Any, Any]) -> None:
+def _add_trailer(
+    s: System, trailer: TrailerData, trailer_statics: TrailerStatics, ground: tuple[Any, Any]
+) -> None:
     name, record = trailer.name, trailer.record
     body = _add_trailer_body(s, trailer)
     _add_hitch(s, trailer, body)
     add_si_parameter(
-        s, f"f_static_{name}", trailer_statics.spring_force, "F", f"force of each spring of {name} at no travel"
+        s,
+        f"f_static_{name}",
+        trailer_statics.spring_force,
+        "F",
+        f"force of each spring of {name} at no travel",
     )
     if record.equalisation:
         add_si_parameter(
-            s, f"equal_{name}", record.equalisation, "1", f"load equalisation of the axles of {name}", (0, 1)
+            s,
+            f"equal_{name}",
+            record.equalisation,
+            "1",
+            f"load equalisation of the axles of {name}",
+            (0, 1),
         )
     for axle in trailer.axles:
         add_axle_parts(s, axle, body, ground, trailer_statics.load)
     _add_springs(s, trailer, body)
     if record.drag_area:
-        add_si_parameter(s, f"drag_{name}", record.drag_area, "L**2", f"drag coefficient times frontal area of {name}")
+        add_si_parameter(
+            s,
+            f"drag_{name}",
+            record.drag_area,
+            "L**2",
+            f"drag coefficient times frontal area of {name}",
+        )
         s.define(f"{name}.ahead", f"dot(vel({name}.cm), [{name}1])")
         rho = (
             "rho"
             if "rho" in s.description.parameters
             else add_si_parameter(s, "rho", 1.206, "M/L**3", "density of the air")
         )
-        s.add_force(f"{name}.drag", magnitude=f"-{rho}/2*drag_{name}*abs({name}.ahead)*{name}.ahead", direction=body[1],
-                    at=body.cm, label=f"drag of {name}")  # fmt: skip
+        s.add_force(
+            f"{name}.drag",
+            magnitude=f"-{rho}/2*drag_{name}*abs({name}.ahead)*{name}.ahead",
+            direction=body[1],
+            at=body.cm,
+            label=f"drag of {name}",
+        )
     _add_trailer_channels(s, trailer, body)
 
 
@@ -126,8 +166,17 @@ def _add_trailer_body(s: System, trailer: TrailerData) -> BodyHandle:
     cm: list[Any] = []
     for axis, value in zip("xyz", sprung.cg, strict=True):
         label = f"{axis} of the mass centre of {name}, from its hitch"
-        cm.append(add_si_parameter(s, f"cg_{axis}_{name}", float(value), "L", label) if value else 0)
-    moments = {"roll": (0, 0), "pitch": (1, 1), "yaw": (2, 2), "xz": (0, 2), "xy": (0, 1), "yz": (1, 2)}
+        cm.append(
+            add_si_parameter(s, f"cg_{axis}_{name}", float(value), "L", label) if value else 0
+        )
+    moments = {
+        "roll": (0, 0),
+        "pitch": (1, 1),
+        "yaw": (2, 2),
+        "xz": (0, 2),
+        "xy": (0, 1),
+        "yz": (1, 2),
+    }
     inertia: list[list[Any]] = [[0, 0, 0] for _ in range(3)]
     for word, (i, j) in moments.items():
         if value := float(sprung.inertia[i, j]):
@@ -135,14 +184,36 @@ def _add_trailer_body(s: System, trailer: TrailerData) -> BodyHandle:
                 s, f"i_{word}_{name}", value, "M*L**2", f"inertia of {name}, {word}"
             )
     body = s.add_body(
-        name, parent=trailer.towed_by, rotate=(3, 2, 1), joint_at=record.hitch.at, mass=f"m_{name}", cm=tuple(cm),
-        inertia=tuple(map(tuple, inertia)), label=name.replace("_", " "),
-    )  # fmt: skip
-    position = (record.body_centre_x, 0, record.height / 2)  # its floor is about as high as the hitch
-    s.add_shape(body=body, kind="box", size=(record.length, record.width, record.height), at=position, color=PAINT,
-                label=name, opacity=0.5)  # fmt: skip
-    s.add_shape(body=body, kind="box", size=(-float(record.cg[0]), 0.1, 0.1), at=(float(record.cg[0]) / 2, 0, 0),
-                label=f"drawbar of {name}")  # fmt: skip
+        name,
+        parent=trailer.towed_by,
+        rotate=(3, 2, 1),
+        joint_at=record.hitch.at,
+        mass=f"m_{name}",
+        cm=tuple(cm),
+        inertia=tuple(map(tuple, inertia)),
+        label=name.replace("_", " "),
+    )
+    position = (
+        record.body_centre_x,
+        0,
+        record.height / 2,
+    )  # its floor is about as high as the hitch
+    s.add_shape(
+        body=body,
+        kind="box",
+        size=(record.length, record.width, record.height),
+        at=position,
+        color=PAINT,
+        label=name,
+        opacity=0.5,
+    )
+    s.add_shape(
+        body=body,
+        kind="box",
+        size=(-float(record.cg[0]), 0.1, 0.1),
+        at=(float(record.cg[0]) / 2, 0, 0),
+        label=f"drawbar of {name}",
+    )
     return body
 
 
@@ -152,38 +223,87 @@ def _add_hitch(s: System, trailer: TrailerData, body: BodyHandle) -> None:
     s.define(f"{name}.articulates", f"dot(rot({name}) - rot({towing}), [{towing}3])")
     if hitch.roll_stiffness is not None:
         k = add_si_parameter(
-            s, f"k_roll_{name}", hitch.roll_stiffness, "F*L/A", f"roll stiffness of the hitch of {name}"
+            s,
+            f"k_roll_{name}",
+            hitch.roll_stiffness,
+            "F*L/A",
+            f"roll stiffness of the hitch of {name}",
         )
-        c = add_si_parameter(s, f"c_roll_{name}", hitch.roll_damping, "F*L*T/A", f"roll damping of the hitch of {name}")
-        s.define(f"{name}.twist", f"-{k}*q({name}, 3) - {c}*dot(rot({name}) - rot({towing}), [{name}1])")
-        s.add_moment(f"{name}.hitch_roll", magnitude=f"{name}.twist", direction=body[1], on=name, against=towing,
-                     label=f"roll moment on the hitch of {name}")  # fmt: skip
-        s.add_output(f"{name}.hitch_mx", f"{name}.twist", label=f"roll moment of the hitch on {name}", units="F*L")
+        c = add_si_parameter(
+            s,
+            f"c_roll_{name}",
+            hitch.roll_damping,
+            "F*L*T/A",
+            f"roll damping of the hitch of {name}",
+        )
+        s.define(
+            f"{name}.twist", f"-{k}*q({name}, 3) - {c}*dot(rot({name}) - rot({towing}), [{name}1])"
+        )
+        s.add_moment(
+            f"{name}.hitch_roll",
+            magnitude=f"{name}.twist",
+            direction=body[1],
+            on=name,
+            against=towing,
+            label=f"roll moment on the hitch of {name}",
+        )
+        s.add_output(
+            f"{name}.hitch_mx",
+            f"{name}.twist",
+            label=f"roll moment of the hitch on {name}",
+            units="F*L",
+        )
     yaws: list[str] = []
     if hitch.yaw_damping:
-        c = add_si_parameter(s, f"c_yaw_{name}", hitch.yaw_damping, "F*L*T/A", f"yaw damping of the hitch of {name}")
+        c = add_si_parameter(
+            s, f"c_yaw_{name}", hitch.yaw_damping, "F*L*T/A", f"yaw damping of the hitch of {name}"
+        )
         yaws.append(f"-{c}*{name}.articulates")
     if hitch.yaw_friction:
         max_torque = add_si_parameter(
-            s, f"friction_{name}", hitch.yaw_friction, "F*L", f"yaw friction torque of the hitch of {name}"
+            s,
+            f"friction_{name}",
+            hitch.yaw_friction,
+            "F*L",
+            f"yaw friction torque of the hitch of {name}",
         )
         k = add_si_parameter(
-            s, f"k_friction_{name}", hitch.yaw_friction / STICKS, "F*L/A", f"elasticity of that friction of {name}"
+            s,
+            f"k_friction_{name}",
+            hitch.yaw_friction / STICKS,
+            "F*L/A",
+            f"elasticity of that friction of {name}",
         )
-        hitch_speed = (
-            f"({name}.articulates - {name}.hitch.pad/{FADES})"  # fades at rest, so that steady motions are unique
+        # fades at rest, so that steady motions are unique
+        hitch_speed = f"({name}.articulates - {name}.hitch.pad/{FADES})"
+        add_dry_friction(
+            s, f"{name}.hitch", hitch_speed, max_torque, k, f"friction of the hitch of {name}"
         )
-        add_dry_friction(s, f"{name}.hitch", hitch_speed, max_torque, k, f"friction of the hitch of {name}")
         yaws.append(f"-{name}.hitch.held")
     if yaws:
         s.define(f"{name}.resists", " + ".join(yaws))
-        s.add_moment(f"{name}.hitch_yaw", magnitude=f"{name}.resists", direction=f"[{towing}3]", on=name,
-                     against=towing, label=f"yaw torque on the hitch of {name}")  # fmt: skip
-        s.add_output(f"{name}.hitch_mz", f"{name}.resists", label=f"yaw torque of the hitch on {name}", units="F*L")
+        s.add_moment(
+            f"{name}.hitch_yaw",
+            magnitude=f"{name}.resists",
+            direction=f"[{towing}3]",
+            on=name,
+            against=towing,
+            label=f"yaw torque on the hitch of {name}",
+        )
+        s.add_output(
+            f"{name}.hitch_mz",
+            f"{name}.resists",
+            label=f"yaw torque of the hitch on {name}",
+            units="F*L",
+        )
 
 
 def add_axle_parts(
-    s: System, axle: SimpleAxle, body: BodyHandle, ground: tuple[Any, Any], loads: Mapping[str, float]
+    s: System,
+    axle: SimpleAxle,
+    body: BodyHandle,
+    ground: tuple[Any, Any],
+    loads: Mapping[str, float],
 ) -> None:
     """Carriers or the axle, wheels and tyres; `loads` of wheels at rest."""
     load = sum(loads[axle.wheel_name(side)] for side in SIDES) / 2
@@ -192,20 +312,38 @@ def add_axle_parts(
     _, half_track, z = record.at
     axle_label = axle.label
     x = add_si_parameter(
-        s, f"x_{index}", record.at[0], "L", f"x of axle {axle_label}" + (", from the hitch" if axle.unit else "")
+        s,
+        f"x_{index}",
+        record.at[0],
+        "L",
+        f"x of axle {axle_label}" + (", from the hitch" if axle.unit else ""),
     )
-    add_si_parameter(s, f"k_{index}", record.stiffness, "F/L", f"stiffness of a spring of axle {axle_label}")
-    add_si_parameter(s, f"c_{index}", record.damping, "F*T/L", f"damping of a damper of axle {axle_label}")
+    add_si_parameter(
+        s, f"k_{index}", record.stiffness, "F/L", f"stiffness of a spring of axle {axle_label}"
+    )
+    add_si_parameter(
+        s, f"c_{index}", record.damping, "F*T/L", f"damping of a damper of axle {axle_label}"
+    )
     if axle.is_rigid or record.roll_stiffness:
         add_si_parameter(
-            s, f"k_bar_{index}", record.roll_stiffness, "F*L/A", f"roll stiffness of the bar of axle {axle_label}"
+            s,
+            f"k_bar_{index}",
+            record.roll_stiffness,
+            "F*L/A",
+            f"roll stiffness of the bar of axle {axle_label}",
         )
     if record.dual_spacing is not None:
         add_si_parameter(
-            s, f"dual_{index}", record.dual_spacing, "L", f"distance of the dual tyres of a wheel of axle {axle_label}"
+            s,
+            f"dual_{index}",
+            record.dual_spacing,
+            "L",
+            f"distance of the dual tyres of a wheel of axle {axle_label}",
         )
     tyre = slip_with_parameters(s, axle.tyre, index, f"the tyres of axle {axle_label}")
-    right_tyre = tyre_with_parameter_names(axle.tyre, {key: f"{key}_{index}" for key in axle.tyre.scales}, index)
+    right_tyre = tyre_with_parameter_names(
+        axle.tyre, {key: f"{key}_{index}" for key in axle.tyre.scales}, index
+    )
     if axle.is_rigid:
         add_si_parameter(
             s,
@@ -214,32 +352,75 @@ def add_axle_parts(
             "L",
             f"distance of a spring of axle {axle_label} from the middle",
         )
-        carriers = dict.fromkeys(SIDES, s.add_body(
-            axle.full_name, parent=body, translate=3, rotate=1, joint_at=(x, 0, axle.roll_centre_z), mass=record.mass,
-            cm=(0, 0, z - axle.roll_centre_z), inertia=record.inertia, label=f"axle {axle_label}",
-        ))  # fmt: skip
+        carriers = dict.fromkeys(
+            SIDES,
+            s.add_body(
+                axle.full_name,
+                parent=body,
+                translate=3,
+                rotate=1,
+                joint_at=(x, 0, axle.roll_centre_z),
+                mass=record.mass,
+                cm=(0, 0, z - axle.roll_centre_z),
+                inertia=record.inertia,
+                label=f"axle {axle_label}",
+            ),
+        )
     for side, sign in SIDES.items():
         name = axle.wheel_name(side)
         if not axle.is_rigid:
-            carrier = s.add_body(name, parent=body, translate=3, joint_at=(x, sign * half_track, z), mass=record.mass,
-                                 inertia=0, label=f"carrier {name}")  # fmt: skip
+            carrier = s.add_body(
+                name,
+                parent=body,
+                translate=3,
+                joint_at=(x, sign * half_track, z),
+                mass=record.mass,
+                inertia=0,
+                label=f"carrier {name}",
+            )
         else:
             carrier = carriers[side]
-        centre: Place = (0, sign * half_track, z - axle.roll_centre_z) if axle.is_rigid else (0, 0, 0)
+        centre: Place = (
+            (0, sign * half_track, z - axle.roll_centre_z) if axle.is_rigid else (0, 0, 0)
+        )
         if record.steering is not None:
             carrier, centre = _add_knuckle(s, axle, side, carrier, centre)
         cross_inertia = record.wheel.cross_inertia or record.wheel.spin_inertia / 2
         wheel = s.add_body(
-            f"{name}.wheel", parent=carrier, rotate=2, mass=record.wheel.mass, joint_at=centre,
-            inertia=(cross_inertia, record.wheel.spin_inertia, cross_inertia), label=f"wheel {name}",
-        )  # fmt: skip
+            f"{name}.wheel",
+            parent=carrier,
+            rotate=2,
+            mass=record.wheel.mass,
+            joint_at=centre,
+            inertia=(cross_inertia, record.wheel.spin_inertia, cross_inertia),
+            label=f"wheel {name}",
+        )
         spacing = None if record.dual_spacing is None else f"dual_{index}"
-        add_tyres(s, name, sign, wheel, ground[0 if sign > 0 else 1], tyre if sign > 0 else right_tyre, spacing)
+        add_tyres(
+            s,
+            name,
+            sign,
+            wheel,
+            ground[0 if sign > 0 else 1],
+            tyre if sign > 0 else right_tyre,
+            spacing,
+        )
         radius = float(axle.tyre.free_radius(ARRAYS, 0.0))
         for y in axle.tyre_offsets:
-            s.add_shape(body=wheel, kind="wheel", size=(radius, WIDE * radius), at=(0, y, 0), axis=2,
-                        label=f"wheel {name}")  # fmt: skip
-        s.add_output(f"{name}.travel", wheel_travel(axle, side), label=f"wheel travel of {name}, up", units="L")
+            s.add_shape(
+                body=wheel,
+                kind="wheel",
+                size=(radius, WIDE * radius),
+                at=(0, y, 0),
+                axis=2,
+                label=f"wheel {name}",
+            )
+        s.add_output(
+            f"{name}.travel",
+            wheel_travel(axle, side),
+            label=f"wheel travel of {name}, up",
+            units="L",
+        )
 
 
 def wheel_travel(axle: SimpleAxle, side: str) -> str:
@@ -258,13 +439,21 @@ def knuckle_name(axle: SimpleAxle, side: str) -> str:
 def _add_knuckle(
     s: System, axle: SimpleAxle, side: str, carrier: BodyHandle, centre: Place
 ) -> tuple[BodyHandle, Place]:
-    """What turns a wheel about z: its body without mass, and where the wheel's centre is in that. Its speed is
-    eliminated, but for the left wheel of a self-steering axle; a track rod turns the right wheel by the same angle."""
+    """What turns a wheel about z: its body without mass, and where the wheel's centre is in that.
+    Its speed is eliminated, but for the left wheel of a self-steering axle; a track rod turns the
+    right wheel by the same angle."""
     steering, index = axle.record.steering, axle.parameter_suffix
     assert steering is not None
     (x, y, z), trail = centre, steering.trail or 0.0
-    knuckle = s.add_body(knuckle_name(axle, side), parent=carrier, rotate=3, joint_at=(x + trail, y, z), mass=0,
-                         inertia=0, label=f"knuckle of {axle.wheel_name(side)}")  # fmt: skip
+    knuckle = s.add_body(
+        knuckle_name(axle, side),
+        parent=carrier,
+        rotate=3,
+        joint_at=(x + trail, y, z),
+        mass=0,
+        inertia=0,
+        label=f"knuckle of {axle.wheel_name(side)}",
+    )
     angle = f"q({knuckle.name})"
     label = f"steer angle of {axle.wheel_name(side)} against its axle, to the left"
     s.add_output(f"{axle.wheel_name(side)}.steer", angle, label=label, units="deg")
@@ -279,23 +468,40 @@ def _add_knuckle(
         target_angle = f"{ratio}*q({axle.unit}, 1)"
     if steering.ratio is not None or side != "l":
         rate = target_angle.replace("q(", "dxdt(q(") + ")"
-        s.add_constraint(f"u({knuckle.name}) - {rate} - ({target_angle} - {angle})/{CLOSES}", eliminate=knuckle.u[1],
-                         label=f"steering of {axle.wheel_name(side)}")  # fmt: skip
+        s.add_constraint(
+            f"u({knuckle.name}) - {rate} - ({target_angle} - {angle})/{CLOSES}",
+            eliminate=knuckle.u[1],
+            label=f"steering of {axle.wheel_name(side)}",
+        )
     else:
         k = add_si_parameter(
-            s, f"k_steer_{index}", steering.stiffness, "F*L/A", f"centring stiffness of axle {axle.label}"
+            s,
+            f"k_steer_{index}",
+            steering.stiffness,
+            "F*L/A",
+            f"centring stiffness of axle {axle.label}",
         )
         c = add_si_parameter(
-            s, f"c_steer_{index}", steering.damping, "F*L*T/A", f"steering damping of axle {axle.label}"
+            s,
+            f"c_steer_{index}",
+            steering.damping,
+            "F*L*T/A",
+            f"steering damping of axle {axle.label}",
         )
-        s.add_moment(f"{axle.full_name}.centring", magnitude=f"-{k}*{angle} - {c}*u({knuckle.name})",
-                     direction=carrier[3], on=knuckle, against=carrier,
-                     label=f"centring torque of {axle.full_name}")  # fmt: skip
+        s.add_moment(
+            f"{axle.full_name}.centring",
+            magnitude=f"-{k}*{angle} - {c}*u({knuckle.name})",
+            direction=carrier[3],
+            on=knuckle,
+            against=carrier,
+            label=f"centring torque of {axle.full_name}",
+        )
     return knuckle, (-trail, 0, 0)
 
 
 def _add_springs(s: System, trailer: TrailerData, body: BodyHandle) -> None:
-    """Springs and dampers; with load equalisation the springs of one side follow the mean of its travels."""
+    """Springs and dampers; with load equalisation the springs of one side follow the mean of its
+    travels."""
     name = trailer.name
 
     def shared(terms: list[str], term: str) -> str:
@@ -305,42 +511,75 @@ def _add_springs(s: System, trailer: TrailerData, body: BodyHandle) -> None:
 
     for axle in trailer.axles:
         coords = {
-            c: shared([axle_coordinate_name(a, c) for a in trailer.axles], axle_coordinate_name(axle, c))
+            c: shared(
+                [axle_coordinate_name(a, c) for a in trailer.axles], axle_coordinate_name(axle, c)
+            )
             for c in COORDINATES
         }
         add_axle_springs(s, axle, body, f"f_static_{name}", coords)
 
 
 def axle_coordinate_name(axle: SimpleAxle, side: str) -> str:
-    """The first or second coordinate of an axle: lift and roll of a rigid one, travels of independent wheels."""
-    return f"q({axle.full_name}, {COORDINATES[side]})" if axle.is_rigid else f"q({axle.wheel_name(side)})"
+    """The first or second coordinate of an axle: lift and roll of a rigid one, travels of
+    independent wheels."""
+    return (
+        f"q({axle.full_name}, {COORDINATES[side]})"
+        if axle.is_rigid
+        else f"q({axle.wheel_name(side)})"
+    )
 
 
-def add_axle_springs(s: System, axle: SimpleAxle, body: BodyHandle, static: str, coords: Mapping[str, str]) -> None:
-    """Springs, dampers and the bar of an axle; `static`: force of a spring at no travel; `coords`: coordinates by which
-    springs are moved."""
+def add_axle_springs(
+    s: System, axle: SimpleAxle, body: BodyHandle, static: str, coords: Mapping[str, str]
+) -> None:
+    """Springs, dampers and the bar of an axle; `static`: force of a spring at no travel; `coords`:
+    coordinates by which springs are moved."""
     index, full = axle.parameter_suffix, axle.full_name
     if axle.is_rigid:
         force = f"-2*({static} + k_{index}*{coords['l']} + c_{index}*u({full}, 1))"
-        s.add_force(f"{full}.springs", magnitude=force, direction=body[3], at=f"{full}.origin", against=body.origin,
-                    label=f"springs and dampers of {full}")  # fmt: skip
+        s.add_force(
+            f"{full}.springs",
+            magnitude=force,
+            direction=body[3],
+            at=f"{full}.origin",
+            against=body.origin,
+            label=f"springs and dampers of {full}",
+        )
         arm = f"2*y_spring_{index}**2"
-        moment = f"-{arm}*k_{index}*{coords['r']} - k_bar_{index}*q({full}, 2) - {arm}*c_{index}*u({full}, 2)"
-        s.add_moment(f"{full}.roll", magnitude=moment, direction=body[1], on=full, against=body,
-                     label=f"roll moment of the springs of {full}")  # fmt: skip
+        moment = (
+            f"-{arm}*k_{index}*{coords['r']} - k_bar_{index}*q({full}, 2) - "
+            f"{arm}*c_{index}*u({full}, 2)"
+        )
+        s.add_moment(
+            f"{full}.roll",
+            magnitude=moment,
+            direction=body[1],
+            on=full,
+            against=body,
+            label=f"roll moment of the springs of {full}",
+        )
         return
     for side in SIDES:
         wheel, other_wheel = axle.wheel_name(side), axle.wheel_name("r" if side == "l" else "l")
         force = f"-{static} - k_{index}*{coords[side]} - c_{index}*u({wheel})"
         if axle.record.roll_stiffness:
-            force += f" - k_bar_{index}*{1 / (4 * axle.record.at[1] ** 2)!r}*(q({wheel}) - q({other_wheel}))"
-        s.add_force(f"{wheel}.spring", magnitude=force, direction=body[3], at=f"{wheel}.origin",
-                    against=body.origin, label=f"spring and damper of {wheel}")  # fmt: skip
+            force += (
+                f" - k_bar_{index}*{1 / (4 * axle.record.at[1] ** 2)!r}*(q({wheel}) - "
+                f"q({other_wheel}))"
+            )
+        s.add_force(
+            f"{wheel}.spring",
+            magnitude=force,
+            direction=body[3],
+            at=f"{wheel}.origin",
+            against=body.origin,
+            label=f"spring and damper of {wheel}",
+        )
 
 
 def _add_brakes(s: System, trailer: TrailerData, units: Sequence[TrailerData]) -> None:
-    """Brakes that follow those of the car or the thrust of the hitch; each wheel has its own input besides,
-    <wheel>.brake_torque. `units`: the trailer and all that hangs on it."""
+    """Brakes that follow those of the car or the thrust of the hitch; each wheel has its own input
+    besides, <wheel>.brake_torque. `units`: the trailer and all that hangs on it."""
     name, brakes = trailer.name, trailer.record.brakes
     if brakes is None:
         return
@@ -349,7 +588,11 @@ def _add_brakes(s: System, trailer: TrailerData, units: Sequence[TrailerData]) -
     else:
         assert brakes.gain is not None
         gain = add_si_parameter(
-            s, f"brake_gain_{name}", brakes.gain, "1", f"brake torque of {name} per brake torque of the car"
+            s,
+            f"brake_gain_{name}",
+            brakes.gain,
+            "1",
+            f"brake torque of {name} per brake torque of the car",
         )
         demand = f"{gain}*braking"
     if brakes.torque is not None:
@@ -357,7 +600,9 @@ def _add_brakes(s: System, trailer: TrailerData, units: Sequence[TrailerData]) -
     s.define(f"{name}.asked", demand)
     brake_torque = f"{name}.asked"
     if brakes.lag:
-        lag = add_si_parameter(s, f"brake_lag_{name}", brakes.lag, "T", f"lag of the brakes of {name}")
+        lag = add_si_parameter(
+            s, f"brake_lag_{name}", brakes.lag, "T", f"lag of the brakes of {name}"
+        )
         s.require_positive(lag)
         brake_torque = f"{name}.braking"
         s.add_state(
@@ -370,44 +615,83 @@ def _add_brakes(s: System, trailer: TrailerData, units: Sequence[TrailerData]) -
     abs_factors = {}
     if brakes.abs is not None:
         abs_factors = add_abs(
-            s, brakes.abs, trailer.abs_name, f"ABS of {name}", _trailer_brake_circuits(trailer, brakes.abs)
+            s,
+            brakes.abs,
+            trailer.abs_name,
+            f"ABS of {name}",
+            _trailer_brake_circuits(trailer, brakes.abs),
         )
     for axle, wheel in wheels:
         k = f"k_brake_{axle.parameter_suffix}"
         if k not in s.description.parameters:
             add_si_parameter(
-                s, k, RING**2 * axle.record.wheel.spin_inertia, "F*L/A", f"elasticity of the brakes of {axle.full_name}"
+                s,
+                k,
+                RING**2 * axle.record.wheel.spin_inertia,
+                "F*L/A",
+                f"elasticity of the brakes of {axle.full_name}",
             )
-        s.add_input(f"{wheel}.brake_torque", units="F*L", label=f"brake torque of {wheel}, added to its part of brake",
-                    default=0.0)  # fmt: skip
-        limit = f"max(0, {brake_torque}/{len(wheels)} + {wheel}.brake_torque){abs_factors.get(wheel, '')}"
+        s.add_input(
+            f"{wheel}.brake_torque",
+            units="F*L",
+            label=f"brake torque of {wheel}, added to its part of brake",
+            default=0.0,
+        )
+        limit = (
+            f"max(0, {brake_torque}/{len(wheels)} + "
+            f"{wheel}.brake_torque){abs_factors.get(wheel, '')}"
+        )
         add_brake(s, wheel, f"u({wheel}.wheel)", limit, k)
-        s.add_moment(f"{wheel}.brake", magnitude=f"-{wheel}.held", direction=f"[{wheel}.wheel2]", on=f"{wheel}.wheel",
-                     against=axle.full_name if axle.is_rigid else wheel, label=f"brake of {wheel}")  # fmt: skip
+        s.add_moment(
+            f"{wheel}.brake",
+            magnitude=f"-{wheel}.held",
+            direction=f"[{wheel}.wheel2]",
+            on=f"{wheel}.wheel",
+            against=axle.full_name if axle.is_rigid else wheel,
+            label=f"brake of {wheel}",
+        )
 
 
 def _trailer_brake_circuits(trailer: TrailerData, abs_keys: TrailerAbsKeys) -> list[list[str]]:
     """Groups of wheels that get the same fraction of their brake torques."""
     axles = [[axle.wheel_name(side) for side in SIDES] for axle in trailer.axles]
     each = [[wheel] for pair in axles for wheel in pair]
-    return {"none": each, "axle": axles, "side": [list(side) for side in zip(*axles, strict=True)]}[abs_keys.select_low]
+    return {"none": each, "axle": axles, "side": [list(side) for side in zip(*axles, strict=True)]}[
+        abs_keys.select_low
+    ]
 
 
-def _add_overrun(s: System, name: str, overrun: OverrunBrakeKeys, units: Sequence[TrailerData]) -> str:
-    """The brake torque that an overrun device asks for; it is lagging behind the thrust of the hitch.
+def _add_overrun(
+    s: System, name: str, overrun: OverrunBrakeKeys, units: Sequence[TrailerData]
+) -> str:
+    """The brake torque that an overrun device asks for; it is lagging behind the thrust of the
+    hitch.
 
-    With the momentum P of all that hangs on the hitch and the other forces G on it, both along the trailer, the force
-    of the hitch is F = P' - G. The lagging force h, h' = (F - h)/T, follows without accelerations from the speed s:
-    h = (P - m s)/T, s' = (G + h)/m."""
+    With the momentum P of all that hangs on the hitch and the other forces G on it, both along the
+    trailer, the force of the hitch is F = P' - G. The lagging force h, h' = (F - h)/T, follows
+    without accelerations from the speed s: h = (P - m s)/T, s' = (G + h)/m."""
     gain = add_si_parameter(
-        s, f"overrun_gain_{name}", overrun.gain, "L", f"brake torque of {name} per thrust of its hitch"
+        s,
+        f"overrun_gain_{name}",
+        overrun.gain,
+        "L",
+        f"brake torque of {name} per thrust of its hitch",
     )
     threshold = add_si_parameter(
-        s, f"overrun_threshold_{name}", overrun.threshold, "F", f"thrust of the hitch at which {name} brakes"
+        s,
+        f"overrun_threshold_{name}",
+        overrun.threshold,
+        "F",
+        f"thrust of the hitch at which {name} brakes",
     )
-    lag = add_si_parameter(s, f"overrun_lag_{name}", overrun.lag, "T", f"lag of the overrun brakes of {name}")
+    lag = add_si_parameter(
+        s, f"overrun_lag_{name}", overrun.lag, "T", f"lag of the overrun brakes of {name}"
+    )
     s.require_positive(lag)
-    forward, masses = Formula(to_syntax(f"[{name}1]")), [x for unit in units for x in _trailer_masses(unit)]
+    forward, masses = (
+        Formula(to_syntax(f"[{name}1]")),
+        [x for unit in units for x in _trailer_masses(unit)],
+    )
     momentum, mass = (
         _sum_of_formulas(m * vel(f"{part}.cm") for m, part in masses),
         _sum_of_formulas(m for m, _ in masses),
@@ -428,7 +712,10 @@ def _add_overrun(s: System, name: str, overrun: OverrunBrakeKeys, units: Sequenc
         label=f"speed of {name} by its lagging hitch force",
     )
     s.add_output(
-        f"{name}.thrust", f"-{hitch_force}", units="F", label=f"thrust of {name}, as its overrun brakes follow it"
+        f"{name}.thrust",
+        f"-{hitch_force}",
+        units="F",
+        label=f"thrust of {name}, as its overrun brakes follow it",
     )
     s.define(f"{name}.release", f"max(0, min(1, 1 + dot(vel({name}.cm), [{name}1])/{REVERSES}))")
     return f"{gain}*max(0, -{hitch_force} - {threshold})*{name}.release"
@@ -439,7 +726,9 @@ def _add_trailer_channels(s: System, trailer: TrailerData, body: BodyHandle) -> 
     s.add_attitude(f"{name}.", body=body)
     lateral = cross(vertical, direction(project(body[1], vertical)))
     label = f"lateral acceleration of {name}"
-    s.add_output(f"{name}.ay", dot(dxdt(vel(body.cm)), lateral), label=label, units="L/T**2", body=body)
+    s.add_output(
+        f"{name}.ay", dot(dxdt(vel(body.cm)), lateral), label=label, units="L/T**2", body=body
+    )
     label = f"articulation angle: yaw of {name} against the unit that tows it, to the left"
     s.add_output(f"{name}.articulation", f"q({name}, 1)", label=label, units="deg")
     label = f"articulation rate of {name}"
@@ -450,7 +739,11 @@ def _add_trailer_channels(s: System, trailer: TrailerData, body: BodyHandle) -> 
 
 def add_axle_path_outputs(s: System, axle: SimpleAxle, body: BodyHandle) -> None:
     """Where the middle of an axle is."""
-    point = s.add_point(f"{axle.full_name}_middle", body=body, at=(f"x_{axle.parameter_suffix}", 0, axle.record.at[2]))
+    point = s.add_point(
+        f"{axle.full_name}_middle",
+        body=body,
+        at=(f"x_{axle.parameter_suffix}", 0, axle.record.at[2]),
+    )
     for letter in "xy":
         label = f"{letter} of the middle of axle {axle.label}"
         value = dot(pos(point), s.inertial[AXES[letter]])
@@ -458,10 +751,12 @@ def add_axle_path_outputs(s: System, axle: SimpleAxle, body: BodyHandle) -> None
 
 
 def _add_hitch_forces(s: System, trailers: Sequence[TrailerData]) -> None:
-    """Force of the towing unit on the first of some trailers, along axes of the towing unit: by Newton's law of all
-    that hangs on the hitch."""
+    """Force of the towing unit on the first of some trailers, along axes of the towing unit: by
+    Newton's law of all that hangs on the hitch."""
     first = trailers[0]
-    inertia = _sum_of_formulas(m * dxdt(vel(f"{part}.cm")) for t in trailers for m, part in _trailer_masses(t))
+    inertia = _sum_of_formulas(
+        m * dxdt(vel(f"{part}.cm")) for t in trailers for m, part in _trailer_masses(t)
+    )
     force = inertia - _sum_of_formulas(_non_hitch_forces(s, t) for t in trailers)
     for letter, direction_label in (("x", "longitudinal"), ("y", "lateral"), ("z", "vertical")):
         label = f"{direction_label} force of the hitch on {first.name}, in axes of the towing unit"
@@ -489,13 +784,19 @@ def _non_hitch_forces(s: System, trailer: TrailerData) -> Any:
     """Weight, forces of tyres and air of a trailer: all but those of hitches."""
     name, gravity = trailer.name, cast(Any, s.description.gravity)
     magnitude = {force.name: force.magnitude for force in s.description.forces}
-    resultant = _sum_of_formulas(m for m, _ in _trailer_masses(trailer)) * (formula_for_name("g") * gravity.direction)
+    resultant = _sum_of_formulas(m for m, _ in _trailer_masses(trailer)) * (
+        formula_for_name("g") * gravity.direction
+    )
     for axle in trailer.axles:
         for side in SIDES:
-            for contact in contact_names(axle.wheel_name(side), axle.record.dual_spacing is not None):
+            for contact in contact_names(
+                axle.wheel_name(side), axle.record.dual_spacing is not None
+            ):
                 for letter, i in AXES.items():
                     resultant = resultant + magnitude[f"{contact}.{letter}"] * s.inertial[i]
     forward = Formula(to_syntax(f"[{name}1]"))
     return (
-        resultant + Formula(to_syntax(magnitude[f"{name}.drag"])) * forward if trailer.record.drag_area else resultant
+        resultant + Formula(to_syntax(magnitude[f"{name}.drag"])) * forward
+        if trailer.record.drag_area
+        else resultant
     )

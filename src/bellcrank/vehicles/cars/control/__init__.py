@@ -1,1 +1,2 @@
-"""Drivers and controllers as parts of a System: path and speed following, ESC, traction control, cruise control, torque vectoring."""
+"""Drivers and controllers as parts of a System: path and speed following, ESC, traction control,
+cruise control, torque vectoring."""

@@ -19,7 +19,8 @@ YAW_RATE = "dot(rot(chassis), [n3])"
 
 @dataclass
 class ControllerOutputs:
-    """Formulas of the torques that controllers add at wheels (N m), and of the factors of the drive torque."""
+    """Formulas of the torques that controllers add at wheels (N m), and of the factors of the drive
+    torque."""
 
     brake: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in CORNERS})
     drive: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in CORNERS})
@@ -52,7 +53,8 @@ class ControllerContext:
         return float(fitted.tyre.forces(load / len(fitted.tyre_offsets), 0.0, 0.0).Re)
 
     def add_parameters(self, name: str, label: str, keys: Any, **defaults: float) -> None:
-        """The switch of a controller, and a parameter for each number of its section; those that are not given have
+        """The switch of a controller, and a parameter for each number of its section; those that
+        are not given have
         `defaults`, or are omitted."""
         add_si_parameter(self.s, f"{name}_on", float(keys.on), "1", f"{label}: 1 on, 0 off", (0, 1))
         for f in fields(keys):
@@ -60,7 +62,11 @@ class ControllerContext:
             value = defaults.get(f.name) if value is None else value
             if k.kind == "number" and value is not None:
                 add_si_parameter(
-                    self.s, f"{name}_{f.name}", value, k.dimensions[0], f"{label}: {k.label.partition(';')[0]}"
+                    self.s,
+                    f"{name}_{f.name}",
+                    value,
+                    k.dimensions[0],
+                    f"{label}: {k.label.partition(';')[0]}",
                 )
 
 
@@ -80,7 +86,8 @@ def brake_slip_formula(corner: str, slow: str) -> str:
 
 
 def reference_yaw_rate(s: System, name: str) -> str:
-    """The yaw rate of a steady single-track car, within the friction of the road, by parameters of a controller."""
+    """The yaw rate of a steady single-track car, within the friction of the road, by parameters of
+    a controller."""
     s.define(f"{name}.limit", f"{name}_friction*g/max(abs(forward), {name}_slow)")
     steady = f"forward*steering_wheel/steering_ratio/(wheelbase + {name}_understeer*forward**2)"
     return clip_formula(steady, f"-{name}.limit", f"{name}.limit")

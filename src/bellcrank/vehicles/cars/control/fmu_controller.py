@@ -1,11 +1,13 @@
 """Co-simulation FMUs as functions of sampled controllers, called through FMPy.
 
-A sample is one step of the FMU: its inputs are set, it computes one sample time, and its outputs are the torques until
-the next sample. FMI 2 allows no other order: outputs may not be read between inputs and a step.
+A sample is one step of the FMU: its inputs are set, it computes one sample time, and its outputs
+are the torques until the next sample. FMI 2 allows no other order: outputs may not be read between
+inputs and a step.
 
-The memory of a run has two numbers: a history, which is the list of samples of a run, and how many of its samples were
-taken. Zeros begin a history and an instance of the FMU. Where the instance is at another sample, as in a run that
-continues an earlier one, another instance computes the samples before once more. So no FMU must save its state.
+The memory of a run has two numbers: a history, which is the list of samples of a run, and how many
+of its samples were taken. Zeros begin a history and an instance of the FMU. Where the instance is
+at another sample, as in a run that continues an earlier one, another instance computes the samples
+before once more. So no FMU must save its state.
 """
 
 from __future__ import annotations
@@ -46,17 +48,25 @@ class FmuVariableScaling:
 
 
 class FmuController:
-    """A file of an FMU with the names of its inputs and outputs, as a function of time, inputs and memory."""
+    """A file of an FMU with the names of its inputs and outputs, as a function of time, inputs and
+    memory."""
 
     def __init__(
-        self, name: str, content: bytes, inputs: Sequence[str], outputs: Sequence[str], sample_time: float
+        self,
+        name: str,
+        content: bytes,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        sample_time: float,
     ) -> None:
         self._recipe = (name, content, tuple(inputs), tuple(outputs), sample_time)
         self.name, self.sample_time = name, sample_time
         self._fmpy = optional_package("fmpy", "fmu")
         self._folder = tempfile.mkdtemp(prefix="bellcrank-fmu-")
         self._histories: OrderedDict[float, FmuSampleHistory] = OrderedDict()
-        Finalize(self, _free_instances, (self._histories, self._folder), exitpriority=0)  # in worker processes as well
+        Finalize(
+            self, _free_instances, (self._histories, self._folder), exitpriority=0
+        )  # in worker processes as well
         self._lock = threading.Lock()  # FMPy changes the working folder while it loads a library
         try:
             self._fmpy.extract(io.BytesIO(content), self._folder)
@@ -65,7 +75,10 @@ class FmuController:
             raise ModelError(f"'{name}' is not an FMU: {error}") from error
         description = self._description
         if description.fmiVersion not in ("2.0", "3.0"):
-            raise ModelError(f"'{name}' is an FMU of FMI {description.fmiVersion}; a controller needs FMI 2.0 or 3.0")
+            raise ModelError(
+                f"'{name}' is an FMU of FMI {description.fmiVersion}; a controller needs "
+                f"FMI 2.0 or 3.0"
+            )
         if description.coSimulation is None:
             raise ModelError(f"'{name}' is an FMU without co-simulation, which a controller needs")
         self._open = 1 if description.coSimulation.canBeInstantiatedOnlyOncePerProcess else OPEN
@@ -75,7 +88,9 @@ class FmuController:
             raise ModelError([*input_problems, *output_problems])
 
     @classmethod
-    def read(cls, path: str | Path, inputs: Sequence[str], outputs: Sequence[str], sample_time: float) -> FmuController:
+    def read(
+        cls, path: str | Path, inputs: Sequence[str], outputs: Sequence[str], sample_time: float
+    ) -> FmuController:
         """Reads an FMU and opens it once, as a check."""
         if not isinstance(path, str | Path) or not Path(path).is_file():
             raise ModelError(f"fmu={str(path)!r:.200}: there is no such file")
@@ -93,7 +108,9 @@ class FmuController:
         row = (math.floor((t + EARLY) / self.sample_time), *inputs)
         with self._lock:
             history, count = self._history_of(memory), int(memory[1])
-            if count < len(history.rows) and history.rows[count] == row:  # another run came through it
+            if (
+                count < len(history.rows) and history.rows[count] == row
+            ):  # another run came through it
                 outputs = history.outputs[count]
             else:
                 if count < len(history.rows):
@@ -108,15 +125,20 @@ class FmuController:
             return self._start_history(memory)
         if memory[0] not in self._histories:
             raise RunError(
-                f"FMU '{self.name}': this run continues one whose samples are not known: it is of another process, or "
+                f"FMU '{self.name}': this run continues one whose samples are not known: it "
+                f"is of another process, or "
                 f"more than {KNOWN:,} samples were taken since. Begin the run at its start"
             )
         self._histories.move_to_end(memory[0])
         return self._histories[memory[0]]
 
-    def _start_history(self, memory: Any, source: FmuSampleHistory | None = None, count: int = 0) -> FmuSampleHistory:
+    def _start_history(
+        self, memory: Any, source: FmuSampleHistory | None = None, count: int = 0
+    ) -> FmuSampleHistory:
         """A separate history of a run, with the first samples of another one."""
-        rows, outputs = ([], []) if source is None else (source.rows[:count], source.outputs[:count])
+        rows, outputs = (
+            ([], []) if source is None else (source.rows[:count], source.outputs[:count])
+        )
         memory[0] = secrets.randbits(52) + 1
         self._histories[memory[0]] = history = FmuSampleHistory(rows, outputs)
         total = sum(len(x.rows) for x in self._histories.values())
@@ -145,27 +167,40 @@ class FmuController:
         history.outputs.append(outputs)
         return outputs
 
-    def _find_variables(self, causality: str, names: Iterable[str]) -> tuple[list[FmuVariableScaling], list[str]]:
+    def _find_variables(
+        self, causality: str, names: Iterable[str]
+    ) -> tuple[list[FmuVariableScaling], list[str]]:
         """Variables by name, and what is wrong with the names."""
         units = {u.name: u.baseUnit for u in self._description.unitDefinitions}
         model_variables = {v.name: v for v in self._description.modelVariables}
-        candidates = [v.name for v in model_variables.values() if v.causality == causality and _is_real_scalar(v)]
+        candidates = [
+            v.name
+            for v in model_variables.values()
+            if v.causality == causality and _is_real_scalar(v)
+        ]
         ellipsis = " ..." if len(candidates) > LISTED else ""
-        listing = f"Its {causality}s of type Real: {', '.join(candidates[:LISTED]) or 'none'}{ellipsis}"
+        listing = (
+            f"Its {causality}s of type Real: {', '.join(candidates[:LISTED]) or 'none'}{ellipsis}"
+        )
         variables, problems = [], []
         for name in names:
             v = model_variables.get(name)
             if v is None:
                 problems.append(
-                    f"'{self.name}' has no variable '{name}'.{did_you_mean(str(name), candidates)} {listing}"
+                    f"'{self.name}' has no variable "
+                    f"'{name}'.{did_you_mean(str(name), candidates)} {listing}"
                 )
             elif v.causality != causality:
                 problems.append(
-                    f"variable '{name}' of '{self.name}' has causality {v.causality}, not {causality}. {listing}"
+                    f"variable '{name}' of '{self.name}' has causality {v.causality}, not "
+                    f"{causality}. {listing}"
                 )
             elif not _is_real_scalar(v):
                 kind = f"an array of {v.type}" if v.dimensions else v.type
-                problems.append(f"variable '{name}' of '{self.name}' is {kind}, not a number of type Real. {listing}")
+                problems.append(
+                    f"variable '{name}' of '{self.name}' is {kind}, not a number of type "
+                    f"Real. {listing}"
+                )
             else:
                 base = units.get(v.unit or getattr(v.declaredType, "unit", None))
                 scale = (1.0, 0.0) if base is None else (float(base.factor), float(base.offset))
@@ -175,8 +210,8 @@ class FmuController:
 
 @dataclass(eq=False)
 class FmuSampleHistory:
-    """Samples of a run: places on the grid of the sample time with inputs, outputs, and the instance that is behind the
-    last one, if it is open."""
+    """Samples of a run: places on the grid of the sample time with inputs, outputs, and the
+    instance that is behind the last one, if it is open."""
 
     rows: list[tuple[float, ...]]
     outputs: list[tuple[float, ...]]
@@ -202,10 +237,16 @@ class FmuInstance:
                 controller._folder, description, "CoSimulation", logger=self._log
             )
         except Exception as error:
-            platforms = ", ".join(controller._fmpy.supported_platforms(controller._folder)) or "no platform"
+            platforms = (
+                ", ".join(controller._fmpy.supported_platforms(controller._folder)) or "no platform"
+            )
             messages = "; ".join([str(error).rstrip("."), *self._messages])
-            platform_note = f"The file is for {platforms}; this computer needs {controller._fmpy.platform}"
-            raise ModelError(f"FMU '{controller.name}' cannot be loaded: {messages}. {platform_note}") from error
+            platform_note = (
+                f"The file is for {platforms}; this computer needs {controller._fmpy.platform}"
+            )
+            raise ModelError(
+                f"FMU '{controller.name}' cannot be loaded: {messages}. {platform_note}"
+            ) from error
 
     def step(self, row: Sequence[float]) -> tuple[float, ...]:
         """Computes one sample time from a place on the grid, with new inputs."""
@@ -224,9 +265,12 @@ class FmuInstance:
             self._failed = True
             messages = "; ".join([str(error).rstrip("."), *self._messages])
             raise RunError(
-                f"FMU '{controller.name}' failed in its step from t = {index * h:g} s on: {messages}"
+                f"FMU '{controller.name}' failed in its step from t = {index * h:g} s on: "
+                f"{messages}"
             ) from error
-        return tuple(v.factor * x + v.offset for v, x in zip(controller._outputs, values, strict=True))
+        return tuple(
+            v.factor * x + v.offset for v, x in zip(controller._outputs, values, strict=True)
+        )
 
     def close(self) -> None:
         """Ends it; an FMU that fails now can do no harm."""
@@ -261,12 +305,16 @@ class FmuInstance:
         h = self._of.sample_time
         flags = self._fmu.doStep(self._next * h, h)
         if flags and (flags[1] or flags[2]):  # FMI 3: terminateSimulation, earlyReturn
-            raise RuntimeError("it asked to end the run" if flags[1] else "it returned before the end of the step")
+            raise RuntimeError(
+                "it asked to end the run" if flags[1] else "it returned before the end of the step"
+            )
         self._next += 1
 
     def _log(self, *arguments: Any) -> None:
         text = arguments[-1]
-        self._messages.append(text.decode(errors="replace") if isinstance(text, bytes) else str(text))
+        self._messages.append(
+            text.decode(errors="replace") if isinstance(text, bytes) else str(text)
+        )
 
 
 def _is_real_scalar(v: Any) -> bool:

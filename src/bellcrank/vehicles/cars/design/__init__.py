@@ -1,1 +1,2 @@
-"""A car as checked, frozen data: axles, springs, powertrain, frame, trailers, loads, and the whole car (`car_data`)."""
+"""A car as checked, frozen data: axles, springs, powertrain, frame, trailers, loads, and the whole
+car (`car_data`)."""

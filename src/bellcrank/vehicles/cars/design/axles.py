@@ -1,6 +1,8 @@
-"""Axles put together: the linkage of the hard points, the tyre, and what of an axle's keys must fit together.
+"""Axles put together: the linkage of the hard points, the tyre, and what of an axle's keys must fit
+together.
 
-In: an `AxleKeys` record. Out: `AxleData`, with the left linkage in the axes of the car (x forward, y left, z up).
+In: an `AxleKeys` record. Out: `AxleData`, with the left linkage in the axes of the car (x forward,
+y left, z up).
 """
 
 from __future__ import annotations
@@ -39,8 +41,8 @@ OTHER = ("vertical_stiffness", "vertical_damping", "rolling_resistance")  # of a
 
 @dataclass(frozen=True, eq=False)
 class AxleData:
-    """An axle with its left linkage, or the one of both wheels, and its tyre; `spring` and `damper` are the hard points
-    that they join on the left."""
+    """An axle with its left linkage, or the one of both wheels, and its tyre; `spring` and `damper`
+    are the hard points that they join on the left."""
 
     name: str
     record: AxleKeys
@@ -76,8 +78,9 @@ class AxleData:
         return (left + right) / 2, math.asin((left - right) / self.linkage.chain.track)
 
     def unsprung_parts(self, side: int) -> Iterator[tuple[LinkKeys, str, float]]:
-        """Carrier and links of one side (1 left, -1 right) with the mass centre of that side, their bodies in the
-        linkage, and the fraction of each that counts for it: of a part that both wheels share, half."""
+        """Carrier and links of one side (1 left, -1 right) with the mass centre of that side, their
+        bodies in the linkage, and the fraction of each that counts for it: of a part that both
+        wheels share, half."""
         bodies = [(self.record.carrier, self.linkage.chain.carrier)]
         bodies += [(part, name) for name, part in (self.record.links or {}).items()]
         for part, name in bodies:
@@ -87,18 +90,26 @@ class AxleData:
             side_name = name_on_side(name, side)
             shared = side_name == name_on_side(name, -side)
             x, y, z = self.linkage.origins[name] if part.cg is None else part.cg
-            yield replace(part, cg=(x, y if shared else side * y, z)), side_name, 0.5 if shared else 1.0
+            yield (
+                replace(part, cg=(x, y if shared else side * y, z)),
+                side_name,
+                0.5 if shared else 1.0,
+            )
 
     def points_as_in_file(self, points: Mapping[str, Point]) -> dict[str, list[str]]:
         """Hard points (m, axes of the car, left side) as the file of the axle states them."""
         x, y, z = AXES[self.linkage.chain.drawn]
         mirror = -1 if self.linkage.mirrored else 1
         signs = (x, mirror * y, z)
-        return {n: [f"{1000 * s * v:.12g} mm" for s, v in zip(signs, p, strict=True)] for n, p in points.items()}
+        return {
+            n: [f"{1000 * s * v:.12g} mm" for s, v in zip(signs, p, strict=True)]
+            for n, p in points.items()
+        }
 
     def pose(self, travel: float, right: float | None = None) -> Pose:
-        """The left linkage at a travel, rack in the middle; that of both wheels with the travel of the right one, which
-        is the same unless it is given. Kept, as a search asks for the same again and again."""
+        """The left linkage at a travel, rack in the middle; that of both wheels with the travel of
+        the right one, which is the same unless it is given. Kept, as a search asks for the same
+        again and again."""
         if not self.carries_both_wheels:
             self.solve_poses([travel])
             return self.poses[travel]
@@ -110,15 +121,21 @@ class AxleData:
 
     def solve_poses(self, travels: Iterable[float]) -> None:
         """Solves for several travels at once, in the time that one takes."""
-        new = [] if self.carries_both_wheels else [z for z in dict.fromkeys(travels) if z not in self.poses]
+        new = (
+            []
+            if self.carries_both_wheels
+            else [z for z in dict.fromkeys(travels) if z not in self.poses]
+        )
         if new:
             poses = self.linkage.solve(np.array(new))
             self.poses.update((z, poses[i]) for i, z in enumerate(new))
 
 
-def make_axle(name: str, record: AxleKeys, axes: str | None, folder: Path, problems: ProblemList) -> AxleData | None:
-    """The axle; None where something is wrong, which `problems` then reports. `axes`: of hard points that do not state
-    theirs."""
+def make_axle(
+    name: str, record: AxleKeys, axes: str | None, folder: Path, problems: ProblemList
+) -> AxleData | None:
+    """The axle; None where something is wrong, which `problems` then reports. `axes`: of hard
+    points that do not state theirs."""
     problem_count = len(problems)
     linkage = _read_linkage(name, record, axes, folder, problems)
     tyre = make_tyre(f"{name}.tyre", record.tyre, folder, problems)
@@ -134,45 +151,76 @@ def make_axle(name: str, record: AxleKeys, axes: str | None, folder: Path, probl
     if linkage.chain.both:
         problems.extend(_dependent_axle_problems(name, record, linkage, (*spring, *damper)))
         if record.anti_roll_bar is not None and record.anti_roll_bar.at == "wheel_centre":
-            record = replace(record, anti_roll_bar=replace(record.anti_roll_bar, at=linkage.chain.hub))
+            record = replace(
+                record, anti_roll_bar=replace(record.anti_roll_bar, at=linkage.chain.hub)
+            )
     elif record.twist_stiffness is not None:
-        problems.append(f"{name}.twist_stiffness belongs to a twist beam; this is a {linkage.chain.kind}.")
+        problems.append(
+            f"{name}.twist_stiffness belongs to a twist beam; this is a {linkage.chain.kind}."
+        )
     elif name == "front" and "rack" not in linkage.inputs:
-        problems.append("front.suspension has no rack: add [front.suspension.rack], so that the wheels can be steered.")
+        problems.append(
+            "front.suspension has no rack: add [front.suspension.rack], so that the wheels "
+            "can be steered."
+        )
     record = _axle_in_iso_axes(record, linkage.chain.drawn)
     points = linkage.chain.points
     if record.anti_roll_bar is not None and record.anti_roll_bar.at not in points:
         bar_end = record.anti_roll_bar.at
-        problems.append(f"{name}.anti_roll_bar.at: no hard point is called '{bar_end}'.{did_you_mean(bar_end, points)}")
+        problems.append(
+            f"{name}.anti_roll_bar.at: no hard point is called "
+            f"'{bar_end}'.{did_you_mean(bar_end, points)}"
+        )
     record = _with_bar_roll_stiffness(name, record, linkage, problems)
     for link in record.links or {}:
         if link not in linkage.links:
             problems.append(
-                f"{name}.links: the suspension has no link '{link}'.{did_you_mean(link, linkage.links)} It has "
+                f"{name}.links: the suspension has no link "
+                f"'{link}'.{did_you_mean(link, linkage.links)} It has "
                 f"{', '.join(linkage.links) or 'none'}."
             )
     bushes = _read_bushes(name, record, linkage, problems)
-    return AxleData(name, record, linkage, tyre, spring, damper, bushes) if len(problems) == problem_count else None
+    return (
+        AxleData(name, record, linkage, tyre, spring, damper, bushes)
+        if len(problems) == problem_count
+        else None
+    )
 
 
-def _dependent_axle_problems(name: str, record: AxleKeys, linkage: Linkage, end_names: Iterable[str]) -> Iterator[str]:
+def _dependent_axle_problems(
+    name: str, record: AxleKeys, linkage: Linkage, end_names: Iterable[str]
+) -> Iterator[str]:
     """What an axle whose linkage carries both wheels cannot have."""
     if name == "front":
-        yield "front.suspension: a solid axle or twist beam has no rack, so the front wheels could not be steered."
+        yield (
+            "front.suspension: a solid axle or twist beam has no rack, so the front wheels "
+            "could not be steered."
+        )
     if record.bushes:
-        yield f"{name}.bushes are those of one wheel; give {name}.compliance for a solid axle or a twist beam."
+        yield (
+            f"{name}.bushes are those of one wheel; give {name}.compliance for a solid axle or "
+            f"a twist beam."
+        )
     if record.at[1] != 0:
-        yield f"{name}.at: its y must be 0, as the hard points are those of both sides; given {record.at[1]:g} m."
+        yield (
+            f"{name}.at: its y must be 0, as the hard points are those of both sides; given "
+            f"{record.at[1]:g} m."
+        )
     points = linkage.chain.points
     for end in dict.fromkeys(end_names):
         if end in points and (name_on_side(end, -1) == end or name_on_side(end, -1) not in points):
             yield (
-                f"{name}: the hard point '{end}' of a spring or damper has no counterpart on the right; on a solid "
-                "axle or twist beam give the left one of two, such as 'spring_left' and 'spring_right'."
+                f"{name}: the hard point '{end}' of a spring or damper has no counterpart "
+                f"on the right; on a solid "
+                "axle or twist beam give the left one of two, such as 'spring_left' and "
+                "'spring_right'."
             )
     if (linkage.chain.kind == "twist_beam") != (record.twist_stiffness is not None):
         if record.twist_stiffness is None:
-            yield f"{name}.twist_stiffness is missing: the torsional stiffness of the cross beam, such as '90 N-m/deg'."
+            yield (
+                f"{name}.twist_stiffness is missing: the torsional stiffness of the cross beam, "
+                f"such as '90 N-m/deg'."
+            )
         else:
             yield f"{name}.twist_stiffness belongs to a twist beam; this is a {linkage.chain.kind}."
 
@@ -180,24 +228,35 @@ def _dependent_axle_problems(name: str, record: AxleKeys, linkage: Linkage, end_
 def _axle_in_iso_axes(record: AxleKeys, axes: str) -> AxleKeys:
     """The axle with what it states in the axes of its hard points turned into those of the car."""
     signs = AXES[axes]
-    links = {n: replace(link, cg=with_axis_signs(link.cg, signs)) for n, link in (record.links or {}).items()}
+    links = {
+        n: replace(link, cg=with_axis_signs(link.cg, signs))
+        for n, link in (record.links or {}).items()
+    }
     bushes = {
         n: replace(b, axis=with_axis_signs(b.axis, signs), up=with_axis_signs(b.up, signs))
         for n, b in (record.bushes or {}).items()
     }
     carrier = replace(record.carrier, cg=with_axis_signs(record.carrier.cg, signs))
-    return replace(record, carrier=carrier, links=links or record.links, bushes=bushes or record.bushes)
+    return replace(
+        record, carrier=carrier, links=links or record.links, bushes=bushes or record.bushes
+    )
 
 
-def _with_bar_roll_stiffness(name: str, record: AxleKeys, linkage: Linkage, problems: ProblemList) -> AxleKeys:
-    """The axle with the roll stiffness of its anti-roll bar, also where that is given by its rate."""
+def _with_bar_roll_stiffness(
+    name: str, record: AxleKeys, linkage: Linkage, problems: ProblemList
+) -> AxleKeys:
+    """The axle with the roll stiffness of its anti-roll bar, also where that is given by its
+    rate."""
     bar = record.anti_roll_bar
     if bar is None:
         return record
     if (bar.stiffness is None) == (bar.rate is None):
         phrase = "both are" if bar.rate is not None else "none is"
         key = f"{name}.anti_roll_bar"
-        problems.append(f"{key}: give either stiffness (N-m/deg) or rate (N/mm at the drop links); {phrase} given.")
+        problems.append(
+            f"{key}: give either stiffness (N-m/deg) or rate (N/mm at the drop links); "
+            f"{phrase} given."
+        )
     elif bar.rate is not None and bar.at in linkage.chain.points:
         arm = bar_roll_arm(linkage, record.at[1], bar.at)
         return replace(record, anti_roll_bar=replace(bar, stiffness=bar.rate * arm**2))
@@ -205,19 +264,27 @@ def _with_bar_roll_stiffness(name: str, record: AxleKeys, linkage: Linkage, prob
 
 
 def bar_roll_arm(linkage: Linkage, lateral_offset: float, end_name: str) -> float:
-    """Displacement of the ends of an anti-roll bar against each other per roll angle at the wheels, m, as drawn."""
+    """Displacement of the ends of an anti-roll bar against each other per roll angle at the wheels,
+    m, as drawn."""
     pose = linkage.solve(0.0)
     if not linkage.chain.both:
         return float(2 * (pose.position[1] + lateral_offset) * pose.point(end_name).d[2])
-    left_partial, right_partial = (pose.point(name_on_side(end_name, side)).d_rack for side in (1, -1))
+    left_partial, right_partial = (
+        pose.point(name_on_side(end_name, side)).d_rack for side in (1, -1)
+    )
     assert left_partial is not None and right_partial is not None
     return float(left_partial[2] - right_partial[2])
 
 
-def _read_bushes(name: str, record: AxleKeys, linkage: Linkage, problems: ProblemList) -> dict[str, BushStiffness]:
+def _read_bushes(
+    name: str, record: AxleKeys, linkage: Linkage, problems: ProblemList
+) -> dict[str, BushStiffness]:
     bushes = {}
     if record.bushes and record.compliance is not None:
-        problems.append(f"{name}: give bushes or compliance, not both: what a wheel gives follows from its bushes.")
+        problems.append(
+            f"{name}: give bushes or compliance, not both: what a wheel gives follows from "
+            f"its bushes."
+        )
     for point, keys in (record.bushes or {}).items():
         try:
             bushes[point] = make_bush(linkage.chain, point, **vars(keys))
@@ -226,11 +293,17 @@ def _read_bushes(name: str, record: AxleKeys, linkage: Linkage, problems: Proble
     return bushes
 
 
-MERGED = ("points", "lengths", "attach", "struts")  # of a file of hard points: what a car may change one by one
+MERGED = (
+    "points",
+    "lengths",
+    "attach",
+    "struts",
+)  # of a file of hard points: what a car may change one by one
 
 
 def _merge_hard_points(sheet: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Statements of a file of hard points, with what is given for the car; lengths in the unit of the file."""
+    """Statements of a file of hard points, with what is given for the car; lengths in the unit of
+    the file."""
     merged = {key: changes[key] for key in ("rack", *MERGED) if key in changes}
     for key in MERGED:
         if isinstance(merged.get(key), Mapping):
@@ -238,27 +311,39 @@ def _merge_hard_points(sheet: dict[str, Any], changes: Mapping[str, Any]) -> dic
     return sheet | merged
 
 
-def _read_linkage(name: str, record: AxleKeys, axes: str | None, folder: Path, problems: ProblemList) -> Linkage | None:
+def _read_linkage(
+    name: str, record: AxleKeys, axes: str | None, folder: Path, problems: ProblemList
+) -> Linkage | None:
     keys = dict(record.suspension)
     section = f"{name}.suspension"
     source = [key for key in ("shipped", "file") if key in keys]
     try:
         if source:
             allowed_keys = ("rack", *MERGED, "note")
-            extra = [*source[1:], *(key for key in keys if key not in ("shipped", "file", *allowed_keys))]
+            extra = [
+                *source[1:],
+                *(key for key in keys if key not in ("shipped", "file", *allowed_keys)),
+            ]
             if extra:
                 problems.append(
-                    f"{section}: hard points come from '{source[0]}', whose {', '.join(extra)} cannot be changed; what "
+                    f"{section}: hard points come from '{source[0]}', whose "
+                    f"{', '.join(extra)} cannot be changed; what "
                     f"can is {', '.join(allowed_keys)}."
                 )
-            path = shipped(keys["shipped"]) if source[0] == "shipped" else folder / str(keys["file"])
+            path = (
+                shipped(keys["shipped"]) if source[0] == "shipped" else folder / str(keys["file"])
+            )
             statements = {"name": path.stem, **_merge_hard_points(read_file(path), keys)}
         else:
             for key in keys:
                 if key not in KEYS:
                     suggestion = did_you_mean(str(key), ("shipped", "file", *KEYS))
                     problems.append(f"{section}: '{key}' is not known.{suggestion}")
-            statements = {"name": name, "axes": axes, **{k: v for k, v in keys.items() if k in KEYS}}
+            statements = {
+                "name": name,
+                "axes": axes,
+                **{k: v for k, v in keys.items() if k in KEYS},
+            }
         drawn = _chain_in_car_axes(build_chain(read_hard_points(statements)))
         is_right = drawn.side == "right"
         point_problems = list(axle_problems(name, record, drawn.mirrored() if is_right else drawn))
@@ -277,17 +362,20 @@ def _chain_in_car_axes(chain: Chain) -> Chain:
         return chain
     reversed_axes = (-1, -1, -1)
     inputs = tuple(
-        replace(i, axis=with_axis_signs(i.axis, reversed_axes)) if i.kind == "rack" else i for i in chain.inputs
+        replace(i, axis=with_axis_signs(i.axis, reversed_axes)) if i.kind == "rack" else i
+        for i in chain.inputs
     )
     joints = tuple(
-        replace(j, axis=with_axis_signs(j.axis, reversed_axes)) if j.name == "rack_guide" else j for j in chain.joints
+        replace(j, axis=with_axis_signs(j.axis, reversed_axes)) if j.name == "rack_guide" else j
+        for j in chain.joints
     )
     return replace(chain, inputs=inputs, joints=joints)
 
 
 @lru_cache(maxsize=32)
 def _cached_linkage(source: str) -> Linkage:
-    """A linkage is kept for cars that share it, on disk too: following its travel to the ends takes longest."""
+    """A linkage is kept for cars that share it, on disk too: following its travel to the ends takes
+    longest."""
     return cached_object(source, partial(_solve_travel_range, source))
 
 
@@ -298,7 +386,9 @@ def _solve_travel_range(source: str) -> Linkage:
     return linkage
 
 
-def _strut_end_points(key: str, text: str, linkage: Linkage, problems: ProblemList) -> tuple[str, str]:
+def _strut_end_points(
+    key: str, text: str, linkage: Linkage, problems: ProblemList
+) -> tuple[str, str]:
     struts = {s.name: s.points for s in linkage.chain.struts}
     if linkage.chain.both and f"{text}_left" in struts:
         text = f"{text}_left"
@@ -307,12 +397,15 @@ def _strut_end_points(key: str, text: str, linkage: Linkage, problems: ProblemLi
     if len(end_names) == 2:
         for end in end_names:
             if end not in points:
-                problems.append(f"{key}: no hard point is called '{end}'.{did_you_mean(end, points)}")
+                problems.append(
+                    f"{key}: no hard point is called '{end}'.{did_you_mean(end, points)}"
+                )
         return end_names[0], end_names[1]
     if text not in struts:
         names = ", ".join(struts) or "none"
         problems.append(
-            f"{key}: the suspension has no strut '{text}'.{did_you_mean(text, struts)} It has {names}; or name two "
+            f"{key}: the suspension has no strut '{text}'.{did_you_mean(text, struts)} It "
+            f"has {names}; or name two "
             "hard points, 'spring_base, spring_arm'."
         )
         return "", ""
@@ -325,18 +418,30 @@ def _check_spring_and_damper(name: str, record: AxleKeys, problems: ProblemList)
         problems.append(f"{name}.spring: give one of stiffness, table and air.")
     if spring.air is not None and (spring.free_length is not None or spring.perch):
         problems.append(
-            f"{name}.spring: an air spring has no free_length and no perch; its pressure is set by `travel`."
+            f"{name}.spring: an air spring has no free_length and no perch; its pressure is "
+            f"set by `travel`."
         )
-    if spring.table is not None and any(b <= a for (_, a), (_, b) in zip(spring.table, spring.table[1:])):
-        problems.append(f"{name}.spring.table: the force must grow with the shortening, or the car has no stand.")
-    damper_forms = (damper.coefficient is not None, damper.compression is not None or damper.rebound is not None,
-                    damper.table is not None)  # fmt: skip
+    if spring.table is not None and any(
+        b <= a for (_, a), (_, b) in zip(spring.table, spring.table[1:])
+    ):
+        problems.append(
+            f"{name}.spring.table: the force must grow with the shortening, or the car has "
+            f"no stand."
+        )
+    damper_forms = (
+        damper.coefficient is not None,
+        damper.compression is not None or damper.rebound is not None,
+        damper.table is not None,
+    )
     if sum(damper_forms) != 1:
-        problems.append(f"{name}.damper: give one of coefficient, compression and rebound, or table.")
+        problems.append(
+            f"{name}.damper: give one of coefficient, compression and rebound, or table."
+        )
     for v, force in damper.table or ():
         if v * force < 0 or (v == 0 and force != 0):
             problems.append(
-                f"{name}.damper.table: {force:g} N at {v:g} m/s adds energy; force and speed have the same sign, both "
+                f"{name}.damper.table: {force:g} N at {v:g} m/s adds energy; force and "
+                f"speed have the same sign, both "
                 "positive in compression, and the force at 0 m/s is 0."
             )
     if damper_forms[1] and (damper.compression is None or damper.rebound is None):
@@ -348,14 +453,20 @@ def make_tyre(section: str, tyre_data: TyreData, folder: Path, problems: Problem
     sources = [w for w in ("file", "size", "model") if getattr(tyre_data, w) is not None]
     if len(sources) != 1:
         message = f"; {' and '.join(sources)} are given" if sources else ""
-        return problems.add_problem(f"{section}: give one of file (a .tir file), size or model{message}.")
-    allowed_keys = {"file": ("pressure",), "size": ("kind", *OTHER), "model": (*FIALA, *OTHER)}[sources[0]]
+        return problems.add_problem(
+            f"{section}: give one of file (a .tir file), size or model{message}."
+        )
+    allowed_keys = {"file": ("pressure",), "size": ("kind", *OTHER), "model": (*FIALA, *OTHER)}[
+        sources[0]
+    ]
     defaults = TyreData()
     for key, value in vars(tyre_data).items():
         if value != getattr(defaults, key) and key not in (sources[0], "enveloping", *allowed_keys):
             problems.append(f"{section}.{key} has no meaning for a tyre by {sources[0]}.")
     problems.extend(f"{section}.{p}" for p in _cam_problems(tyre_data.enveloping))
-    values = {key: getattr(tyre_data, key) for key in allowed_keys if getattr(tyre_data, key) is not None}
+    values = {
+        key: getattr(tyre_data, key) for key in allowed_keys if getattr(tyre_data, key) is not None
+    }
     try:
         return _tyre_from_keys(section, tyre_data, values, folder, problems)
     except ModelError as error:
@@ -365,13 +476,23 @@ def make_tyre(section: str, tyre_data: TyreData, folder: Path, problems: Problem
 
 def _cam_problems(enveloping: EnvelopingKeys | None) -> Iterator[str]:
     if enveloping is not None and enveloping.ellipse is not None and len(enveloping.ellipse) != 2:
-        yield f"enveloping.ellipse = {list(enveloping.ellipse)} must be two half axes: along the road and upright."
+        yield (
+            f"enveloping.ellipse = {list(enveloping.ellipse)} must be two half axes: along the "
+            f"road and upright."
+        )
     if enveloping is not None and enveloping.exponent is not None and enveloping.exponent < 1:
-        yield f"enveloping.exponent = {enveloping.exponent:g} must be at least 1: the cam is hollow otherwise."
+        yield (
+            f"enveloping.exponent = {enveloping.exponent:g} must be at least 1: the cam is "
+            f"hollow otherwise."
+        )
 
 
 def _tyre_from_keys(
-    section: str, tyre_data: TyreData, values: Mapping[str, Any], folder: Path, problems: ProblemList
+    section: str,
+    tyre_data: TyreData,
+    values: Mapping[str, Any],
+    folder: Path,
+    problems: ProblemList,
 ) -> Any:
     if tyre_data.file is not None:
         tyre: Any = MagicFormula.read(folder / tyre_data.file)
@@ -381,7 +502,9 @@ def _tyre_from_keys(
         return replace(TMeasy.of_size(tyre_data.size, kind=tyre_data.kind), **overrides)
     for key in FIALA:
         if key not in values:
-            problems.append(f"{section}.{key} is missing: model = 'fiala' needs {', '.join(FIALA)}.")
+            problems.append(
+                f"{section}.{key} is missing: model = 'fiala' needs {', '.join(FIALA)}."
+            )
             return None
     tyre = Fiala(**values)
     problems.extend(f"{section}: {p}" for p in tyre.problems())

@@ -1,13 +1,15 @@
-"""A flexible frame as data: the sprung mass as a front and a rear part that turn against each other about one axis.
+"""A flexible frame as data: the sprung mass as a front and a rear part that turn against each other
+about one axis.
 
-In: the sections of a file, x of both axles as drawn. Out: `FrameData`: the axis of torsion, its stiffness and damping,
-both parts with the loads that lie on them. Together the parts have exactly the mass, mass centre and inertia of the
-sprung mass.
+In: the sections of a file, x of both axles as drawn. Out: `FrameData`: the axis of torsion, its
+stiffness and damping, both parts with the loads that lie on them. Together the parts have exactly
+the mass, mass centre and inertia of the sprung mass.
 
-A body is physical if its second moments P = integral of r r' dm = tr(I)/2 E - I are not negative about any axis. The
-front part that a file does not give has the mass that the body has on the front axle, by the lever rule. The mass
-centres of both parts lie ahead of and behind that of the body, so far apart that they make three quarters of its
-second moment along the car, as those of a uniform beam that is cut through. What remains is divided as the mass is.
+A body is physical if its second moments P = integral of r r' dm = tr(I)/2 E - I are not negative
+about any axis. The front part that a file does not give has the mass that the body has on the front
+axle, by the lever rule. The mass centres of both parts lie ahead of and behind that of the body, so
+far apart that they make three quarters of its second moment along the car, as those of a uniform
+beam that is cut through. What remains is divided as the mass is.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ ROUNDING = 1e-9  # of the second moments, by which they may be negative
 
 @dataclass(frozen=True, eq=False)
 class FrameData:
-    """A frame that twists: a point of its axis, stiffness (N m/rad), damping (N m s/rad), both parts with loads."""
+    """A frame that twists: a point of its axis, stiffness (N m/rad), damping (N m s/rad), both
+    parts with loads."""
 
     joint: Array
     stiffness: float
@@ -69,9 +72,11 @@ def rotation_about_x(angle: float) -> Array:
     return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
 
-def make_frame_data(sections: CarFileKeys, x_f: float, x_r: float, problems: ProblemList) -> FrameData | None:
-    """The frame of a car whose front and rear wheels are drawn at x = `x_f` and `x_r` (m); what is wrong is added
-    to `problems`."""
+def make_frame_data(
+    sections: CarFileKeys, x_f: float, x_r: float, problems: ProblemList
+) -> FrameData | None:
+    """The frame of a car whose front and rear wheels are drawn at x = `x_f` and `x_r` (m); what is
+    wrong is added to `problems`."""
     frame_keys, problem_count = sections.frame, len(problems)
     if frame_keys is None:
         return None
@@ -102,7 +107,8 @@ def make_frame_data(sections: CarFileKeys, x_f: float, x_r: float, problems: Pro
 
 
 def frame_second_moments(inertia: Array) -> Array:
-    """Integrals of r r' dm from an inertia matrix; the inertia matrix from these integrals is `inertia_matrix`."""
+    """Integrals of r r' dm from an inertia matrix; the inertia matrix from these integrals is
+    `inertia_matrix`."""
     return np.asarray(np.trace(inertia) / 2 * np.eye(3) - inertia)
 
 
@@ -116,46 +122,74 @@ def _frame_problems(
     if frame_keys.torsion_damping is not None and frame_keys.damping_ratio is not None:
         yield "frame: give either torsion_damping or damping_ratio."
     if not x_r < joint[0] < x_f:
-        yield (f"frame.at: the joint lies at x = {joint[0]:.4g} m, but it must lie between the rear axle at "
-               f"{x_r:.4g} m and the front axle at {x_f:.4g} m; x points forward.")  # fmt: skip
+        yield (
+            f"frame.at: the joint lies at x = {joint[0]:.4g} m, but it must lie between the "
+            f"rear axle at "
+            f"{x_r:.4g} m and the front axle at {x_f:.4g} m; x points forward."
+        )
     if joint[1] != 0:
-        yield f"frame.at: y = {joint[1]:g} m must be 0: the axis of torsion lies in the middle of the car."
+        yield (
+            f"frame.at: y = {joint[1]:g} m must be 0: the axis of torsion lies in the middle of "
+            f"the car."
+        )
     for name, axle in (sections.axles or {}).items():
         on_front = axle.at[0] >= joint[0]
         if on_front and axle.equalisation and not axle.lifted:
-            yield (f"axles.{name}.equalisation: the axle lies on the front part of the frame, and the rear axle, with "
-                   "which it would share its load, on the rear part.")  # fmt: skip
+            yield (
+                f"axles.{name}.equalisation: the axle lies on the front part of the frame, "
+                f"and the rear axle, with "
+                "which it would share its load, on the rear part."
+            )
     for i, (name, trailer) in enumerate((sections.trailers or {}).items()):
-        if (trailer.towed_by == "car" or (trailer.towed_by is None and i == 0)) and trailer.hitch.at[0] >= joint[0]:
-            yield (f"trailers.{name}.hitch.at: x = {trailer.hitch.at[0]:.4g} m must lie behind the joint of the frame "
-                   f"at {joint[0]:.4g} m (frame.at): hitches are on its rear part.")  # fmt: skip
+        if (
+            trailer.towed_by == "car" or (trailer.towed_by is None and i == 0)
+        ) and trailer.hitch.at[0] >= joint[0]:
+            yield (
+                f"trailers.{name}.hitch.at: x = {trailer.hitch.at[0]:.4g} m must lie behind "
+                f"the joint of the frame "
+                f"at {joint[0]:.4g} m (frame.at): hitches are on its rear part."
+            )
 
 
 def _front_part(
-    part_keys: FramePartKeys | None, body: RigidMassProperties, x_f: float, x_r: float, problems: ProblemList
+    part_keys: FramePartKeys | None,
+    body: RigidMassProperties,
+    x_f: float,
+    x_r: float,
+    problems: ProblemList,
 ) -> RigidMassProperties | None:
     if part_keys is None:
         mass_fraction = (float(body.cg[0]) - x_r) / (x_f - x_r)
         if not 0 < mass_fraction < 1:
             return problems.add_problem(
-                f"frame: the mass centre of the body, at x = {body.cg[0]:.4g} m, does not lie between the axles at "
-                f"{x_r:.4g} m and {x_f:.4g} m, so that there is no default split; give its front part as "
+                f"frame: the mass centre of the body, at x = {body.cg[0]:.4g} m, does not "
+                f"lie between the axles at "
+                f"{x_r:.4g} m and {x_f:.4g} m, so that there is no default split; give its "
+                f"front part as "
                 "frame.front."
             )
         P = frame_second_moments(body.inertia)
         second_moment = 1.0 / float(np.linalg.inv(P)[0, 0])
-        distance = math.sqrt(APART * second_moment / (body.mass * mass_fraction * (1 - mass_fraction)))
+        distance = math.sqrt(
+            APART * second_moment / (body.mass * mass_fraction * (1 - mass_fraction))
+        )
         P[0, 0] -= APART * second_moment
         centre = body.cg + [(1 - mass_fraction) * distance, 0.0, 0.0]
-        return RigidMassProperties(mass_fraction * body.mass, centre, inertia_matrix(mass_fraction * P))
+        return RigidMassProperties(
+            mass_fraction * body.mass, centre, inertia_matrix(mass_fraction * P)
+        )
     part = body_mass_properties(part_keys)
     if not part.mass < body.mass:
         return problems.add_problem(
             f"frame.front.mass = {part.mass:g} kg must be less than body.mass = {body.mass:g} kg."
         )
-    if not ((np.diag(part.inertia) > 0).all() and _is_physical_inertia(frame_second_moments(part.inertia))):
+    if not (
+        (np.diag(part.inertia) > 0).all()
+        and _is_physical_inertia(frame_second_moments(part.inertia))
+    ):
         return problems.add_problem(
-            f"frame.front.inertia is not physical: with {_format_inertia(part)} a moment is not positive, one is "
+            f"frame.front.inertia is not physical: with {_format_inertia(part)} a moment is "
+            f"not positive, one is "
             f"larger than "
             "the sum of both others, or the product of inertia is too large."
         )
@@ -179,8 +213,10 @@ def _rear_part(
     if _is_physical_inertia(P, frame_second_moments(body.inertia)):
         return rear
     return problems.add_problem(
-        f"frame.front leaves a rear part that is not physical: {mass:.4g} kg at ({', '.join(f'{x:.4g}' for x in cg)}) "
-        f"m with {_format_inertia(rear)}. Its mass centre and inertia follow from those of the body; move the mass "
+        f"frame.front leaves a rear part that is not physical: {mass:.4g} kg at "
+        f"({', '.join(f'{x:.4g}' for x in cg)}) "
+        f"m with {_format_inertia(rear)}. Its mass centre and inertia follow from those of "
+        f"the body; move the mass "
         f"centre of "
         "the front part or reduce its inertia."
     )
@@ -196,15 +232,21 @@ def _format_inertia(body: RigidMassProperties) -> str:
     return f"roll {roll:.4g}, pitch {pitch:.4g}, yaw {yaw:.4g}, xz {body.inertia[0, 2]:.4g} kg m2"
 
 
-def _torsion_frequency(stiffness: float, front: RigidMassProperties, rear: RigidMassProperties, joint: Array) -> float:
-    """Of both parts without suspensions, free in space, Hz. Speeds: of the joint, of the front part, of the torsion."""
+def _torsion_frequency(
+    stiffness: float, front: RigidMassProperties, rear: RigidMassProperties, joint: Array
+) -> float:
+    """Of both parts without suspensions, free in space, Hz. Speeds: of the joint, of the front
+    part, of the torsion."""
     M = np.zeros((7, 7))
     for part, torsion in ((front, 0.0), (rear, 1.0)):
         x, y, z = part.cg - joint
         rotation_partials = np.hstack([np.zeros((3, 3)), np.eye(3), [[torsion], [0.0], [0.0]]])
-        arm = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])  # velocity of the mass centre per turn
+        arm = np.array(
+            [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]
+        )  # velocity of the mass centre per turn
         velocity_partials = np.hstack([np.eye(3), np.zeros((3, 4))]) + arm @ rotation_partials
         M += (
-            part.mass * velocity_partials.T @ velocity_partials + rotation_partials.T @ part.inertia @ rotation_partials
+            part.mass * velocity_partials.T @ velocity_partials
+            + rotation_partials.T @ part.inertia @ rotation_partials
         )
     return math.sqrt(stiffness * float(np.linalg.inv(M)[6, 6])) / (2 * math.pi)

@@ -1,5 +1,5 @@
-"""Everything a car file may say, as tables: keys with unit, default, usual values and meaning, and hard points by kind
-of suspension. `bellcrank car keys` prints them, docs/car_keys.md shows them.
+"""Everything a car file may say, as tables: keys with unit, default, usual values and meaning, and
+hard points by kind of suspension. `bellcrank car keys` prints them, docs/car_keys.md shows them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def key_rows(record: Any = CarFileKeys) -> list[list[str]]:
 
 
 def hard_point_rows() -> list[list[str]]:
-    """A row for each hard point of each kind of suspension that a car may have, in the order of `POINT_HEAD`."""
+    """A row for each hard point of each kind of suspension that a car may have, in the order of
+    `POINT_HEAD`."""
     return [
         [
             name,
@@ -45,7 +46,10 @@ def hard_point_rows() -> list[list[str]]:
 
 def keys_as_markdown() -> str:
     """Both tables as a page."""
-    return PAGE.format(keys=_markdown_table(HEAD, key_rows()), points=_markdown_table(POINT_HEAD, hard_point_rows()))
+    return PAGE.format(
+        keys=_markdown_table(HEAD, key_rows()),
+        points=_markdown_table(POINT_HEAD, hard_point_rows()),
+    )
 
 
 PAGE = """# Keys of a car file
@@ -95,19 +99,47 @@ def _record_rows(record: Any, prefix: str, skipped: Collection[str] = ()) -> Ite
             yield [f.name, "", "", "", "rear axle: the keys of the front axle"]
         elif k.kind in ("section", "sections"):
             suffix = "" if k.kind == "section" else ".NAME"
-            yield [f"[{prefix}{f.name}{suffix}]", "", "" if f.default is MISSING else "none", "", k.label]
-            skipped = {x.name for x in fields(TrailerAxleKeys)} - {"at"} if k.record is AddedAxleKeys else set()
+            yield [
+                f"[{prefix}{f.name}{suffix}]",
+                "",
+                "" if f.default is MISSING else "none",
+                "",
+                k.label,
+            ]
+            skipped = (
+                {x.name for x in fields(TrailerAxleKeys)} - {"at"}
+                if k.record is AddedAxleKeys
+                else set()
+            )
             yield from _record_rows(k.record, f"{prefix}{f.name}{suffix}.", skipped)
         elif k.kind == "mapping":
             yield [f"[{prefix}{f.name}]", "", "", "", k.label]
             yield from _suspension_rows(f"{prefix}{f.name}.")
         else:
-            yield [f"{prefix}{f.name}", _unit_text(k), _key_default_text(f), _range_text(k), k.label]
+            yield [
+                f"{prefix}{f.name}",
+                _unit_text(k),
+                _key_default_text(f),
+                _range_text(k),
+                k.label,
+            ]
 
 
 def _suspension_rows(prefix: str) -> Iterator[list[str]]:
-    yield [f"{prefix}shipped", "", "none", "", f"hard points that come with Bellcrank: {', '.join(NAMES)}"]
-    yield [f"{prefix}file", "", "none", "", "file of hard points, relative to the folder of the car file"]
+    yield [
+        f"{prefix}shipped",
+        "",
+        "none",
+        "",
+        f"hard points that come with Bellcrank: {', '.join(NAMES)}",
+    ]
+    yield [
+        f"{prefix}file",
+        "",
+        "none",
+        "",
+        "file of hard points, relative to the folder of the car file",
+    ]
     for name, meaning in KEYS.items():
         if name not in NOT_IN_CARS:
             unit = "m" if name in ("points", "lengths") else ""

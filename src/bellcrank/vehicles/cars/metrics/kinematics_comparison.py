@@ -1,8 +1,10 @@
-"""Kinematics compared with tables of a test rig or of another program: overlay and errors of each measure.
+"""Kinematics compared with tables of a test rig or of another program: overlay and errors of each
+measure.
 
 In:  measures of a suspension as a function of travel and rack, and a table of a file. Out: `KinematicsComparison`.
-Columns are found by the names that rigs and Adams/Car use, or by a table of channels, as those of logs. Angles have the
-signs of `linkage/measures.py`, which are those of Adams/Car: toe-in, top outward and top behind are positive.
+Columns are found by the names that rigs and Adams/Car use, or by a table of channels, as those of
+logs. Angles have the signs of `linkage/measures.py`, which are those of Adams/Car: toe-in, top
+outward and top behind are positive.
 """
 
 from __future__ import annotations
@@ -30,16 +32,19 @@ Array = np.ndarray[Any, Any]
 Measure = Callable[[Array, Array], Measures]
 POSITIONS = ("travel", "rack")
 NAMES = {  # other names of measures; sides and units are left aside
-    "travel": "wheel_travel vertical_wheel_travel wheel_travel_vertical wheel_displacement jounce bump_travel",
+    "travel": "wheel_travel vertical_wheel_travel wheel_travel_vertical wheel_displacement jounce "
+    "bump_travel",
     "rack": "rack_travel rack_displacement rack_position steering_rack_travel",
     "toe": "toe_angle toe_in toe_change",
     "steer": "steer_angle steering_angle road_wheel_angle",
     "camber": "camber_angle camber_change inclination_angle",
     "caster": "caster_angle castor castor_angle",
-    "kingpin_inclination": "kingpin_incl_angle kingpin_inclination_angle kingpin_angle kpi kpi_angle",
+    "kingpin_inclination": "kingpin_incl_angle kingpin_inclination_angle kingpin_angle kpi "
+    "kpi_angle",
     "scrub_radius": "scrub kingpin_offset_at_ground",
     "mechanical_trail": "caster_moment_arm caster_trail trail mechanical_caster_trail",
-    "roll_centre_height": "roll_center_height roll_center_location_vertical roll_center_vertical rch",
+    "roll_centre_height": "roll_center_height roll_center_location_vertical roll_center_vertical "
+    "rch",
     "anti_dive": "antidive percent_anti_dive anti_dive_braking",
     "anti_squat": "antisquat percent_anti_squat anti_squat_acceleration",
     "anti_lift_braking": "anti_lift percent_anti_lift",
@@ -67,8 +72,8 @@ NEAR = 0.25  # of the range around zero, in which slopes are taken
 
 @dataclass(frozen=True)
 class MeasureError:
-    """How a measure agrees with a table: errors are simulated minus measured, in `unit`; `peak_at` in m of travel or
-    rack; `at_zero`: error where these are zero; slopes there, per m."""
+    """How a measure agrees with a table: errors are simulated minus measured, in `unit`; `peak_at`
+    in m of travel or rack; `at_zero`: error where these are zero; slopes there, per m."""
 
     measure: str
     unit: str
@@ -83,7 +88,8 @@ class MeasureError:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class KinematicsComparison(TabularResult):
-    """A suspension compared with a measured table, as `Car.compare_kinematics` returns it: `found["toe"]`.
+    """A suspension compared with a measured table, as `Car.compare_kinematics` returns it:
+    `found["toe"]`.
 
     Attributes
     ----------
@@ -111,7 +117,9 @@ class KinematicsComparison(TabularResult):
     def __getitem__(self, measure: str) -> MeasureError:
         if measure not in self.errors:
             suggestion = did_you_mean(measure, self.errors)
-            raise RunError(f"'{measure}' was not compared.{suggestion} Compared: {', '.join(self.errors)}.")
+            raise RunError(
+                f"'{measure}' was not compared.{suggestion} Compared: {', '.join(self.errors)}."
+            )
         return self.errors[measure]
 
     def __repr__(self) -> str:
@@ -128,9 +136,18 @@ class KinematicsComparison(TabularResult):
         table_rows = []
         for name, e in self.errors.items():
             scale, unit = DISPLAYED.get(e.unit, (1.0, e.unit))
-            numbers = (scale * e.rms, scale * e.peak, 1000 * e.peak_at, e.r2, scale * e.at_zero,
-                       scale * e.slope_measured / 1000, scale * e.slope_simulated / 1000)  # fmt: skip
-            table_rows.append((self.simulated.title(name), unit, *(f"{x + 0.0:.4g}" for x in numbers)))
+            numbers = (
+                scale * e.rms,
+                scale * e.peak,
+                1000 * e.peak_at,
+                e.r2,
+                scale * e.at_zero,
+                scale * e.slope_measured / 1000,
+                scale * e.slope_simulated / 1000,
+            )
+            table_rows.append(
+                (self.simulated.title(name), unit, *(f"{x + 0.0:.4g}" for x in numbers))
+            )
         return table_rows
 
     @property
@@ -138,7 +155,9 @@ class KinematicsComparison(TabularResult):
         return f"{self.name} compared with measurements over {self.against}; slopes per mm"
 
     def _lines_after_table(self) -> list[str]:
-        return [f"note: columns that are no measure: {', '.join(self.unused)}"] if self.unused else []
+        return (
+            [f"note: columns that are no measure: {', '.join(self.unused)}"] if self.unused else []
+        )
 
     def _table_cells(self) -> Cells:
         return HEADS, self.rows(), "<<" + ">" * (len(HEADS) - 2)
@@ -152,10 +171,18 @@ class KinematicsComparison(TabularResult):
             Errors by measure; None where a number is not defined.
         """
         errors = {
-            n: {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in asdict(e).items()}
+            n: {
+                k: None if isinstance(v, float) and not math.isfinite(v) else v
+                for k, v in asdict(e).items()
+            }
             for n, e in self.errors.items()
         }
-        return {"suspension": self.name, "against": self.against, "errors": errors, "unused": list(self.unused)}
+        return {
+            "suspension": self.name,
+            "against": self.against,
+            "errors": errors,
+            "unused": list(self.unused),
+        }
 
     def save(self, path: str | Path) -> Path:
         """Write a CSV file: measured and simulated columns next to each other.
@@ -205,13 +232,17 @@ class KinematicsComparison(TabularResult):
 def compare_kinematics(
     name: str, measure: Measure, units: Mapping[str, str], path: str | Path, channels: Any
 ) -> KinematicsComparison:
-    """A suspension, whose measures have units by name in `units`, compared with the table of a file."""
+    """A suspension, whose measures have units by name in `units`, compared with the table of a
+    file."""
     columns, unused = _measured_kinematics_columns(path, channels, units)
     positions = {n: columns.pop(n) for n in POSITIONS if n in columns}
     if not positions or not columns:
         kind = "travel or rack" if not positions else "measure, such as toe"
-        raise RunError(f"{path} has no column of {kind} that is known: its columns are {', '.join(unused) or 'none'}; "
-                       "name them by a table of channels (--map)")  # fmt: skip
+        raise RunError(
+            f"{path} has no column of {kind} that is known: its columns are "
+            f"{', '.join(unused) or 'none'}; "
+            "name them by a table of channels (--map)"
+        )
     first = next(iter(positions.values()))
     travel, rack = (positions.get(n, np.zeros_like(first)) for n in POSITIONS)
     against = "rack" if np.ptp(rack) and not np.ptp(travel) else "travel"
@@ -235,19 +266,27 @@ def _measured_kinematics_columns(
     values, used_columns = {}, set()
     for name, spec in columns.items():
         if name not in units:
-            raise RunError(f"{path}: '{name}' is no measure.{did_you_mean(name, units)} Measures: {', '.join(units)}.")
+            raise RunError(
+                f"{path}: '{name}' is no measure.{did_you_mean(name, units)} Measures: "
+                f"{', '.join(units)}."
+            )
         column = find_name(spec.column or name, file, "column")
         if column is None:
             suggestion = did_you_mean(spec.column, file)
             raise RunError(
-                f"{path} has no column '{spec.column or name}', for '{name}'.{suggestion} It has {', '.join(file)}."
+                f"{path} has no column '{spec.column or name}', for '{name}'.{suggestion} "
+                f"It has {', '.join(file)}."
             )
         used_columns.add(column)
         values[name] = _convert_units(file[column], spec, units[name], path)
-    complete = np.all([np.isfinite(x) for x in values.values()], axis=0) if values else np.zeros(0, bool)
+    complete = (
+        np.all([np.isfinite(x) for x in values.values()], axis=0) if values else np.zeros(0, bool)
+    )
     if values and complete.sum() < 2:
         raise RunError(f"{path} has fewer than two rows in which all measures are numbers")
-    return {n: x[complete] for n, x in values.items()}, tuple(c for c in file if c not in used_columns)
+    return {n: x[complete] for n, x in values.items()}, tuple(
+        c for c in file if c not in used_columns
+    )
 
 
 def _convert_units(channel: FileChannel, spec: ChannelSource, unit: str, path: str | Path) -> Array:
@@ -259,13 +298,16 @@ def _convert_units(channel: FileChannel, spec: ChannelSource, unit: str, path: s
 
 
 def match_measure(column: str, measures: Mapping[str, str]) -> str | None:
-    """The measure that a column of the left wheel is, by its own name or one of `NAMES`; None where it is none."""
+    """The measure that a column of the left wheel is, by its own name or one of `NAMES`; None where
+    it is none."""
     tokens = [w for w in re.split(r"[^a-z0-9]+", re.sub(r"[\[(].*", "", column.lower())) if w]
     if not tokens or {"right", "r", "rh", "fr", "rr", "rf"} & {*tokens}:
         return None
     plain_tokens = [w for w in tokens if w not in SIDES]
     spellings = {"_".join(tokens), "_".join(plain_tokens)}
-    if len(plain_tokens) > 2 and plain_tokens[1:] and plain_tokens[0] == plain_tokens[2]:  # toe_angle.toe_left
+    if (
+        len(plain_tokens) > 2 and plain_tokens[1:] and plain_tokens[0] == plain_tokens[2]
+    ):  # toe_angle.toe_left
         spellings.add("_".join(plain_tokens[:2]))
     for name in measures:
         if {name, *NAMES.get(name, "").split()} & spellings:
@@ -277,7 +319,9 @@ def _measure_error(name: str, m: Measures, x: Array, y: Array) -> MeasureError:
     simulated = np.broadcast_to(m[name], y.shape)
     error = simulated - y
     worst, variance = int(np.argmax(np.abs(error))), float(np.mean((y - y.mean()) ** 2))
-    near_zero = np.abs(x) <= max(NEAR * float(np.abs(x).max()), float(np.sort(np.abs(x))[min(2, len(x) - 1)]))
+    near_zero = np.abs(x) <= max(
+        NEAR * float(np.abs(x).max()), float(np.sort(np.abs(x))[min(2, len(x) - 1)])
+    )
 
     def line(values: Array) -> tuple[float, float]:
         if np.ptp(x[near_zero]) == 0:
@@ -287,6 +331,13 @@ def _measure_error(name: str, m: Measures, x: Array, y: Array) -> MeasureError:
 
     (a, offset_simulated), (b, offset_measured) = line(simulated), line(y)
     return MeasureError(
-        name, m.units[name], float(np.sqrt(np.mean(error**2))), float(np.abs(error[worst])), float(x[worst]),
-        1 - float(np.mean(error**2)) / variance if variance else math.nan, offset_simulated - offset_measured, b, a,
-    )  # fmt: skip
+        name,
+        m.units[name],
+        float(np.sqrt(np.mean(error**2))),
+        float(np.abs(error[worst])),
+        float(x[worst]),
+        1 - float(np.mean(error**2)) / variance if variance else math.nan,
+        offset_simulated - offset_measured,
+        b,
+        a,
+    )

@@ -1,7 +1,7 @@
 """What is unusual about a car: values outside of what a person expects, by name, number and range.
 
-What cannot be is rejected when the file is read; what is reported here runs, but is more often a slip of the pen, a
-wrong unit above all.
+What cannot be is rejected when the file is read; what is reported here runs, but is more often a
+slip of the pen, a wrong unit above all.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ def plausibility_warnings(car: CarData, statics: CarStatics, figures: Figures) -
     heavy = heavy_vehicle_factor(car)
     messages = list(unusual_keys(car.sections, "", heavy))
     messages += unusual_metrics(figures, heavy)
-    for name, load, (axle_name, _) in zip(CORNERS, statics.wheel_load, CORNERS.values(), strict=True):
+    for name, load, (axle_name, _) in zip(
+        CORNERS, statics.wheel_load, CORNERS.values(), strict=True
+    ):
         axle = car.axle(axle_name)
         low, high = axle.tyre.static_load_range
         tyre_load = load / len(axle.tyre_offsets)
         if not low <= tyre_load <= high:
             messages.append(
-                f"load of {name} at rest, {tyre_load:.0f} N, lies outside of its tyre's range {low:g} to {high:g} N."
+                f"load of {name} at rest, {tyre_load:.0f} N, lies outside of its tyre's "
+                f"range {low:g} to {high:g} N."
             )
     for axle in (car.front, car.rear):
         messages += unusual_points(axle.name, axle.record, axle.linkage.chain)
@@ -50,38 +53,45 @@ def plausibility_warnings(car: CarData, statics: CarStatics, figures: Figures) -
         ):
             if stop_keys is not None and stroke > stop_keys.gap:
                 messages.append(
-                    f"{axle.name}: at rest the strut of the spring is {1000 * stroke:.0f} mm from its drawn length, on "
+                    f"{axle.name}: at rest the strut of the spring is {1000 * stroke:.0f} "
+                    f"mm from its drawn length, on "
                     f"its stop, which begins at {1000 * stop_keys.gap:.0f} mm."
                 )
         if c.length > statics.free_length[axle.name]:
             points = " and ".join(f"'{p}'" for p in axle.spring)
             messages.append(
-                f"{axle.name}.spring: it pulls, as the hard points {points} move apart when the wheel rises. Are they "
+                f"{axle.name}.spring: it pulls, as the hard points {points} move apart when "
+                f"the wheel rises. Are they "
                 "interchanged?"
             )
         if not low + 0.03 < travel < high - 0.03:
             messages.append(
-                f"{axle.name}: the car stands at a travel of {1000 * travel:.0f} mm, the suspension reaches from "
+                f"{axle.name}: the car stands at a travel of {1000 * travel:.0f} mm, the "
+                f"suspension reaches from "
                 f"{1000 * low:.0f} to {1000 * high:.0f} mm."
             )
     messages += ride_height_warnings(car.sections.aerodynamics, statics)
     units = [statics.added, *statics.trailers]
     loads = {wheel: load for unit in units if unit is not None for wheel, load in unit.load.items()}
-    travels = {wheel: travel for unit in units if unit is not None for wheel, travel in unit.travel.items()}
+    travels = {
+        wheel: travel for unit in units if unit is not None for wheel, travel in unit.travel.items()
+    }
     for simple in car.simple_axles:
         prefix = f"trailers.{simple.unit}." if simple.unit else ""
         travel = travels[simple.wheel_name("l")]
         if abs(travel) > ASTRAY:
             messages.append(
                 f"{prefix}axles.{simple.name}: at rest its wheels are {1000 * abs(travel):.0f} mm "
-                f"{'above' if travel > 0 else 'below'} where they are drawn. Do the height of 'at', the radius of the "
+                f"{'above' if travel > 0 else 'below'} where they are drawn. Do the height "
+                f"of 'at', the radius of the "
                 "tyre and the height of the hitch agree?"
             )
         low, high = simple.tyre.static_load_range
         load = loads[simple.wheel_name("l")] / len(simple.tyre_offsets)
         if not low <= load <= high:
             messages.append(
-                f"load of a wheel of {simple.full_name} at rest, {load:.0f} N, lies outside of its tyre's range "
+                f"load of a wheel of {simple.full_name} at rest, {load:.0f} N, lies outside "
+                f"of its tyre's range "
                 f"{low:g} to {high:g} N."
             )
         messages += [f"{prefix}axles.{simple.name}.tyre: {note}." for note in simple.tyre.notes]
@@ -94,7 +104,8 @@ def heavy_vehicle_factor(car: CarData) -> float:
 
 
 def is_metric_unusual(f: VehicleMetric, heavy: float = 1.0) -> bool:
-    """Whether a figure lies outside of its usual range, whose upper end is `heavy` times as high."""
+    """Whether a figure lies outside of its usual range, whose upper end is `heavy` times as
+    high."""
     if not f.is_unusual or f.usual is None:
         return False
     low, high = usual_range(f.usual, heavy, ratio=not f.unit)
@@ -102,12 +113,14 @@ def is_metric_unusual(f: VehicleMetric, heavy: float = 1.0) -> bool:
 
 
 def usual_range(usual: tuple[float, float], heavy: float, ratio: bool) -> tuple[float, float]:
-    """A usual range of a vehicle whose upper end is `heavy` times as high, but for ratios, such as friction and
-    fractions; one of both signs is twice as wide."""
+    """A usual range of a vehicle whose upper end is `heavy` times as high, but for ratios, such as
+    friction and fractions; one of both signs is twice as wide."""
     low, high = usual
     if heavy == 1.0:
         return usual
-    return (low / LIGHT, high / LIGHT) if low < 0 else (low * LIGHT, high if ratio else high * heavy)
+    return (
+        (low / LIGHT, high / LIGHT) if low < 0 else (low * LIGHT, high if ratio else high * heavy)
+    )
 
 
 def unusual_metrics(figures: Figures, heavy: float = 1.0) -> list[str]:
@@ -117,13 +130,15 @@ def unusual_metrics(figures: Figures, heavy: float = 1.0) -> list[str]:
         if f.usual is not None and is_metric_unusual(f, heavy):
             low, high = usual_range(f.usual, heavy, ratio=not f.unit)
             unit = f" {f.unit}" if f.unit else ""
-            messages.append(f"{f.label} ({name}) is {f.value:.4g}{unit}; usual is {low:g} to {high:g}{unit}.")
+            messages.append(
+                f"{f.label} ({name}) is {f.value:.4g}{unit}; usual is {low:g} to {high:g}{unit}."
+            )
     return messages
 
 
 def unusual_keys(record: Any, prefix: str, heavy: float = 1.0) -> Iterator[str]:
-    """Numbers of all keys outside of their usual range, whose upper end is `heavy` times as high, and moments of
-    inertia that no body has."""
+    """Numbers of all keys outside of their usual range, whose upper end is `heavy` times as high,
+    and moments of inertia that no body has."""
     for f in fields(record):
         value, path = getattr(record, f.name), f"{prefix}{f.name}"
         if is_dataclass(value):
@@ -132,8 +147,15 @@ def unusual_keys(record: Any, prefix: str, heavy: float = 1.0) -> Iterator[str]:
             for name, each in value.items():
                 if is_dataclass(each):
                     yield from unusual_keys(each, f"{path}.{name}.", heavy)
-        elif f.name == "inertia" and isinstance(value, tuple) and 2 * max(value) > (1 + 1e-9) * sum(value):
-            yield f"{path} = {[float(f'{i:.4g}') for i in value]} kg m2: one exceeds the sum of the others."
+        elif (
+            f.name == "inertia"
+            and isinstance(value, tuple)
+            and 2 * max(value) > (1 + 1e-9) * sum(value)
+        ):
+            yield (
+                f"{path} = {[float(f'{i:.4g}') for i in value]} kg m2: one exceeds the sum of "
+                f"the others."
+            )
         elif "key" in f.metadata and isinstance(value, float):
             k = key_of(f)
             if k.typical_range is None:
@@ -154,6 +176,8 @@ def ride_height_warnings(air: AerodynamicsKeys | None, statics: CarStatics) -> I
         h = attitude.height + float(np.array(point) @ attitude.up)
         if not heights[0] <= h <= heights[-1]:
             yield (
-                f"aerodynamics.ride: at rest the {axle} ride height is {1000 * h:.0f} mm, outside of its map, "
-                f"{1000 * heights[0]:.4g} to {1000 * heights[-1]:.4g} mm; the edge of the map applies there."
+                f"aerodynamics.ride: at rest the {axle} ride height is {1000 * h:.0f} mm, "
+                f"outside of its map, "
+                f"{1000 * heights[0]:.4g} to {1000 * heights[-1]:.4g} mm; the edge of the "
+                f"map applies there."
             )

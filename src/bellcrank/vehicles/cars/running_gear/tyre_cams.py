@@ -1,4 +1,5 @@
-"""Wheels that envelop short obstacles: the cams of their tyres, and the effective road of such a wheel."""
+"""Wheels that envelop short obstacles: the cams of their tyres, and the effective road of such a
+wheel."""
 
 from __future__ import annotations
 
@@ -8,15 +9,27 @@ from typing import Any
 from bellcrank.core.errors import issue_warning
 from bellcrank.vehicles.cars.keys.car_keys import EnvelopingKeys
 from bellcrank.vehicles.cars.statics.wheel_statics import solve_loaded_radius
-from bellcrank.vehicles.terrain.tandem_cams import EXPONENT, SHIFT, TandemCams, contact_length, envelop_with_cams
+from bellcrank.vehicles.terrain.tandem_cams import (
+    EXPONENT,
+    SHIFT,
+    TandemCams,
+    contact_length,
+    envelop_with_cams,
+)
 from bellcrank.vehicles.terrain.terrain import Surface, Terrain
 from bellcrank.vehicles.tyres.steady_tyre import ARRAYS
 
-KEYS = ("ELLIPS_LENGTH", "ELLIPS_HEIGHT", "ELLIPS_ORDER", "ELLIPS_SHIFT")  # of .tir files; zero where missing
+KEYS = (
+    "ELLIPS_LENGTH",
+    "ELLIPS_HEIGHT",
+    "ELLIPS_ORDER",
+    "ELLIPS_SHIFT",
+)  # of .tir files; zero where missing
 
 
 def axle_cams(axle: Any, load: float) -> TandemCams | None:
-    """The cams of the tyres of an axle whose wheel carries a load (N) at rest; None where they touch at a point."""
+    """The cams of the tyres of an axle whose wheel carries a load (N) at rest; None where they
+    touch at a point."""
     enveloping: EnvelopingKeys | None = axle.record.tyre.enveloping
     if enveloping is None:
         return None
@@ -33,9 +46,17 @@ def axle_cams(axle: Any, load: float) -> TandemCams | None:
         if enveloping.base is None
         else enveloping.base
     )
-    half_axes = (length_factor * radius, height_factor * radius) if enveloping.ellipse is None else enveloping.ellipse
+    half_axes = (
+        (length_factor * radius, height_factor * radius)
+        if enveloping.ellipse is None
+        else enveloping.ellipse
+    )
     return TandemCams(
-        base, half_axes[0], half_axes[1], order if enveloping.exponent is None else enveloping.exponent, radius_loaded
+        base,
+        half_axes[0],
+        half_axes[1],
+        order if enveloping.exponent is None else enveloping.exponent,
+        radius_loaded,
     )
 
 
@@ -46,7 +67,8 @@ def effective_road(axle: Any, load: float, ground: Terrain | Surface) -> Terrain
         return ground
     if isinstance(ground, Surface):
         issue_warning(
-            f"'{ground.name}' is ground over x and y: tyres envelop obstacles of profiles along x alone, and touch it "
+            f"'{ground.name}' is ground over x and y: tyres envelop obstacles of profiles "
+            f"along x alone, and touch it "
             "at one point"
         )
         return ground

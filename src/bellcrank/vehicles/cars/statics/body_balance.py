@@ -1,7 +1,8 @@
-"""What acts on the body of a car, or on both parts of one whose frame twists: loads of its wheels, weights, pulls.
+"""What acts on the body of a car, or on both parts of one whose frame twists: loads of its wheels,
+weights, pulls.
 
-In: corners at their travels, in the axes of the part that carries them. Out: `BalanceState`, the forces and moments
-that are left, in the axes of the car, which are those of the front part.
+In: corners at their travels, in the axes of the part that carries them. Out: `BalanceState`, the
+forces and moments that are left, in the axes of the car, which are those of the front part.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def rear_attitude(frame: FrameData, front: Attitude, twist: float) -> Attitude:
 
 @dataclass(frozen=True, eq=False)
 class CornerMass:
-    """A mass, its place, and the derivatives of that by the travels of its wheel and of the other one."""
+    """A mass, its place, and the derivatives of that by the travels of its wheel and of the other
+    one."""
 
     mass: float
     at: Array
@@ -53,7 +55,8 @@ class CornerMass:
 
 @dataclass(frozen=True)
 class BarEndHeight:
-    """Height of the end of an anti-roll bar, and its derivatives by the travels of its wheel and of the other one."""
+    """Height of the end of an anti-roll bar, and its derivatives by the travels of its wheel and of
+    the other one."""
 
     height: float
     by: tuple[float, float]
@@ -61,7 +64,8 @@ class BarEndHeight:
 
 @dataclass(frozen=True, eq=False)
 class CornerState:
-    """A corner at a travel, in the axes of the car; derivatives by its travel, `_other` by that of the other wheel."""
+    """A corner at a travel, in the axes of the car; derivatives by its travel, `_other` by that of
+    the other wheel."""
 
     masses: list[CornerMass]
     load: float
@@ -77,7 +81,10 @@ class CornerState:
     end: BarEndHeight  # of the anti-roll bar
     centre: Array
     axis: Array  # of spin, to the left
-    twist: tuple[float, float] = (0.0, 0.0)  # of the cross beam, left arm up, and its derivative by the travel
+    twist: tuple[float, float] = (
+        0.0,
+        0.0,
+    )  # of the cross beam, left arm up, and its derivative by the travel
 
     @property
     def heave_motion_ratio(self) -> float:
@@ -99,7 +106,8 @@ class BalanceState:
 
 @dataclass(frozen=True, eq=False)
 class SprungPartLoads:
-    """What acts on a body and on the wheels that it carries, in its axes; `up`: the vertical there."""
+    """What acts on a body and on the wheels that it carries, in its axes; `up`: the vertical
+    there."""
 
     masses: Sequence[tuple[float, Array]]
     corners: Sequence[CornerState]
@@ -107,29 +115,52 @@ class SprungPartLoads:
     up: Array
 
     def balance_state(self, virtual_work: Sequence[float]) -> BalanceState:
-        masses, vertical = [*self.masses, *((m.mass, m.at) for c in self.corners for m in c.masses)], self.up
+        masses, vertical = (
+            [*self.masses, *((m.mass, m.at) for c in self.corners for m in c.masses)],
+            self.up,
+        )
         loads, contact = [c.load for c in self.corners], [c.contact for c in self.corners]
         weight = sum(m for m, _ in masses) * GRAVITY
         moment = sum(
-            (cross_last_axis(p, f * vertical) + c.moment for p, f, c in zip(contact, loads, self.corners)), np.zeros(3)
+            (
+                cross_last_axis(p, f * vertical) + c.moment
+                for p, f, c in zip(contact, loads, self.corners)
+            ),
+            np.zeros(3),
         )
         moment = moment - sum(
-            (cross_last_axis(position, m * GRAVITY * vertical) for m, position in masses), np.zeros(3)
+            (cross_last_axis(position, m * GRAVITY * vertical) for m, position in masses),
+            np.zeros(3),
         )
         centre = sum((m * position for m, position in masses), np.zeros(3)) * GRAVITY / weight
         lift = sum(loads) - weight
         for hitch_load in self.pulls:
             lift -= hitch_load.load
-            moment = moment - cross_last_axis(hitch_load.at, hitch_load.load * vertical) + hitch_load.moment
+            moment = (
+                moment
+                - cross_last_axis(hitch_load.at, hitch_load.load * vertical)
+                + hitch_load.moment
+            )
         return BalanceState(
-            lift, moment, tuple(virtual_work), tuple(loads), centre, np.array(contact), weight / GRAVITY
+            lift,
+            moment,
+            tuple(virtual_work),
+            tuple(loads),
+            centre,
+            np.array(contact),
+            weight / GRAVITY,
         )
 
 
 def combine_frame_parts(
-    frame: FrameData, front: BalanceState, rear: BalanceState, twist: float, ups: tuple[Array, Array]
+    frame: FrameData,
+    front: BalanceState,
+    rear: BalanceState,
+    twist: float,
+    ups: tuple[Array, Array],
 ) -> BalanceState:
-    """Both parts of a frame as one, in axes of the front part; `ups`: the vertical in axes of each part."""
+    """Both parts of a frame as one, in axes of the front part; `ups`: the vertical in axes of each
+    part."""
     joint_moment = rear.moment - cross_last_axis(frame.joint, rear.vertical_residual * ups[1])
     moment = (
         front.moment
@@ -137,7 +168,9 @@ def combine_frame_parts(
         + cross_last_axis(frame.joint, rear.vertical_residual * ups[0])
     )
     mass = front.mass + rear.mass
-    centre = (front.mass * front.centre + rear.mass * frame.rotate_to_front_part(rear.centre, twist)) / mass
+    centre = (
+        front.mass * front.centre + rear.mass * frame.rotate_to_front_part(rear.centre, twist)
+    ) / mass
     contact = np.vstack([front.contact, frame.rotate_to_front_part(rear.contact, twist)])
     torsion = (float(joint_moment[0]) - frame.stiffness * twist,)
     return BalanceState(

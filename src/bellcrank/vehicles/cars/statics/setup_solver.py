@@ -1,8 +1,9 @@
-"""Set-up solved from what is asked: heights of the body, toe and camber as the car stands, wheel loads.
+"""Set-up solved from what is asked: heights of the body, toe and camber as the car stands, wheel
+loads.
 
-In: a car whose parts fit together, and its `SetupKeys`. Out: the same car with other springs and wheel axes. A car has
-one degree of freedom in its wheel loads, between the diagonals; the mass centre says the rest, and what contradicts it
-is reported.
+In: a car whose parts fit together, and its `SetupKeys`. Out: the same car with other springs and
+wheel axes. A car has one degree of freedom in its wheel loads, between the diagonals; the mass
+centre says the rest, and what contradicts it is reported.
 """
 
 from __future__ import annotations
@@ -34,7 +35,11 @@ from bellcrank.vehicles.file_keys import format_value, key_of
 MAX_CARRIER_ANGLE = math.radians(20)  # toe and camber on the carrier past which nothing is built
 LOAD_TOLERANCE = 1.0  # N by which wheel loads asked for may miss what the mass centre says
 PASSES = 3
-SPRING_SETUP_PREFIXES = ("height_", "load_", "cross_")  # how keys begin that springs are solved from
+SPRING_SETUP_PREFIXES = (
+    "height_",
+    "load_",
+    "cross_",
+)  # how keys begin that springs are solved from
 
 
 def solve_setup(car: CarData) -> CarData:
@@ -42,8 +47,12 @@ def solve_setup(car: CarData) -> CarData:
     setup = car.sections.setup
     if setup is None:
         return car
-    has_alignment = any(getattr(setup, f"{k}_{a}") is not None for k in ("toe", "camber") for a in ("front", "rear"))
-    for _ in range(PASSES if has_alignment else 1):  # wheel axes move contacts a little, and these the body
+    has_alignment = any(
+        getattr(setup, f"{k}_{a}") is not None for k in ("toe", "camber") for a in ("front", "rear")
+    )
+    for _ in range(
+        PASSES if has_alignment else 1
+    ):  # wheel axes move contacts a little, and these the body
         car = _solve_heights_and_loads(car, setup)
         car = _solve_toe_and_camber(car, setup) if has_alignment else car
     return car
@@ -59,7 +68,9 @@ def _with_axle_keys(car: CarData, axle: AxleData, **keys: Any) -> CarData:
 
 def _solve_toe_and_camber(car: CarData, setup: SetupKeys) -> CarData:
     """Wheel axes on the carriers that give toe and camber where the car stands."""
-    alignment = {a: {k: getattr(setup, f"{k}_{a}") for k in ("toe", "camber")} for a in ("front", "rear")}
+    alignment = {
+        a: {k: getattr(setup, f"{k}_{a}") for k in ("toe", "camber")} for a in ("front", "rear")
+    }
     statics = solve_static_equilibrium(car)
     for axle, i in ((car.front, 0), (car.rear, 2)):
         R = axle.pose(sum(statics.travel[i : i + 2]) / 2).rotation
@@ -67,13 +78,20 @@ def _solve_toe_and_camber(car: CarData, setup: SetupKeys) -> CarData:
         spin = road_axes @ R @ spin_axis(axle.record.toe, axle.record.camber)
         toe, camber = _toe_and_camber(spin)
         targets = alignment[axle.name]
-        axis = spin_axis(*(x if y is None else y for x, y in ((toe, targets["toe"]), (camber, targets["camber"]))))
+        axis = spin_axis(
+            *(
+                x if y is None else y
+                for x, y in ((toe, targets["toe"]), (camber, targets["camber"]))
+            )
+        )
         toe, camber = _toe_and_camber(R.T @ (axis @ road_axes))
         for word, value in (("toe", toe), ("camber", camber)):
             if abs(value) > MAX_CARRIER_ANGLE:
                 raise ModelError(
-                    f"setup.{word}_{axle.name} = {math.degrees(targets[word] or 0.0):.4g} deg cannot be reached: the "
-                    f"axis of the wheel would stand at a {word} of {math.degrees(value):.4g} deg on its carrier",
+                    f"setup.{word}_{axle.name} = {math.degrees(targets[word] or 0.0):.4g} "
+                    f"deg cannot be reached: the "
+                    f"axis of the wheel would stand at a {word} of "
+                    f"{math.degrees(value):.4g} deg on its carrier",
                     car.sections.name,
                 )
         car = _with_axle_keys(car, axle, toe=toe, camber=camber)
@@ -111,7 +129,10 @@ def _solve_heights_and_loads(car: CarData, setup: SetupKeys) -> CarData:
         axle_loads, added_load = added_axles.level_axle_loads(
             height, pitch, z[travel_count : -1 if has_twist else None]
         )
-        travels, twist = z[:4] if has_diagonal else [z[0], z[0], z[1], z[1]], z[-1] if has_twist else 0.0
+        travels, twist = (
+            z[:4] if has_diagonal else [z[0], z[0], z[1], z[1]],
+            z[-1] if has_twist else 0.0,
+        )
         n = statics.load_balance(height, pitch, 0.0, travels, added_load, *levelled, twist=twist)
         return n, added_axles.load_errors(axle_loads, sum(n.load[2:]))
 
@@ -122,10 +143,22 @@ def _solve_heights_and_loads(car: CarData, setup: SetupKeys) -> CarData:
         corner, load = next(iter(loads.items()), ("", 0.0))
         cross = n.load[1] + n.load[2] - (setup.cross_weight or 0.0) * sum(n.load)
         fourth = n.load[list(CORNERS).index(corner)] - load if corner else cross
-        return np.array([n.vertical_residual, *n.moment[:2], fourth, *missing, *(n.torsion if has_twist else ())])
+        return np.array(
+            [
+                n.vertical_residual,
+                *n.moment[:2],
+                fourth,
+                *missing,
+                *(n.torsion if has_twist else ()),
+            ]
+        )
 
     start = list(current.travel) if has_diagonal else [current.travel[0], current.travel[2]]
-    first = [*start, *added_axles.initial_travels(height, pitch), *([current.twist] if has_twist else [])]
+    first = [
+        *start,
+        *added_axles.initial_travels(height, pitch),
+        *([current.twist] if has_twist else []),
+    ]
     z = solve_equilibrium(car, setup_residual, first, _unreachable_setup_message(car, setup))
     balance, _ = balance_at(z)
     _check_wheel_loads(car, setup, loads, balance.load)
@@ -133,9 +166,16 @@ def _solve_heights_and_loads(car: CarData, setup: SetupKeys) -> CarData:
         spring = replace(axle.record.spring, free_length=None, travel=float(z[i // 2]), perch=0.0)
         if has_diagonal:
             free = free_lengths(
-                axle, z[i : i + 2].tolist(), _springless_work(balance, bars, axle, z[i : i + 2].tolist(), i)
+                axle,
+                z[i : i + 2].tolist(),
+                _springless_work(balance, bars, axle, z[i : i + 2].tolist(), i),
             )
-            spring = replace(axle.record.spring, free_length=sum(free) / 2, travel=0.0, perch=(free[0] - free[1]) / 2)
+            spring = replace(
+                axle.record.spring,
+                free_length=sum(free) / 2,
+                travel=0.0,
+                perch=(free[0] - free[1]) / 2,
+            )
         car = _with_axle_keys(car, axle, spring=spring)
     return car
 
@@ -151,19 +191,30 @@ def _unreachable_setup_message(car: CarData, setup: SetupKeys) -> str:
     ranges = []
     for axle in (car.front, car.rear):
         low, high = axle.linkage.range()
-        ranges.append(f"the {axle.name} suspension goes from {1000 * low:.0f} to {1000 * high:.0f} mm of travel")
-    return f"setup cannot be reached: no travels of the wheels were found for {requests}; {' and '.join(ranges)}"
+        ranges.append(
+            f"the {axle.name} suspension goes from {1000 * low:.0f} to {1000 * high:.0f} mm "
+            f"of travel"
+        )
+    return (
+        f"setup cannot be reached: no travels of the wheels were found for {requests}; "
+        f"{' and '.join(ranges)}"
+    )
 
 
-def _springless_work(balance: Any, bars: dict[str, float], axle: AxleData, z: list[float], i: int) -> list[float]:
-    """What is left of the virtual work of both corners without their springs, with that of the anti-roll bar and the
-    cross beam of a twist beam."""
+def _springless_work(
+    balance: Any, bars: dict[str, float], axle: AxleData, z: list[float], i: int
+) -> list[float]:
+    """What is left of the virtual work of both corners without their springs, with that of the
+    anti-roll bar and the cross beam of a twist beam."""
     vertical = np.array([0.0, 0.0, 1.0])
     left_state, right_state = (
         corner_state(axle, side, z[k], 0.0, vertical, z[1 - k]) for k, side in enumerate((1, -1))
     )
     pairs = enumerate(((left_state, right_state), (right_state, left_state)))
-    return [float(balance.virtual_work[i + k]) + bar_and_beam_work(axle, bars[axle.name], a, b) for k, (a, b) in pairs]
+    return [
+        float(balance.virtual_work[i + k]) + bar_and_beam_work(axle, bars[axle.name], a, b)
+        for k, (a, b) in pairs
+    ]
 
 
 def _check_wheel_loads(
@@ -171,19 +222,25 @@ def _check_wheel_loads(
 ) -> None:
     """What cannot be reached, by names and numbers."""
     by_name = dict(zip(CORNERS, solved_loads, strict=True))
-    unmet = [f"load_{c} = {x:.0f} N" for c, x in loads.items() if abs(x - by_name[c]) > LOAD_TOLERANCE]
+    unmet = [
+        f"load_{c} = {x:.0f} N" for c, x in loads.items() if abs(x - by_name[c]) > LOAD_TOLERANCE
+    ]
     loads_text = ", ".join(f"{c} {x:.0f} N" for c, x in by_name.items())
     if unmet:
         raise ModelError(
-            f"setup: {', '.join(unmet)} cannot be reached together with load_{next(iter(loads))}: the mass centre then "
+            f"setup: {', '.join(unmet)} cannot be reached together with "
+            f"load_{next(iter(loads))}: the mass centre then "
             f"asks for {loads_text}. One wheel load, or cross_weight, says all",
             car.sections.name,
         )
     if min(solved_loads) <= 0:
         raise ModelError(
-            f"setup cannot be reached: a wheel would not touch the ground ({loads_text})", car.sections.name
+            f"setup cannot be reached: a wheel would not touch the ground ({loads_text})",
+            car.sections.name,
         )
-    if loads and setup.cross_weight is not None and abs(
-        (by_name["fr"] + by_name["rl"]) / sum(solved_loads) - setup.cross_weight
-    ) > 1e-4:  # fmt: skip
+    if (
+        loads
+        and setup.cross_weight is not None
+        and abs((by_name["fr"] + by_name["rl"]) / sum(solved_loads) - setup.cross_weight) > 1e-4
+    ):
         raise ModelError("setup: give a wheel load or cross_weight, not both", car.sections.name)

@@ -1,7 +1,9 @@
-"""Wheels of an axle under loads: what their parts carry at a travel, and the travels at which springs hold them.
+"""Wheels of an axle under loads: what their parts carry at a travel, and the travels at which
+springs hold them.
 
-In: forces at the contacts, an axle as data. Out: `LinkForces` of each wheel on its own linkage (`WheelStatics`), or of
-the one linkage of both wheels (`DependentAxleStatics`: solid axle, twist beam).
+In: forces at the contacts, an axle as data. Out: `LinkForces` of each wheel on its own linkage
+(`WheelStatics`), or of the one linkage of both wheels (`DependentAxleStatics`: solid axle, twist
+beam).
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ MIRROR_FORCE, MIRROR_MOMENT = (
 
 @dataclass(frozen=True)
 class WheelLoad:
-    """What acts on a wheel that is looked at as the left one: ahead, left, up; acceleration of the car in m/s^2.
+    """What acts on a wheel that is looked at as the left one: ahead, left, up; acceleration of the
+    car in m/s^2.
     `resists_camber`: its tyre resists inclination in addition to the moment given."""
 
     force: Array
@@ -51,8 +54,11 @@ class WheelLoad:
     resists_camber: bool = True
 
 
-def wheel_load_on_carrier(force: Array, moment: Array, arm: Array, axis: Array, torque: str) -> tuple[Array, Array]:
-    """Force and moment on the carrier; a moment about the axis of the wheel that the body takes is omitted."""
+def wheel_load_on_carrier(
+    force: Array, moment: Array, arm: Array, axis: Array, torque: str
+) -> tuple[Array, Array]:
+    """Force and moment on the carrier; a moment about the axis of the wheel that the body takes is
+    omitted."""
     if torque == "body":
         moment = moment - (np.cross(arm, force) @ axis) * axis
     return force, moment
@@ -65,7 +71,13 @@ def solve_loaded_radius(axle: AxleData, fz: float, camber: float) -> float:
     rolling = Rolling(0.0, 0.0, 0.0, camber, tyre.usual[0], tyre.usual[1], 0.0)
 
     def excess_load(radius: float) -> float:
-        return sum(float(tyre.radial_load(ARRAYS, rolling, radius + y * np.tan(camber))[0]) for y in offsets) - fz
+        return (
+            sum(
+                float(tyre.radial_load(ARRAYS, rolling, radius + y * np.tan(camber))[0])
+                for y in offsets
+            )
+            - fz
+        )
 
     if fz <= 0.0:
         return free_radius
@@ -76,16 +88,21 @@ def solve_loaded_radius(axle: AxleData, fz: float, camber: float) -> float:
     return float(brentq(excess_load, free_radius / 2, 1.1 * free_radius, xtol=1e-14))
 
 
-def static_tyre_load(axle: AxleData, side: int, fz: float, axis: Array, vertical: Array) -> WheelStaticLoad:
+def static_tyre_load(
+    axle: AxleData, side: int, fz: float, axis: Array, vertical: Array
+) -> WheelStaticLoad:
     """The tyres of a wheel under a load, from its centre."""
     sine = float(axis @ vertical)
     radius = solve_loaded_radius(axle, fz, float(np.arcsin(sine)))
-    return wheel_static_load(axle, side, np.zeros(3), axis, vertical, radius * float(np.sqrt(1 - sine**2)))
+    return wheel_static_load(
+        axle, side, np.zeros(3), axis, vertical, radius * float(np.sqrt(1 - sine**2))
+    )
 
 
 @dataclass(frozen=True)
 class BushingRates:
-    """Bushes of an axle: their rate at a wheel, and their stiffnesses along the axes of hinges, N/m."""
+    """Bushes of an axle: their rate at a wheel, and their stiffnesses along the axes of hinges,
+    N/m."""
 
     rate: float
     axial: Mapping[str, float]
@@ -116,11 +133,16 @@ class WheelStatics:
             moment = moment + ground.moment
         loads = [BodyLoad(chain.carrier, force, pose.position + arm, moment)]
         field = -(self.side.acceleration @ road_axes) - GRAVITY * vertical
-        bodies = [(record.carrier, chain.carrier), *((m, name) for name, m in (record.links or {}).items())]
+        bodies = [
+            (record.carrier, chain.carrier),
+            *((m, name) for name, m in (record.links or {}).items()),
+        ]
         for part, name in bodies:
             body_pose = pose if name == chain.carrier else pose.link[name]
             origin = np.array(axle.linkage.origins[name])
-            position = body_pose.carried((origin if part.cg is None else np.array(part.cg)) - origin).position
+            position = body_pose.carried(
+                (origin if part.cg is None else np.array(part.cg)) - origin
+            ).position
             loads.append(BodyLoad(name, part.mass * field, position))
         loads.append(BodyLoad(chain.carrier, record.wheel.mass * field, pose.position))
         if axle.bushes:
@@ -129,8 +151,16 @@ class WheelStatics:
             loads.append(BodyLoad(chain.carrier, np.array([0.0, 0.0, bush_force]), pose.position))
         if record.anti_roll_bar is not None and bar:
             bar_end = record.anti_roll_bar.at
-            loads.append(BodyLoad(chain.points[bar_end].body, np.array([0.0, 0.0, -bar]), pose.point(bar_end).position))
-        return solve_link_forces(axle.linkage, pose, loads, {SPRING: axle.spring}, self.bushings.axial)
+            loads.append(
+                BodyLoad(
+                    chain.points[bar_end].body,
+                    np.array([0.0, 0.0, -bar]),
+                    pose.point(bar_end).position,
+                )
+            )
+        return solve_link_forces(
+            axle.linkage, pose, loads, {SPRING: axle.spring}, self.bushings.axial
+        )
 
     def _pose(self, travel: float) -> Any:
         linkage = self.axle.linkage
@@ -143,9 +173,11 @@ class WheelStatics:
     def missing_spring_force(self, travel: float, bar: float) -> float:
         """How much more the spring would have to push than it does at a travel."""
         law = spring_and_stop_force(
-            self.axle, self.at_rest.free_length[self.axle.name], self.spring_length(travel),
+            self.axle,
+            self.at_rest.free_length[self.axle.name],
+            self.spring_length(travel),
             drawn_length(self.axle, self.axle.spring),
-        )  # fmt: skip
+        )
         return self.part_forces(travel, bar).parts[SPRING].magnitude - law
 
     def bar_end_height(self, travel: float) -> float:
@@ -190,16 +222,21 @@ def _solve_travels(residual: Callable[[Array], Array], z: Array) -> list[float]:
             J = np.array([(residual(z + h * e) - r) / h for e in np.eye(len(z))]).T
             step = np.linalg.solve(J, -r)
             z = z + step * min(1.0, MAX_TRAVEL_STEP / max(float(np.abs(step).max()), 1e-12))
-        reason = f"{float(np.abs(r).max()):.4g} N are left open at travels {np.round(1000 * z, 1).tolist()} mm"
+        reason = (
+            f"{float(np.abs(r).max()):.4g} N are left open at travels "
+            f"{np.round(1000 * z, 1).tolist()} mm"
+        )
     except (ModelError, np.linalg.LinAlgError) as error:
-        reason = error.problems[0] if isinstance(error, ModelError) else "the equations are singular"
+        reason = (
+            error.problems[0] if isinstance(error, ModelError) else "the equations are singular"
+        )
     raise ModelError(f"springs and stops do not hold the wheel: {reason}")
 
 
 @dataclass(frozen=True)
 class DependentAxleStatics:
-    """An axle whose linkage carries both wheels, under what acts on them; `sides`: the left wheel, and the right one
-    looked at as the left one."""
+    """An axle whose linkage carries both wheels, under what acts on them; `sides`: the left wheel,
+    and the right one looked at as the left one."""
 
     car: CarData
     at_rest: CarStatics
@@ -218,7 +255,9 @@ class DependentAxleStatics:
         for side, wheel_load in zip((1, -1), self.sides, strict=True):
             hub = name_on_side(chain.hub, side)
             body, centre = chain.points[hub].body, pose.point(hub).position
-            axis = body_poses[body].rotation @ (spin_axis(record.toe, record.camber) * [side, 1.0, side])
+            axis = body_poses[body].rotation @ (
+                spin_axis(record.toe, record.camber) * [side, 1.0, side]
+            )
             ground = static_tyre_load(axle, side, float(wheel_load.force[2]), axis, vertical)
             arm = ground.contact
             force, moment = (
@@ -226,14 +265,21 @@ class DependentAxleStatics:
                 if side > 0
                 else (wheel_load.force * MIRROR_FORCE, wheel_load.moment * MIRROR_MOMENT)
             )
-            force, moment = wheel_load_on_carrier(force @ road_axes, moment @ road_axes, arm, axis, wheel_load.torque)
+            force, moment = wheel_load_on_carrier(
+                force @ road_axes, moment @ road_axes, arm, axis, wheel_load.torque
+            )
             if wheel_load.resists_camber:
                 moment = moment + ground.moment
-            loads += [BodyLoad(body, force, centre + arm, moment), BodyLoad(body, record.wheel.mass * field, centre)]
+            loads += [
+                BodyLoad(body, force, centre + arm, moment),
+                BodyLoad(body, record.wheel.mass * field, centre),
+            ]
             for part, name, fraction in axle.unsprung_parts(side):
                 origin = np.array(axle.linkage.origins[name])
                 position = (
-                    body_poses[name].carried((origin if part.cg is None else np.array(part.cg)) - origin).position
+                    body_poses[name]
+                    .carried((origin if part.cg is None else np.array(part.cg)) - origin)
+                    .position
                 )
                 loads.append(BodyLoad(name, fraction * part.mass * field, position))
         loads += [*self._bar_loads(pose), *self._cross_beam_loads(pose)]
@@ -241,7 +287,10 @@ class DependentAxleStatics:
 
     def _spring_end_points(self) -> dict[str, tuple[str, str]]:
         a, b = self.axle.spring
-        return {name_on_side("spring_left", side): (name_on_side(a, side), name_on_side(b, side)) for side in (1, -1)}
+        return {
+            name_on_side("spring_left", side): (name_on_side(a, side), name_on_side(b, side))
+            for side in (1, -1)
+        }
 
     def _bar_loads(self, pose: Pose) -> list[BodyLoad]:
         bar, chain = self.axle.record.anti_roll_bar, self.axle.linkage.chain
@@ -250,7 +299,12 @@ class DependentAxleStatics:
         names = [name_on_side(bar.at, side) for side in (1, -1)]
         end_positions = [pose.point(name).position for name in names]
         force = np.array(
-            [0.0, 0.0, -self.at_rest.bar_stiffness[self.axle.name] * float(end_positions[0][2] - end_positions[1][2])]
+            [
+                0.0,
+                0.0,
+                -self.at_rest.bar_stiffness[self.axle.name]
+                * float(end_positions[0][2] - end_positions[1][2]),
+            ]
         )
         return [
             BodyLoad(chain.points[n].body, s * force, e)
@@ -273,10 +327,15 @@ class DependentAxleStatics:
         def missing_forces(z: Array) -> Array:
             link_forces, pose = self.part_forces(z.tolist()), axle.pose(float(z[0]), float(z[1]))
             residuals = []
-            for side, (name, end_names) in zip((1, -1), self._spring_end_points().items(), strict=True):
+            for side, (name, end_names) in zip(
+                (1, -1), self._spring_end_points().items(), strict=True
+            ):
                 a, b = (pose.point(p).position for p in end_names)
                 law = spring_and_stop_force(
-                    axle, free_length + side * axle.record.spring.perch, float(np.linalg.norm(a - b)), drawn
+                    axle,
+                    free_length + side * axle.record.spring.perch,
+                    float(np.linalg.norm(a - b)),
+                    drawn,
                 )
                 residuals.append(link_forces.parts[name].magnitude - law)
             return np.array(residuals)

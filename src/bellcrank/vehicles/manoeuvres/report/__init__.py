@@ -1,1 +1,2 @@
-"""The report of cars: one page with key figures, drawings, characteristics and every manoeuvre, cars compared."""
+"""The report of cars: one page with key figures, drawings, characteristics and every manoeuvre,
+cars compared."""

@@ -1,4 +1,5 @@
-"""Curves of manoeuvres as charts: cars in one picture, axes with label and unit, notes where a curve turns back."""
+"""Curves of manoeuvres as charts: cars in one picture, axes with label and unit, notes where a
+curve turns back."""
 
 from __future__ import annotations
 
@@ -17,23 +18,32 @@ POINTS = 500  # of a line
 TALL = 250
 LONG = 3.0  # of the shorter side, above which a drawing from above has two scales
 TURNED = 0.03  # of the range of x, by which a curve must come back to be noted
-STEADY = "iso4138"  # manoeuvres whose curves are single-valued as long as the car is near steady states
+STEADY = (
+    "iso4138"  # manoeuvres whose curves are single-valued as long as the car is near steady states
+)
 WORDS = "lateral acceleration"
 
 
 def merge_curves(cars: Sequence[CarResults], results: Sequence[Result]) -> list[Curve]:
-    """Curves of all cars, those with the same axes in one; of several cars, lines are named after these."""
+    """Curves of all cars, those with the same axes in one; of several cars, lines are named after
+    these."""
     if len(cars) == 1:
         return results[0].curves()
-    return merge_labelled_curves((c.label, curve) for c, r in zip(cars, results, strict=True) for curve in r.curves())
+    return merge_labelled_curves(
+        (c.label, curve) for c, r in zip(cars, results, strict=True) for curve in r.curves()
+    )
 
 
-def merge_labelled_curves(labelled: Iterator[tuple[str, Curve]] | Sequence[tuple[str, Curve]]) -> list[Curve]:
+def merge_labelled_curves(
+    labelled: Iterator[tuple[str, Curve]] | Sequence[tuple[str, Curve]],
+) -> list[Curve]:
     """Curves of cars by their labels, those with the same axes in one."""
     merged: dict[tuple[str, str], Curve] = {}
     for label, curve in labelled:
         old = merged.get((curve.x, curve.y))
-        labelled_lines = tuple((f"{label}, {name}" if name in CORNERS else label, x, y) for name, x, y in curve.lines)
+        labelled_lines = tuple(
+            (f"{label}, {name}" if name in CORNERS else label, x, y) for name, x, y in curve.lines
+        )
         lines, fixed = (
             (labelled_lines, curve.fixed)
             if old is None
@@ -56,23 +66,42 @@ def curve_charts(drawn: Sequence[Curve], log: bool = False, equal: bool = False)
 
 
 def _curve_chart(curve: Curve, log: bool, equal: bool) -> str:
-    (x_label, x_factor), (y_label, y_factor) = format_axis_label(curve.x), format_axis_label(curve.y)
+    (x_label, x_factor), (y_label, y_factor) = (
+        format_axis_label(curve.x),
+        format_axis_label(curve.y),
+    )
     names = list(dict.fromkeys(name for name, _, _ in curve.lines))
-    lines: list[Line] = [(n, x_factor * x, y_factor * y) for n, x, y in (*curve.fixed, *curve.lines)]
+    lines: list[Line] = [
+        (n, x_factor * x, y_factor * y) for n, x, y in (*curve.fixed, *curve.lines)
+    ]
     equal = equal or (curve.x == ON_GROUND and _is_compact(lines))
     colours = [-1] * len(curve.fixed) + [names.index(name) for name, _, _ in curve.lines]
-    return curve_chart(lines, x_label, y_label, width=NARROW, colours=colours, most=POINTS, height=TALL,
-                  dashed=len(names) > 1, log=log, equal=equal)  # fmt: skip
+    return curve_chart(
+        lines,
+        x_label,
+        y_label,
+        width=NARROW,
+        colours=colours,
+        most=POINTS,
+        height=TALL,
+        dashed=len(names) > 1,
+        log=log,
+        equal=equal,
+    )
 
 
 def _is_compact(lines: Sequence[Line]) -> bool:
     """Is what is seen from above neither long nor wide, so that both axes may have one scale?"""
-    x, y = (float(np.ptp(values[np.isfinite(values)])) for values in map(np.concatenate, list(zip(*lines))[1:]))
+    x, y = (
+        float(np.ptp(values[np.isfinite(values)]))
+        for values in map(np.concatenate, list(zip(*lines))[1:])
+    )
     return bool(max(x, y) <= LONG * min(x, y))
 
 
 def turn_back_messages(cars: Sequence[CarResults], results: Sequence[Result]) -> Iterator[str]:
-    """Messages about steady-state curves that turn back: what follows is no steady circle any more."""
+    """Messages about steady-state curves that turn back: what follows is no steady circle any
+    more."""
     for c, r in zip(cars, results, strict=True):
         if not r.manoeuvre.startswith(STEADY):
             continue
@@ -80,8 +109,11 @@ def turn_back_messages(cars: Sequence[CarResults], results: Sequence[Result]) ->
         for _, x, _ in curve.lines if curve is not None else ():
             peak = int(np.nanargmax(x))
             if x[peak] - np.nanmin(x[peak:]) > TURNED * (x[peak] - np.nanmin(x)):
-                yield (f"{c.label}: curves over lateral acceleration turn back at {x[peak]:.3g} m/s2. What follows is "
-                       "no steady state, and no metric uses it.")  # fmt: skip
+                yield (
+                    f"{c.label}: curves over lateral acceleration turn back at "
+                    f"{x[peak]:.3g} m/s2. What follows is "
+                    "no steady state, and no metric uses it."
+                )
                 break
 
 

@@ -12,7 +12,8 @@ DIGITS = 3
 LEAST = 0.005  # %, what is smaller is nothing
 WHOLE = ("mm", "kg")  # sizes and masses above 1000 keep their last digit
 SIZES = re.compile(
-    r"travel|track|wheelbase|height|roll centre|clearance|distance .*(path|cone|edge)|\btrail\b|length of"
+    r"travel|track|wheelbase|height|roll centre|clearance|distance "
+    r".*(path|cone|edge)|\btrail\b|length of"
 )
 COUNTS = ("", "-")  # units of whole numbers from 10 on that are shown as such
 TURN = re.compile(r"yaw rate over|yaw gain")
@@ -20,10 +21,18 @@ PLAIN = (  # labels of channels as vehicle engineers read them
     (re.compile(r" of chassis$"), ""),
     (re.compile(r"^normal force of (?:the )?([\w ]+?)[. ]tyre$"), r"wheel load, \1"),
     (re.compile(r"^normal force of the tyres$"), "wheel load"),
-    (re.compile(r"^slip over the speed of (?:the )?([\w ]+?)[. ]tyre$"), r"longitudinal slip over the speed, \1"),
+    (
+        re.compile(r"^slip over the speed of (?:the )?([\w ]+?)[. ]tyre$"),
+        r"longitudinal slip over the speed, \1",
+    ),
     (re.compile(r"^slip over the speed of the tyres$"), "longitudinal slip over the speed"),
     (re.compile(r"^torque of the driver at the steering wheel$"), "steering-wheel torque"),
-    (re.compile(r"^(articulation angle): yaw of (.+) against the unit that tows it, to the left$"), r"\1 of \2"),
+    (
+        re.compile(
+            r"^(articulation angle): yaw of (.+) against the unit that tows it, to the left$"
+        ),
+        r"\1 of \2",
+    ),
     (re.compile(r"^(.+ of the hitch on .+), in axes of the towing unit$"), r"\1"),
     (re.compile(r"^(wheel travel) of (?:the )?([\w ]+?)(?: wheel)?, up$"), r"\1 up, \2"),
 )

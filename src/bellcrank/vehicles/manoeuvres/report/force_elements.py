@@ -10,7 +10,11 @@ import numpy as np
 from bellcrank.linkage.pose_table import default_range
 from bellcrank.vehicles.cars.design.axles import AxleData
 from bellcrank.vehicles.cars.keys.car_keys import DamperKeys
-from bellcrank.vehicles.cars.statics.static_equilibrium import CarStatics, drawn_length, spring_force
+from bellcrank.vehicles.cars.statics.static_equilibrium import (
+    CarStatics,
+    drawn_length,
+    spring_force,
+)
 from bellcrank.vehicles.force_laws import bump_stop_force, two_way_damper_force
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import Curve
@@ -27,7 +31,9 @@ def element_curves(cars: Sequence[CarResults], axle: str) -> list[tuple[str, Cur
     curves = []
     for c in cars:
         fitted, statics = c.car.data.axle(axle), c.car.stand
-        curves += [(c.label, curve) for curve in (*spring_curves(fitted, statics), damper_curve(fitted))]
+        curves += [
+            (c.label, curve) for curve in (*spring_curves(fitted, statics), damper_curve(fitted))
+        ]
     return curves
 
 
@@ -42,17 +48,27 @@ def spring_curves(axle: AxleData, statics: CarStatics) -> list[Curve]:
     free, drawn = statics.free_length[axle.name], drawn_length(axle, axle.spring)
     spring = np.array([spring_force(axle.record.spring, free, x, drawn) for x in length])
     curves = [
-        Curve("wheel travel from rest, m", f"spring force, {axle.name}, N", ((axle.name, z - rest_travel, spring),))
+        Curve(
+            "wheel travel from rest, m",
+            f"spring force, {axle.name}, N",
+            ((axle.name, z - rest_travel, spring),),
+        )
     ]
     stop_force = np.zeros_like(z)
     for bump_stop, sense in ((axle.record.bump_stop, 1), (axle.record.rebound_stop, -1)):
         if bump_stop is not None:
             stop_force = stop_force + sense * bump_stop_force(
-                ARRAYS, bump_stop.gap, bump_stop.stiffness, bump_stop.cubic, sense * (drawn - length)
+                ARRAYS,
+                bump_stop.gap,
+                bump_stop.stiffness,
+                bump_stop.cubic,
+                sense * (drawn - length),
             )
     if stop_force.any():
         words = f"bump and rebound stop force, {axle.name}, N"
-        curves.append(Curve("wheel travel from rest, m", words, ((axle.name, z - rest_travel, stop_force),)))
+        curves.append(
+            Curve("wheel travel from rest, m", words, ((axle.name, z - rest_travel, stop_force),))
+        )
     return curves
 
 
@@ -60,7 +76,11 @@ def damper_curve(axle: AxleData) -> Curve:
     """Force over speed, both positive in compression."""
     v = np.linspace(-SPEED, SPEED, POINTS)
     force = damper_force(axle.record.damper, v)
-    return Curve("damper speed, compression positive, m/s", f"damper force, {axle.name}, N", ((axle.name, v, force),))
+    return Curve(
+        "damper speed, compression positive, m/s",
+        f"damper force, {axle.name}, N",
+        ((axle.name, v, force),),
+    )
 
 
 def damper_force(damper: DamperKeys, v: Array) -> Array:

@@ -1,7 +1,8 @@
-"""Runs the model in model.py with a fixed step and writes all channels as a table; `--help` lists the options.
+"""Runs the model in model.py with a fixed step and writes all channels as a table; `--help` lists
+the options.
 
-Parameters, initial values and inputs come from a parameter file in the units named there; model.py has the factors
-that lead to equation units (rad, and consistent units of length, mass and time).
+Parameters, initial values and inputs come from a parameter file in the units named there; model.py
+has the factors that lead to equation units (rad, and consistent units of length, mass and time).
 """
 
 import argparse
@@ -58,7 +59,9 @@ def read(name, entries, folder, location="", depth=0):
     except ValueError as error:
         return problem(location, str(error))
     rows = [(f"{path}, line {i}", line.strip()) for i, line in enumerate(lines, 1)]
-    rows = [(line_place, line) for line_place, line in rows if line and not line.startswith("*")] or [(path, "")]
+    rows = [
+        (line_place, line) for line_place, line in rows if line and not line.startswith("*")
+    ] or [(path, "")]
     if plain(rows[0][1]) != "parsfile":
         empty = "" if rows[0][1] else "; this one is empty"
         return problem(rows[0][0], f"a parameter file begins with the line PARSFILE{empty}")
@@ -100,14 +103,17 @@ def inputs_of(entries, t_end):
         words, location, folder = entries.pop(plain(keyword), (usual, "", None))
         rate = max(rate for j, rate in model.INPUTS if j == i)
         try:
-            inputs.append(signals.Signal(words, partial(lines_of, folder=folder), number, rate, t_end))
+            inputs.append(
+                signals.Signal(words, partial(lines_of, folder=folder), number, rate, t_end)
+            )
         except ValueError as error:
             problem(location, str(error).replace("INPUT", keyword))
     return inputs
 
 
 def parts(t, end, tolerance, breaks):
-    """A step, cut where an input jumps or has a kink: start, end, and the times just before and after that."""
+    """A step, cut where an input jumps or has a kink: start, end, and the times just before and
+    after that."""
     inner = [b for b in breaks if t + tolerance < b <= end + tolerance]
     while t < end:
         next_break = inner[0] if inner else math.inf
@@ -123,7 +129,8 @@ def parts(t, end, tolerance, breaks):
 
 
 def advance(method, rates, t, end, t_before, y, k):
-    """The state after a step; k: the rates at its start, before: when inputs are read at its end."""
+    """The state after a step; k: the rates at its start, before: when inputs are read at its
+    end."""
 
     def stepped(h, k):
         return [x + h * rate for x, rate in zip(y, k)]
@@ -143,7 +150,8 @@ def advance(method, rates, t, end, t_before, y, k):
 
 
 def run(rows, method, step, every, t_end, p, c, y, inputs):
-    """Takes all steps and writes every n-th; the number of the last one, and what ended the run early."""
+    """Takes all steps and writes every n-th; the number of the last one, and what ended the run
+    early."""
     total = round(t_end / step)
     total = total if abs(total * step - t_end) < model.AT_END * t_end else math.ceil(t_end / step)
     listed = [[b for b in s.breaks if 0 < b <= t_end] for s in inputs]
@@ -171,7 +179,9 @@ def run(rows, method, step, every, t_end, p, c, y, inputs):
         k = rates(0.0, y)
         for i in range(1, total + 1):
             end = t_end if i == total else i * step
-            for t, step_end, t_before, t_after in parts((i - 1) * step, end, model.NEAR * step, breaks):
+            for t, step_end, t_before, t_after in parts(
+                (i - 1) * step, end, model.NEAR * step, breaks
+            ):
                 y = advance(method, rates, t, step_end, t_before, y, k)
                 k = rates(t_after, y)
             not_finite = [s[0] for s, x in zip(model.STATES, y) if not math.isfinite(x)]
@@ -186,27 +196,51 @@ def run(rows, method, step, every, t_end, p, c, y, inputs):
 
 def main():
     parser = argparse.ArgumentParser(prog=STEM, description=model.TITLE, allow_abbrev=False)
-    parser.add_argument("input", nargs="?", default=f"{STEM}.par", metavar="PARSFILE", help=f"default: {STEM}.par")
-    parser.add_argument("--output", default=f"{STEM}.csv", metavar="FILE", help=f"all channels (default: {STEM}.csv)")
-    options = {"--t-end": "stopt", "--step": "step", "--output-every": "iprint", "--method": "method"}
+    parser.add_argument(
+        "input", nargs="?", default=f"{STEM}.par", metavar="PARSFILE", help=f"default: {STEM}.par"
+    )
+    parser.add_argument(
+        "--output",
+        default=f"{STEM}.csv",
+        metavar="FILE",
+        help=f"all channels (default: {STEM}.csv)",
+    )
+    options = {
+        "--t-end": "stopt",
+        "--step": "step",
+        "--output-every": "iprint",
+        "--method": "method",
+    }
     for option, keyword in options.items():
-        parser.add_argument(option, dest=keyword, metavar="X", help=f"instead of {keyword.upper()} of the file")
+        parser.add_argument(
+            option, dest=keyword, metavar="X", help=f"instead of {keyword.upper()} of the file"
+        )
     args, entries = parser.parse_args(), {}
     read(args.input, entries, Path())
-    entries |= {k: ([x], option, None) for option, k in options.items() if (x := getattr(args, k)) is not None}
+    entries |= {
+        k: ([x], option, None)
+        for option, k in options.items()
+        if (x := getattr(args, k)) is not None
+    }
     title = " ".join(entries.pop("title", ([model.TITLE],))[0])
     words, location, _ = entries.pop("method", ([model.METHOD], "", None))
     method = "".join(words[:1]).lower()
     if method not in METHODS:
         problem(
-            location, f"the method is {' or '.join(METHODS)}, found '{method}'; programs in C and Fortran have others"
+            location,
+            f"the method is {' or '.join(METHODS)}, found '{method}'; programs in C and "
+            f"Fortran have others",
         )
     t_end, step, every = values(model.RUN, entries, positive=True)
     if every != int(every):
         problem(args.input, f"iprint needs a whole number of at least 1, found '{every:g}'")
     if step > t_end * (1 + model.AT_END):
         problem(args.input, f"STEP {step:g} s is larger than STOPT {t_end:g} s")
-    p, y, inputs = values(model.PARAMETERS, entries), values(model.STATES, entries), inputs_of(entries, t_end)
+    p, y, inputs = (
+        values(model.PARAMETERS, entries),
+        values(model.STATES, entries),
+        inputs_of(entries, t_end),
+    )
     for keyword, (_, location, _) in entries.items():
         constrained = f"{keyword} follows from a constraint and cannot be given"
         unknown = f"no keyword is called '{keyword}'; {STEM}.par has all of them"
@@ -217,13 +251,18 @@ def main():
     except (ArithmeticError, ValueError):
         c = [math.nan]
     if not all(map(math.isfinite, c)):
-        problem(args.input, "the constants of the model cannot be computed: may a mass, inertia or length be zero?")
+        problem(
+            args.input,
+            "the constants of the model cannot be computed: may a mass, inertia or length be zero?",
+        )
     if not problems:
         part = f"{args.output}.part"
         try:
             with open(part, "w", encoding="utf-8", newline="") as stream:
                 rows = csv.writer(stream)
-                rows.writerows([["t", *(x[0] for x in model.CHANNELS)], ["s", *(x[1] for x in model.CHANNELS)]])
+                rows.writerows(
+                    [["t", *(x[0] for x in model.CHANNELS)], ["s", *(x[1] for x in model.CHANNELS)]]
+                )
                 last, end_text = run(rows, method, step, every, t_end, p, c, y, inputs)
             os.replace(part, args.output)
         except OSError as error:
@@ -231,7 +270,10 @@ def main():
             problem(args.output, f"this file cannot be written ({error.strerror})")
     if problems:
         sys.exit("\n".join(f"{STEM}: {x}" for x in problems))
-    print(f"{title}: {last} steps of {step:g} s, {method}, {end_text or f'finished at t = {t_end:g} s'}")
+    print(
+        f"{title}: {last} steps of {step:g} s, {method}, "
+        f"{end_text or f'finished at t = {t_end:g} s'}"
+    )
     print(f"wrote {args.output}")
     return 4 if end_text else 0
 
