@@ -86,7 +86,11 @@ def test_a_namespace_is_imported_under_the_name_users_type(name):
 
 def test_no_room_hides_a_public_name():
     """Python binds a module to its package as soon as it is imported."""
-    for package in (bc, bc.vehicles):
+    packages = [
+        x for x in (bc, *PUBLIC.values()) if hasattr(x, "__path__") and hasattr(x, "__all__")
+    ]
+    assert {bc, bc.vehicles, bc.vehicles.manoeuvres} <= {*packages}
+    for package in packages:
         rooms = {found.name for found in pkgutil.iter_modules(package.__path__)}
         hidden = [
             x for x in rooms & {*package.__all__} if not isinstance(getattr(package, x), ModuleType)

@@ -184,7 +184,7 @@ SIGNALS = {
     "Run.read": {"path": "no.csv"}, "System.read": {"path": "no.py"}, "System": {"name": "x"}, "Study.read": {"source": "no.toml"},
     "load": {"path": "no.csv"}, "ParsFile.read": {"path": "no.par"},
     "vehicles.Car.read": {"path": "no.toml"}, "linkage.Linkage.read": {"source": "no.toml"}, "linkage.Table.read": {"path": "no.json"},
-    "terrain.Surface.read": {"path": "no.csv"}, "terrain.Road.read": {"path": "no.crg"}, "tyres.MagicFormula.read": {"path": "no.tir"},
+    "vehicles.terrain.Surface.read": {"path": "no.csv"}, "vehicles.terrain.Road.read": {"path": "no.crg"}, "vehicles.tyres.MagicFormula.read": {"path": "no.tir"},
     "metrics.rms": {"channels": "az"}, "metrics.percentile": {"channels": "az"},
 }  # fmt: skip
 NOT = {"self", "progress", "more", "options", "arguments", "groups", "what", "names", "memory"}

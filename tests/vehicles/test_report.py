@@ -31,27 +31,30 @@ from bellcrank.vehicles.manoeuvres.lane_changes import (
     lane_instability_message,
 )
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import Criterion, Curve, Result
-from bellcrank.vehicles.manoeuvres.report import metric_tables
-from bellcrank.vehicles.manoeuvres.report.car_report import car_page
-from bellcrank.vehicles.manoeuvres.report.charts import merge_labelled_curves, turn_back_messages
-from bellcrank.vehicles.manoeuvres.report.display import (
+from bellcrank.vehicles.manoeuvres.car_report import metric_tables
+from bellcrank.vehicles.manoeuvres.car_report.car_report import car_page
+from bellcrank.vehicles.manoeuvres.car_report.charts import (
+    merge_labelled_curves,
+    turn_back_messages,
+)
+from bellcrank.vehicles.manoeuvres.car_report.display import (
     display_factor_and_unit,
     format_axis_label,
     format_metric,
     format_report_number,
 )
-from bellcrank.vehicles.manoeuvres.report.force_elements import damper_force, spring_curves
-from bellcrank.vehicles.manoeuvres.report.handling_charts import gg_diagram, steady_curves
-from bellcrank.vehicles.manoeuvres.report.key_metrics import (
+from bellcrank.vehicles.manoeuvres.car_report.force_elements import damper_force, spring_curves
+from bellcrank.vehicles.manoeuvres.car_report.handling_charts import gg_diagram, steady_curves
+from bellcrank.vehicles.manoeuvres.car_report.key_metrics import (
     check_targets,
     read_targets,
     standard_limits,
 )
-from bellcrank.vehicles.manoeuvres.report.lane_change_view import (
+from bellcrank.vehicles.manoeuvres.car_report.lane_change_view import (
     footprint_interval,
     lane_change_svg,
 )
-from bellcrank.vehicles.manoeuvres.report.ride_psd import ride_psd
+from bellcrank.vehicles.manoeuvres.car_report.ride_psd import ride_psd
 from bellcrank.vehicles.manoeuvres.track import cone_positions
 from tests.analysis.view.test_report import well_formed
 

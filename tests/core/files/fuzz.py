@@ -53,7 +53,7 @@ from bellcrank.study.study_file import read_definition
 from bellcrank.study.study_formulas import FormulaValues, names_in_formula
 from bellcrank.symbolic.expr.formula_parser import parse_formula
 from bellcrank.vehicles.cars.metrics.load_cases import read_load_cases
-from bellcrank.vehicles.manoeuvres.report.key_metrics import read_targets
+from bellcrank.vehicles.manoeuvres.car_report.key_metrics import read_targets
 
 SECONDS = 5.0  # of computing, for one input
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -475,7 +475,7 @@ def load_targets(source: str | FilePath | Mapping[str, Any] | None) -> Any:
     """Targets of a file or mapping, read and checked."""
     if source is None:
         return {}
-    from bellcrank.vehicles.manoeuvres.report.key_metrics import check_targets, read_targets
+    from bellcrank.vehicles.manoeuvres.car_report.key_metrics import check_targets, read_targets
 
     targets = read_targets(source)
     check_targets(targets, _LISTED)
@@ -486,7 +486,7 @@ def write_report_page(
     path: str | FilePath, driven: list[CarResults], targets: Any = None, author: str | None = None
 ) -> None:
     """Writes the page about cars that were driven."""
-    from bellcrank.vehicles.manoeuvres.report.car_report import car_page
+    from bellcrank.vehicles.manoeuvres.car_report.car_report import car_page
 
     save_page(path, car_page(driven, _LISTED, targets, author))
 

@@ -29,28 +29,28 @@ from bellcrank.vehicles.cars.suspension_view import suspension_views
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
 from bellcrank.vehicles.manoeuvres.footprints import vehicle_footprints
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import Curve, Manoeuvre, Result
-from bellcrank.vehicles.manoeuvres.report.charts import (
+from bellcrank.vehicles.manoeuvres.car_report.charts import (
     curve_charts,
     merge_curves,
     merge_labelled_curves,
     note_paragraphs,
     turn_back_messages,
 )
-from bellcrank.vehicles.manoeuvres.report.display import display_factor_and_unit
-from bellcrank.vehicles.manoeuvres.report.force_elements import element_curves
-from bellcrank.vehicles.manoeuvres.report.handling_charts import handling_charts
-from bellcrank.vehicles.manoeuvres.report.key_metrics import Targets, key_metrics_section
-from bellcrank.vehicles.manoeuvres.report.lane_change_view import (
+from bellcrank.vehicles.manoeuvres.car_report.display import display_factor_and_unit
+from bellcrank.vehicles.manoeuvres.car_report.force_elements import element_curves
+from bellcrank.vehicles.manoeuvres.car_report.handling_charts import handling_charts
+from bellcrank.vehicles.manoeuvres.car_report.key_metrics import Targets, key_metrics_section
+from bellcrank.vehicles.manoeuvres.car_report.lane_change_view import (
     footprint_interval,
     lane_change_svg,
 )
-from bellcrank.vehicles.manoeuvres.report.metric_tables import (
+from bellcrank.vehicles.manoeuvres.car_report.metric_tables import (
     all_car_metrics,
     car_label,
     comparison_table,
     pass_mark,
 )
-from bellcrank.vehicles.manoeuvres.report.ride_psd import ride_psd
+from bellcrank.vehicles.manoeuvres.car_report.ride_psd import ride_psd
 from bellcrank.vehicles.manoeuvres.track import CONES, cone_positions
 
 AXLES = ("front", "rear")

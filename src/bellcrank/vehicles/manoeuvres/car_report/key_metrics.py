@@ -16,11 +16,11 @@ from bellcrank.core.files.text_files import read_toml
 from bellcrank.vehicles.cars.metrics.handling_metrics import VehicleMetric
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import Manoeuvre
-from bellcrank.vehicles.manoeuvres.report.display import (
+from bellcrank.vehicles.manoeuvres.car_report.display import (
     display_factor_and_unit,
     format_report_number,
 )
-from bellcrank.vehicles.manoeuvres.report.metric_tables import (
+from bellcrank.vehicles.manoeuvres.car_report.metric_tables import (
     all_car_metrics,
     car_label,
     manoeuvre_link,

@@ -13,7 +13,7 @@ from bellcrank.vehicles.cars.metrics.plausibility import heavy_vehicle_factor, i
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
 from bellcrank.vehicles.manoeuvres.compiled_car import compile_car
 from bellcrank.vehicles.manoeuvres.linear_handling import linear_handling_metrics
-from bellcrank.vehicles.manoeuvres.report.display import format_metric
+from bellcrank.vehicles.manoeuvres.car_report.display import format_metric
 
 VERDICTS = {
     True: "passed narrow met",
