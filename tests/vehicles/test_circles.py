@@ -7,9 +7,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.vehicles.cars.design.car_data import GRAVITY
+from bellcrank.vehicles.manoeuvres.car_report.handling_charts import steady_curves
 from bellcrank.vehicles.manoeuvres.compiled_car import compile_car
 from bellcrank.vehicles.manoeuvres.linear_handling import linear_handling_metrics
-from bellcrank.vehicles.manoeuvres.car_report.handling_charts import steady_curves
 from bellcrank.vehicles.manoeuvres.steady_motion import SteadyMotionSolver
 from tests.vehicles.test_gearbox import DRIVE
 

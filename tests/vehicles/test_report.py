@@ -20,17 +20,6 @@ from bellcrank.vehicles.cars.metrics.plausibility import HEAVY, is_metric_unusua
 from bellcrank.vehicles.cars.suspension_view import axle_view
 from bellcrank.vehicles.manoeuvres import four_post, known, sine_with_dwell
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
-from bellcrank.vehicles.manoeuvres.channel_metrics import find_peak, limit_message, speed_loss_notes
-from bellcrank.vehicles.manoeuvres.footprints import Footprint, vehicle_footprints
-from bellcrank.vehicles.manoeuvres.lane_changes import (
-    FIRST_CONE_X,
-    Lane,
-    LaneChangeRun,
-    _lane_plan_view,
-    clearance,
-    lane_instability_message,
-)
-from bellcrank.vehicles.manoeuvres.manoeuvre_result import Criterion, Curve, Result
 from bellcrank.vehicles.manoeuvres.car_report import metric_tables
 from bellcrank.vehicles.manoeuvres.car_report.car_report import car_page
 from bellcrank.vehicles.manoeuvres.car_report.charts import (
@@ -55,6 +44,17 @@ from bellcrank.vehicles.manoeuvres.car_report.lane_change_view import (
     lane_change_svg,
 )
 from bellcrank.vehicles.manoeuvres.car_report.ride_psd import ride_psd
+from bellcrank.vehicles.manoeuvres.channel_metrics import find_peak, limit_message, speed_loss_notes
+from bellcrank.vehicles.manoeuvres.footprints import Footprint, vehicle_footprints
+from bellcrank.vehicles.manoeuvres.lane_changes import (
+    FIRST_CONE_X,
+    Lane,
+    LaneChangeRun,
+    _lane_plan_view,
+    clearance,
+    lane_instability_message,
+)
+from bellcrank.vehicles.manoeuvres.manoeuvre_result import Criterion, Curve, Result
 from bellcrank.vehicles.manoeuvres.track import cone_positions
 from tests.analysis.view.test_report import well_formed
 

@@ -1,5 +1,5 @@
 /* The kernel in WebAssembly: that which models are attached to, and what their functions call. No compiler is needed
-   where it runs: `python -m bellcrank.emit.wasm.make_kernel` makes it, by clang and the C library of WASI. */
+   where it runs: `python -m bellcrank.codegen.wasm.make_kernel` makes it, by clang and the C library of WASI. */
 
 #include <math.h>
 

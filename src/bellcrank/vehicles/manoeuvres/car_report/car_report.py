@@ -27,8 +27,6 @@ from bellcrank.vehicles.cars.car_picture import car_picture
 from bellcrank.vehicles.cars.keys.car_keys import TyreData
 from bellcrank.vehicles.cars.suspension_view import suspension_views
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
-from bellcrank.vehicles.manoeuvres.footprints import vehicle_footprints
-from bellcrank.vehicles.manoeuvres.manoeuvre_result import Curve, Manoeuvre, Result
 from bellcrank.vehicles.manoeuvres.car_report.charts import (
     curve_charts,
     merge_curves,
@@ -51,6 +49,8 @@ from bellcrank.vehicles.manoeuvres.car_report.metric_tables import (
     pass_mark,
 )
 from bellcrank.vehicles.manoeuvres.car_report.ride_psd import ride_psd
+from bellcrank.vehicles.manoeuvres.footprints import vehicle_footprints
+from bellcrank.vehicles.manoeuvres.manoeuvre_result import Curve, Manoeuvre, Result
 from bellcrank.vehicles.manoeuvres.track import CONES, cone_positions
 
 AXLES = ("front", "rear")

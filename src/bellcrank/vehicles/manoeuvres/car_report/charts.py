@@ -11,8 +11,8 @@ from bellcrank.analysis.view.chart import NARROW, curve_chart
 from bellcrank.core.files.html import HtmlText, cell_html
 from bellcrank.vehicles.cars.design.car_data import CORNERS
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
-from bellcrank.vehicles.manoeuvres.manoeuvre_result import ON_GROUND, Curve, Line, Result
 from bellcrank.vehicles.manoeuvres.car_report.display import format_axis_label
+from bellcrank.vehicles.manoeuvres.manoeuvre_result import ON_GROUND, Curve, Line, Result
 
 POINTS = 500  # of a line
 TALL = 250

@@ -14,8 +14,8 @@ from bellcrank.core.files.html import HtmlText, cell_html, heading, paragraph
 from bellcrank.simulation.run.result import Run
 from bellcrank.vehicles.cars.design.car_data import GRAVITY
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
-from bellcrank.vehicles.manoeuvres.manoeuvre_result import Curve, Line, Result
 from bellcrank.vehicles.manoeuvres.car_report.charts import curve_charts, merge_labelled_curves
+from bellcrank.vehicles.manoeuvres.manoeuvre_result import Curve, Line, Result
 
 Array = np.ndarray[Any, Any]
 STEADY = ("iso4138", "iso4138-radius", "iso4138-wheel")

@@ -15,7 +15,6 @@ from bellcrank.core.files.html import details as folded
 from bellcrank.core.files.text_files import read_toml
 from bellcrank.vehicles.cars.metrics.handling_metrics import VehicleMetric
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
-from bellcrank.vehicles.manoeuvres.manoeuvre_result import Manoeuvre
 from bellcrank.vehicles.manoeuvres.car_report.display import (
     display_factor_and_unit,
     format_report_number,
@@ -29,6 +28,7 @@ from bellcrank.vehicles.manoeuvres.car_report.metric_tables import (
     report_column_heads,
     value_cells,
 )
+from bellcrank.vehicles.manoeuvres.manoeuvre_result import Manoeuvre
 from bellcrank.vehicles.manoeuvres.sine_with_dwell import HEAVIEST, min_lateral_displacement
 
 CAR = "car"  # the section of figures that need no run

@@ -11,9 +11,9 @@ from bellcrank.core.files.html import HtmlText, cell_html, html_table
 from bellcrank.vehicles.cars.metrics.handling_metrics import VehicleMetric
 from bellcrank.vehicles.cars.metrics.plausibility import heavy_vehicle_factor, is_metric_unusual
 from bellcrank.vehicles.manoeuvres.car_comparison import CarResults
+from bellcrank.vehicles.manoeuvres.car_report.display import format_metric
 from bellcrank.vehicles.manoeuvres.compiled_car import compile_car
 from bellcrank.vehicles.manoeuvres.linear_handling import linear_handling_metrics
-from bellcrank.vehicles.manoeuvres.car_report.display import format_metric
 
 VERDICTS = {
     True: "passed narrow met",
