@@ -26,6 +26,7 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy src
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.names
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q

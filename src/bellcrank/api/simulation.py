@@ -449,7 +449,7 @@ class Simulation(Analyses):
         Returns
         -------
         Run
-            Channels over time in user units. `simulation.run.status` and `run.message` describe how
+            Channels over time in user units. `run.status` and `run.message` describe how
             the run ended.
 
         Raises

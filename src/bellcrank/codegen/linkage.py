@@ -1,4 +1,4 @@
-"""Functions given by equations (`program.implicit`): what the kernel knows of one, and what the
+"""Functions given by equations (`program.implicit_function`): what the kernel knows of one, and what the
 run-time source
 `implicit` of a language without kernel is filled with.
 

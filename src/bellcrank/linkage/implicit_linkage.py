@@ -1,4 +1,4 @@
-"""A linkage as a function given by equations (`program.implicit`), and the same function in
+"""A linkage as a function given by equations (`program.implicit_function`), and the same function in
 Python."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Tables of poses as formulas: what a look-up computes over the numbers of a cell
-(`program.lookup`).
+(`program.grid_lookup`).
 
 Polynomials stand by the derivatives c_k at the lower end of the cell, so that value, slope and
 second derivative share the powers m_k = x^k/k!: f = sum c_k m_k, f' = sum c_(k+1) m_k, f'' = sum

@@ -225,7 +225,7 @@ class CPrinter(CodePrinter):
 
 @dataclass(frozen=True)
 class ExternalCall:
-    """How a user function is called: written in C in this file (`emit.routines`), or through the
+    """How a user function is called: written in C in this file (`codegen.calling_conventions`), or through the
     callback. Other functions, constants and #include lines may stand next to it."""
 
     routine: CallableRoutine

@@ -97,7 +97,7 @@ class RunSpec:
     With loops: `weights` of coordinates and speeds, the metric in which they are closed; are they
     at every stage (`closes_every_stage`)? `dae`: another method that keeps constraints. With rigid
     `wheels`, by name: `wheel_callback` gets name and time of what they do. `events`: what the run
-    is watched for (`backend.watching`).
+    is watched for (`simulation.backend.event_monitor`).
     """
 
     t_end: float

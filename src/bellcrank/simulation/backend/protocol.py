@@ -61,7 +61,7 @@ class ProgramCalls(Protocol):
 
 
 class BoundRhsProtocol(Protocol):
-    """Rates by one call, with parameters, constants and inputs bound; `backend.c_bound` reports
+    """Rates by one call, with parameters, constants and inputs bound; `simulation.backend.bound_rhs` reports
     what the parts are."""
 
     address: int

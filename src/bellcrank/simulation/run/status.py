@@ -8,7 +8,7 @@ from bellcrank.core.numeric import run_spec
 
 
 class RunStatus(Enum):
-    """How a run ended, `simulation.run.status`. The value is a description; `run.message` has time
+    """How a run ended, `run.status`. The value is a description; `run.message` has time
     and cause.
 
     Examples

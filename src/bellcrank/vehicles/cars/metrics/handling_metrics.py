@@ -1,7 +1,7 @@
 """Figures of a car that follow from its data by hand formulas; each says what it omits.
 
 Gradients and stiffnesses of the whole car come from its linear model
-(`vehicles.manoeuvres.linear`).
+(`vehicles.manoeuvres.linear_handling`).
 
 Linear formulas for small motions about the position at rest: wheel rates with the fraction of the
 preload, ride frequencies of a mass on spring and tyre in series, roll about an axis through the

@@ -5,7 +5,7 @@ Between carrier and wheel stand knuckles without mass that turn by what the forc
 follow a state with the angle, and that the forces, each with a short lag; the speeds of the
 knuckles are removed, so no degree of freedom is added. Bushes with curves have their deflections as
 further states, which near the balance of forces with the same lag: d' = (B F - E p(d) - d)/(T (1 +
-E_jj p_j')), by `linkage.elastic`.
+E_jj p_j')), by `linkage.elastokinematics`.
 """
 
 from __future__ import annotations
