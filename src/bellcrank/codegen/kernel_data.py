@@ -1,7 +1,8 @@
 """What the kernel knows of a model, as data: sizes, numbers and lists, by the names that they have
 in C.
 
-In:  a `SimulationProgram`, and which parts of the kernel it needs. Out: whole numbers, numbers and lists of either.
+In:  a `SimulationProgram`, and which parts of the kernel it needs. Out: whole numbers, numbers and
+lists of either.
 """
 
 from __future__ import annotations
@@ -22,9 +23,16 @@ from bellcrank.symbolic.expr import ZERO, Expr
 
 Value = int | float | Sequence[int] | Sequence[float] | Sequence[tuple[int, int]]
 Data = dict[str, Value]
+# lists of real numbers: those of others are whole numbers
 REAL_LISTS = (
-    "ROW_SCALE", "COLUMN_SCALE", "PIVOT_SCALE", "BLOCK_USUAL", "WHEEL_RADIUS", "WHEEL_RESTITUTION", "WHEEL_RESISTANCE",
-)  # fmt: skip  # those of others are whole numbers
+    "ROW_SCALE",
+    "COLUMN_SCALE",
+    "PIVOT_SCALE",
+    "BLOCK_USUAL",
+    "WHEEL_RADIUS",
+    "WHEEL_RESTITUTION",
+    "WHEEL_RESISTANCE",
+)
 
 
 def model_data(program: SimulationProgram, part_flags: Mapping[str, int]) -> Data:

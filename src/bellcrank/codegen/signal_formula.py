@@ -39,10 +39,8 @@ class SignalFormulaPrinter(ABC):
             case ast.BinOp(left=left, op=op, right=right):
                 sign, binds = _OPERATORS[type(op)]
                 space = " " if binds == 1 else ""
-                return (
-                    f"{self._inner(left, binds)}{space}{sign}{space}{self._inner(right, binds + 1)}",
-                    binds,
-                )
+                first, second = self._inner(left, binds), self._inner(right, binds + 1)
+                return f"{first}{space}{sign}{space}{second}", binds
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return f"{self._inner(left, 1)} {_COMPARED[type(op)]} {self._inner(right, 1)}", 0
             case ast.BoolOp(op=ast.And(), values=values):

@@ -1,7 +1,8 @@
 """Units: dimensions, unit names and unit systems, used where a description is read and where
 results are shown.
 
-In:  text such as "L/T**2" (dimension words over L F M T A and 1, capitals or not) or "N/mm" (real units).
+In:  text such as "L/T**2" (dimension words over L F M T A and 1, capitals or not) or "N/mm" (real
+units).
 Out: `Unit`: a dimension, the text a person reads, and the factor from that unit to equation units.
 Equations always use the consistent units of a system (radians, mass = force * time**2 / length);
 conversions happen at the boundary and nowhere after it.
@@ -166,7 +167,8 @@ class UnitSystem:
     mass: str
     angle: str
     gees: float
-    """One g in equation units (length/s2): a constant of the system, apart from a model's gravity parameter."""
+    """One g in equation units (length/s2): a constant of the system, apart from a model's gravity
+    parameter."""
     acceleration: str | None = None
     """Name of the user unit of acceleration where it is not length/s2."""
 

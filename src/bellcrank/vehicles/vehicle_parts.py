@@ -32,7 +32,9 @@ class PartialVehicle:
     >>> import bellcrank as bc
     >>> s = bc.System("quarter car", axes="ISO 8855")
     >>> s.add_gravity()
-    >>> part = bc.vehicles.partial_vehicle(s, "corner", rim=40, chassis=300, k=(2e5, 25e3), length=(0.3, 0.4))
+    >>> part = bc.vehicles.partial_vehicle(
+    ...     s, "corner", rim=40, chassis=300, k=(2e5, 25e3), length=(0.3, 0.4)
+    ... )
     >>> part.rim.name, part.chassis.name
     ('corner.rim', 'corner.chassis')
     """
@@ -166,7 +168,9 @@ def partial_vehicle(
     >>> import bellcrank as bc
     >>> s = bc.System("quarter car", axes="ISO 8855")
     >>> s.add_gravity()
-    >>> part = bc.vehicles.partial_vehicle(s, "corner", rim=40, chassis=300, k=(2e5, 25e3), length=(0.3, 0.4))
+    >>> part = bc.vehicles.partial_vehicle(
+    ...     s, "corner", rim=40, chassis=300, k=(2e5, 25e3), length=(0.3, 0.4)
+    ... )
     >>> [str(q) for q in s.equations().coordinates]
     ['q(corner.rim, 1)', 'q(corner.rim, 2)', 'q(corner.chassis, 1)', 'q(corner.chassis, 2)']
     """

@@ -10,8 +10,8 @@ from bellcrank.kernel.text import Kernel
 FIGURES = tuple(KINDS)
 """Metrics of a channel, found while a run continues, as compiled code counts them."""
 NO_CONSTANTS, LEFT, STOPPED = 8, 9, 10
-"""The status of a run whose constants are not finite, of one left to be done alone, and of one that an event stopped:
-behind those of `run.c`."""
+"""The status of a run whose constants are not finite, of one left to be done alone, and of one that
+an event stopped: behind those of `run.c`."""
 
 
 def figure_kinds() -> str:

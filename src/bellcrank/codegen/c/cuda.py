@@ -1,8 +1,8 @@
 """CUDA source of a program: the statements of the scalar program, one thread per run.
 
-In:  a `SimulationProgram` and the method of its runs. Out: text for NVRTC, with what has no mark taken for device code
-(`-default-device`). `host_emulation` makes of it a text that a C++ compiler takes, to be compared
-with the program in C.
+In:  a `SimulationProgram` and the method of its runs. Out: text for NVRTC, with what has no mark
+taken for device code (`-default-device`). `host_emulation` makes of it a text that a C++ compiler
+takes, to be compared with the program in C.
 """
 
 from __future__ import annotations

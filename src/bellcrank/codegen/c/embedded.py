@@ -1,9 +1,9 @@
 """C source for controllers and test rigs: a state in a structure of the caller's, one function that
 takes a step.
 
-In:  a `SimulationProgram`, its method, and the numbers it begins with. Out: text, from the printer and the run-time
-sources of all programs in C, without memory of its own, files or loops whose number of turns is
-open.
+In:  a `SimulationProgram`, its method, and the numbers it begins with. Out: text, from the printer
+and the run-time sources of all programs in C, without memory of its own, files or loops whose
+number of turns is open.
 """
 
 from __future__ import annotations
@@ -186,7 +186,8 @@ _EXTERNALS = """/* ---- user functions and what they remember */
 
 typedef struct Externals {
     double *memory; /* of those in this file, one after another */
-    int32_t live;   /* whose memory may change? 1: routines called for rates, 2: for outputs and kept values */
+    int32_t live;   /* whose memory may change? 1: routines called for rates, \
+2: for outputs and kept values */
     int32_t failed; /* always 0 */
 } Externals;
 """
@@ -198,10 +199,12 @@ _JOB = """typedef struct Job {
     const real *p, *c;    /* parameters, constants */
     Externals *externals; /* needed also if there are none */
     real *kept;           /* values of user functions that are kept, the last of w */
-    real *old;            /* of methods that need them: rates at the beginning of the step before ... */
+    real *old;            /* of methods that need them: rates at the beginning of the step \
+before ... */
     int32_t behind;       /* ... are they known? */
     real moved, residual; /* how far the last step was moved to close loops, and what is left */
-    real ratio, steady;   /* of pivots at the step reached: of a singular configuration, and one of `derivatives` */
+    real ratio, steady;   /* of pivots at the step reached: of a singular configuration, \
+and one of `derivatives` */
     int32_t wary, turns;  /* are rates those of the redundant equations? turns of corrections */
 } Job;
 """

@@ -1,9 +1,8 @@
 """Events of vectorised many runs, in C: what is watched from step to step, and what it sets.
 
-In:  formulas as text over `row` and the values `v` of parameters, both in double precision. Out: the text that
-`lanes_run.c` calls at the end of every step. Where events act in closed loops, these are closed
-again by one run's own
-`closure`, in double precision, which the caller prints.
+In:  formulas as text over `row` and the values `v` of parameters, both in double precision. Out:
+the text that `lanes_run.c` calls at the end of every step. Where events act in closed loops, these
+are closed again by one run's own `closure`, in double precision, which the caller prints.
 """
 
 from __future__ import annotations

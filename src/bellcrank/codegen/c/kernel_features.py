@@ -1,7 +1,7 @@
 """What the kernel is reported of a model: which parts it has, and the tables of these parts.
 
-In:  a `SimulationProgram`. Out: parts by name, and text of C that stands between the functions of the model and the
-kernel.
+In:  a `SimulationProgram`. Out: parts by name, and text of C that stands between the functions of
+the model and the kernel.
 """
 
 from __future__ import annotations

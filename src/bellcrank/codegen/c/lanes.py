@@ -1,7 +1,8 @@
 """C source of a program whose number is a vector: several runs in lanes, each in a lane of its own.
 
-In:  a `SimulationProgram`. Out: text, in which `derivatives` and `outputs` compute in lanes, and constants, inputs,
-tables and user functions one run at a time. `lanes_obstacle` reports what keeps a program from it.
+In:  a `SimulationProgram`. Out: text, in which `derivatives` and `outputs` compute in lanes, and
+constants, inputs, tables and user functions one run at a time. `lanes_obstacle` reports what keeps
+a program from it.
 """
 
 from __future__ import annotations

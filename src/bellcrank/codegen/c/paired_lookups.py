@@ -1,9 +1,9 @@
 """Look-ups of the same formulas two at a time, in the lanes of a vector: the left and the right of
 an axle.
 
-In:  a `SimulationProgram` and how its routines are called. Out: `PairedRoutine` routines, sections that call them, and
-their texts. Where a processor has no vectors of two (`room.c`), and where one of the two lies
-outside its grid, a pair calls its members.
+In:  a `SimulationProgram` and how its routines are called. Out: `PairedRoutine` routines, sections
+that call them, and their texts. Where a processor has no vectors of two (`room.c`), and where one
+of the two lies outside its grid, a pair calls its members.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """C99 source of a program: its functions and the kernel that runs them in one file that needs
 nothing but a C compiler.
 
-In:  a `SimulationProgram`, and the words for its comments. Out: text. `functions` prints the functions, `run` what the
-kernel is reported of them.
+In:  a `SimulationProgram`, and the words for its comments. Out: text. `functions` prints the
+functions, `run` what the kernel is reported of them.
 """
 
 from __future__ import annotations

@@ -73,7 +73,8 @@ def embedded_tables() -> str:
                 ]
         second = f"{name}_SECOND" if m.second_error_weights else "NULL"
         entries.append(
-            f"    {{{len(m.stage_weights)}, {m.result_stage}, {len(m.error_weights)}, {m.n_dense_coefficients}, {m.order}, {m.error_exponent}, "
+            f"    {{{len(m.stage_weights)}, {m.result_stage}, {len(m.error_weights)}, "
+            f"{m.n_dense_coefficients}, {m.order}, {m.error_exponent}, "
             f"{m.pi_beta!r}, {m.max_growth!r}, {m.stability_limit!r}, "
             f"{name}_ROWS, {name}_NODES, {name}_ERROR, {second}, {name}_DENSE}},"
         )
@@ -170,8 +171,10 @@ def advance_text() -> str:
     """The function of the kernel that takes one step with a fixed method."""
     cases = method_cases().replace("rates(job,", "rates(HERE job,").replace("(next)", "(HERE next)")
     arrays = re.sub(r"^    real (.*);", lambda m: _array_declarations(m[1].split(", ")), cases)
-    return f"""/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
-static int advance(GIVEN Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next,
+    return f"""\
+/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
+static int advance(GIVEN Job *job, real h, real t, real middle, real end, const real *y, \
+const real *k, real *next,
     real *w)
 {{
 {arrays}}}
@@ -183,10 +186,13 @@ def advance_of_group(only: str, single: bool) -> str:
     what is rounded."""
     summed = "summed({}, {}, &carried[j])" if single else "{} + {}"
     cases = method_cases(only, summed, "" if only else "UNROLLED", "N_Y", SIDE_BY_SIDE)
-    return f"""/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller.
-   `old`: rates at the beginning of the step before, in lanes that know it (`past`; NULL: none does). */
+    return f"""\
+/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller.
+   `old`: rates at the beginning of the step before, in lanes that know it \
+(`past`; NULL: none does). */
 static int advance(Job *job, scalar h, double t, double middle, double end, const lanes *restrict y,
-    const lanes *restrict k, const masks *past, const lanes *restrict old, lanes *restrict next, lanes *w,
+    const lanes *restrict k, const masks *past, const lanes *restrict old, lanes *restrict next, \
+lanes *w,
     lanes *carried)
 {{
     (void)carried;

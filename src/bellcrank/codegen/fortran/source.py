@@ -1,9 +1,9 @@
 """Fortran 2008 source of a program: a module of functions that C can call too, with the arguments
 of those in C.
 
-In:  a `SimulationProgram`, and the words for its comments. Out: one file, which stands alone where there are no closed
-loops and no user functions in C; and what a program in C around it must hold: prototypes and the
-kernel. `functions` prints the functions.
+In:  a `SimulationProgram`, and the words for its comments. Out: one file, which stands alone where
+there are no closed loops and no user functions in C; and what a program in C around it must hold:
+prototypes and the kernel. `functions` prints the functions.
 """
 
 from __future__ import annotations

@@ -57,8 +57,9 @@ def _bind_c_procedure(routine: CallableRoutine, name: str, body: Sequence[str]) 
     numbers, arrays = argument_names(routine)
     kind = "subroutine" if routine.returns else "function"
     sizes = {"returns": ("out", len(routine.returns)), "memory": ("inout", routine.memory)}
+    result = "" if routine.returns else " result(value)"
     return [
-        f"  {kind} {name}({', '.join(numbers + arrays)}){'' if routine.returns else ' result(value)'} &",
+        f"  {kind} {name}({', '.join(numbers + arrays)}){result} &",
         f'    bind(C, name="{external_name(routine)}")',
         *([] if body else ["    import :: c_double"]),
         *([f"    real(c_double), value :: {', '.join(numbers)}"] if numbers else []),

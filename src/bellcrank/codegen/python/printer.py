@@ -44,15 +44,16 @@ class PythonPrinter(CodePrinter):
             return [f"{s.target.name} = {value}"]
         if isinstance(s, CallStatement) and len(s.targets) == 1:
             return [f"{s.targets[0].name} = {value}" if s.targets[0] else value]
-        return [
-            f"{', '.join(t.name if t else '_' for t in s.targets)}{',' if len(s.targets) == 1 else ''} = {value}"
-        ]
+        targets = ", ".join(t.name if t else "_" for t in s.targets)
+        comma = "," if len(s.targets) == 1 else ""
+        return [f"{targets}{comma} = {value}"]
 
     def _right_side(self, s: Statement) -> str:
         if isinstance(s, AssignStatement):
             return self.print_expression(s.value)
         if isinstance(s, CallStatement):
-            return f"f[{self.place[s.routine]}]({', '.join(self.print_expression(a) for a in s.arguments)})"
+            arguments = ", ".join(self.print_expression(a) for a in s.arguments)
+            return f"f[{self.place[s.routine]}]({arguments})"
         if isinstance(s, NullSpaceSolve):
             k = s.scales
             numbers = [

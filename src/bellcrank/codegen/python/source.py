@@ -33,12 +33,16 @@ def python_source(
     ]
     python_functions = PythonFunctions(program)
     lines = [
-        f"# {letter}[{i}]  {_comment_text(s.name)}  {_comment_text(labels.get(s.name, ''))}".rstrip()
+        (
+            f"# {letter}[{i}]  {_comment_text(s.name)}  {_comment_text(labels.get(s.name, ''))}"
+        ).rstrip()
         for letter, group in python_functions.groups.items()
         for i, s in enumerate(group)
     ]
     lines += [
-        f"# outputs[{i}]  {_comment_text(n)}  {_comment_text(labels.get(f'output {n}', ''))}".rstrip()
+        (
+            f"# outputs[{i}]  {_comment_text(n)}  {_comment_text(labels.get(f'output {n}', ''))}"
+        ).rstrip()
         for i, n in enumerate(program.output_names)
     ]
     lines += ["", *python_functions.constants()]

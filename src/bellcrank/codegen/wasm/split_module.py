@@ -1,10 +1,10 @@
 """A module with its instructions apart from their numbers: the same bytes, but half as long once
 they are compressed.
 
-In:  a module of WebAssembly as this package writes it. Out: bytes, which `join.js` of live pages puts together, and
-the lengths of their parts: what stands before the code, locals of functions, instructions, which
-local was used how many others ago, new locals, addresses, floats, other numbers, and what stands
-behind the code.
+In:  a module of WebAssembly as this package writes it. Out: bytes, which `join.js` of live pages
+puts together, and the lengths of their parts: what stands before the code, locals of functions,
+instructions, which local was used how many others ago, new locals, addresses, floats, other
+numbers, and what stands behind the code.
 """
 
 from __future__ import annotations

@@ -66,8 +66,9 @@ def paragraph(text: str) -> HtmlText:
 
 def details(title: str, content: str, is_open: bool) -> HtmlText:
     """Content that can be folded away."""
+    attribute = " open" if is_open else ""
     return HtmlText(
-        f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>\n{content}\n</details>"
+        f"<details{attribute}><summary>{escape(title)}</summary>\n{content}\n</details>"
     )
 
 

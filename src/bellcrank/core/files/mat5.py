@@ -1,7 +1,8 @@
 """What stands in a MATLAB file of version 5: arrays of numbers, texts and structures, by name.
 
-In:  bytes. Out: a dictionary. Every length is checked against what is there, so that a file that is damaged, or made to
-do harm, is a ValueError; SciPy's reader may crash on one. (MAT-File Format, The MathWorks.)
+In:  bytes. Out: a dictionary. Every length is checked against what is there, so that a file that is
+damaged, or made to do harm, is a ValueError; SciPy's reader may crash on one. (MAT-File Format, The
+MathWorks.)
 """
 
 from __future__ import annotations

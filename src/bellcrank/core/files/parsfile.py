@@ -6,7 +6,8 @@ Appendix B.
     TITLE   any words
     bm      10.0    kg   mass of b          what follows the value is for the reader
     q(a)    -0.5    rad
-    z_road  step 0.5 0.05 0                 an input: a number, a kind of signal and its numbers, or a file
+    z_road  step 0.5 0.05 0                 an input: a number, a kind of signal and its numbers,
+                                            or a file
     PARSFILE other.par                      continues with that file, then comes back
     END                                     of this file; may be omitted
 
@@ -69,7 +70,8 @@ class ParsFile:
     >>> import bellcrank as bc
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "run.par"
-    ...     written = path.write_text(chr(10).join(["PARSFILE", "TITLE short run", "STOPT 3", "END"]))
+    ...     lines = ["PARSFILE", "TITLE short run", "STOPT 3", "END"]
+    ...     written = path.write_text(chr(10).join(lines))
     ...     file = bc.ParsFile.read(path)
     >>> file.title, [(entry.keyword, entry.words) for entry in file.entries]
     ('short run', [('stopt', ('3',))])

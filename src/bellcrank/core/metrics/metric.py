@@ -40,7 +40,8 @@ class Metric:
     >>> import bellcrank as bc
     >>> s = bc.System("mass")
     >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-    >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(mass)": 3})
+    >>> sim = s.equations().compile(backend="python")
+    >>> run = sim.simulate(1.0, step=0.5, initial={"u(mass)": 3})
     >>> distance = bc.metrics.max("q(mass)")
     >>> distance(run), distance.unit(run.units["q(mass)"])
     (3.0, 'm')
@@ -182,7 +183,8 @@ class MetricKind:
             The channel, or several.
         number : float, optional
             Percent of a percentile, level of a crossing (unit of the channel). Default: 95 percent,
-        level 0. start, end : float, optional
+            level 0.
+        start, end : float, optional
             First and last time in s. Default: the whole run.
 
         Returns

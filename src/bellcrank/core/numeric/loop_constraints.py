@@ -21,8 +21,8 @@ from bellcrank.core.numeric.null_space import SINGULAR, eliminate_pivoted, fixed
 from bellcrank.core.numeric.tuning import ASSEMBLY, LOOPS
 
 Block = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], float]
-"""Rows of a block with one degree of freedom, its speeds, its coordinates in the same order, and the usual ratio of
-pivots."""
+"""Rows of a block with one degree of freedom, its speeds, its coordinates in the same order, and
+the usual ratio of pivots."""
 
 
 @dataclass(frozen=True)

@@ -367,7 +367,10 @@ class Car:
         >>> import bellcrank as bc
         >>> damper = {"inputs": ["yaw_rate"], "torques": ["fl.brake_torque"], "sample_time": 0.01}
         >>> car = bc.vehicles.Car.read("passenger")
-        >>> car.controlled("damper", python=lambda t, yaw_rate: max(0, -3000 * yaw_rate), **damper).controllers
+        >>> damped = car.controlled(
+        ...     "damper", python=lambda t, yaw_rate: max(0, -3000 * yaw_rate), **damper
+        ... )
+        >>> damped.controllers
         {'damper': True}
         """
         controller = UserController(name, inputs, torques, sample_time, python, c, memory, fmu)
@@ -577,7 +580,8 @@ class Car:
         >>> car = bc.vehicles.Car.read("passenger")
         >>> straight = {"travel": ["-80 mm", "80 mm"], "change": "0 deg", "tolerance": "0.2 deg"}
         >>> moves = {"y": ["-30 mm", "30 mm"], "z": ["-30 mm", "30 mm"]}
-        >>> new = car.fit({"points": {"tie_base": moves}, "curves": {"toe": straight}}, axle="front")
+        >>> targets = {"points": {"tie_base": moves}, "curves": {"toe": straight}}
+        >>> new = car.fit(targets, axle="front")
         >>> new.fitted.meets_targets
         True
         """

@@ -157,8 +157,9 @@ class UserController:
         end = 2 + len(self.torques)
         names = ["t", *(f"a{i}" for i in range(len(self.inputs)))]
         memory_argument = f", kept + {end}" if self.memory else ""
+        arguments = ", ".join(f"double {x}" for x in names)
         return f"""{self.c}
-void {self.name}_sampled({", ".join(f"double {x}" for x in names)}, double *returns, double *kept) {{
+void {self.name}_sampled({arguments}, double *returns, double *kept) {{
     if (kept[0] == 0 || t >= kept[1] - {EARLY!r}) {{
         {self.name}({", ".join(names)}, kept + 2{memory_argument});
         kept[0] = 1;

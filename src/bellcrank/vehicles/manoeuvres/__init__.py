@@ -3,7 +3,7 @@ criteria.
 
     result = bc.vehicles.manoeuvres.run(car, "iso3888-1", speed=80)
     print(result, result["ay_max"], result.run["ay"], result.passed)
-    bc.vehicles.manoeuvres.report("car.html", ["a.toml", "b.toml"])  # every manoeuvre, cars compared
+    bc.vehicles.manoeuvres.report("car.html", ["a.toml", "b.toml"])  # all manoeuvres, cars compared
 
 A new one is a `Manoeuvre` in a file here, and a line below.
 """
@@ -379,7 +379,9 @@ def identify(
     >>> car = bc.vehicles.Car.read("passenger")
     >>> softer = car.with_parameters({"k_bar_front": 15000})
     >>> log = bc.vehicles.manoeuvres.run(softer, "iso7401-step").run
-    >>> fit = bc.vehicles.manoeuvres.identify(car, log, {"k_bar_front": (5000, 60000)}, channels=["roll"])
+    >>> fit = bc.vehicles.manoeuvres.identify(
+    ...     car, log, {"k_bar_front": (5000, 60000)}, channels=["roll"]
+    ... )
     >>> round(fit["k_bar_front"], -2)
     15000.0
     """
@@ -456,7 +458,9 @@ def report(
     >>> from pathlib import Path
     >>> import bellcrank as bc
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = bc.vehicles.manoeuvres.report(Path(folder) / "car.html", "passenger", manoeuvres=["braking"])
+    ...     found = bc.vehicles.manoeuvres.report(
+    ...         Path(folder) / "car.html", "passenger", manoeuvres=["braking"]
+    ...     )
     >>> [list(results) for results in found.values()]
     [['braking']]
     """

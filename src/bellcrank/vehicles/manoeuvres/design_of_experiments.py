@@ -340,14 +340,17 @@ class Experiment:
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Design of experiments</title>
 <style>body{font-family:sans-serif;margin:2em}table{border-collapse:collapse}
-td,th{border:1px solid #ccc;padding:2px 8px}#setups th{cursor:pointer}td{text-align:right}</style></head><body>
+td,th{border:1px solid #ccc;padding:2px 8px}#setups th{cursor:pointer}td{text-align:right}\
+</style></head><body>
 <h1>Design of experiments</h1>
 CONTENT
 <script>
-document.querySelectorAll("#setups th").forEach((head, column) => head.addEventListener("click", () => {
+document.querySelectorAll("#setups th").forEach((head, column) => \
+head.addEventListener("click", () => {
   const body = head.closest("table").querySelector("tbody") || head.closest("table");
   const rows = [...body.rows].filter(row => row.querySelector("td"));
-  const value = row => { const x = parseFloat(row.cells[column].textContent); return isNaN(x) ? Infinity : x; };
+  const value = row => { const x = parseFloat(row.cells[column].textContent); \
+return isNaN(x) ? Infinity : x; };
   const sign = head.dataset.up === "1" ? -1 : 1;
   head.dataset.up = sign === 1 ? "1" : "0";
   rows.sort((a, b) => sign * (value(a) - value(b))).forEach(row => body.append(row));

@@ -85,7 +85,8 @@ class Rider(PublicDir):
     >>> import numpy as np
     >>> import bellcrank as bc
     >>> gains = {"q(frame, 5)": 200.0, "u(frame, 4)": 30.0, "error": -50.0}
-    >>> rider = bc.vehicles.Rider(bc.vehicles.manoeuvres.circle(50), 10.0, gains, (np.array([0.0, 1.0]), np.zeros(2)))
+    >>> preview = (np.array([0.0, 1.0]), np.zeros(2))
+    >>> rider = bc.vehicles.Rider(bc.vehicles.manoeuvres.circle(50), 10.0, gains, preview)
     >>> rider.most
     80.0
     """

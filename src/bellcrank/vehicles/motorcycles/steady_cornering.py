@@ -56,7 +56,9 @@ class Cornering(SavableTable):
     Examples
     --------
     >>> import bellcrank as bc
-    >>> found = bc.vehicles.Cornering("bicycle", speed=20.0, lateral_acceleration=(2.0, 4.0), turns=())
+    >>> found = bc.vehicles.Cornering(
+    ...     "bicycle", speed=20.0, lateral_acceleration=(2.0, 4.0), turns=()
+    ... )
     >>> found["radius"].tolist()
     [200.0, 100.0]
     """

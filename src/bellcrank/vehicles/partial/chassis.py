@@ -91,8 +91,8 @@ class Design:
     --------
     >>> import bellcrank as bc
     >>> design = bc.vehicles.Design(
-    ...     axles=(1.2, -1.4), track=1.5, mass=1200, inertia=(500, 1800, 2000), height=0.55, rim=40, k=(200e3, 25e3),
-    ...     c=(200, 2000), length=(0.3, 0.4),
+    ...     axles=(1.2, -1.4), track=1.5, mass=1200, inertia=(500, 1800, 2000), height=0.55,
+    ...     rim=40, k=(200e3, 25e3), c=(200, 2000), length=(0.3, 0.4),
     ... )
     >>> design.problems()
     []
@@ -174,13 +174,29 @@ def _are_numbers(values: Any) -> bool:
 
 DRIVEN = ("spin", "steered", "driven", "brakes", "speed")  # what needs slip
 TRUCK = Design(
-    axles=(2.5, -1.0, -2.3), track=1.8, mass=6000.0, inertia=(4000.0, 20000.0, 20000.0), height=1.0, rim=200.0,
-    k=(800e3, 200e3), c=(2000.0, 10e3), length=(0.5, 0.5), spin=10.0, driven=(2,),
-)  # fmt: skip
+    axles=(2.5, -1.0, -2.3),
+    track=1.8,
+    mass=6000.0,
+    inertia=(4000.0, 20000.0, 20000.0),
+    height=1.0,
+    rim=200.0,
+    k=(800e3, 200e3),
+    c=(2000.0, 10e3),
+    length=(0.5, 0.5),
+    spin=10.0,
+    driven=(2,),
+)
 CAR = Design(
-    axles=(1.2, -1.4), track=1.5, mass=1200.0, inertia=(500.0, 1800.0, 2000.0), height=0.55, rim=40.0, k=(200e3, 25e3),
-    c=(200.0, 2000.0), length=(0.3, 0.4),
-)  # fmt: skip
+    axles=(1.2, -1.4),
+    track=1.5,
+    mass=1200.0,
+    inertia=(500.0, 1800.0, 2000.0),
+    height=0.55,
+    rim=40.0,
+    k=(200e3, 25e3),
+    c=(200.0, 2000.0),
+    length=(0.3, 0.4),
+)
 
 
 def make_rigid_vehicle(

@@ -1,13 +1,12 @@
 """Short obstacles as a tyre envelops them: the effective road of a wheel with one point of contact.
 
 The tandem-cam model (Zegelaar 1998; Schmeitz 2004; Pacejka, Tyre and Vehicle Dynamics, chapter 10):
-two ellipses
-|x/a|^c + |z/b|^c = 1, one `base` apart, move over the road. The mean height of both is the effective height, by which
-the axle rises at constant load. The road that is found here leads a rigid wheel with the loaded
-radius of the tyre along that path. So the usual contact, the nearest point, gives the effective
-height and its inclination, in every language, and its force still has a potential. The inclination
-is that of the path; the model has that of the line through both cams. Their means over an obstacle
-are the same, and both agree on long waves.
+two ellipses |x/a|^c + |z/b|^c = 1, one `base` apart, move over the road. The mean height of both is
+the effective height, by which the axle rises at constant load. The road that is found here leads a
+rigid wheel with the loaded radius of the tyre along that path. So the usual contact, the nearest
+point, gives the effective height and its inclination, in every language, and its force still has a
+potential. The inclination is that of the path; the model has that of the line through both cams.
+Their means over an obstacle are the same, and both agree on long waves.
 """
 
 from __future__ import annotations

@@ -531,7 +531,8 @@ def iso8608_tracks(
     --------
     >>> import bellcrank as bc
     >>> left, right = bc.vehicles.terrain.iso8608_tracks("B", seed=1, length=100)
-    >>> float(left.height(50.0)) == float(bc.vehicles.terrain.iso8608("B", seed=1, length=100).height(50.0))
+    >>> one_track = bc.vehicles.terrain.iso8608("B", seed=1, length=100)
+    >>> float(left.height(50.0)) == float(one_track.height(50.0))
     True
     """
     from scipy.special import k1
@@ -687,7 +688,8 @@ class Road:
         >>> from pathlib import Path
         >>> import bellcrank as bc
         >>> lines = ["$ROAD_CRG", "REFERENCE_LINE_INCREMENT = 1.0", "$", "$KD_DEFINITION", "#:LDFI"]
-        >>> lines += ["D:reference line phi,rad", "D:long section at v = -1.5,m", "D:long section at v = 1.5,m"]
+        >>> lines += ["D:reference line phi,rad"]
+        >>> lines += ["D:long section at v = -1.5,m", "D:long section at v = 1.5,m"]
         >>> lines += ["$", "$" * 80]
         >>> lines += ["".join(f"{x:20.6f}" for x in (0.0, h, h)) for h in (0.0, 0.1, 0.2)]
         >>> with tempfile.TemporaryDirectory() as folder:

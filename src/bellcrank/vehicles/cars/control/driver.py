@@ -401,9 +401,8 @@ class Driver(PublicDir):
         terms = []
         for j, time in enumerate(times):
             s.define(f"driver_gain_{j + 1}", table(SPEEDS, rows[:, j].tolist(), 3))
-            terms.append(
-                f"driver_gain_{j + 1}(driver.pace)*{self._define_preview_error(s, j + 1, f'{float(time)!r}*driver.pace')}"
-            )
+            error = self._define_preview_error(s, j + 1, f"{float(time)!r}*driver.pace")
+            terms.append(f"driver_gain_{j + 1}(driver.pace)*{error}")
         for name, column, variable in (
             ("aside", -2, "driver.aside"),
             ("turns", -1, "driver.turns"),

@@ -37,8 +37,8 @@ def add_traction(
         "rear": ("(1 - drive_front)", 1 - front_fraction),
     }
     s.define("traction.target", "max(traction_slip*abs(forward), traction_slip_speed)")
-    brakes = f"traction_on*{clip_formula(f'(traction_fast - forward)/({FADES}*traction_fast)', '0', '1')}"
-    s.define("traction.brakes", brakes)
+    fade = clip_formula(f"(traction_fast - forward)/({FADES}*traction_fast)", "0", "1")
+    s.define("traction.brakes", f"traction_on*{fade}")
     driven = [corner for corner, (axle, _) in CORNERS.items() if axle_fractions[axle][1] > 0]
     for corner in driven:
         s.define(

@@ -57,9 +57,9 @@ PAGE = """# Keys of a car file
 `bellcrank car keys` prints this list, `bellcrank car keys --markdown` writes this page. \
 [A car from hard points](car.md) explains the file.
 
-The unit column shows a unit of the right kind. Numbers are in the units that their section states, \
-`units = ["mm", "N/mm"]`, or have their own: `"25 N/mm"`. "required" marks a key without default. With the default \
-"none" the key or section is omitted. Every section may have a `note`.
+The unit column shows a unit of the right kind. Numbers are in the units that their section \
+states, `units = ["mm", "N/mm"]`, or have their own: `"25 N/mm"`. "required" marks a key without \
+default. With the default "none" the key or section is omitted. Every section may have a `note`.
 
 {keys}
 
@@ -73,9 +73,9 @@ Coordinates use the `axes` of the suspension. `at` of the axle is the position o
 | SAE | forward | right | down |
 | ADAMS | rearward | right | up |
 
-Further hard points, such as the ends of a spring, may have any name. `attach` names their link. Points called \
-`..._base` belong to the body. The last column lists the names that other programs use. Error messages translate \
-them and ignore prefixes such as `hpl_`.
+Further hard points, such as the ends of a spring, may have any name. `attach` names their \
+link. Points called `..._base` belong to the body. The last column lists the names that other \
+programs use. Error messages translate them and ignore prefixes such as `hpl_`.
 
 {points}
 """

@@ -7,7 +7,8 @@ axles carry, the frame transfers the rest S at the height h_t of its axis. With 
 mass centres and h_0 of the roll centres, the moments per lateral acceleration are a_f = m_f (h_f -
 h_0f) - S (h_t - h_0f) and a_r = m_r (h_r - h_0r) + S (h_t - h_0r), and
 
-    (k_f + k_t - g a_f) phi_f - k_t phi_r = a_f ay,    -k_t phi_f + (k_r + k_t - g a_r) phi_r = a_r ay.
+    (k_f + k_t - g a_f) phi_f - k_t phi_r = a_f ay,
+    -k_t phi_f + (k_r + k_t - g a_r) phi_r = a_r ay.
 
 For a stiff frame both angles are those of the rigid car. Compare Milliken & Milliken, Race Car
 Vehicle Dynamics (1995), ch. 18, and Sampson & Cebon, Vehicle System Dynamics 40 (2003), 255-284.

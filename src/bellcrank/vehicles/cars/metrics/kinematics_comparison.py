@@ -1,10 +1,10 @@
 """Kinematics compared with tables of a test rig or of another program: overlay and errors of each
 measure.
 
-In:  measures of a suspension as a function of travel and rack, and a table of a file. Out: `KinematicsComparison`.
-Columns are found by the names that rigs and Adams/Car use, or by a table of channels, as those of
-logs. Angles have the signs of `linkage/measures.py`, which are those of Adams/Car: toe-in, top
-outward and top behind are positive.
+In:  measures of a suspension as a function of travel and rack, and a table of a file. Out:
+`KinematicsComparison`. Columns are found by the names that rigs and Adams/Car use, or by a table of
+channels, as those of logs. Angles have the signs of `linkage/measures.py`, which are those of
+Adams/Car: toe-in, top outward and top behind are positive.
 """
 
 from __future__ import annotations

@@ -182,9 +182,8 @@ def _manoeuvre_section(
     results = [c.results[name] for c in driven]
     for c, r in zip(driven, results, strict=True):
         for x in r.criteria:
-            yield HtmlText(
-                f"<p>{' '.join([pass_mark(x.passed), *map(cell_html, car_label(cars, c))])}: {cell_html(x.words)}</p>"
-            )
+            verdict = " ".join([pass_mark(x.passed), *map(cell_html, car_label(cars, c))])
+            yield HtmlText(f"<p>{verdict}: {cell_html(x.words)}</p>")
     for c, r in zip(driven, results, strict=True):
         yield from _lane_change_section(cars, c, r)
     yield curve_charts([curve for curve in merge_curves(driven, results) if not _has_cones(curve)])
