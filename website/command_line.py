@@ -13,7 +13,8 @@ PAGE = DOCS / "command_line.md"
 SHARED = 4  # commands with the same argument, from which on it is explained once
 HEAD = """# Command line
 
-`bellcrank COMMAND --help` prints the options of a command. This page lists the options of all commands.
+`bellcrank COMMAND --help` prints the options of a command. \
+This page lists the options of all commands.
 [Exit codes](running.md#exit-codes-environment-and-cache) show how a command ended.
 
 - Names and options come in any order. You may shorten an option while it stays unambiguous.

@@ -232,7 +232,8 @@ def load(
         (.par, .echo) or run (.csv, .erd, .json, .mat, .mf4, .nc, .parquet). Also the name of an
         example, a car, a motorcycle or hard points that come with Bellcrank: "four_bar",
         "passenger", "sport", "macpherson". Python files are executed: load those you trust. All
-    other files are data. **options : Any
+        other files are data.
+    **options : Any
         Options of the classmethod, such as arguments of `model()` or `spacing=` of a road.
 
     Returns
@@ -244,7 +245,8 @@ def load(
     ------
     ModelError
         If there is no such file, if it is none of these, or if it has mistakes. The message says
-    what was looked for. RunError
+        what was looked for.
+    RunError
         If a run or a parameter file cannot be read.
 
     Examples

@@ -2,9 +2,9 @@
 and manoeuvres.
 
     comfort = bc.metrics.rms("az")
-    comfort(run)                                                   # of one run
-    sim.simulate_many(n=1000, ..., metrics=[comfort])              # of many, computed while they run
-    bc.Study.read({..., "metrics": {"comfort": comfort}})          # of all runs of a study
+    comfort(run)                                            # of one run
+    sim.simulate_many(n=1000, ..., metrics=[comfort])       # of many, computed while they run
+    bc.Study.read({..., "metrics": {"comfort": comfort}})   # of all runs of a study
 
 `bc.metrics.KINDS` lists the kinds by name, `bc.metrics.rms.definition` says what one is. Each is
 called with a channel or a list of channels, `percentile` and `crossing` also with their number, and

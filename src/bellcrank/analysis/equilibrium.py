@@ -94,7 +94,9 @@ class Equilibrium(SavableTable):
     >>> s = bc.System("hanging mass")
     >>> mass = s.add_body("mass", translate="z", mass=2, inertia=0)
     >>> s.add_gravity((0, 0, 1), g=10)
-    >>> spring = s.add_force("spring", magnitude="-50*x - 4*v", direction=s.inertial.z, at=mass.origin)
+    >>> spring = s.add_force(
+    ...     "spring", magnitude="-50*x - 4*v", direction=s.inertial.z, at=mass.origin
+    ... )
     >>> found = s.equations().compile(backend="python").equilibrium()
     >>> round(found["q(mass)"], 6), found.stability
     (0.4, 'stable')

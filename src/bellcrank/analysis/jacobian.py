@@ -1,8 +1,9 @@
 """Derivatives of a model as programs: results of the model -> derivatives -> program.
 
-In:  `DifferentiableResults`, and the `SimulationProgram` and `Interface` of the model. Out: `Jacobian`: an ordinary
-`SimulationProgram` whose outputs are the values asked for and all their derivatives that are not
-zero, so that C, Python, operation counts and loading work as for the model itself.
+In:  `DifferentiableResults`, and the `SimulationProgram` and `Interface` of the model. Out:
+`Jacobian`: an ordinary `SimulationProgram` whose outputs are the values asked for and all their
+derivatives that are not zero, so that C, Python, operation counts and loading work as for the
+model itself.
 """
 
 from __future__ import annotations

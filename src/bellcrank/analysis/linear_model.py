@@ -71,7 +71,9 @@ class LinearModel(NotebookDisplay):
     >>> s = bc.System("oscillator")
     >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
     >>> push = s.add_input("push", units="N", default=0)
-    >>> spring = s.add_force("spring", magnitude="-50*x - 4*v + push", direction=s.inertial.x, at=mass.origin)
+    >>> spring = s.add_force(
+    ...     "spring", magnitude="-50*x - 4*v + push", direction=s.inertial.x, at=mass.origin
+    ... )
     >>> model = s.equations().compile(backend="python").linearize()
     >>> model.A.tolist(), model.unit("B", 1, 0), model.stable
     ([[0.0, 1.0], [-25.0, -2.0]], 'm/s/s/N', True)

@@ -45,7 +45,9 @@ class Mode:
     >>> import bellcrank as bc
     >>> s = bc.System("oscillator")
     >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-    >>> spring = s.add_force("spring", magnitude="-50*x - 4*v", direction=s.inertial.x, at=mass.origin)
+    >>> spring = s.add_force(
+    ...     "spring", magnitude="-50*x - 4*v", direction=s.inertial.x, at=mass.origin
+    ... )
     >>> mode = s.equations().compile(backend="python").modes()[0]
     >>> round(mode.natural_frequency, 4), round(mode.damping, 4)
     (0.7958, 0.2)
@@ -149,7 +151,9 @@ class Modes(Sequence[Mode], SavableTable):
     >>> import bellcrank as bc
     >>> s = bc.System("oscillator")
     >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-    >>> spring = s.add_force("spring", magnitude="-50*x - 4*v", direction=s.inertial.x, at=mass.origin)
+    >>> spring = s.add_force(
+    ...     "spring", magnitude="-50*x - 4*v", direction=s.inertial.x, at=mass.origin
+    ... )
     >>> modes = s.equations().compile(backend="python").modes()
     >>> len(modes), modes.stability
     (1, 'stable')

@@ -42,7 +42,9 @@ class Response(SavableTable):
     >>> s = bc.System("oscillator")
     >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
     >>> push = s.add_input("push", units="N", default=0)
-    >>> spring = s.add_force("spring", magnitude="-50*x - 4*v + push", direction=s.inertial.x, at=mass.origin)
+    >>> spring = s.add_force(
+    ...     "spring", magnitude="-50*x - 4*v + push", direction=s.inertial.x, at=mass.origin
+    ... )
     >>> sim = s.equations().compile(backend="python")
     >>> response = sim.frequency_response("push", "q(mass)", [0, 0.5])
     >>> response.magnitude.round(4).tolist(), response.unit
@@ -153,7 +155,9 @@ class Spectrum(NotebookDisplay):
     >>> s = bc.System("oscillator")
     >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
     >>> push = s.add_input("push", units="N", default=0)
-    >>> spring = s.add_force("spring", magnitude="-50*x - 4*v + push", direction=s.inertial.x, at=mass.origin)
+    >>> spring = s.add_force(
+    ...     "spring", magnitude="-50*x - 4*v + push", direction=s.inertial.x, at=mass.origin
+    ... )
     >>> sim = s.equations().compile(backend="python")
     >>> spectrum = sim.power_spectrum("q(mass)", {"push": 25}, [0.001, 0.5])
     >>> spectrum.source, round(spectrum.rms, 4)

@@ -45,7 +45,9 @@ class RootLocus(SavableTable):
     >>> import bellcrank as bc
     >>> s = bc.System("oscillator")
     >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-    >>> spring = s.add_force("spring", magnitude="-50*x - c*v", direction=s.inertial.x, at=mass.origin)
+    >>> spring = s.add_force(
+    ...     "spring", magnitude="-50*x - c*v", direction=s.inertial.x, at=mass.origin
+    ... )
     >>> s.set_defaults(c=4)
     >>> locus = s.equations().compile(backend="python").root_locus("c", [0, 4, 8])
     >>> locus.growth.round(6).tolist()
@@ -133,9 +135,13 @@ class StabilityChart(SavableTable):
     >>> import bellcrank as bc
     >>> s = bc.System("oscillator")
     >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-    >>> spring = s.add_force("spring", magnitude="-k*x - c*v", direction=s.inertial.x, at=mass.origin)
+    >>> spring = s.add_force(
+    ...     "spring", magnitude="-k*x - c*v", direction=s.inertial.x, at=mass.origin
+    ... )
     >>> s.set_defaults(k=50, c=4)
-    >>> chart = s.equations().compile(backend="python").stability_chart(("c", [-4, 4]), ("k", [50, 90]))
+    >>> chart = s.equations().compile(backend="python").stability_chart(
+    ...     ("c", [-4, 4]), ("k", [50, 90])
+    ... )
     >>> chart.stable.tolist()
     [[False, False], [True, True]]
     """
@@ -232,7 +238,9 @@ class Equilibria(SavableTable):
     >>> s = bc.System("hanging mass")
     >>> mass = s.add_body("mass", translate="z", mass=2, inertia=0)
     >>> s.add_gravity((0, 0, 1), g=10)
-    >>> spring = s.add_force("spring", magnitude="-k*x - 4*v", direction=s.inertial.z, at=mass.origin)
+    >>> spring = s.add_force(
+    ...     "spring", magnitude="-k*x - 4*v", direction=s.inertial.z, at=mass.origin
+    ... )
     >>> s.set_defaults(k=50)
     >>> found = s.equations().compile(backend="python").equilibria("k", [50, 100])
     >>> found["q(mass)"].round(6).tolist()

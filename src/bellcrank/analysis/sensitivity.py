@@ -147,7 +147,9 @@ class Sensitivity(SavableTable):
     >>> ball = s.add_point_mass("ball", translate="z", mass=1)
     >>> s.add_gravity((0, 0, -1), g="g")
     >>> s.set_defaults(g=9.81)
-    >>> found = s.equations().compile(backend="python").sensitivity("g", "q(ball)", t_end=1, step=0.5)
+    >>> found = s.equations().compile(backend="python").sensitivity(
+    ...     "g", "q(ball)", t_end=1, step=0.5
+    ... )
     >>> round(float(found["q(ball)", "g"][-1]), 6), found.unit("q(ball)", "g")
     (-0.5, 'm/(m/s2)')
     """

@@ -82,7 +82,8 @@ def scale_speeds(
 
 def value_words(q: Quantity, value: float) -> str:
     """u(chassis, 1) = 22.2 m/s, from a value in equation units."""
-    return f"{q.name} = {_round_to_text(float(q.unit.from_equation_units(value)))} {q.unit.text}".rstrip()
+    user_value = float(q.unit.from_equation_units(value))
+    return f"{q.name} = {_round_to_text(user_value)} {q.unit.text}".rstrip()
 
 
 def _round_to_text(value: float) -> str:

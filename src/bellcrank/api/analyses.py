@@ -96,11 +96,14 @@ class Analyses(ValidatedCalls):
         >>> import bellcrank as bc
         >>> s = bc.System("oscillator")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> spring = s.add_force("spring", magnitude="-50*x + push", direction=s.inertial.x, at=mass.origin)
+        >>> spring = s.add_force(
+        ...     "spring", magnitude="-50*x + push", direction=s.inertial.x, at=mass.origin
+        ... )
         >>> sim = s.equations().compile(backend="python")
         >>> round(sim.equilibrium(parameters={"push": 10})["q(mass)"], 9)
         0.2
-        >>> round(sim.equilibrium(free="push", fixed={"q(mass)": 1}, parameters={"push": 0})["push"], 9)
+        >>> held = sim.equilibrium(free="push", fixed={"q(mass)": 1}, parameters={"push": 0})
+        >>> round(held["push"], 9)
         50.0
         """
         from bellcrank.analysis.stability import find_stable_equilibrium
@@ -152,7 +155,9 @@ class Analyses(ValidatedCalls):
         >>> import bellcrank as bc
         >>> s = bc.System("oscillator")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> spring = s.add_force("spring", magnitude="-50*x + push", direction=s.inertial.x, at=mass.origin)
+        >>> spring = s.add_force(
+        ...     "spring", magnitude="-50*x + push", direction=s.inertial.x, at=mass.origin
+        ... )
         >>> s.set_defaults(push=0)
         >>> found = s.equations().compile(backend="python").equilibria("push", [0, 10, 20])
         >>> found["q(mass)"].round(9).tolist()
@@ -215,7 +220,9 @@ class Analyses(ValidatedCalls):
         >>> s = bc.System("oscillator")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
         >>> push = s.add_input("push", units="N", default=0)
-        >>> spring = s.add_force("spring", magnitude="-50*x + push", direction=s.inertial.x, at=mass.origin)
+        >>> spring = s.add_force(
+        ...     "spring", magnitude="-50*x + push", direction=s.inertial.x, at=mass.origin
+        ... )
         >>> model = s.equations().compile(backend="python").linearize()
         >>> model.A.tolist(), model.B.tolist()
         ([[0.0, 1.0], [-25.0, 0.0]], [[0.0], [0.5]])
@@ -265,7 +272,9 @@ class Analyses(ValidatedCalls):
         >>> s = bc.System("oscillator")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
         >>> push = s.add_input("push", units="N", default=0)
-        >>> spring = s.add_force("spring", magnitude="-50*x - 4*v + push", direction=s.inertial.x, at=mass.origin)
+        >>> spring = s.add_force(
+        ...     "spring", magnitude="-50*x - 4*v + push", direction=s.inertial.x, at=mass.origin
+        ... )
         >>> sim = s.equations().compile(backend="python")
         >>> sim.frequency_response("push", "q(mass)", [0.001, 10]).magnitude.round(6).tolist()
         [0.02, 0.000127]
@@ -302,7 +311,9 @@ class Analyses(ValidatedCalls):
         >>> import bellcrank as bc
         >>> s = bc.System("oscillator")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> spring = s.add_force("spring", magnitude="-50*x - 4*v", direction=s.inertial.x, at=mass.origin)
+        >>> spring = s.add_force(
+        ...     "spring", magnitude="-50*x - 4*v", direction=s.inertial.x, at=mass.origin
+        ... )
         >>> (mode,) = s.equations().compile(backend="python").modes()
         >>> round(mode.natural_frequency, 4), round(mode.damping, 4)
         (0.7958, 0.2)
@@ -355,8 +366,12 @@ class Analyses(ValidatedCalls):
         >>> s = bc.System("oscillator")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
         >>> push = s.add_input("push", units="N", default=0)
-        >>> spring = s.add_force("spring", magnitude="-50*x - 4*v + push", direction=s.inertial.x, at=mass.origin)
-        >>> found = s.equations().compile(backend="python").power_spectrum("q(mass)", {"push": 25}, [0.001, 0.5])
+        >>> spring = s.add_force(
+        ...     "spring", magnitude="-50*x - 4*v + push", direction=s.inertial.x, at=mass.origin
+        ... )
+        >>> found = s.equations().compile(backend="python").power_spectrum(
+        ...     "q(mass)", {"push": 25}, [0.001, 0.5]
+        ... )
         >>> found.values.round(4).tolist()
         [0.01, 0.0233]
         """
@@ -387,7 +402,8 @@ class Analyses(ValidatedCalls):
             Its values in user units.
         at : optional
             Operating point, as of `linearize`, or a function of the value that returns one.
-        Default: "equilibrium". parameters, inputs : mapping, optional
+            Default: "equilibrium".
+        parameters, inputs : mapping, optional
             Values of others by name, as of `simulate`.
         model : callable, optional
             A function that returns a System, called with `over` as argument.
@@ -404,7 +420,9 @@ class Analyses(ValidatedCalls):
         >>> import bellcrank as bc
         >>> s = bc.System("oscillator")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> spring = s.add_force("spring", magnitude="-50*x - c*v", direction=s.inertial.x, at=mass.origin)
+        >>> spring = s.add_force(
+        ...     "spring", magnitude="-50*x - c*v", direction=s.inertial.x, at=mass.origin
+        ... )
         >>> s.set_defaults(c=4)
         >>> locus = s.equations().compile(backend="python").root_locus("c", [0, 4, 8])
         >>> locus.growth.round(9).tolist()
@@ -448,9 +466,13 @@ class Analyses(ValidatedCalls):
         >>> import bellcrank as bc
         >>> s = bc.System("oscillator")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> spring = s.add_force("spring", magnitude="-k*x - c*v", direction=s.inertial.x, at=mass.origin)
+        >>> spring = s.add_force(
+        ...     "spring", magnitude="-k*x - c*v", direction=s.inertial.x, at=mass.origin
+        ... )
         >>> s.set_defaults(k=50, c=4)
-        >>> chart = s.equations().compile(backend="python").stability_chart(("c", [-4, 4]), ("k", [50, 100]))
+        >>> chart = s.equations().compile(backend="python").stability_chart(
+        ...     ("c", [-4, 4]), ("k", [50, 100])
+        ... )
         >>> chart.growth.round(9).tolist()
         [[1.0, 1.0], [-1.0, -1.0]]
         """
@@ -555,7 +577,9 @@ class Analyses(ValidatedCalls):
         >>> s = bc.System("ball")
         >>> ball = s.add_point_mass("ball", translate="z", mass=1)
         >>> s.add_gravity((0, 0, -1), g="g")
-        >>> found = s.equations().compile(backend="python").sensitivity("g", "q(ball)", t_end=1, step=0.1)
+        >>> found = s.equations().compile(backend="python").sensitivity(
+        ...     "g", "q(ball)", t_end=1, step=0.1
+        ... )
         >>> found["q(ball)", "g"].round(6)[-1].item()
         -0.5
         """

@@ -284,7 +284,9 @@ class Equations(ValidatedCalls):
         >>> import bellcrank as bc
         >>> s = bc.System("oscillator")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> spring = s.add_force("spring", magnitude="-50*x - c*v", direction=s.inertial.x, at=mass.origin)
+        >>> spring = s.add_force(
+        ...     "spring", magnitude="-50*x - c*v", direction=s.inertial.x, at=mass.origin
+        ... )
         >>> s.equations().operation_count()["total"]
         3
         """

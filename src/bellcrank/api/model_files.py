@@ -22,8 +22,8 @@ READERS = {
     ".lsp": ("an AUTOSIM deck", "bellcrank.formats.decks.files", "load_deck"),
     ".toml": ("a car or motorcycle file", "bellcrank.vehicles.vehicle_loading", "vehicle_system"),
 }
-"""Readers of models that are data, by ending: what such a file is called, the module and its function that reads it,
-which is imported for such a file alone."""
+"""Readers of models that are data, by ending: what such a file is called, the module and its
+function that reads it, which is imported for such a file alone."""
 
 
 def read_model(path: str | Path, arguments: dict[str, Any]) -> Any:

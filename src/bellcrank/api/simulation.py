@@ -226,7 +226,9 @@ class Simulation(Analyses):
         >>> import bellcrank as bc
         >>> s = bc.System("oscillator")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> spring = s.add_force("spring", magnitude="-50*x", direction=s.inertial.x, at=mass.origin)
+        >>> spring = s.add_force(
+        ...     "spring", magnitude="-50*x", direction=s.inertial.x, at=mass.origin
+        ... )
         >>> qdot, udot = s.equations().compile(backend="python").derivatives(0, [1], [3])
         >>> qdot.tolist(), udot.tolist()
         ([3.0], [-25.0])
@@ -253,7 +255,9 @@ class Simulation(Analyses):
         >>> import bellcrank as bc
         >>> s = bc.System("oscillator")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> spring = s.add_force("spring", magnitude="-50*x", direction=s.inertial.x, at=mass.origin)
+        >>> spring = s.add_force(
+        ...     "spring", magnitude="-50*x", direction=s.inertial.x, at=mass.origin
+        ... )
         >>> f = s.equations().compile(backend="python").rhs()
         >>> f.state_names, f(0, [1, 3]).tolist()
         (('q(mass)', 'u(mass)'), [3.0, -25.0])
@@ -327,7 +331,9 @@ class Simulation(Analyses):
         >>> import bellcrank as bc
         >>> s = bc.System("mass")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> s.add_external("weigh", arguments=(2,), returns="weight", when="echo", python=lambda m: 10 * m)
+        >>> s.add_external(
+        ...     "weigh", arguments=(2,), returns="weight", when="echo", python=lambda m: 10 * m
+        ... )
         >>> s.equations().compile(backend="python").echo(0, [0], [0])
         {'weight': 20.0}
         """
@@ -674,7 +680,9 @@ class Simulation(Analyses):
         >>> ball = s.add_point_mass("ball", translate="z", mass=1)
         >>> s.add_gravity((0, 0, -1), g="g")
         >>> sim = s.equations().compile()
-        >>> many = sim.simulate_many(parameters={"g": [1, 2]}, t_end=1, step=0.5, metrics={"q(ball)": ["min"]})
+        >>> many = sim.simulate_many(
+        ...     parameters={"g": [1, 2]}, t_end=1, step=0.5, metrics={"q(ball)": ["min"]}
+        ... )
         >>> many.metrics["q(ball)"]["min"].tolist()
         [-0.5, -1.0]
         """

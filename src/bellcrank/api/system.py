@@ -73,7 +73,8 @@ class System(Builder):
             A Python file with a function `model()` that returns a System, a car or motorcycle file
             (.toml) or an AUTOSIM deck (.lsp). Also the name of an example, car or motorcycle that
             comes with Bellcrank: "four_bar", "van". Python files are executed: read those you
-        trust. **arguments : Any
+            trust.
+        **arguments : Any
             Arguments of `model()`; of a car file `speed` (m/s), `exact` and `terrain`; of a deck
             `external`.
 
@@ -94,8 +95,8 @@ class System(Builder):
         >>> import bellcrank as bc
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = Path(folder) / "empty.py"
-        ...     lines = "import bellcrank as bc", "def model(name='empty'):", "    return bc.System(name)"
-        ...     written = path.write_text(chr(10).join(lines))
+        ...     function = "def model(name='empty'):", "    return bc.System(name)"
+        ...     written = path.write_text(chr(10).join(("import bellcrank as bc", *function)))
         ...     print(bc.System.read(path, name="mine"))
         System('mine': 0 bodies, 0 forces, 0 constraints)
         """
@@ -212,7 +213,8 @@ class System(Builder):
         >>> import bellcrank as bc
         >>> s = bc.System("engine mount")
         >>> engine = s.add_body("engine", translate="z", mass=150, inertia=0)
-        >>> s.add_bushing("mount", at=engine.origin, stiffness=(0, 0, 2e5, 0, 0, 0), damping=(0, 0, 800, 0, 0, 0))
+        >>> stiffness, damping = (0, 0, 2e5, 0, 0, 0), (0, 0, 800, 0, 0, 0)
+        >>> s.add_bushing("mount", at=engine.origin, stiffness=stiffness, damping=damping)
         >>> qdot, udot = s.equations().compile(backend="python").derivatives(0, [0.015], [0])
         >>> round(float(udot[0]), 6)
         -20.0
@@ -302,7 +304,9 @@ class System(Builder):
         --------
         >>> import bellcrank as bc
         >>> s = bc.System("car")
-        >>> car = s.add_body("car", translate=("x", "y"), rotate="z", mass=1500, inertia=(500, 2500, 2500))
+        >>> car = s.add_body(
+        ...     "car", translate=("x", "y"), rotate="z", mass=1500, inertia=(500, 2500, 2500)
+        ... )
         >>> s.add_attitude(body=car)
         >>> s.equations().outputs
         ['car.yaw', 'car.pitch', 'car.roll', 'car.yaw_rate', 'car.speed', 'car.side_slip']
@@ -338,7 +342,9 @@ class System(Builder):
         --------
         >>> import bellcrank as bc
         >>> s = bc.System("wheel")
-        >>> wheel = s.add_body("wheel", translate=("x", "y"), rotate="y", mass=20, inertia=(1, 2, 1))
+        >>> wheel = s.add_body(
+        ...     "wheel", translate=("x", "y"), rotate="y", mass=20, inertia=(1, 2, 1)
+        ... )
         >>> s.add_wheel_angles(wheel=wheel, side="left")
         >>> s.equations().outputs
         ['wheel.slip_angle', 'wheel.camber']
@@ -414,7 +420,9 @@ class System(Builder):
         >>> s = bc.System("wheel", axes="ISO 8855")
         >>> hub = s.add_point_mass("hub", translate=("x", "z"), mass=20)
         >>> tyre = bc.Tyre(stiffness=2e5, damping=100)
-        >>> contact = s.add_contact("tyre", at=hub, radius=0.3, terrain=bc.vehicles.terrain.flat(), tyre=tyre)
+        >>> contact = s.add_contact(
+        ...     "tyre", at=hub, radius=0.3, terrain=bc.vehicles.terrain.flat(), tyre=tyre
+        ... )
         >>> contact.load
         'tyre_load'
         """

@@ -103,7 +103,8 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
         {"metavar": "TEXT", "help": "title of the page (default: the name of the model)"},
     ),
 }
-"""Options of `Equations.export` on the command line: the name, and how it is read; events: below."""
+"""Options of `Equations.export` on the command line: the name, and how it is read; events are
+below."""
 
 
 def add_options(parser: CommandParser) -> None:

@@ -278,7 +278,8 @@ SHARED_OPTIONS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
     ),
     "json": ("output", {"--json": {"action": "store_true", "help": "print all results as JSON"}}),
 }
-"""Options that several commands have, by set: the group in the help that they belong to, and the options."""
+"""Options that several commands have, by set: the group in the help that they belong to, and the
+options."""
 
 
 def add_shared_options(parser: CommandParser, *sets: str) -> None:

@@ -1,7 +1,8 @@
 """Formats of export by name: the options of each, and the module that writes it, which is imported
 when it is needed.
 
-In:  `DerivedModel`, a format, a path and options. Out: files; the path of the main one, or the page.
+In:  `DerivedModel`, a format, a path and options. Out: files; the path of the main one, or the
+page.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a controller is asked to do: actions, observations, rewards and ends, read from what a user
 gives.
 
-In:  the interface of a model. Out: `ControlTask`, over rows of results (time, states, outputs, inputs), one row for
-each run.
+In:  the interface of a model. Out: `ControlTask`, over rows of results (time, states, outputs,
+inputs), one row for each run.
 """
 
 from __future__ import annotations

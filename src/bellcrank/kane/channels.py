@@ -1,7 +1,7 @@
 """What a hand-led derivation shows to the outside: its channels, and its interface.
 
-In:  the steps so far, and the system they lead to. Out: `OutputChannel`s as expressions, and the `Interface` of the
-program. Units are labels here: values are taken as they are.
+In:  the steps so far, and the system they lead to. Out: `OutputChannel`s as expressions, and the
+`Interface` of the program. Units are labels here: values are taken as they are.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A derivation led by hand, step by step, and what it leads to.
 
-In:  frames, points, speeds, forces, in the order a person would write them down. Out: `Equations`, the same object that
-`System.equations()` gives. Units are the user's own and consistent (angles in rad); `units=` texts
-are labels.
+In:  frames, points, speeds, forces, in the order a person would write them down. Out: `Equations`,
+the same object that `System.equations()` gives. Units are the user's own and consistent (angles in
+rad); `units=` texts are labels.
 """
 
 from __future__ import annotations

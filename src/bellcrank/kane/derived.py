@@ -1,6 +1,7 @@
 """From Kane's equations to a program: mass matrix, solution, interface.
 
-In:  the steps of a derivation. Out: `HandDerived`, the same data that the derivation of a description gives.
+In:  the steps of a derivation. Out: `HandDerived`, the same data that the derivation of a
+description gives.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Small linear systems in symbols, solved without poles that are not theirs.
 
-In:  rows of coefficients and right sides. Out: the unknowns. Constant pivots are eliminated first; the rest is solved
-by cofactors over its determinant, multiplied out and simplified, so that what is left below a
-fraction bar is a pole of the system itself: an elimination would divide by whatever coefficient it
-happens to meet.
+In:  rows of coefficients and right sides. Out: the unknowns. Constant pivots are eliminated first;
+the rest is solved by cofactors over its determinant, multiplied out and simplified, so that what
+is left below a fraction bar is a pole of the system itself: an elimination would divide by
+whatever coefficient it happens to meet.
 """
 
 from __future__ import annotations

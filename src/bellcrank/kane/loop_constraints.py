@@ -1,9 +1,9 @@
 """Constraints of a hand-led derivation that leave all speeds as states: closed loops, as in
 described systems.
 
-In:  expressions of coordinates and time, or of speeds too, that are zero, and M u' = f without them. Out: rows,
-accelerations with the constraints, and `program.Loops`, by which a run is assembled and kept on
-them.
+In:  expressions of coordinates and time, or of speeds too, that are zero, and M u' = f without
+them. Out: rows, accelerations with the constraints, and `program.Loops`, by which a run is
+assembled and kept on them.
 """
 
 from __future__ import annotations

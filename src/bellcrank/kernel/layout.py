@@ -1,6 +1,7 @@
 """The structures that callers share with the kernel, read from its headers.
 
-In:  a file of the kernel and the name of a structure in it. Out: its fields, and where they lie in WebAssembly.
+In:  a file of the kernel and the name of a structure in it. Out: its fields, and where they lie in
+WebAssembly.
 """
 
 from __future__ import annotations

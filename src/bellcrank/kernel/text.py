@@ -1,6 +1,7 @@
 """The files of the kernel as text, put together for one model.
 
-In:  which parts a model has. Out: one text without `#include` of kernel files, and without the parts a model lacks.
+In:  which parts a model has. Out: one text without `#include` of kernel files, and without the
+parts a model lacks.
 """
 
 from __future__ import annotations

@@ -20,9 +20,15 @@ Point = tuple[float, float, float]
 
 BASE = "base"
 JOINT_DOF = {
-    "revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "planar": 3, "spherical": 3, "inline": 4,
+    "revolute": 1,
+    "prismatic": 1,
+    "cylindrical": 2,
+    "universal": 2,
+    "planar": 3,
+    "spherical": 3,
+    "inline": 4,
     "inplane": 5,
-}  # fmt: skip
+}
 AXES = {  # signs of forward, left and up along the axes
     "ISO 8855": (1, 1, 1),
     "SAE": (1, -1, -1),

@@ -1,10 +1,10 @@
 """Elastokinematics: how a linkage gives way on bushes while its travel and rack are held, for small
 displacements.
 
-In:  a linkage at a pose, bushes at hard points, springs. Out: `CarrierCompliance`. Every body, and every rod with a
-bush, moves by six small displacements; joints without bushes hold as they do in kinematics, bushes
-and springs are stiffnesses. Forces that act already bend nothing here: bushes are as drawn without
-load, and the stiffness by preload is omitted.
+In:  a linkage at a pose, bushes at hard points, springs. Out: `CarrierCompliance`. Every body, and
+every rod with a bush, moves by six small displacements; joints without bushes hold as they do in
+kinematics, bushes and springs are stiffnesses. Forces that act already bend nothing here: bushes
+are as drawn without load, and the stiffness by preload is omitted.
 
 Bushes with curves bend in m directions by d, with forces that differ by p(d) from those of their
 stiffness at zero. Under a load F at the wheel centre, with the compliance C of that stiffness, d =

@@ -1,11 +1,11 @@
 """Hard points moved until curves of a suspension meet targets: bounded least squares with exact
 derivatives.
 
-In:  a linkage, coordinates that may move within limits, and target curves. Out: `HardPointFit`: the linkage with moved
-hard points, curves before and after, sensitivities. A residual is the deviation of a sample over
-the tolerance of its curve, times its weight, over the root of the number of samples, so that a
-curve counts alike for any number of them. Moves count a little, so that of many solutions the
-nearest is found.
+In:  a linkage, coordinates that may move within limits, and target curves. Out: `HardPointFit`: the
+linkage with moved hard points, curves before and after, sensitivities. A residual is the deviation
+of a sample over the tolerance of its curve, times its weight, over the root of the number of
+samples, so that a curve counts alike for any number of them. Moves count a little, so that of many
+solutions the nearest is found.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Loads in a linkage at rest: what rods, joints, struts and the rack hold, by the equilibrium of
 every body.
 
-In:  a linkage at a position, and forces on its bodies. Out: `LinkForces`. Six equations for each body; unknown are the
-forces and moments that joints can carry, the tensions of rods, the pushes of struts that hold the
-travel, and the force that holds the rack. Nothing of dynamics is used, so that either can be
-compared with the other.
+In:  a linkage at a position, and forces on its bodies. Out: `LinkForces`. Six equations for each
+body; unknown are the forces and moments that joints can carry, the tensions of rods, the pushes of
+struts that hold the travel, and the force that holds the rack. Nothing of dynamics is used, so
+that either can be compared with the other.
 """
 
 from __future__ import annotations

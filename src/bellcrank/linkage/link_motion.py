@@ -1,8 +1,8 @@
 """From a solved state to the motion of carrier and links, over arrays or expressions.
 
-In:  `BodyFrames` along the directions of motion, and the second derivatives of the unknowns. Out: for every body and
-rod rotation, position and their derivatives along each direction. Used by `solver` (arrays) and by
-the printed program (expressions).
+In:  `BodyFrames` along the directions of motion, and the second derivatives of the unknowns. Out:
+for every body and rod rotation, position and their derivatives along each direction. Used by
+`solver` (arrays) and by the printed program (expressions).
 """
 
 from __future__ import annotations

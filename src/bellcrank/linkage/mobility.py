@@ -58,9 +58,10 @@ def count_degrees_of_freedom(plan: SolutionPlan) -> Mobility:
     mobility = Mobility(formal_dof, real, len(chain.inputs), redundant, tuple(independent_rows))
     if real == 0 or real < mobility.inputs:
         constraint_names = ", ".join(dict.fromkeys(plan.names))
+        excess = "There are more inputs than degrees of freedom."
         raise ModelError(
             f"over-constrained: {mobility}. "
-            f"{'Nothing can move.' if real == 0 else 'There are more inputs than degrees of freedom.'} "
+            f"{'Nothing can move.' if real == 0 else excess} "
             f"Constraints: {constraint_names}.",
             chain.name,
         )

@@ -2,9 +2,11 @@
 
 three-rotations: cubic Hermite position, three rotations (Houdek 2020, eqs 3.43-3.60, with scaled
     vectors s1, s2, s3 in the products of its second derivative and delta_i in the first term).
-Errors h^4, h^3 in angle. cubic: cubic Hermite on position and rotation vector from the left node.
-Errors h^4; second derivatives jump at nodes. quintic: quintic Hermite on both, through the second
-derivatives. Errors h^6; the second derivative is continuous.
+    Errors h^4, h^3 in angle.
+cubic: cubic Hermite on position and rotation vector from the left node. Errors h^4; second
+    derivatives jump at nodes.
+quintic: quintic Hermite on both, through the second derivatives. Errors h^6; the second derivative
+    is continuous.
 """
 
 from __future__ import annotations

@@ -101,7 +101,8 @@ class Table:
         >>> table = bc.linkage.Linkage.read("trailing_arm").table(accuracy=1e-4)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = table.save(Path(folder) / "arm.json")
-        ...     bc.linkage.Table.read(Path(folder) / "arm.json").travel.tolist() == table.travel.tolist()
+        ...     again = bc.linkage.Table.read(Path(folder) / "arm.json")
+        >>> again.travel.tolist() == table.travel.tolist()
         True
         """
         data = parse_json(read_text(path, ModelError), path, ModelError)

@@ -1,10 +1,10 @@
 """How a chain is solved: bodies placed one after another from the base, the rest of the joints as
 closing rows.
 
-In:  a `Chain`. Out: `SolutionPlan`: for every body the joint that places it (with its unknowns), the rows that close
-the loops, and how the inputs enter. A body that no joint reaches is placed freely. Rotations
-without a fixed axis are carried by Euler parameters and changed by small rotations in base axes, so
-there is no singular attitude.
+In:  a `Chain`. Out: `SolutionPlan`: for every body the joint that places it (with its unknowns),
+the rows that close the loops, and how the inputs enter. A body that no joint reaches is placed
+freely. Rotations without a fixed axis are carried by Euler parameters and changed by small
+rotations in base axes, so there is no singular attitude.
 """
 
 from __future__ import annotations

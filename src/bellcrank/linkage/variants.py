@@ -1,11 +1,12 @@
 """A linkage drawn otherwise: poses with hard points elsewhere, and exact derivatives by their
 coordinates.
 
-In:  a `Linkage` and other places of its hard points. Out: `LinkageVariant`, which `measure` takes as it takes a
-linkage. The plan is written anew, in a millisecond, but no travel is followed: Newton's method
-starts from the states of the linkage as it was. Derivatives are imaginary parts: places with an
-imaginary part `STEP` long pass through one further step of Newton's method and through all
-measures, without cancellation (complex-step derivatives: Squire & Trapp, SIAM Rev. 40 (1998) 110).
+In:  a `Linkage` and other places of its hard points. Out: `LinkageVariant`, which `measure` takes
+as it takes a linkage. The plan is written anew, in a millisecond, but no travel is followed:
+Newton's method starts from the states of the linkage as it was. Derivatives are imaginary parts:
+places with an imaginary part `STEP` long pass through one further step of Newton's method and
+through all measures, without cancellation (complex-step derivatives: Squire & Trapp, SIAM Rev. 40
+(1998) 110).
 """
 
 from __future__ import annotations

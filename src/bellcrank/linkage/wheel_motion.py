@@ -1,9 +1,9 @@
 """A wheel on its linkage, seen from its own side: x forward, y outward, z up, whatever axes the
 file uses.
 
-In:  a linkage (or table) and wheel travels. Out: `WheelMotion`: wheel centre, spin axis, contact point and the velocity
-of any carrier point per unit of wheel travel, for parallel, opposite and single-wheel motion of an
-axle.
+In:  a linkage (or table) and wheel travels. Out: `WheelMotion`: wheel centre, spin axis, contact
+point and the velocity of any carrier point per unit of wheel travel, for parallel, opposite and
+single-wheel motion of an axle.
 """
 
 from __future__ import annotations

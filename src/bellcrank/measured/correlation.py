@@ -1,6 +1,7 @@
 """How well a run agrees with measurements: errors by channel, an overlay and a page.
 
-In:  two runs with channels of the same names. Out: `Correlation`, over the times of the measurements that both have.
+In:  two runs with channels of the same names. Out: `Correlation`, over the times of the
+measurements that both have.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ class ChannelError:
     >>> import bellcrank as bc
     >>> s = bc.System("mass")
     >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-    >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.1, initial={"u(mass)": 3})
+    >>> run = s.equations().compile(backend="python").simulate(
+    ...     1.0, step=0.1, initial={"u(mass)": 3}
+    ... )
     >>> error = bc.measured.compare(run, run)["q(mass)"]
     >>> error.rms, error.r2
     (0.0, 1.0)
@@ -250,10 +253,12 @@ def _summary_line(correlation: Correlation) -> str:
 def channel_charts(lines: Sequence[Line], channels: Sequence[str]) -> list[str]:
     """A chart for each channel over time."""
     first = lines[0][1]
-    return [
-        f"<figure>{curve_chart([(key, r.time, r[c]) for key, r in lines], 'time (s)', axis_title(first, c), dashed=True)}</figure>"
-        for c in channels
-    ]
+    charts = []
+    for c in channels:
+        curves = [(key, r.time, r[c]) for key, r in lines]
+        chart = curve_chart(curves, "time (s)", axis_title(first, c), dashed=True)
+        charts.append(f"<figure>{chart}</figure>")
+    return charts
 
 
 def axis_title(run: Run, channel: str) -> str:
@@ -340,7 +345,9 @@ def compare(
     >>> spring = s.add_force("spring", magnitude="-50*x", direction=s.inertial.x, at=mass.origin)
     >>> sim = s.equations().compile(backend="python")
     >>> run = sim.simulate(2.0, step=0.01, initial={"q(mass)": 1})
-    >>> late = sim.simulate(2.0, step=0.01, initial={"q(mass)": float(np.cos(0.5)), "u(mass)": float(5*np.sin(0.5))})
+    >>> late = sim.simulate(
+    ...     2.0, step=0.01, initial={"q(mass)": float(np.cos(0.5)), "u(mass)": float(5*np.sin(0.5))}
+    ... )
     >>> round(bc.measured.compare(run, late, "q(mass)")["q(mass)"].delay, 3)  # 0.5 rad at 5 rad/s
     0.1
     """

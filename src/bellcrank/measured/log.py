@@ -1,7 +1,8 @@
 """Logs as channels of a model: columns of a file renamed, scaled and shifted by a small table, over
 one time.
 
-In:  a file of any format of `files`, and the table (TOML or a mapping). Out: a `Run` that begins at t = 0.
+In:  a file of any format of `files`, and the table (TOML or a mapping). Out: a `Run` that begins at
+t = 0.
 """
 
 from __future__ import annotations
@@ -183,7 +184,8 @@ def read(
     >>> table = {"channels": {"ay": {"column": "AccY", "unit": "g", "scale": -1}}}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "log.csv"
-    ...     written = file.write_text("Time;AccY" + chr(10) + "[ms];[g]" + chr(10) + "500;0" + chr(10) + "600;0,2")
+    ...     lines = "Time;AccY", "[ms];[g]", "500;0", "600;0,2"
+    ...     written = file.write_text(chr(10).join(lines))
     ...     log = bc.measured.read(file, table)
     >>> log.time.round(3).tolist(), log["ay"].tolist(), log.units["ay"]
     ([0.0, 0.1], [0.0, -0.2], 'g')

@@ -1,8 +1,8 @@
 """Bodies and their joints: parents, coordinates and speeds, directions, and the pose at zero
 coordinates.
 
-In:  a `DescriptionChecker` whose names are checked. Out: its drafts, resolved; `make_joint` makes the joints once all
-are known.
+In:  a `DescriptionChecker` whose names are checked. Out: its drafts, resolved; `make_joint` makes
+the joints once all are known.
 """
 
 from __future__ import annotations

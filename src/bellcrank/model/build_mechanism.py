@@ -1,7 +1,8 @@
 """Description to Mechanism: joints resolved, names checked, every problem found reported at once.
 
-In:  a `Description`. Out: a `Mechanism` whose bodies stand in depth-first order (children in order of entry).
-The choice of speeds and the composite bodies follow Sayers (1990), sections 8.1.3 to 8.1.6.
+In:  a `Description`. Out: a `Mechanism` whose bodies stand in depth-first order (children in order
+of entry). The choice of speeds and the composite bodies follow Sayers (1990), sections 8.1.3 to
+8.1.6.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The checker: what reads the constants of a description and collects every problem found on the
 way.
 
-In:  a `Description`. Out: vectors, directions and constants as expressions; names of bodies as indices. `drafts` are
-the bodies as far as they are resolved (see `bodies`).
+In:  a `Description`. Out: vectors, directions and constants as expressions; names of bodies as
+indices. `drafts` are the bodies as far as they are resolved (see `bodies`).
 """
 
 from __future__ import annotations

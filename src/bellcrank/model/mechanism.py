@@ -1,8 +1,8 @@
 """A checked description: bodies with their joints resolved to constants and symbols.
 
-In:  a `Description` (see `records`). Out: `Mechanism`, frozen data for kinematics and dynamics. Formulas of forces,
-constraints and outputs are still syntax here: their meaning needs velocities, which `kinematics`
-provides.
+In:  a `Description` (see `records`). Out: `Mechanism`, frozen data for kinematics and dynamics.
+Formulas of forces, constraints and outputs are still syntax here: their meaning needs velocities,
+which `kinematics` provides.
 """
 
 from __future__ import annotations

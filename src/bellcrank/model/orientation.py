@@ -1,8 +1,8 @@
 """The orientation of a body in its parent at zero coordinates, where it is given: a matrix, or
 turns one after another.
 
-In:  a `DescriptionChecker` and what stands in the record. Out: R_AB, whose columns are the axes of the body in the
-parent.
+In:  a `DescriptionChecker` and what stands in the record. Out: R_AB, whose columns are the axes of
+the body in the parent.
 """
 
 from __future__ import annotations

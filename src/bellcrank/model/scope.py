@@ -41,9 +41,10 @@ from bellcrank.symbolic.expr.function_table import CALLED, OPERATORS
 from bellcrank.symbolic.expr.user_function_value import UserFunctionValue
 
 MECHANICAL = {
-    "dot": (2,), "cross": (2,), "angle": (2, 3), "direction": (1,), "dir": (1,), "magnitude": (1,), "mag": (1,),
-    "norm": (1,), "project": (2,), "dplane": (2,), "pos": (1, 2), "vel": (1, 2), "rot": (1,), "dxdt": (1,),
-    "partial": (2,), "nominal": (1,), "fm": (1,), "q": (1, 2), "u": (1, 2), "qp": (1, 2), "up": (1, 2),
+    "dot": (2,), "cross": (2,), "angle": (2, 3), "direction": (1,), "dir": (1,),
+    "magnitude": (1,), "mag": (1,), "norm": (1,), "project": (2,), "dplane": (2,),
+    "pos": (1, 2), "vel": (1, 2), "rot": (1,), "dxdt": (1,), "partial": (2,), "nominal": (1,),
+    "fm": (1,), "q": (1, 2), "u": (1, 2), "qp": (1, 2), "up": (1, 2),
 }  # fmt: skip
 RESERVED = {"t", "pi", "q", "u", "qp", "up", *MECHANICAL, *CALLED}
 SHORT = {"fm", "mag", "dir", "norm"}  # functions whose names may be those of parameters too

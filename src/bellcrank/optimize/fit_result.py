@@ -42,7 +42,8 @@ class Fit(TabularResult):
         Units by name.
     covariance : ndarray
         Covariance of the values, in their order. Infinite variance: the data do not determine a
-    value. noise, noise_units : dict
+        value.
+    noise, noise_units : dict
         Standard deviation of the errors by channel, and its unit.
     before, after : tuple of Correlation
         Runs with the start values and with those found, compared with each recording.

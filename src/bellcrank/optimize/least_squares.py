@@ -1,11 +1,11 @@
 """Nonlinear least squares with what a reader of the result needs: covariance, and what the data
 cannot determine.
 
-In:  unknowns with bounds, and a function that computes errors at many points at once. Out: `LeastSquaresSolution`.
-Derivatives are central differences, whose points are computed as one batch. The noise of each
-channel is estimated from its errors unless weights are given, and channels are weighted by it
-(maximum likelihood of independent normal errors). Seber & Wild, Nonlinear Regression (1989), ch. 2,
-5 and 12.
+In:  unknowns with bounds, and a function that computes errors at many points at once. Out:
+`LeastSquaresSolution`. Derivatives are central differences, whose points are computed as one
+batch. The noise of each channel is estimated from its errors unless weights are given, and
+channels are weighted by it (maximum likelihood of independent normal errors). Seber & Wild,
+Nonlinear Regression (1989), ch. 2, 5 and 12.
 """
 
 from __future__ import annotations

@@ -125,12 +125,16 @@ def fit(
     >>> import bellcrank as bc
     >>> s = bc.System("oscillator")
     >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-    >>> spring = s.add_force("spring", magnitude="-k*x - c*v", direction=s.inertial.x, at=mass.origin)
+    >>> spring = s.add_force(
+    ...     "spring", magnitude="-k*x - c*v", direction=s.inertial.x, at=mass.origin
+    ... )
     >>> s.set_defaults(k=40, c=1)
     >>> sim = s.equations().compile(backend="python")
     >>> log = sim.simulate(2.0, step=0.02, initial={"q(mass)": 1}, parameters={"k": 50, "c": 2})
     >>> log.channels["q(mass)"] += np.random.default_rng(1).normal(0, 0.01, 101)
-    >>> fit = bc.optimize.fit(sim, log, {"k": (10, 100), "c": (0, 10)}, channels="q(mass)", initial={"q(mass)": 1})
+    >>> fit = bc.optimize.fit(
+    ...     sim, log, {"k": (10, 100), "c": (0, 10)}, channels="q(mass)", initial={"q(mass)": 1}
+    ... )
     >>> [low < true < high for true, (low, high) in zip((50, 2), fit.intervals().values())]
     [True, True]
     """

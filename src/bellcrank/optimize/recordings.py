@@ -1,8 +1,9 @@
 """Errors of runs compared with recordings, over unknowns of any origin: the part that models and
 cars share.
 
-In:  what was measured, unknowns, and a function that simulates a recording at many points. Out: `Fit`.
-A sensor measures scale*y(t - delay) + offset of a channel y; each of the three may be unknown.
+In:  what was measured, unknowns, and a function that simulates a recording at many points. Out:
+`Fit`. A sensor measures scale*y(t - delay) + offset of a channel y; each of the three may be
+unknown.
 """
 
 from __future__ import annotations

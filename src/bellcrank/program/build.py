@@ -1,7 +1,8 @@
 """A program built from the results of a derivation: sections scheduled over the same constants,
 with nothing unused.
 
-In:  `ProgramParts`: named results as expressions over held intermediate results. Out: `SimulationProgram`.
+In:  `ProgramParts`: named results as expressions over held intermediate results. Out:
+`SimulationProgram`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Derivatives of the state derivatives by all states as a further function of a program, `slopes`;
 those of rates and outputs by states and inputs as a table.
 
-In:  a `SimulationProgram`. Out: the same with `slopes`, whose results are the slopes that are not zero: forward through
-the statements of the rates themselves, over the same constants, what is shared computed once.
-States that act through a routine whose slopes are not known (an external one, the third derivative
-of a linkage) have none: their columns are left to differences, and so are rows that are found by
-solving systems in numbers.
+In:  a `SimulationProgram`. Out: the same with `slopes`, whose results are the slopes that are not
+zero: forward through the statements of the rates themselves, over the same constants, what is
+shared computed once. States that act through a routine whose slopes are not known (an external
+one, the third derivative of a linkage) have none: their columns are left to differences, and so
+are rows that are found by solving systems in numbers.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Which states the rates depend on, and the states that linear systems of stiff methods are freed
 of first.
 
-In:  a `SimulationProgram`. Out: numbers of states. In s x - slopes x = r the coordinates, q' = N(q) u, and states of
-one's own have to do with few others each: eliminated first they leave a full system of as many
-unknowns as there are speeds.
+In:  a `SimulationProgram`. Out: numbers of states. In s x - slopes x = r the coordinates, q' = N(q)
+u, and states of one's own have to do with few others each: eliminated first they leave a full
+system of as many unknowns as there are speeds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Poses of bodies as further functions of a program, `poses` and `marks`, for pictures.
 
-In:  a `SimulationProgram`, and what they are as expressions of its coordinates, parameters and inputs. Out: the same
-with both; constants stay as they are. Parameters that stand in lengths alone, which the equations
-of motion do not hold, follow the others that are given.
+In:  a `SimulationProgram`, and what they are as expressions of its coordinates, parameters and
+inputs. Out: the same with both; constants stay as they are. Parameters that stand in lengths
+alone, which the equations of motion do not hold, follow the others that are given.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A draft with numbers: the scene, with sizes from the reach of the mechanism.
 
-In:  a `SceneDraft`, the numbers of its expressions, and the poses of a motion, which begins with the start. Out:
-`Scene`.
+In:  a `SceneDraft`, the numbers of its expressions, and the poses of a motion, which begins with
+the start. Out: `Scene`.
 """
 
 from __future__ import annotations

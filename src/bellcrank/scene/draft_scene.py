@@ -1,9 +1,9 @@
 """What a picture of an analysed model shows, as it is chosen where nothing is reported.
 
-In:  an `KinematicAnalysis`. Out: `SceneDraft`. A body that was given shapes is drawn by them; any other by rods from
-its joint to those of its children and to points where loops close or forces act, and a ball at its
-mass centre. Forces that depend on a distance are coils, wheels on the ground cylinders, links of a
-suspension rods by its hard points.
+In:  an `KinematicAnalysis`. Out: `SceneDraft`. A body that was given shapes is drawn by them; any
+other by rods from its joint to those of its children and to points where loops close or forces
+act, and a ball at its mass centre. Forces that depend on a distance are coils, wheels on the
+ground cylinders, links of a suspension rods by its hard points.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Triangles as pixels with a depth buffer, all of them at once in NumPy.
 
-In:  corners on the screen, in pixels from the upper left, and the nearness of each, which is linear on the screen. Out:
-for each pixel the triangle that is nearest there.
+In:  corners on the screen, in pixels from the upper left, and the nearness of each, which is linear
+on the screen. Out: for each pixel the triangle that is nearest there.
 """
 
 from __future__ import annotations

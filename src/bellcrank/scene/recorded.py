@@ -1,7 +1,8 @@
 """A recorded run as a page: the mechanism in motion and plots of channels, in one file that needs
 nothing else.
 
-In:  a motion, and channels over the same times. Out: the text of a page. Live pages have the same window around theirs.
+In:  a motion, and channels over the same times. Out: the text of a page. Live pages have the same
+window around theirs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """One frame of a scene as an image: triangles with a depth buffer, light, ground with a soft
 shadow, and fog.
 
-In:  a `Scene`, the poses of one time and the camera. Out: an array (height, width, 3) of colours from 0 to 255. What
-is drawn has four samples per pixel. Pages draw the same by `scene.js`.
+In:  a `Scene`, the poses of one time and the camera. Out: an array (height, width, 3) of colours
+from 0 to 255. What is drawn has four samples per pixel. Pages draw the same by `scene.js`.
 """
 
 from __future__ import annotations

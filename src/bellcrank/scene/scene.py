@@ -5,10 +5,12 @@ Lengths are in equation units. A mark is a point of a body (-1: the ground) alon
 where bodies are is reported by poses, 12 numbers each (`program.POSE`). Items stand at marks or
 between them:
 
-    box        size: lengths along its own axes           at one mark, turned by `axes` against its body
+    box        size: lengths along its own axes           at one mark, turned by `axes` against
+                                                          its body
     cylinder   size: radius, length along its third axis  likewise
-    tyre, rim, hoop, wires: parts of wheels, thick and thin; size: radius and width of the wheel
-    along its third axis sphere     size: radius                               at one mark
+    tyre, rim, hoop, wires: parts of wheels, thick and thin
+               size: radius and width of the wheel along its third axis
+    sphere     size: radius                               at one mark
     mesh       size: what its points are multiplied with  at one mark, turned by `axes`
     rod        size: radius                               between two marks, of one body or of two
     coil       size: radius of the coil, of the wire      between two marks

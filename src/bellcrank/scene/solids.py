@@ -1,6 +1,7 @@
 """Items of a scene as triangles in the inertial frame, with normals at their corners.
 
-In:  a `Scene` and the poses of one time. Out: `SceneTriangles`. Pages have the same shapes, made in the page.
+In:  a `Scene` and the poses of one time. Out: `SceneTriangles`. Pages have the same shapes, made in
+the page.
 """
 
 from __future__ import annotations

@@ -93,7 +93,9 @@ class Comparison:
     >>> ball = s.add_point_mass("ball", translate=("x", "z"), joint_at=(0, 0, -1), mass=2)
     >>> s.add_gravity((0, 0, -1))
     >>> s.add_loop_joint("rod", "distance", between=("o", ball.origin))
-    >>> found = bc.compare(s, t_end=0.1, step=0.01, methods=["projection", "baumgarte"], limits=False)
+    >>> found = bc.compare(
+    ...     s, t_end=0.1, step=0.01, methods=["projection", "baumgarte"], limits=False
+    ... )
     >>> found["baumgarte"].name, found.as_dict()["step"]
     ('baumgarte', 0.01)
     """
@@ -203,7 +205,9 @@ def compare(
     >>> ball = s.add_point_mass("ball", translate=("x", "z"), joint_at=(0, 0, -1), mass=2)
     >>> s.add_gravity((0, 0, -1))
     >>> s.add_loop_joint("rod", "distance", between=("o", ball.origin))
-    >>> found = bc.compare(s, t_end=0.1, step=0.01, methods=["projection", "baumgarte"], limits=False)
+    >>> found = bc.compare(
+    ...     s, t_end=0.1, step=0.01, methods=["projection", "baumgarte"], limits=False
+    ... )
     >>> [row.name for row in found.rows]
     ['projection', 'baumgarte']
     """

@@ -1,8 +1,9 @@
 """Runs on disk: lines of JSON in files that only grow, one file for each process that writes.
 
-In:  the folder of a study. Out: every record that was written whole. A record survives the death of the process that
-wrote it; a line that death cut short counts as not written. Files are locked while somebody may
-write to them, so that a study that continues waits for what is left of an earlier one.
+In:  the folder of a study. Out: every record that was written whole. A record survives the death of
+the process that wrote it; a line that death cut short counts as not written. Files are locked
+while somebody may write to them, so that a study that continues waits for what is left of an
+earlier one.
 """
 
 from __future__ import annotations

@@ -56,7 +56,8 @@ class Study(PublicDir):
     --------
     >>> import tempfile
     >>> import bellcrank as bc
-    >>> plan = {"name": "travel", "model": {"file": "quarter_car.py"}, "run": {"t_end": 1}, "grid": {"k": [2e4, 3e4]}}
+    >>> plan = {"name": "travel", "model": {"file": "quarter_car.py"}, "run": {"t_end": 1}}
+    >>> plan["grid"] = {"k": [2e4, 3e4]}
     >>> plan["metrics"] = {"most": {"kind": "max", "of": "az"}}
     >>> study = bc.Study.read(plan, "examples")
     >>> with tempfile.TemporaryDirectory() as folder:

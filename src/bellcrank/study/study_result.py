@@ -46,7 +46,8 @@ class StudyResult(StudyRows, NotebookDisplay):
     --------
     >>> import tempfile
     >>> import bellcrank as bc
-    >>> plan = {"name": "travel", "model": {"file": "quarter_car.py"}, "run": {"t_end": 1}, "grid": {"k": [2e4, 3e4]}}
+    >>> plan = {"name": "travel", "model": {"file": "quarter_car.py"}, "run": {"t_end": 1}}
+    >>> plan["grid"] = {"k": [2e4, 3e4]}
     >>> plan["metrics"] = {"most": {"kind": "max", "of": "az"}}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     result = bc.Study.read(plan, "examples").run(folder, in_process=True)

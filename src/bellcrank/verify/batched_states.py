@@ -1,10 +1,10 @@
 """Several states in one pass: what evaluations of one machine are asked for later is found at once
 for all of them.
 
-In:  evaluations without closed loops, each with a state. Out: nothing; each evaluation knows its motions and the
-values of its formulas afterwards. The rules are those of one state (`numeric`), on arrays with the
-states along their last axis. What cannot be found so, as where one state has no value, is left to
-each evaluation.
+In:  evaluations without closed loops, each with a state. Out: nothing; each evaluation knows its
+motions and the values of its formulas afterwards. The rules are those of one state (`numeric`), on
+arrays with the states along their last axis. What cannot be found so, as where one state has no
+value, is left to each evaluation.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Bodies of a description as numbers, and their motion.
 
-In:  a description and values of its parameters (equation units). Out: `ReferenceMechanism`: joints, masses and the
-meaning of every coordinate and speed; `ReferenceMotion`: orientation, position and velocities of
-all bodies in inertial axes, as jets. Which composite mass centre a speed belongs to is a matter of
-form, not of the present values: it is decided once with arbitrary values (`ReferenceStructure`), so
-that a length that happens to be zero does not change the speeds. Sayers (1990), sections 8.1.3 to
-8.1.6 and 8.2.
+In:  a description and values of its parameters (equation units). Out: `ReferenceMechanism`: joints,
+masses and the meaning of every coordinate and speed; `ReferenceMotion`: orientation, position and
+velocities of all bodies in inertial axes, as jets. Which composite mass centre a speed belongs to
+is a matter of form, not of the present values: it is decided once with arbitrary values
+(`ReferenceStructure`), so that a length that happens to be zero does not change the speeds. Sayers
+(1990), sections 8.1.3 to 8.1.6 and 8.2.
 """
 
 from __future__ import annotations

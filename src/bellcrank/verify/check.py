@@ -1,13 +1,14 @@
 """The check of derived equations against the independent evaluation of their description.
 
-In:  a System. Out: `Report`: a line per property, with the number found and the limit it must keep. At random states:
-accelerations must satisfy the principle of virtual power and Newton-Euler body by body, rates of
-coordinates must move bodies as the speeds say, outputs must be what their formulas say, slopes in
-the program must agree with differences. Over a short run: energy, and momentum where nothing from
-the ground can push. With small variables: the same against the description without them, and the
-order of the error that the truncation makes. With closed loops and constraints: positions, speeds
-and accelerations must keep them, at random states and in a run of the program itself. The states
-are completed by the program under check, which only chooses them.
+In:  a System. Out: `Report`: a line per property, with the number found and the limit it must keep.
+At random states: accelerations must satisfy the principle of virtual power and Newton-Euler body
+by body, rates of coordinates must move bodies as the speeds say, outputs must be what their
+formulas say, slopes in the program must agree with differences. Over a short run: energy, and
+momentum where nothing from the ground can push. With small variables: the same against the
+description without them, and the order of the error that the truncation makes. With closed loops
+and constraints: positions, speeds and accelerations must keep them, at random states and in a run
+of the program itself. The states are completed by the program under check, which only chooses
+them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Balances over a short run: energy against the work of all loads, momentum against their impulse.
 
-In:  a `ModelUnderTest` and a state to start from. Out: lines of the report. The equations under check are integrated
-with small errors; energies, momenta and loads come from the description. Momentum is balanced along
-every motion of the whole system as one rigid body that its joints and constraints leave free: along
-it neither can push. Nothing of this needs to know what the equations look like.
+In:  a `ModelUnderTest` and a state to start from. Out: lines of the report. The equations under
+check are integrated with small errors; energies, momenta and loads come from the description.
+Momentum is balanced along every motion of the whole system as one rigid body that its joints and
+constraints leave free: along it neither can push. Nothing of this needs to know what the equations
+look like.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Zeros of what dependent speeds are divided by, looked for on lines between random states.
 
-In:  how dependent speeds follow from the others, and a way to evaluate that. Out: a line of the report, which fails if
-a speed grows without bound where a divisor vanishes; and states at the zeros of pivots, for
-programs that must hold there too.
+In:  how dependent speeds follow from the others, and a way to evaluate that. Out: a line of the
+report, which fails if a speed grows without bound where a divisor vanishes; and states at the
+zeros of pivots, for programs that must hold there too.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ positions, rates of coordinates, velocities, masses, loads. At random states, wi
 differences along the motion:
 
 - the program's rates of coordinates are the kinematical equations, its channels what their formulas
-say;
+  say;
 - angular velocities turn the direction cosines;
 - velocities of mass centres move the position vectors between them;
 - accelerations are the derivatives of velocities;

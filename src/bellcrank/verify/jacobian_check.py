@@ -1,9 +1,10 @@
 """Derivatives in the generated program against differences of what it computes.
 
-In:  a `ModelUnderTest` and states. Out: lines of the report. The slopes of constraints, which the program carries as
-formulas of their own, against differences of the constraints; the rates of positions against
-speeds; the slopes of all rates of the states, taken through every statement of the program by
-Taylor arithmetic (`jets`), against differences of the rates that the compiled model returns.
+In:  a `ModelUnderTest` and states. Out: lines of the report. The slopes of constraints, which the
+program carries as formulas of their own, against differences of the constraints; the rates of
+positions against speeds; the slopes of all rates of the states, taken through every statement of
+the program by Taylor arithmetic (`jets`), against differences of the rates that the compiled model
+returns.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Kane's equations in numbers: the power of loads and inertia forces in every motion that a machine
 allows.
 
-In:  an `ReferenceEvaluation`, a state and the accelerations that a derived program claims. Out: for every independent
-speed r the sum over all bodies of (F - m a) . v_r + (T - dH/dt) . w_r, which is zero for right
-accelerations, next to the sum of the magnitudes of its terms, taken by bodies and by the
-accelerations of the speeds; and the accelerations that this evaluation itself finds. Kane &
+In:  an `ReferenceEvaluation`, a state and the accelerations that a derived program claims. Out: for
+every independent speed r the sum over all bodies of (F - m a) . v_r + (T - dH/dt) . w_r, which is
+zero for right accelerations, next to the sum of the magnitudes of its terms, taken by bodies and
+by the accelerations of the speeds; and the accelerations that this evaluation itself finds. Kane &
 Levinson, Dynamics: Theory and Applications (1985), sections 4.3 and 6.1.
 """
 

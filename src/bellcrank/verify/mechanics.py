@@ -1,6 +1,7 @@
 """Formulas with mechanics: the whole model language at one instant of a motion.
 
-In:  a `ReferenceMotion` of all bodies. Out: numbers and vectors (arrays in inertial axes), as jets in time.
+In:  a `ReferenceMotion` of all bodies. Out: numbers and vectors (arrays in inertial axes), as jets
+in time.
 """
 
 from __future__ import annotations

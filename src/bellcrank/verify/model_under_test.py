@@ -1,10 +1,10 @@
 """What is under check: derived equations compared with the numbers of the description they should
 come from.
 
-In:  a System and its Equations. Out: `ModelUnderTest`, which evaluates the program and the description at the same
-states, and `CheckSample`: random states near the initial one, on the constraints, at which the
-description can be evaluated. User functions are replaced by smooth functions of their arguments,
-inputs by given values.
+In:  a System and its Equations. Out: `ModelUnderTest`, which evaluates the program and the
+description at the same states, and `CheckSample`: random states near the initial one, on the
+constraints, at which the description can be evaluated. User functions are replaced by smooth
+functions of their arguments, inputs by given values.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Newton-Euler body by body: the loads that joints transmit, and what is left of them where joints
 are free.
 
-In:  an `ReferenceEvaluation`, a state and the accelerations that a derived program claims. Out: a residual for every
-speed of the tree. From the tips to the ground every joint must transmit what its body, and all that
-it carries, needs to accelerate. A joint cannot push along its own degree of freedom: there the
-transmitted load must vanish, or be the load of constraints, J' lambda with some lambda. Where a
-model gives reactions as outputs, they are put on the bodies as loads, and every body must then obey
-Newton and Euler by itself. Featherstone, Rigid Body Dynamics Algorithms (2008), section 5.3
-(recursive Newton-Euler), run with all joints open.
+In:  an `ReferenceEvaluation`, a state and the accelerations that a derived program claims. Out: a
+residual for every speed of the tree. From the tips to the ground every joint must transmit what
+its body, and all that it carries, needs to accelerate. A joint cannot push along its own degree of
+freedom: there the transmitted load must vanish, or be the load of constraints, J' lambda with some
+lambda. Where a model gives reactions as outputs, they are put on the bodies as loads, and every
+body must then obey Newton and Euler by itself. Featherstone, Rigid Body Dynamics Algorithms
+(2008), section 5.3 (recursive Newton-Euler), run with all joints open.
 """
 
 from __future__ import annotations

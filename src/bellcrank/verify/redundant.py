@@ -1,10 +1,10 @@
 """What programs with closed loops contain in addition to the state derivatives: redundant
 equations, and corrections onto the constraints.
 
-In:  a `ModelUnderTest` and states. Out: lines of the report. M, f and q' of M u' = f + J' lambda against the
-description; J, v and g against those that keep the loops closed, gamma against accelerations of the
-description. A correction must leave of a small violation of the positions what is of second order
-in it, and of one of the speeds nothing.
+In:  a `ModelUnderTest` and states. Out: lines of the report. M, f and q' of M u' = f + J' lambda
+against the description; J, v and g against those that keep the loops closed, gamma against
+accelerations of the description. A correction must leave of a small violation of the positions
+what is of second order in it, and of one of the speeds nothing.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Closed loops and constraints as numbers: residuals of positions, speeds, accelerations, and the
 motions they leave.
 
-In:  loop and constraint records, and formulas at one instant. Out: `rows`, and `ReferenceConstraints`: velocity rows J
-u + c = 0 found with unit speeds, the null space of J, and how far a state is from the constraints.
-A loop locks directions in which two points, or two bodies, may not move; the reference
-configuration says what coincides.
+In:  loop and constraint records, and formulas at one instant. Out: `rows`, and
+`ReferenceConstraints`: velocity rows J u + c = 0 found with unit speeds, the null space of J, and
+how far a state is from the constraints. A loop locks directions in which two points, or two
+bodies, may not move; the reference configuration says what coincides.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The mechanics of a description at one instant, evaluated with plain numbers.
 
-In:  a `ReferenceMechanism`, values of the inputs, a state and accelerations. Out: `ReferenceEvaluation`: motions,
-loads, inertia forces, energies and outputs of that instant. Every body enters with its own mass and
-inertia, partial velocities are found with unit speeds, accelerations by time series (`jets`);
-nothing of the derivation is used.
+In:  a `ReferenceMechanism`, values of the inputs, a state and accelerations. Out:
+`ReferenceEvaluation`: motions, loads, inertia forces, energies and outputs of that instant. Every
+body enters with its own mass and inertia, partial velocities are found with unit speeds,
+accelerations by time series (`jets`); nothing of the derivation is used.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What counts as one in a check: the sizes that errors are measured against.
 
-In:  an `ReferenceEvaluation` at states of a check. Out: `ErrorScales`: the largest lengths, speeds, accelerations and
-loads met, which the report reports; and how much formulas vary there. All of it comes from the
-description, so that neither a value that happens to be zero nor a wrong one of the program makes an
-error look large or small.
+In:  an `ReferenceEvaluation` at states of a check. Out: `ErrorScales`: the largest lengths, speeds,
+accelerations and loads met, which the report reports; and how much formulas vary there. All of it
+comes from the description, so that neither a value that happens to be zero nor a wrong one of the
+program makes an error look large or small.
 """
 
 from __future__ import annotations

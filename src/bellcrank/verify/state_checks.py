@@ -1,10 +1,10 @@
 """The lines of a check at random states: every equation, output and value of the echo against the
 description.
 
-In:  a `ModelUnderTest` and samples. Out: lines of the report, and the scales that errors were measured against.
-Accelerations must satisfy the principle of virtual power and Newton-Euler body by body, rates of
-coordinates must move bodies as the speeds say, outputs and what user functions give to the echo
-must be what their formulas say.
+In:  a `ModelUnderTest` and samples. Out: lines of the report, and the scales that errors were
+measured against. Accelerations must satisfy the principle of virtual power and Newton-Euler body
+by body, rates of coordinates must move bodies as the speeds say, outputs and what user functions
+give to the echo must be what their formulas say.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A program run with Taylor series instead of numbers: slopes of its results, exact to rounding.
 
-In:  a `SimulationProgram` and jets for its states. Out: statements and results as jets; routines from outside by
-differences.
+In:  a `SimulationProgram` and jets for its states. Out: statements and results as jets; routines
+from outside by differences.
 """
 
 from __future__ import annotations

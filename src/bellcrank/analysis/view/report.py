@@ -1,6 +1,7 @@
 """The report of a model: one page with everything in it, to be read without a network.
 
-In:  what was analysed and derived, a check and a run if there are any. Out: the text of an HTML file.
+In:  what was analysed and derived, a check and a run if there are any. Out: the text of an HTML
+file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Events of a model in C for controllers: what is watched and set, over the arrays of its
 structure.
 
-In:  a `ProgramSetup` with events, and the program. Out: `EmbeddedEvents`. What such code cannot do is said when it is
-written.
+In:  a `ProgramSetup` with events, and the program. Out: `EmbeddedEvents`. What such code cannot do
+is said when it is written.
 """
 
 from __future__ import annotations

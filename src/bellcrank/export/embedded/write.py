@@ -1,7 +1,7 @@
 """The files of a model for controllers and test rigs, or for Simulink.
 
-In:  `DerivedModel`, events and the precision. Out: texts by name: a header with the interface, a source, and what runs
-them: a bench and a Makefile, or an S-function.
+In:  `DerivedModel`, events and the precision. Out: texts by name: a header with the interface, a
+source, and what runs them: a bench and a Makefile, or an S-function.
 """
 
 from __future__ import annotations

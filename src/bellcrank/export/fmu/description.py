@@ -1,6 +1,7 @@
 """modelDescription.xml of both versions of FMI, and what builds the sources of one of version 3.
 
-In:  `FmuVariables` and what else a reader must know of the model. Out: text. Elements follow the order of the schemas.
+In:  `FmuVariables` and what else a reader must know of the model. Out: text. Elements follow the
+order of the schemas.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The variables of a unit, and what depends on what.
 
-In:  a `SimulationProgram` with its slopes, and the `ProgramSetup` of the model. Out: `FmuVariables`; their places are
-value references: time | states | rates of states | parameters | inputs | outputs | event indicators
-| the speed at the start, in the order of the C source.
+In:  a `SimulationProgram` with its slopes, and the `ProgramSetup` of the model. Out:
+`FmuVariables`; their places are value references: time | states | rates of states | parameters |
+inputs | outputs | event indicators | the speed at the start, in the order of the C source.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A functional mock-up unit of a model, written whole: description, sources, libraries.
 
-In:  `DerivedModel`. Out: a file. The same model gives the same bytes: dates are fixed, and the token by which a library
-and a description know each other is a digest of all the rest.
+In:  `DerivedModel`. Out: a file. The same model gives the same bytes: dates are fixed, and the
+token by which a library and a description know each other is a digest of all the rest.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Dragging a body in a live page: inertia of bodies next to their poses, and facts of the script
 that pulls them.
 
-In:  a derivation. Out: expressions, and facts. The script finds partial velocities from the poses of the page and the
-mass matrix from these numbers, so that the equations which the page runs stay those of the model.
+In:  a derivation. Out: expressions, and facts. The script finds partial velocities from the poses
+of the page and the mass matrix from these numbers, so that the equations which the page runs stay
+those of the model.
 """
 
 from __future__ import annotations

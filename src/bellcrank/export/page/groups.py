@@ -19,10 +19,16 @@ PARTS = (
 )  # the first that a label has
 OTHER = "other"
 KINDS = {
-    (0, 1, 0): "masses", (2, 1, 0): "moments of inertia", (1, 0, 0): "lengths", (0, 0, 0): "numbers and " "angles",
-    (0, 1, -2): "stiffness", (2, 1, -2): "torques and stiffness", (0, 1, -1): "damping", (2, 1, -1): "damping",
+    (0, 1, 0): "masses",
+    (2, 1, 0): "moments of inertia",
+    (1, 0, 0): "lengths",
+    (0, 0, 0): "numbers and angles",
+    (0, 1, -2): "stiffness",
+    (2, 1, -2): "torques and stiffness",
+    (0, 1, -1): "damping",
+    (2, 1, -1): "damping",
     (1, 1, -2): "forces",
-}  # by exponents of length, mass and time  # fmt: skip
+}  # by exponents of length, mass and time
 
 
 def parameter_heading(x: Quantity) -> str:

@@ -1,7 +1,8 @@
 """What a live page knows of its model: everything but the program itself, as JSON carries it.
 
-In:  a derivation and what a user chose. Out: `Facts`: parameters and inputs with ranges of their sliders, channels, the
-start, the method and the scene. Values of users are in user units, states in equation units.
+In:  a derivation and what a user chose. Out: `Facts`: parameters and inputs with ranges of their
+sliders, channels, the start, the method and the scene. Values of users are in user units, states
+in equation units.
 """
 
 from __future__ import annotations

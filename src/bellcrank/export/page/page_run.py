@@ -1,8 +1,9 @@
 """A run of the model while its page is made: what plots show, how far the view goes, and with which
 values it runs.
 
-In:  a derivation and the method and step of the page. Out: `PageRun`. It depends on the model alone, not on how fast a
-computer is; without a compiler or wasmtime it is taken in Python, as far as a few steps go.
+In:  a derivation and the method and step of the page. Out: `PageRun`. It depends on the model
+alone, not on how fast a computer is; without a compiler or wasmtime it is taken in Python, as far
+as a few steps go.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a live page shows next to the running model: a recorded run, and modes of a linear model.
 
-In:  a `Run` or `LinearModel` of the same model. Out: facts, and numbers of the rows. The page finds where bodies are by
-itself, from the states.
+In:  a `Run` or `LinearModel` of the same model. Out: facts, and numbers of the rows. The page finds
+where bodies are by itself, from the states.
 """
 
 from __future__ import annotations

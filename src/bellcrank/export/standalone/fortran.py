@@ -65,12 +65,16 @@ def fortran_program(
 def plain_fortran_obstacle(program: SimulationProgram, setup: ProgramSetup) -> str:
     """Why a model cannot be run by a plain program in Fortran; empty if it can."""
     has_memory = any(r.memory or not r.known_in("fortran") for r in program.externals)
+    keeps_values = bool(
+        program.start.results or program.update.results or setup.entered or setup.echoed
+    )
     reasons = {
         "closed loops are kept closed by the kernel, which is in C": program.loops is not None,
         "rigid wheels hit and roll by the kernel, which is in C": bool(setup.special.wheels),
         "events are found by the kernel, which is in C": bool(setup.events),
-        "the user functions are in C, or the kernel in C keeps what they give or remember": has_memory
-        or bool(program.start.results or program.update.results or setup.entered or setup.echoed),
+        "the user functions are in C, or the kernel in C keeps what they give or remember": (
+            has_memory or keeps_values
+        ),
         "inputs from files are read by the program in C alone": any(
             s.sample_file_name for s in setup.signals
         ),

@@ -1,8 +1,8 @@
 """What a program must know of its model besides the equations, and the parameter file that reports
 it.
 
-In:  quantities of an `Interface` under the keywords that files know them by, with values to begin with. Out: the
-default input of a program and the files of its sampled inputs.
+In:  quantities of an `Interface` under the keywords that files know them by, with values to begin
+with. Out: the default input of a program and the files of its sampled inputs.
 """
 
 from __future__ import annotations

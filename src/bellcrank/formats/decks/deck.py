@@ -13,7 +13,8 @@ from bellcrank.choices import Units
 from bellcrank.core.errors import ModelError, ModelWarning
 
 UNSET = 1.0
-"""The value AUTOSIM gives to every parameter that is never set (Sayers 1990, Appendix A.3, set-defaults)."""
+"""The value AUTOSIM gives to every parameter that is never set (Sayers 1990, Appendix A.3,
+set-defaults)."""
 
 KINDS = {
     "add_body": "body",

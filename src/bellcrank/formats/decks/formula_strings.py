@@ -1,8 +1,9 @@
 """F-strings: formulas of a deck to formulas of Bellcrank (Sayers 1990, Table A.2.1).
 
-In:  an `FormulaStringDatum` and the `DeckNames` so far. Out: the same formula as text, in lower case, in which #symbol,
-func(name, ...), Q(i), U(i) and the points have become what Bellcrank calls them. Names that do not
-exist, unknown functions and wrong numbers of arguments are errors at their place in the deck.
+In:  an `FormulaStringDatum` and the `DeckNames` so far. Out: the same formula as text, in lower
+case, in which #symbol, func(name, ...), Q(i), U(i) and the points have become what Bellcrank calls
+them. Names that do not exist, unknown functions and wrong numbers of arguments are errors at their
+place in the deck.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from bellcrank.symbolic.expr.function_table import CALLED
 
 ARITY: Mapping[str, tuple[int, ...]] = {
     "angle": (2, 3), "cross": (2,), "dir": (1,), "dot": (2,), "dplane": (2,),
-    "dxdt": (1,), "fm": (1,), "mag": (1,), "nominal": (1,), "partial": (2,), "pos": (1, 2), "q": (1,), "qp": (1,),
-    "rot": (1,), "u": (1,), "up": (1,), "vel": (1, 2),
+    "dxdt": (1,), "fm": (1,), "mag": (1,), "nominal": (1,), "partial": (2,), "pos": (1, 2),
+    "q": (1,), "qp": (1,), "rot": (1,), "u": (1,), "up": (1,), "vel": (1, 2),
 }  # fmt: skip
-"""Vector functions of the F-strings; the scalar ones of Bellcrank's own formulas are understood as well."""
+"""Vector functions of the F-strings; the scalar ones of Bellcrank's own formulas are understood as
+well."""
 RENAMED = {"dir": "direction", "mag": "magnitude", "dplane": "project"}
 STATES = ("q", "u", "qp", "up")
 HASH = re.compile(r"#\s*([a-z_]\w*)?", re.ASCII)

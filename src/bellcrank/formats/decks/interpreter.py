@@ -1,7 +1,8 @@
 """Interpreter: the forms of a deck to calls on a System (Sayers 1990, Appendix A.3).
 
-In:  the forms that `reader` found, and the user functions. Out: a `Deck`: the calls, in order, and remarks.
-Every form is checked as it comes, with its place; all problems of a deck are reported together.
+In:  the forms that `reader` found, and the user functions. Out: a `Deck`: the calls, in order, and
+remarks. Every form is checked as it comes, with its place; all problems of a deck are reported
+together.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The macros of a deck: their arguments, and what each becomes (Sayers 1990, Tables A.3.1 to
 A.3.3).
 
-In:  a form. Out: its `MacroArguments`, checked: required ones there, keywords known, given once and with a value.
+In:  a form. Out: its `MacroArguments`, checked: required ones there, keywords known, given once and
+with a value.
 """
 
 from __future__ import annotations

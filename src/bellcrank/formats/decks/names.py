@@ -42,7 +42,8 @@ class DeckNames:
     """All names entered so far, in lower case."""
 
     speeds_now: Callable[[], list[str]]
-    """The independent speeds of the machine so far; asked only where a constraint may have removed some."""
+    """The independent speeds of the machine so far; asked only where a constraint may have removed
+    some."""
     bodies: dict[str, BodyNames] = field(default_factory=lambda: {"n": BodyNames("n", 0)})
     points: dict[str, str] = field(default_factory=dict)  # name, body
     forces: set[str] = field(default_factory=set)

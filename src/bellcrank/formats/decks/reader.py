@@ -1,9 +1,9 @@
 """Reader: the text of a deck to data, each piece with its place. Nothing is executed.
 
-In:  the text of a file. Out: its top-level forms as `ListDatum`s of symbols, keywords, numbers, strings, F-strings,
-unit vectors, lists and arrays (Sayers 1990, Appendix A.1 and A.2). What the forms mean is left to
-`interpret`. Work is bounded: long decks, deep nesting and long numbers are errors, and the reader
-never calls itself.
+In:  the text of a file. Out: its top-level forms as `ListDatum`s of symbols, keywords, numbers,
+strings, F-strings, unit vectors, lists and arrays (Sayers 1990, Appendix A.1 and A.2). What the
+forms mean is left to `interpret`. Work is bounded: long decks, deep nesting and long numbers are
+errors, and the reader never calls itself.
 """
 
 from __future__ import annotations

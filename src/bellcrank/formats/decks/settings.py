@@ -22,7 +22,8 @@ from bellcrank.mechanics.interface.listing import RUN
 MACROS = {"set-defaults": "set_defaults", "set-units": "set_units", "set-name": "set_labels"}
 MOST_STEPS, MOST_KEPT = 10_000_000, 1_000_000
 METHOD, WITHOUT_STEP = "rk2", "RK45"
-"""The midpoint rule of AUTOSIM's programs (Sayers 1990, Appendix B); error control where the deck has no time step."""
+"""The midpoint rule of AUTOSIM's programs (Sayers 1990, Appendix B); error control where the deck
+has no time step."""
 
 
 class DeckSettings:

@@ -143,7 +143,8 @@ EAN1 ... EAN4     Euler parameters of A in N, scalar last"""
 HELP = """\
 Enter a command, or name=formula. A '!' begins a comment.
 WHAT lists the commands, FORMS the names with a meaning, HELP command explains one.
-LIST shows the entries, RECORD(file) keeps them, SAVE(file) and LOAD(file) keep and restore everything, QUIT leaves."""
+LIST shows the entries, RECORD(file) keeps them, SAVE(file) and LOAD(file) keep and restore \
+everything, QUIT leaves."""
 
 
 def command_forms(name: str) -> str:

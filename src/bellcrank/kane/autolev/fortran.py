@@ -1,8 +1,8 @@
 """The FORTRAN program that CODE writes: reads name.IN, asks for TMAX, PSTEP and STEP, writes
 name.OU1 and others.
 
-In:  a `ProgramLayout`. Out: FORTRAN 77 in fixed form. The statements are those of the `Program` that runs everywhere
-else.
+In:  a `ProgramLayout`. Out: FORTRAN 77 in fixed form. The statements are those of the `Program`
+that runs everywhere else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Closed loops from analysis to program: rows as expressions, a look at them in numbers, their
 regular correction.
 
-In:  an `KinematicAnalysis` with loops. Out: `program.Loops`. The look decides how the rows are eliminated.
+In:  an `KinematicAnalysis` with loops. Out: `program.Loops`. The look decides how the rows are
+eliminated.
 """
 
 from __future__ import annotations

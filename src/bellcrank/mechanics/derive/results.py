@@ -1,8 +1,9 @@
 """Everything of a model that may be differentiated, as one graph of expressions over shared
 intermediate results.
 
-In:  an `KinematicAnalysis` and the `SimulationProgram` derived from it. Out: `DifferentiableResults`: rates, outputs
-and constraints, together with the linear system that the accelerations solve.
+In:  an `KinematicAnalysis` and the `SimulationProgram` derived from it. Out:
+`DifferentiableResults`: rates, outputs and constraints, together with the linear system that the
+accelerations solve.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Small variables whose leading terms cancel: did the derivation drop terms that count then?
 
-In:  a program, and the one that keeps terms of higher order. Out: whether the first lacks terms it should have. A
-creator sees one sum at a time: of the length of a strut it keeps what counts compared with the
-length, but x - x0 is small, and compared with it more counts. So both programs are evaluated where
-all that is small is made smaller; what is lacking must vanish with the power that the threshold
-promises, relative to the results.
+In:  a program, and the one that keeps terms of higher order. Out: whether the first lacks terms it
+should have. A creator sees one sum at a time: of the length of a strut it keeps what counts
+compared with the length, but x - x0 is small, and compared with it more counts. So both programs
+are evaluated where all that is small is made smaller; what is lacking must vanish with the power
+that the threshold promises, relative to the results.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Derivation: from analysed kinematics to accelerations.
 
-In:  an `KinematicAnalysis`. Out: `AccelerationDerivation`s: u' as expressions over held intermediate results, by
-composite bodies with a symbolic factorisation or by articulated bodies; and, on request, the mass
-matrix and forces for the user's own speeds. Several ways are derived where it is not known
-beforehand which needs the fewest operations;
-`program` counts.
+In:  an `KinematicAnalysis`. Out: `AccelerationDerivation`s: u' as expressions over held
+intermediate results, by composite bodies with a symbolic factorisation or by articulated bodies;
+and, on request, the mass matrix and forces for the user's own speeds. Several ways are derived
+where it is not known beforehand which needs the fewest operations; `program` counts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Applied forces as the recursions want them: along joints where that is simple, as wrenches on
 links otherwise.
 
-In:  an `KinematicAnalysis` (magnitude, direction vector, point, bodies of every load) and a `Tree`. Out:
-`AppliedLoads`. A force between two bodies does work only on the joints between them; when its
+In:  an `KinematicAnalysis` (magnitude, direction vector, point, bodies of every load) and a `Tree`.
+Out: `AppliedLoads`. A force between two bodies does work only on the joints between them; when its
 effect on each is a constant, or there is one joint only, it is booked there. Every other force
 becomes a force and a moment on the links it touches.
 """

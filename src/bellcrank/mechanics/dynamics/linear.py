@@ -1,9 +1,9 @@
 """Accelerations together with the linear system they solve, for derivatives and inverse dynamics.
 
-In:  an `KinematicAnalysis`. Out: `SolvedAccelerations`: M y = r in unknowns y, their solution, and the accelerations of
-all state speeds that follow. Derivatives of u' are taken through M and r, never through the
-factorisation, so the form by composite bodies is the one to differentiate even where articulated
-bodies need fewer operations for u' itself.
+In:  an `KinematicAnalysis`. Out: `SolvedAccelerations`: M y = r in unknowns y, their solution, and
+the accelerations of all state speeds that follow. Derivatives of u' are taken through M and r,
+never through the factorisation, so the form by composite bodies is the one to differentiate even
+where articulated bodies need fewer operations for u' itself.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The mechanism as a tree of elementary links, the form the recursions work on.
 
-In:  a `Mechanism`. Out: `Tree`: links with at most one relative degree of freedom each, or a group of absolute ones,
-with constant offsets and inertias (m, h = m c, J = second moments about the link's origin). A body
-with slides and a rotation becomes several links; welded bodies join their parent's link. Constants
-are held, so that a parameter expression is one atom.
+In:  a `Mechanism`. Out: `Tree`: links with at most one relative degree of freedom each, or a group
+of absolute ones, with constant offsets and inertias (m, h = m c, J = second moments about the
+link's origin). A body with slides and a rotation becomes several links; welded bodies join their
+parent's link. Constants are held, so that a parameter expression is one atom.
 """
 
 from __future__ import annotations

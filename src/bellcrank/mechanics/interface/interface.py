@@ -1,9 +1,9 @@
 """Interface: everything a model shows to the outside, by name.
 
-In:  an analysed model, its quantities and its program. Out: `Interface`, frozen: parameters, states, inputs, outputs
-and values of the echo, each with its unit, words, default and column, and what a run uses unless
-reported otherwise. Whoever reads a name that a user typed, or writes one for a user to read, asks
-here.
+In:  an analysed model, its quantities and its program. Out: `Interface`, frozen: parameters,
+states, inputs, outputs and values of the echo, each with its unit, words, default and column, and
+what a run uses unless reported otherwise. Whoever reads a name that a user typed, or writes one
+for a user to read, asks here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The quantities of a model as a person knows them: parameters, inputs, states, outputs with words,
 units, values.
 
-In:  an `Interface`. Out: rows of parameters, and all of it as text. Settings of the run stand among the parameters
-under the names that AUTOSIM's programs give them (Sayers 1990, Table 9.1.1).
+In:  an `Interface`. Out: rows of parameters, and all of it as text. Settings of the run stand among
+the parameters under the names that AUTOSIM's programs give them (Sayers 1990, Table 9.1.1).
 """
 
 from __future__ import annotations

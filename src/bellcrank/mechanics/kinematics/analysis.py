@@ -1,8 +1,9 @@
 """Kinematical analysis of a whole description: constraints solved, every formula turned into
 expressions.
 
-In:  a `Mechanism` and the `DescriptionChecker` that made it. Out: `KinematicAnalysis`: kinematics, forces, outputs as
-expressions in q, u, t and parameters. All problems found on the way are raised together.
+In:  a `Mechanism` and the `DescriptionChecker` that made it. Out: `KinematicAnalysis`: kinematics,
+forces, outputs as expressions in q, u, t and parameters. All problems found on the way are raised
+together.
 """
 
 from __future__ import annotations

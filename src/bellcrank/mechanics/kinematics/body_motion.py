@@ -1,8 +1,8 @@
 """Frames, positions, velocities and kinematical equations of a mechanism, basis-free.
 
-In:  a `Mechanism`, and values for speeds that constraints have replaced. Out: `Kinematics`: a frame, angular velocity,
-origin and its velocity for every body, and the rates of all coordinates (q' in terms of u).
-Velocities are written with speeds, so accelerations follow by differentiation.
+In:  a `Mechanism`, and values for speeds that constraints have replaced. Out: `Kinematics`: a
+frame, angular velocity, origin and its velocity for every body, and the rates of all coordinates
+(q' in terms of u). Velocities are written with speeds, so accelerations follow by differentiation.
 Sayers (1990), sections 8.1.6 and 8.2.
 """
 

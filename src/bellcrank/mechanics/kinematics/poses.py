@@ -1,8 +1,8 @@
 """Poses of bodies as expressions: origin and rotation matrix of each in the inertial frame.
 
-In:  the kinematics of a mechanism, and parts that are no bodies, such as the links of a suspension. Out: for each 12
-expressions: three coordinates of its origin, and R_NB by rows. Each pose follows from that of the
-parent.
+In:  the kinematics of a mechanism, and parts that are no bodies, such as the links of a suspension.
+Out: for each 12 expressions: three coordinates of its origin, and R_NB by rows. Each pose follows
+from that of the parent.
 """
 
 from __future__ import annotations

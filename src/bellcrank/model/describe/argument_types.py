@@ -19,7 +19,8 @@ ScalarLike: TypeAlias = float | str | Expr | Formula | np.floating[Any] | np.int
 """A number, a formula as text, or an expression."""
 
 VectorLike: TypeAlias = str | Formula | Sequence[ScalarLike] | np.ndarray
-"""A vector as text ("[n3]"), as a formula (`s.inertial[3]`), or as three components along the inertial axes."""
+"""A vector as text ("[n3]"), as a formula (`s.inertial[3]`), or as three components along the
+inertial axes."""
 
 TripleLike: TypeAlias = Sequence[ScalarLike] | np.ndarray
 """Three components, along the axes that the call names."""

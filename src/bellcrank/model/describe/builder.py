@@ -2,9 +2,10 @@
 
 Each call writes a record of the description, or the message that says what is wrong with it.
 
-In:  names, formulas as text or objects, numbers, vectors. Out: a `Description`, which `model` checks and freezes, and
-handles. Nothing is resolved here, so the order of calls does not matter. Wheels and linkages, which
-are several records each, stand in modules of their own, over the Builder.
+In:  names, formulas as text or objects, numbers, vectors. Out: a `Description`, which `model`
+checks and freezes, and handles. Nothing is resolved here, so the order of calls does not matter.
+Wheels and linkages, which are several records each, stand in modules of their own, over the
+Builder.
 """
 
 from __future__ import annotations
@@ -337,7 +338,10 @@ class Builder(ValidatedCalls):
         >>> import bellcrank as bc
         >>> s = bc.System("oscillator")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> s.add_force("spring", magnitude="-k*x - c*v", direction=s.inertial.x, at=mass.origin).name
+        >>> spring = s.add_force(
+        ...     "spring", magnitude="-k*x - c*v", direction=s.inertial.x, at=mass.origin
+        ... )
+        >>> spring.name
         'spring'
         """
         return self._add_load(
@@ -717,7 +721,8 @@ class Builder(ValidatedCalls):
         ----------
         values : mapping, optional
             Values by name, for names that are no Python words: numbers in user units, or text with
-        a unit ("10 mm"). **more : float or str
+            a unit ("10 mm").
+        **more : float or str
             The same as keywords.
 
         Examples
@@ -1030,7 +1035,9 @@ class Builder(ValidatedCalls):
         >>> s = bc.System("oscillator")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
         >>> s.add_external("law", arguments=("x",), python=lambda x: 50 * x + 200 * x**3)
-        >>> spring = s.add_force("spring", magnitude="-law(x)", direction=s.inertial.x, at=mass.origin)
+        >>> spring = s.add_force(
+        ...     "spring", magnitude="-law(x)", direction=s.inertial.x, at=mass.origin
+        ... )
         >>> qdot, udot = s.equations().compile(backend="python").derivatives(0, [1], [0])
         >>> udot.tolist()
         [-125.0]
@@ -1218,7 +1225,9 @@ class Builder(ValidatedCalls):
         >>> s = bc.System("ball")
         >>> ball = s.add_point_mass("ball", translate="z", mass=1)
         >>> s.add_event("bounce", ball.q[1], direction=-1, action={"u(ball)": "-0.8*u(ball)"})
-        >>> run = s.equations().compile().simulate(2, step=0.1, initial={"q(ball)": 1, "u(ball)": "-1 m/s"})
+        >>> run = s.equations().compile().simulate(
+        ...     2, step=0.1, initial={"q(ball)": 1, "u(ball)": "-1 m/s"}
+        ... )
         >>> run["u(ball)"][[0, -1]].tolist()
         [-1.0, 0.8]
         """

@@ -140,7 +140,8 @@ def add_contact(
     stored = f"{k}*{contact.depth}**2/2"
     slip: Any = tyre.slip
     if slip is not None:
-        stored += f" + {add_patch(s, name, point, wheel, slip, resistance, _define_friction(s, name, point, terrain))}"
+        friction = _define_friction(s, name, point, terrain)
+        stored += f" + {add_patch(s, name, point, wheel, slip, resistance, friction)}"
     s.define(contact.stored, stored)
     if slip is None:
         _add_rolling_forces(s, contact, point, resistance, drive, terrain.spatial)

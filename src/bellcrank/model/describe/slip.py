@@ -5,7 +5,8 @@ The contact patch is joined to the rim by springs along and across the wheel; e 
 It follows the slip velocity V_s of the rim at the ground, is carried off by rolling, and flows
 where the tyre slides entirely:
 
-    e' = -V_s - |V_r|/sigma e - (excess flow),    F = share(|Q|) Q,  Q = C/sigma (e + t_d e'),  |F| <= mu F_z
+    e' = -V_s - |V_r|/sigma e - (excess flow),
+    F = share(|Q|) Q,  Q = C/sigma (e + t_d e'),  |F| <= mu F_z
 
 V_r is the rolling speed (spin times distance to the ground). Rolling steadily, e = -sigma
 V_s/|V_r|, so that Q is -C V_s/|V_r|: linear in slip. At standstill e is an elastic deflection that

@@ -21,7 +21,8 @@ relaxation length, as its slip.
 The patch is deflected against the rim by e; V_sx = V_x - omega R_e, V_sy = V_y. Nothing is divided
 by a speed that may vanish:
 
-    e' = -V_s - |V_x|/sigma e_c - V_f,    V_f = (e - e_c)/T,    kappa = e_c/sigma + V_f/max(|V_x|, v)
+    e' = -V_s - |V_x|/sigma e_c - V_f,    V_f = (e - e_c)/T,
+    kappa = e_c/sigma + V_f/max(|V_x|, v)
 
 and tan(alpha) likewise across, with the other sign. e_c is e within the deflection that sticks, V_f
 the speed with which the patch slides. Rolling steadily, kappa = -V_sx/|V_x| and tan(alpha) =

@@ -31,7 +31,9 @@ class Screw:
     --------
     >>> import bellcrank as bc
     >>> s = bc.System("nut")
-    >>> nut = s.add_body("nut", joint=bc.Screw(pitch="2 mm", axis=3), mass=0.1, inertia=(1e-6, 1e-6, 1e-6))
+    >>> nut = s.add_body(
+    ...     "nut", joint=bc.Screw(pitch="2 mm", axis=3), mass=0.1, inertia=(1e-6, 1e-6, 1e-6)
+    ... )
     >>> s.equations().coordinates
     [q(nut)]
     """

@@ -203,7 +203,8 @@ def _extremum_translations(name: str, test: str, c: str) -> dict[str, FunctionTr
             c,
             f"""\
 static inline double {c}(double a, double b) {{ return a {test} b ? a : b; }} /* a is a number */
-static inline double {c}_of_any(double a, double b) {{ return a != a ? a + b : a {test} b ? a : b; }}
+static inline double {c}_of_any(double a, double b) \
+{{ return a != a ? a + b : a {test} b ? a : b; }}
 """,
         ),
         "fortran": FunctionTranslation(

@@ -233,7 +233,7 @@ def split_symbol_name(name: str) -> tuple[str, str, bool]:
     return (match[1], match[2], False) if match else (name, "", False)
 
 
-# ---------------------------------------------------------------------------------------------------------- LaTeX
+# -------------------------------------------------------------------------------------------- LaTeX
 
 _CAPITAL = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 _LETTERS = frozenset({*GREEK, *_CAPITAL.split()} - {"omicron", "_"})

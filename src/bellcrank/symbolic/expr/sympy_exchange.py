@@ -1,9 +1,9 @@
 """Exchange with SymPy, where it is installed: for a second opinion, or for what its algebra does
 better.
 
-In:  an expression of either side. Out: the same expression of the other side, symbols under their names.
-Quantities are real: a symbol `x` is `sympy.Symbol("x", real=True)` over there. Walks are loops:
-depth does not matter.
+In:  an expression of either side. Out: the same expression of the other side, symbols under their
+names. Quantities are real: a symbol `x` is `sympy.Symbol("x", real=True)` over there. Walks are
+loops: depth does not matter.
 """
 
 from __future__ import annotations

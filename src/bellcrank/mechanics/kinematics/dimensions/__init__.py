@@ -1,6 +1,7 @@
 """Units and names of all that a person reads: parameters, inputs, states, outputs.
 
-In:  an `Analysis`. Out: `Quantities`: for every name a dimension (where it can be reported), a user unit and a label.
+In:  an `Analysis`. Out: `Quantities`: for every name a dimension (where it can be reported), a user
+unit and a label.
 
 What is not declared is deduced from where it stands (Sayers 1990, section 9.1, Table 9.1.1): a mass
 is a mass, and `k` in the force `k*(x - x0)` is F/L. The deduction reads the formulas as the

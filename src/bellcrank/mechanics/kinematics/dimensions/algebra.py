@@ -1,8 +1,8 @@
 """Algebra of dimensions, and what becomes of the angle in them.
 
-In:  dimensions of factors and terms. Out: that of their product or sum; the dimension an engineer would give.
-Angles count as numbers wherever dimensions are compared and matter for the unit alone: see
-`normalize_angle`.
+In:  dimensions of factors and terms. Out: that of their product or sum; the dimension an engineer
+would give. Angles count as numbers wherever dimensions are compared and matter for the unit alone:
+see `normalize_angle`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Conflicts: where a solved graph contradicts itself or what is needed.
 
-In:  the `FormulaRoot`s of a solved `Graph`. Out: problems as messages, with the place and the part of the formula.
-Only definite conflicts count: what was found through a number that multiplies is left open.
+In:  the `FormulaRoot`s of a solved `Graph`. Out: problems as messages, with the place and the part
+of the formula. Only definite conflicts count: what was found through a number that multiplies is
+left open.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def conflicts(roots: Sequence[FormulaRoot], system: UnitSystem) -> list[str]:
             verb = "adds" if node.op == "sum" else "compares"
             terms = ", ".join(
                 f"{_node_text(p)} is "
-                f"{system.user_unit(dimensions[p] or PURE).text}{_unit_origin_note(p, node.where, system)}"
+                f"{system.user_unit(dimensions[p] or PURE).text}"
+                f"{_unit_origin_note(p, node.where, system)}"
                 for p in clash
             )
             problems.append(

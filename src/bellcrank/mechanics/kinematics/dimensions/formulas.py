@@ -1,8 +1,9 @@
 """The formulas of a model: everything in a description that holds one, and the dimension it must
 give.
 
-In:  a `Description` and the declared units of its outputs. Out: all of it in a `FormulaGraphReader`, and the nodes of
-the outputs. Facts (masses, lengths) come first: what a parameter is learnt to be first counts.
+In:  a `Description` and the declared units of its outputs. Out: all of it in a
+`FormulaGraphReader`, and the nodes of the outputs. Facts (masses, lengths) come first: what a
+parameter is learnt to be first counts.
 """
 
 from __future__ import annotations

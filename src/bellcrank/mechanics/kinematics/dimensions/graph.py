@@ -1,9 +1,9 @@
 """The graph of all formulas: nodes, and how the dimension of each is related to those of its parts.
 
-In:  operators and functions with their parts, one at a time, from `reading`. Out: a `DimensionGraph` of
-`DimensionNode`s and `FormulaRoot`s. There are two relations: parts that are alike (terms of a sum)
-and factors of a product. `solution` lets what is known travel along them, `conflicts` finds where
-they do not hold.
+In:  operators and functions with their parts, one at a time, from `reading`. Out: a
+`DimensionGraph` of `DimensionNode`s and `FormulaRoot`s. There are two relations: parts that are
+alike (terms of a sum) and factors of a product. `solution` lets what is known travel along them,
+`conflicts` finds where they do not hold.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Wording: labels and generic names of states, parameters and channels.
 
-In:  an `KinematicAnalysis`, for states and outputs; the `FormulaRoot`s of a solved `Graph`, for parameters and
-variables. Out: words, as Sayers (1990) prints them in chapter 9 and Appendix C. `quantities`
-prefers the modeller's own labels.
+In:  an `KinematicAnalysis`, for states and outputs; the `FormulaRoot`s of a solved `Graph`, for
+parameters and variables. Out: words, as Sayers (1990) prints them in chapter 9 and Appendix C.
+`quantities` prefers the modeller's own labels.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ def state_labels(analysis: KinematicAnalysis) -> dict[str, str]:
             has_all_axes = vertical and sorted(rotation_axes) == ["1", "2", "3"]
             for s in symbols:
                 if s.name in descriptions:
-                    labels[s.name] = (
-                        f"{short} {_motion_noun(descriptions[s.name], len(rotation_axes) > 1, has_all_axes)}"
-                    )
+                    has_several_axes = len(rotation_axes) > 1
+                    noun = _motion_noun(descriptions[s.name], has_several_axes, has_all_axes)
+                    labels[s.name] = f"{short} {noun}"
     return labels
 
 

@@ -1,8 +1,8 @@
 """Reading: one formula, as text or made in Python, to nodes of the graph.
 
-In:  a formula with its place and what is needed there. Out: its `FormulaRoot` in the `DimensionGraph`, and the node of
-every name. Names are looked up as in `model.scope`. Which formulas a model has is left to
-`formulas`.
+In:  a formula with its place and what is needed there. Out: its `FormulaRoot` in the
+`DimensionGraph`, and the node of every name. Names are looked up as in `model.scope`. Which
+formulas a model has is left to `formulas`.
 """
 
 from __future__ import annotations
