@@ -1,6 +1,5 @@
-"""Functions given by equations (`program.implicit_function`): what the kernel knows of one, and what the
-run-time source
-`implicit` of a language without kernel is filled with.
+"""Functions given by equations (`program.implicit_function`): what the kernel knows of one, and
+what the run-time source `implicit` of a language without kernel is filled with.
 
 It is Newton's method from a start on a grid, then the first and second derivatives; not-a-number
 outside the grid or where it does not settle.

@@ -1,5 +1,5 @@
-"""Look-ups (`program.grid_lookup`): what the kernel knows of one, and what the run-time source `lookup`
-of a language without kernel is filled with."""
+"""Look-ups (`program.grid_lookup`): what the kernel knows of one, and what the run-time source
+`lookup` of a language without kernel is filled with."""
 
 from __future__ import annotations
 

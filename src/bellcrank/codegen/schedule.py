@@ -5,7 +5,8 @@ is bound by latency, not by the number of operations, so sums and products are r
 operands that are ready first at the bottom, divisors that occur more than once are inverted once,
 and statements follow the critical path. Angles that are known at the start have their sines and
 cosines taken together, which vectorises; so are functions that are known later, where several of a
-kind wait for nothing of each other (`codegen.vectorize_calls`). Only the rounding of the last bits changes.
+kind wait for nothing of each other (`codegen.vectorize_calls`). Only the rounding of the last bits
+changes.
 """
 
 from __future__ import annotations

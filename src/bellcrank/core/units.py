@@ -20,9 +20,9 @@ How text is read:
   "lbm" a mass, which in the pound systems is 1 lb divided by their g. All other units are converted
   by their exact definitions.
 - "Hz" is 1/T (cycles are not angles); "rpm" and "rev/s" are angular speeds. "d" is a degree, as in
-printed echo files.
+  printed echo files.
 - Spelling counts ("MPa", "kN"), but a word in capitals matches any case ("KG", "RAD/S"), except
-"T".
+  "T".
 """
 
 from __future__ import annotations

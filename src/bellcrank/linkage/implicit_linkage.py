@@ -1,5 +1,5 @@
-"""A linkage as a function given by equations (`program.implicit_function`), and the same function in
-Python."""
+"""A linkage as a function given by equations (`program.implicit_function`), and the same
+function in Python."""
 
 from __future__ import annotations
 

@@ -76,6 +76,13 @@ def test_every_node_is_in_simplest_form(recipe):
     assert read(to_text(e), {"x": x}) is e
 
 
+def test_root_of_a_square_of_a_root_is_that_root():
+    half = Number(Fraction(1, 2))
+    root = power(x, half)
+    assert power(mul(root, root), half) is root
+    assert power(mul(root, root), Number(Fraction(3, 2))) is power(x, Number(Fraction(3, 2)))
+
+
 def assert_sum(node):
     assert len(node.terms) > 1
     assert node.terms[0][1] > 0

@@ -225,8 +225,11 @@ class CPrinter(CodePrinter):
 
 @dataclass(frozen=True)
 class ExternalCall:
-    """How a user function is called: written in C in this file (`codegen.calling_conventions`), or through the
-    callback. Other functions, constants and #include lines may stand next to it."""
+    """How a user function is called: in C, in this file, or through the callback.
+
+    Its C text is made by `codegen.calling_conventions`. Other functions, constants and #include
+    lines may stand next to it.
+    """
 
     routine: CallableRoutine
     callback_index: int

@@ -5,10 +5,10 @@ sizes, then lines that begin with a keyword of eight characters. SHORTNAM and UN
 of 8 characters, LONGNAME, GENNAME and RIGIBODY of 32.
 
 - Text (default): the samples follow the header, one to a line, with 17 digits. The first channel is
-time.
+  time.
 - Binary: the samples are in FILE.bin, 64 bit, one after another.
 - Classic: the header of 1990; the samples are in FILE.BIN, 32 bit, as records of Fortran; time is
-left to the step.
+  left to the step.
 
 Names and units longer than their fields stand in full in lines that begin with CHANNEL, which other
 readers pass over.

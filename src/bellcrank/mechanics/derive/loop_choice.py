@@ -56,7 +56,8 @@ class ConstraintSelection:
 
 
 class LoopConfigurations(Protocol):
-    """Constraints of a model in numbers, and positions in which they hold (`simulation.run.loop_configuration`)."""
+    """Constraints of a model in numbers, and positions in which they hold
+    (`simulation.run.loop_configuration`)."""
 
     def constraint_jacobians(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Slopes of position and speed constraints at the start, and along walks from there."""

@@ -387,7 +387,8 @@ class Run(PublicDir, NotebookDisplay):
             Runs that are drawn over this one.
         path : str or Path, optional
             File of the plot: .png, .svg or .pdf, or .html for an interactive page. Default: none is
-        written. **options : Any
+            written.
+        **options : Any
             `title`, and `names`, the names of all runs for the legend.
 
         Returns

@@ -211,7 +211,12 @@ def _root(base: Expr, n: Rational) -> Expr:
     for b, x in term_factors(core):
         if x % 2 == 0:
             m = normalize_rational(x * n)
-            result.append(power(b if m % 2 == 0 else absolute(b), Number(m)))
+            if m % 2 == 0:
+                result.append(power(b, Number(m)))
+            elif b.__class__ is Func and b.name == "sqrt":  # a root that was kept in a whole power
+                result.append(power(b.args[0], Number(normalize_rational(Fraction(m, 2)))))
+            else:
+                result.append(power(absolute(b), Number(m)))
         else:
             odd_factors[b] = x
     return mul(*result, power(product_of_factors(1, odd_factors), Number(n)))

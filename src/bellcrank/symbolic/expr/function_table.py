@@ -2,9 +2,8 @@
 
 Everything that must know which functions there are (reading, algebra, derivatives, dimensions,
 values, every printer) asks this table, so that a function is added here alone, with a rule of its
-own in `verify.function_rules`, which shares nothing with the derivation on purpose. Identities that hold
-for one function only (sin^2 + cos^2, atan2) stand in
-`construct` and `functions`.
+own in `verify.function_rules`, which shares nothing with the derivation on purpose. Identities that
+hold for one function only (sin^2 + cos^2, atan2) stand in `construct` and `functions`.
 """
 
 from __future__ import annotations

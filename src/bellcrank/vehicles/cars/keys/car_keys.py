@@ -357,8 +357,10 @@ class BushKeys:
 
 @dataclass(frozen=True)
 class DifferentialKeys:
-    """How a driven axle splits its torque between its wheels. A torque bias ratio b is a lock of (b
-    - 1)/(b + 1)."""
+    """How a driven axle splits its torque between its wheels.
+
+    A torque bias ratio b is a lock of (b - 1)/(b + 1).
+    """
 
     kind: str = file_key("kind", kind="text", choices=("open", "limited-slip", "locked"))
     preload: float = file_key(

@@ -1,7 +1,8 @@
 """Targets of a fit of hard points: what a file or mapping states, and what of it suits a linkage.
 
 In:  `points` with the ranges of their coordinates, `curves` with targets, units as in car files.
-Out: `PointCoordinate` and `TargetCurve` of `linkage.hard_point_fitting`, all that is wrong reported at once.
+Out: `PointCoordinate` and `TargetCurve` of `linkage.hard_point_fitting`, all that is wrong
+reported at once.
 """
 
 from __future__ import annotations

@@ -6,11 +6,11 @@ of an axle:
 
 - lateral: at the contact centres, to the left. Opposed: both outward.
 - braking: rearward at the contact centres, wheels locked to their carriers. Opposed: left rearward,
-right forward.
+  right forward.
 - traction: forward; at the wheel centres where the drive torque is reacted by the body, else at the
-contact centres.
+  contact centres.
 - aligning: torque about the vertical at the contact centres, to the left. Opposed: towards toe-out
-of both.
+  of both.
 
 Values are those of the left wheel. The rack moves on the elasticity of column and assistance by
 what both wheels push; pushes of mirror images cancel. Milliken & Milliken, Race Car Vehicle
