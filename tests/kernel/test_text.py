@@ -1,6 +1,9 @@
 """Files of the kernel put together for a model, and the tables in it that follow from those in
 Python."""
 
+import subprocess
+import sys
+
 import pytest
 
 from bellcrank.codegen.c.kernel_tables import kernel_tables
@@ -12,6 +15,12 @@ from bellcrank.kernel.text import Kernel, kernel_file
 def test_tables_are_those_of_python(name):
     """Otherwise: python -m bellcrank.codegen.c.kernel_tables."""
     assert kernel_file(f"tables/{name}") == kernel_tables()[name]
+
+
+def test_the_documented_command_writes_them(tmp_path):
+    command = [sys.executable, "-m", "bellcrank.codegen.c.kernel_tables", str(tmp_path)]
+    subprocess.run(command, check=True)
+    assert {p.name: p.read_text(encoding="utf-8") for p in tmp_path.iterdir()} == kernel_tables()
 
 
 FILES = {

@@ -7,6 +7,7 @@ again; a test compares.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from bellcrank.codegen.c.batch_driver import figure_kinds
@@ -74,12 +75,6 @@ def _functions() -> str:
     )
 
 
-if __name__ == "__main__":
-    folder = Path(__file__).parents[2] / "kernel" / "tables"
-    for name, text in kernel_tables().items():
-        (folder / name).write_text(text, encoding="utf-8")
-
-
 # ---- tables of stiff methods in C
 
 
@@ -121,3 +116,10 @@ def rodas_tables() -> str:
         lines += [line for row in rows for line in wrapped_numbers(row or (0.0,), "    {", "},")]
         lines.append("};")
     return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    default = Path(__file__).parents[2] / "kernel" / "tables"
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else default
+    for name, text in kernel_tables().items():
+        (folder / name).write_text(text, encoding="utf-8")

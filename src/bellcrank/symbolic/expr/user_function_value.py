@@ -15,8 +15,10 @@ Rule = Callable[
 
 @dataclass(frozen=True)
 class UserFunctionValue:
-    """The i-th value a routine with several values returns; its `rule(i)`, if there is one, reports
-    the slopes of it."""
+    """The i-th value of a routine with several values.
+
+    The `rule(i)` of the routine, if there is one, returns the partial derivatives of that value.
+    """
 
     external: Any
     index: int

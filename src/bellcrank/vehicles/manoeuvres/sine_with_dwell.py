@@ -85,7 +85,7 @@ def _ramp_steer_angle(car: CompiledCar, speed: float, rate: float) -> float:
 @dataclass(frozen=True)
 class DwellRun:
     """One run of a sine with dwell: amplitude (deg), yaw rate left 1.00 and 1.75 s after the end
-    over its peak, and way aside (m)."""
+    over its peak, and lateral displacement (m)."""
 
     side: str
     amplitude: float
