@@ -113,6 +113,13 @@ def test_the_fast_library_takes_over_within_a_run_and_what_goes_on(tiered, monke
     assert not [*tiered.glob("build-*")]
 
 
+def test_the_library_of_stiff_methods_is_reported_too():
+    context = pendulum().equations().compile(backend="python").loaded.new_context()
+    assert context.library_history == ""
+    context.stiff_calls.speeds = ("early", "fast")
+    assert context.library_history == "early, then fast"
+
+
 @needs_compiler
 def test_where_runs_take_long_those_that_follow_take_a_library_of_one_text(tiered, monkeypatch):
     monkeypatch.setattr(tiers, "SMALL", 10**9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ class RunBase(ABC):
 
     not_available_message = ""  # what is said where closed loops come near a singular configuration
 
-    def __init__(self, evaluation: Any, state: np.ndarray) -> None:
+    def __init__(self, evaluation: Any, state: Sequence[float] | np.ndarray) -> None:
         self.evaluation = evaluation
         self.state = np.array(state, dtype=float)
         self.nonfinite_state = np.full_like(self.state, math.nan)

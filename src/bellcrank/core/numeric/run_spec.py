@@ -108,7 +108,7 @@ class RunSpec:
     first_step: int = 0
     mid_step_time: float | None = None
     breaks: tuple[float, ...] = ()
-    state: Any = ()
+    state: Sequence[float] | np.ndarray = ()
     p: Sequence[float] = ()
     c: Sequence[float] = ()
     inputs: Sequence[ProgramInput] = ()

@@ -23,6 +23,8 @@ from bellcrank.core.numeric.run_spec import FINISHED, NOT_FINITE, Checkpoint, Ru
 from bellcrank.core.numeric.step_report import step_failure_message
 from bellcrank.core.numeric.step_statistics import StepStatistics
 from bellcrank.core.numeric.tuning import CONTROL, LOOPS
+from bellcrank.simulation.backend.c_runs import CRun
+from bellcrank.simulation.backend.event_monitor import EventMonitor
 from bellcrank.simulation.run.stepping import NO_VALUE, PythonRunBase, RunEvaluation
 from bellcrank.simulation.run.tolerances import Tolerances
 
@@ -38,7 +40,11 @@ SHRINKING = (
 
 
 def make_adaptive_run(
-    e: RunEvaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, monitor: Any = None
+    e: RunEvaluation,
+    spec: RunSpec,
+    state: np.ndarray,
+    tolerances: Tolerances,
+    monitor: EventMonitor | None = None,
 ) -> CompiledRun | SciPyRun:
     """Return a run that has not begun. `monitor`: the event monitor of the kernel."""
     if spec.method in OWN:
@@ -67,9 +73,9 @@ class AdaptiveRun:
         self.time = float(self.times[0])
 
     @property
-    def reported_settings(self) -> dict[str, Any]:
+    def reported_settings(self) -> dict[str, object]:
         """Tolerances and figures, for the settings of the result."""
-        return self._tolerances.reported_settings | dict(self.count.reported_settings)
+        return {**self._tolerances.reported_settings, **self.count.reported_settings}
 
     def _set_failure_message(self) -> None:
         """Says what held the steps back, and what is not finite."""
@@ -101,7 +107,7 @@ class SciPyRun(AdaptiveRun, PythonRunBase):
         spec: RunSpec,
         state: np.ndarray,
         tolerances: Tolerances,
-        monitor: Any = None,
+        monitor: EventMonitor | None = None,
     ) -> None:
         from scipy import integrate
 
@@ -112,7 +118,7 @@ class SciPyRun(AdaptiveRun, PythonRunBase):
         self._is_initialized = self._is_continued = (
             False  # has it begun, and does it continue from another run?
         )
-        self._options: dict[str, Any] = {"rtol": tolerances.rtol, "atol": tolerances.atol}
+        self._options: dict[str, object] = {"rtol": tolerances.rtol, "atol": tolerances.atol}
         self._shrinks = method in SHRINKING  # others would not end
         # what takes the steps, and what does near singular configurations
         self._methods = [
@@ -121,17 +127,19 @@ class SciPyRun(AdaptiveRun, PythonRunBase):
         self._solver: Any = None
         self._dense: Any = None
         self.acted: np.ndarray | None = None  # rows about an event that has ended the last step
-        self._event_run: Any = None  # the run of the kernel that looks for events
+        self._event_run: CRun | None = None  # the run of the kernel that looks for events
         if monitor is not None:
             event_spec = RunSpec(self.time, spec.step, DEFAULT, t_start=self.time)
-            self._event_run = evaluation.model.new_run(
+            event_run: CRun | None = evaluation.model.new_run(
                 evaluation.fill_spec(event_spec, state, events=monitor)
             )
-            self._event_run.set_check_times(self.times)
+            assert event_run is not None
+            self._event_run = event_run
+            event_run.set_check_times(self.times)
             monitor.use_external_rows(self._interpolated_row)
 
     @property
-    def reported_settings(self) -> dict[str, Any]:
+    def reported_settings(self) -> dict[str, object]:
         settings = super().reported_settings
         del settings["rejected"]  # SciPy does not report it
         return settings
@@ -170,6 +178,7 @@ class SciPyRun(AdaptiveRun, PythonRunBase):
             )
             if self.acted is not None and t >= self.acted[0, 0]:
                 rows.extend(self.acted)
+                assert self._event_run is not None
                 self.state = self._y = self._event_run.state.copy()
                 return
             if self.time < t and self.acted is None:
@@ -178,20 +187,18 @@ class SciPyRun(AdaptiveRun, PythonRunBase):
                     self.status = self.status or NOT_FINITE
                     return
                 if self._event_run is not None:
-                    self._check_events(memory_before)
+                    self._check_events(self._event_run, memory_before)
                 continue
             self.steps_done += 1
             rows.append(self._interpolated_row(t, live=2))
             self.state = rows[-1][1 : 1 + self.evaluation.n_states]
 
-    def _check_events(self, memory_before: Sequence[np.ndarray]) -> None:
+    def _check_events(self, run: CRun, memory_before: Sequence[np.ndarray]) -> None:
         """Look for events in the last step with `memory_before`, which user functions keep if an
         event ends it."""
         memory_after = [array.copy() for array in self._user_memory]
         self._restore_user_memory(memory_before)
-        self.acted = self._event_run.check_events(
-            self.time, self.sampled_values, self.memory, self.steps_done
-        )
+        self.acted = run.check_events(self.time, self.sampled_values, self.memory, self.steps_done)
         if self.acted is None:
             self._restore_user_memory(memory_after)
 
@@ -323,7 +330,7 @@ class CompiledRun(AdaptiveRun):
         spec: RunSpec,
         state: np.ndarray,
         tolerances: Tolerances,
-        monitor: Any = None,
+        monitor: EventMonitor | None = None,
     ) -> None:
         self.evaluation = evaluation
         self._set_times(evaluation, spec, tolerances)
@@ -355,12 +362,12 @@ class CompiledRun(AdaptiveRun):
         return bool(self._run.calls_python)
 
     @property
-    def kernel_run(self) -> Any:
+    def kernel_run(self) -> CRun:
         """The run in C."""
         return self._run
 
     @property
-    def reported_settings(self) -> dict[str, Any]:
+    def reported_settings(self) -> dict[str, object]:
         settings = super().reported_settings
         if self.count.fastest_rate:
             settings |= {
@@ -376,11 +383,13 @@ class CompiledRun(AdaptiveRun):
             }
         return settings
 
-    def _start_kernel_run(self, spec: RunSpec) -> Any:
-        model: Any = (
+    def _start_kernel_run(self, spec: RunSpec) -> CRun:
+        model = (
             self.evaluation.context.stiff_calls if spec.method in STIFF else self.evaluation.model
         )
-        return model.new_run(spec)
+        run: CRun | None = model.new_run(spec)
+        assert run is not None
+        return run
 
     def _switch_to_stiff(self) -> None:
         """Continues in the program with stiff methods if a fast mode holds the steps; that goes
@@ -393,13 +402,14 @@ class CompiledRun(AdaptiveRun):
             return
         self.switched_to_stiff_at, explicit_run = self.time, self._run
         self._passed += explicit_run.singular_passages
-        continuation = {
-            "first_step": self.steps_done,
-            "mid_step_time": explicit_run.time,
-            "state": explicit_run.state,
-        }
         self._run = self._start_kernel_run(
-            replace(self._segment_spec, method=next(iter(STIFF)), **continuation)
+            replace(
+                self._segment_spec,
+                method=next(iter(STIFF)),
+                first_step=self.steps_done,
+                mid_step_time=explicit_run.time,
+                state=explicit_run.state,
+            )
         )
         self._run.continue_from(explicit_run)
         self._run.advance(self.steps_done)

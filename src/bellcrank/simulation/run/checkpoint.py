@@ -31,7 +31,7 @@ class InitialConditions(NamedTuple):
     """What a run begins with: times and values as given or as another run left them."""
 
     t_start: float | None
-    initial: Any
+    initial: object
     parameters: Mapping[str, float | str] | None
     inputs: Mapping[str, Any] | None
     previous: Checkpoint | None = None
@@ -47,25 +47,33 @@ class InitialConditions(NamedTuple):
         return USUAL_DAE if self.previous is None else self.previous.dae
 
     def make_spec(
-        self, loaded: LoadedModel, t_end: Any, step: Any, method: Any, every: Any
+        self,
+        loaded: LoadedModel,
+        t_end: float | None,
+        step: float | None,
+        method: str | None,
+        every: int | None,
     ) -> RunSpec:
         """How long, how fine and by which method: of a run that continues as the one before, unless
         given."""
         if self.previous is None:
             return resolve_run_spec(loaded.interface, t_end, step, method, every, self.t_start)
-        r, requested = self.previous, (step, method, every)
-        defaults = r.spec.step, r.spec.method, r.spec.output_every
-        step, method, every = (
-            x if x is not None else y for x, y in zip(requested, defaults, strict=True)
+        before: RunSpec = self.previous.spec
+        spec = resolve_run_spec(
+            loaded.interface,
+            t_end,
+            before.step if step is None else step,
+            before.method if method is None else method,
+            before.output_every if every is None else every,
+            float(self.previous.row[0]),
         )
-        spec = resolve_run_spec(loaded.interface, t_end, step, method, every, float(r.row[0]))
-        if spec.step != r.spec.step or spec.method not in METHODS or r.spec.method not in METHODS:
+        if spec.step != before.step or spec.method not in METHODS or before.method not in METHODS:
             return spec
         return replace(
             spec,
-            t_start=r.spec.t_start,
-            first_step=r.spec.first_step,
-            mid_step_time=r.spec.mid_step_time,
+            t_start=before.t_start,
+            first_step=before.first_step,
+            mid_step_time=before.mid_step_time,
         )
 
     def usable_checkpoint(self, loaded: LoadedModel, p: list[float], dae: Dae) -> Checkpoint | None:
@@ -91,9 +99,9 @@ class InitialConditions(NamedTuple):
 
 def initial_conditions(
     loaded: LoadedModel,
-    start: Any,
+    start: object,
     t_start: float | None,
-    initial: Any,
+    initial: object,
     parameters: Mapping[str, float | str] | None,
     inputs: Mapping[str, Any] | None,
 ) -> InitialConditions:
@@ -125,11 +133,9 @@ def initial_conditions(
     if start._find_checkpoint is not None:
         r: Checkpoint = start._find_checkpoint()
         merged_parameters = {**r.parameters, **require_mapping(parameters, "parameters")}
-        tolerances = (
-            r.tolerances
-            if r.source == loaded.model.source
-            else replace(r.tolerances, size_caps=None)
-        )
+        tolerances: Tolerances = r.tolerances
+        if r.source != loaded.model.source:
+            tolerances = replace(tolerances, size_caps=None)
         return InitialConditions(
             None,
             None,

@@ -4,7 +4,7 @@ constraints."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from bellcrank.core.numeric.fixed_step_methods import (
 )
 from bellcrank.core.numeric.run_spec import At, Checkpoint, RunSpec
 from bellcrank.program.program import SimulationProgram
+from bellcrank.simulation.backend.c_runs import CRun
+from bellcrank.simulation.backend.event_monitor import EventMonitor
 from bellcrank.simulation.run.argument_checks import program_arguments_of_row
 from bellcrank.simulation.run.dae_methods import MINIMAL, Dae, DaeRunEvaluation, RedundantEquations
 from bellcrank.simulation.run.loaded import LoadedModel
@@ -99,8 +101,8 @@ def make_dae_run(
     y: np.ndarray,
     dae: Dae,
     saved: Checkpoint | None = None,
-    monitor: Any = None,
-) -> tuple[DaeRunEvaluation, Any]:
+    monitor: EventMonitor | None = None,
+) -> tuple[DaeRunEvaluation, CRun]:
     """A run by a method that has not begun, from the state y; `saved`: what it takes over from
     another.
     `monitor`: the event monitor of the kernel."""
@@ -115,8 +117,10 @@ def make_dae_run(
                 "base='free fall' needs a mass for every speed, but the mass matrix is singular"
             )
             raise ModelError(reason, e.context.loaded.name)
-    model: Any = e.context.dae_calls
-    run = model.new_run(e.fill_spec(spec, y, dae=dae, events=monitor))
+    program_calls = e.context.dae_calls
+    assert program_calls is not None
+    run: CRun | None = program_calls.new_run(e.fill_spec(spec, y, dae=dae, events=monitor))
+    assert run is not None
     if saved is not None:
         run.restore(saved)
     dae_evaluation = DaeRunEvaluation(e.context, e.p, e.c, e.inputs, e.sampled_values, dae=dae)

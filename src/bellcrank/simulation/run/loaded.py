@@ -1,8 +1,8 @@
 """Loaded: a model that can be evaluated, and the context of one run or one evaluation.
 
-In:  a program with its interface, the analysed model it came from, and what a user gives in place of user
-functions. Out: `LoadedModel`, which never changes, so that any number of threads may use it. What a
-run or an evaluation changes is in a `EvaluationContext` of its own.
+In:  a program with its interface, the analysed model it came from, and what a user gives in place
+of user functions. Out: `LoadedModel`, which never changes, so that any number of threads may use
+it. What a run or an evaluation changes is in a `EvaluationContext` of its own.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class LoadedModel:
         )
 
     @cached_property
-    def vectorized_programs(self) -> dict[Any, Any]:
+    def vectorized_programs(self) -> dict[tuple[object, ...], Any]:
         """The program for many runs at once, in lanes or on a GPU, by what it is for, as far as it
         was asked for."""
         return {}
@@ -332,10 +332,9 @@ class EvaluationContext:
     def library_history(self) -> str:
         """Which libraries were there to be called: "fast", "quick", or "early", which the fast one
         may follow."""
-        models = [
-            x for x in map(vars(self).get, ("model", "stiff_model", "dae_model")) if x is not None
-        ]
-        return ", then ".join(dict.fromkeys([speed for model in models for speed in model.speeds]))
+        made = map(vars(self).get, ("model", "stiff_calls", "dae_calls"))  # as far as asked for
+        calls: list[ProgramCalls] = [x for x in made if x is not None]
+        return ", then ".join(dict.fromkeys([speed for x in calls for speed in x.speeds]))
 
     def enable_memory_updates(self, live: int) -> None:
         """Whose memories single evaluations may change: 1 of routines called for rates, 2 of the

@@ -32,6 +32,7 @@ from bellcrank.simulation.run.stepping import RunEvaluation
 
 Parameters = Mapping[str, float | str] | None
 Inputs = Mapping[str, Any] | None
+Point = tuple[float, Numbers, Numbers, Parameters, Inputs]  # t, q, u, parameters, inputs
 
 
 def program_arguments_at(
@@ -89,7 +90,7 @@ def state_derivatives(
     return xdot[:n_q], xdot[n_q:]
 
 
-def outputs(loaded: LoadedModel, *point: Any) -> dict[str, float]:
+def outputs(loaded: LoadedModel, *point: *Point) -> dict[str, float]:
     """Output channels in user units."""
     context = loaded.new_context()
     values = context.model.outputs(*program_arguments_at(context, *point))
@@ -99,14 +100,14 @@ def outputs(loaded: LoadedModel, *point: Any) -> dict[str, float]:
     }
 
 
-def echo(loaded: LoadedModel, *point: Any) -> dict[str, float]:
+def echo(loaded: LoadedModel, *point: *Point) -> dict[str, float]:
     """What user functions give to the echo of a run that starts there, in equation units."""
     context = loaded.new_context()
     values = context.model.values("echo", *program_arguments_at(context, *point))
     return dict(zip(loaded.program.echo_names, values, strict=True))
 
 
-def multipliers(loaded: LoadedModel, *point: Any) -> dict[str, float]:
+def multipliers(loaded: LoadedModel, *point: *Point) -> dict[str, float]:
     """lambda of M u' = f + J' lambda by constraint row, in equation units; with redundant rows the
     smallest."""
     loops = loaded.program.loops

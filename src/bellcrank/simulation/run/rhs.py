@@ -1,13 +1,13 @@
 """Rates of all states as a function f(t, x), for integrators and programs of others.
 
-In:  a loaded model, parameters and inputs. Out: `Rhs`. Parameters, constants and inputs are bound once; what user
-functions remember and keep is in every call that of a run which starts there.
+In:  a loaded model, parameters and inputs. Out: `Rhs`. Parameters, constants and inputs are bound
+once; what user functions remember and keep is in every call that of a run which starts there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy import empty, ndarray
@@ -136,7 +136,7 @@ class Rhs:
         """Address of what the compiled function takes as its last argument."""
         return self._require_compiled("user data").data
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         reason = "is bound to memory of this process: it cannot be stored, copied or sent elsewhere"
         raise ModelError(f"f of sim.rhs() {reason}; make another one there", self._loaded.name)
 
@@ -150,7 +150,7 @@ class Rhs:
             )
         return self._bound
 
-    def _checked_state(self, x: Any) -> np.ndarray:
+    def _checked_state(self, x: object) -> np.ndarray:
         """x as an array of floats of the right length."""
         try:
             state = np.asarray(x)
@@ -170,23 +170,21 @@ class Rhs:
             )
         return state
 
-    def _check_out(self, out: Any) -> None:
+    def _check_out(self, out: object) -> None:
         if out is None:
             return
-        is_matching = (
-            isinstance(out, np.ndarray) and out.shape == self._shape and out.dtype == _FLOAT
+        if not isinstance(out, np.ndarray):
+            received = repr(out)
+        elif out.shape != self._shape or out.dtype != _FLOAT:
+            received = f"of shape {out.shape} and type {out.dtype}"
+        elif not out.flags.writeable:
+            received = "one that cannot be written to"
+        else:
+            return
+        raise ModelError(
+            f"out must be an array of {self._shape[0]} floats, not {received}",
+            self._loaded.name,
         )
-        if not is_matching or not out.flags.writeable:
-            received = (
-                f"of shape {out.shape} and type {out.dtype}"
-                if isinstance(out, np.ndarray)
-                else repr(out)
-            )
-            received = "one that cannot be written to" if is_matching else received
-            raise ModelError(
-                f"out must be an array of {self._shape[0]} floats, not {received}",
-                self._loaded.name,
-            )
 
     def _program_arguments(self, t: float, x: np.ndarray) -> At:
         """The state with all that programs are called with."""
@@ -220,16 +218,24 @@ class Rhs:
         return self._bound.batch_rates(t, x, afresh=True)
 
 
+class DirectRhs(BoundRhsProtocol, Protocol):
+    """Rates that Python calls without detours."""
+
+    @property
+    def python_entry(self) -> Callable[..., bool]: ...
+
+
 class CompiledRhs(Rhs):
     """The same where nothing is called back from C: usual calls go there without detours."""
 
-    _bound: Any
+    _bound: DirectRhs
 
     def __call__(self, t: float, x: Any, out: np.ndarray | None = None) -> np.ndarray:
-        derivatives: Any = out
         if out is None:
             derivatives = empty(self._shape)
-        elif type(out) is not ndarray:
+        elif type(out) is ndarray:
+            derivatives = out
+        else:
             return super().__call__(t, x, out)
         try:
             if self._bound.python_entry(t, x, derivatives):

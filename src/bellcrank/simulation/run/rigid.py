@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,8 @@ from bellcrank.core.numeric.fixed_step_methods import EXPLICIT
 from bellcrank.core.numeric.run_spec import Checkpoint, RunSpec
 from bellcrank.model.loads.contact import RigidContact
 from bellcrank.program.program import SimulationProgram
+from bellcrank.simulation.backend.c_runs import RigidCRun
+from bellcrank.simulation.backend.event_monitor import EventMonitor
 from bellcrank.simulation.run.loaded import LoadedModel
 from bellcrank.simulation.run.stepping import RunEvaluation
 
@@ -58,8 +59,8 @@ def make_rigid_run(
     y: np.ndarray,
     event_log: EventLog,
     saved: Checkpoint | None = None,
-    monitor: Any = None,
-) -> Any:
+    monitor: EventMonitor | None = None,
+) -> RigidCRun:
     """A run with rigid wheels that has not begun, from the state y; `saved`: what it takes over
     from another.
     `monitor`: the event monitor of the kernel."""
@@ -67,7 +68,7 @@ def make_rigid_run(
     def add_wheel_event(label: str, t: float) -> None:
         event_log.events.append(Event(label, t))
 
-    run: Any = e.model.new_run(
+    run = e.model.new_run(
         e.fill_spec(
             spec,
             y,
@@ -78,6 +79,7 @@ def make_rigid_run(
     )
     if run is None:
         raise RunError(f"{e.context.loaded.name}: {NOT_IN_PYTHON}")
+    assert isinstance(run, RigidCRun)
     if saved is not None:
         run.restore(saved)
     else:
@@ -85,13 +87,13 @@ def make_rigid_run(
     return run
 
 
-def warn_raised_wheels(run: Any) -> None:
+def warn_raised_wheels(run: RigidCRun) -> None:
     """Reports wheels that an event has put below the ground."""
     for wheel, depth in run.take_raised_wheels().items():
         issue_warning(f"an event puts {wheel} {depth:g} below ground; it is moved up")
 
 
-def _raise_start_wheels(run: Any, strict: set[str]) -> None:
+def _raise_start_wheels(run: RigidCRun, strict: set[str]) -> None:
     for wheel, depth in run.raise_wheels().items():
         if wheel in strict:
             raise RunError(f"{wheel} starts {depth:g} below ground")

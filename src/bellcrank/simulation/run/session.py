@@ -1,7 +1,7 @@
 """One run: it begins, advances by some steps or to its end, gives its state, saves and restores.
 
-In:  a loaded model, what a run begins with (`InitialConditions`) and what it is asked to do (`RunSpec`).
-Out: `RunSession`.
+In:  a loaded model, what a run begins with (`InitialConditions`) and what it is asked to do
+(`RunSpec`). Out: `RunSession`.
 The kernel takes the steps and lets events act. Where SciPy takes them, steps begin anew after an
 event with an action.
 
@@ -30,10 +30,15 @@ from bellcrank.core.numeric.step_report import merge_statistics
 from bellcrank.core.numeric.tuning import STEPS
 from bellcrank.core.signals import Signal
 from bellcrank.mechanics.interface.interface import DECLARED, Interface
-from bellcrank.simulation.backend.c_runs import WHEEL_MODES, CRun, RigidCRun
+from bellcrank.simulation.backend.c_runs import WHEEL_MODES, CRun, LoopCRun, RigidCRun
 from bellcrank.simulation.backend.c_steps import CompiledStepDriver, RigidStepDriver
 from bellcrank.simulation.backend.event_monitor import EventMonitor
-from bellcrank.simulation.run.adaptive import make_adaptive_run
+from bellcrank.simulation.run.adaptive import (
+    AdaptiveRun,
+    CompiledRun,
+    SciPyRun,
+    make_adaptive_run,
+)
 from bellcrank.simulation.run.argument_checks import (
     require_finite,
     require_positive,
@@ -76,6 +81,7 @@ from bellcrank.simulation.run.signal_inputs import to_signal
 from bellcrank.simulation.run.single_steps import (
     ACTION_FAILED,
     FEW,
+    EventHistory,
     EventStepDriver,
     PythonStepDriver,
 )
@@ -84,6 +90,7 @@ from bellcrank.simulation.run.stepping import PythonRun, PythonRunBase, RunEvalu
 from bellcrank.simulation.run.tolerances import Tolerances, tolerances_at_start
 
 Progress = Callable[[float], None]
+SessionRun = CRun | PythonRun | CompiledRun | SciPyRun  # what takes the steps
 BLOCK_SECONDS = 0.1  # between two looks at progress, events and the keyboard
 
 
@@ -95,6 +102,7 @@ class RunSession:
     `steps`, once `start_stepping` was called: the same run taken step by step.
     """
 
+    run: SessionRun
     steps: CompiledStepDriver | PythonStepDriver
 
     def __init__(
@@ -209,7 +217,6 @@ class RunSession:
             self.context, self.p, loaded.constants(self.p), self.signals, sampled_values, closing
         )
         monitor = self._make_event_monitor(e) if self.event_log.conditions else None
-        self.run: Any
         if self._contacts:
             self.run = make_rigid_run(
                 self._contacts, spec, e, self.y, self.event_log, saved, monitor
@@ -229,8 +236,8 @@ class RunSession:
     def _make_event_monitor(self, e: RunEvaluation) -> EventMonitor | None:
         """Events as the kernel looks for them, if it takes the steps."""
         spec = self.spec
-        model: Any = e.model if self.dae.usual else self.context.dae_calls
-        if not getattr(model, "supports_events", False):
+        model = e.model if self.dae.usual else self.context.dae_calls
+        if model is None or not getattr(model, "supports_events", False):
             raise RunError(f"{self.loaded.name}: {not_in_python_message('an event')}")
         if spec.method in SCIPY and self.event_monitor is not None:
             self.parameter_changes = []
@@ -265,7 +272,7 @@ class RunSession:
         time = float(monitor.run.job.t)
         return project_after_event(self.loaded, formula, self.loop_constraints(p), time, y)
 
-    def _apply_event_parameters(self, run: Any, new_values: list[float]) -> None:
+    def _apply_event_parameters(self, run: CRun, new_values: list[float]) -> None:
         """Takes values that an event has set into the parameters of a run."""
         loaded, values = self.loaded, self.events.values
         new = dict(zip(event_parameter_names(self.events.formulas), new_values, strict=True))
@@ -288,18 +295,20 @@ class RunSession:
             self.loaded, self.events, self.event_monitor, self.event_log, float(run.time)
         )
         self._warn_idle_events()
-        if hasattr(
-            run, "take_raised_wheels"
-        ):  # what wheels do at the time of an event follows from it
+        if isinstance(run, RigidCRun):  # what wheels do at the time of an event follows from it
             names = {x.name for x in self.events.formulas}
             self.event_log.events.sort(key=lambda e: (e.time, e.name not in names))
             warn_raised_wheels(run)
-        return is_finished or getattr(run, "acted", None) is not None
+        return is_finished or self._rows_of_event() is not None
+
+    def _rows_of_event(self) -> np.ndarray | None:
+        """Rows about an event that has ended a step of SciPy."""
+        return self.run.acted if isinstance(self.run, SciPyRun) else None
 
     def _store_segments(self, rows: np.ndarray) -> None:
         """Keeps rows with the parameters that they had, and takes what holds at their end."""
         first, offset = 0, int(self.row is not None)  # a row that the kernel does not count
-        has_acted = getattr(self.run, "acted", None) is not None
+        has_acted = self._rows_of_event() is not None
         for count, p, c in self.parameter_changes:
             last = len(rows) - 1 if has_acted else offset + count
             self._append_rows(rows[first:last])
@@ -314,8 +323,8 @@ class RunSession:
             replace(self.evaluation, p=p, c=c),
             self.loop_constraints(p),
         )
-        kernel_run = getattr(self.run, "kernel_run", self.run)
-        if closure is not None and hasattr(kernel_run, "weight_roots"):
+        kernel_run = self.run.kernel_run if isinstance(self.run, CompiledRun) else self.run
+        if closure is not None and isinstance(kernel_run, LoopCRun):
             root_q, root_u = kernel_run.weight_roots
             closing = self._loop_projection(
                 closure, self.evaluation.sampled_values, (root_q**2, root_u**2)
@@ -367,9 +376,8 @@ class RunSession:
                 )
             self.event_log.add_passages(self.run.singular_passages)
             self.singular_passages += self.run.singular_passages
-            merge_statistics(
-                self.statistics, self.run.reported_settings if self.spec.method in ADAPTIVE else {}
-            )
+            if isinstance(self.run, AdaptiveRun):
+                merge_statistics(self.statistics, self.run.reported_settings)
             if not self._restart_after_event():
                 return self._all_rows()
 
@@ -378,8 +386,12 @@ class RunSession:
         After an interrupt from the keyboard rows are those of the blocks of steps that were
         finished."""
         run, spec, samples = self.run, self.spec, SampleBuffer()
-        adaptive = spec.method in ADAPTIVE
-        total, every = (len(run.times) - 1, 1) if adaptive else (spec.n_steps, spec.output_every)
+        adaptive = isinstance(run, AdaptiveRun)
+        total, every = (
+            (len(run.times) - 1, 1)
+            if isinstance(run, AdaptiveRun)
+            else (spec.n_steps, spec.output_every)
+        )
         begin_fraction = (
             (spec.begin_time - spec.t_start) / (spec.t_end - spec.t_start) if adaptive else 0.0
         )
@@ -411,7 +423,7 @@ class RunSession:
 
     def _restart_after_event(self) -> bool:
         """Has an event ended steps of SciPy that are to begin anew? They are ready then."""
-        rows, e = getattr(self.run, "acted", None), self.evaluation
+        rows, e = self._rows_of_event(), self.evaluation
         if (
             rows is None
             or self.problem
@@ -550,7 +562,8 @@ class RunSession:
     def restore(self, checkpoint: Checkpoint) -> bool:
         """Goes back to what was reached with the same parameters and inputs, if this can be done at
         once."""
-        spec, saved_spec = self.spec, checkpoint.spec
+        spec = self.spec
+        saved_spec: RunSpec = checkpoint.spec
         is_resumable = (
             spec.mid_step_time is None
             and saved_spec.mid_step_time is None
@@ -622,18 +635,15 @@ def start_stepping(
     session = RunSession(loaded, initial, spec, events, initial.dae, initial.tolerances, ends=False)
     run = session.run
     if session.event_monitor is not None:
-        session.steps = EventStepDriver(
-            session, None if initial.previous is None else initial.previous.events
-        )
+        history: EventHistory | None = None if initial.previous is None else initial.previous.events
+        session.steps = EventStepDriver(session, session.event_monitor, history)
+    elif isinstance(run, RigidCRun):
+        session.steps = RigidStepDriver(run)
+    elif isinstance(run, CRun):
+        session.steps = CompiledStepDriver(run)
     else:
-        kind = (
-            RigidStepDriver
-            if isinstance(run, RigidCRun)
-            else CompiledStepDriver
-            if isinstance(run, CRun)
-            else PythonStepDriver
-        )
-        session.steps = kind(run)
+        assert isinstance(run, PythonRun)
+        session.steps = PythonStepDriver(run)
     if (
         session.previous is not None
         and session.previous.integrator_state is not None
@@ -656,12 +666,11 @@ def _stepping_spec(
 ) -> RunSpec:
     """Step and method, as those of a run."""
     r = initial.previous
-    if step is None:
-        step = (
-            resolve_run_spec(loaded.interface, None, None, method, 1).step
-            if r is None
-            else r.spec.step
-        )
+    if step is None and r is None:
+        step = resolve_run_spec(loaded.interface, None, None, method, 1).step
+    elif step is None and r is not None:
+        before: RunSpec = r.spec
+        step = before.step
     begin_time = (
         float(r.row[0])
         if r is not None

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bellcrank.core.numeric.event_log import Event
-from bellcrank.simulation.backend.c_runs import RigidCRun
+from bellcrank.simulation.backend.c_runs import CRun, RigidCRun
 from bellcrank.simulation.backend.c_steps import BLOCK_SECONDS, SHORT, CompiledStepDriver
+from bellcrank.simulation.backend.event_monitor import EventMonitor
 from bellcrank.simulation.run.stepping import PythonRun
+
+if TYPE_CHECKING:
+    from bellcrank.simulation.run.session import RunSession
 
 ACTION_FAILED = -1  # a status: the action of an event cannot be taken, or events chatter
 FEW = 1000  # steps of a run that has no end
@@ -68,12 +72,16 @@ class EventHistory(NamedTuple):
 class EventStepDriver(CompiledStepDriver):
     """Steps of a session that is watched for events."""
 
-    def __init__(self, session: Any, history: EventHistory | None) -> None:
-        super().__init__(session.run)
-        self.accepts_constants = not isinstance(session.run, RigidCRun)
-        self.session, event_log = session, session.event_log
+    def __init__(
+        self, session: RunSession, monitor: EventMonitor, history: EventHistory | None
+    ) -> None:
+        run = session.run
+        assert isinstance(run, CRun)
+        super().__init__(run)
+        self.accepts_constants = not isinstance(run, RigidCRun)
+        self.session, self._monitor, event_log = session, monitor, session.event_log
         if history is not None:
-            session.event_monitor.restore(history.monitor_state)
+            monitor.restore(history.monitor_state)
             event_log.events, event_log.ineffective_events, event_log.stop_event = (
                 [*history.events],
                 dict(history.ineffective_events),
@@ -87,7 +95,7 @@ class EventStepDriver(CompiledStepDriver):
             tuple(event_log.events),
             dict(event_log.ineffective_events),
             event_log.stop_event,
-            self.session.event_monitor.snapshot(),
+            self._monitor.snapshot(),
         )
 
     def take_steps(self, n: int) -> int:

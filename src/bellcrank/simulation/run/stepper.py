@@ -1,15 +1,15 @@
 """A run step by step: inputs are set, steps taken, states and outputs read, from Python.
 
-In:  a loaded model and what a user gives. Out: `Stepper`. A step is that of `simulate` with the same method; where
-inputs or parameters are changed, a stepper continues as a run does that continues from another with
-them (`checkpoint`).
+In:  a loaded model and what a user gives. Out: `Stepper`. A step is that of `simulate` with the
+same method; where inputs or parameters are changed, a stepper continues as a run does that
+continues from another with them (`checkpoint`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from bellcrank.simulation.run.result import Run
 from bellcrank.simulation.run.session import RunSession, start_stepping, without_event_parameters
 from bellcrank.simulation.run.signal_inputs import to_signal
 from bellcrank.simulation.run.status import RunStatus
+
+if TYPE_CHECKING:
+    from bellcrank.simulation.run.body_poses import LiveViewer
 
 State = Mapping[Any, float] | tuple[Numbers, Numbers]
 NO_LIMIT = 2**53
@@ -114,9 +117,8 @@ class Stepper(PublicDir):
         )
         self._use_session(start_stepping(loaded, conditions, step, method))
         self._first_signals = self._signals
-        self._viewer: tuple[Any, Any] | None = (
-            None  # parameters, and what draws the model with them
-        )
+        # parameters, and what draws the model with them
+        self._viewer: tuple[tuple[float, ...], LiveViewer] | None = None
 
     def __repr__(self) -> str:
         suffix = f"; {self._problem}" if self._problem else ""
@@ -361,7 +363,7 @@ class Stepper(PublicDir):
         changed."""
         return list(self._session.event_log.events)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         reason = "is bound to memory of this process: it cannot be stored, copied or sent elsewhere"
         raise ModelError(f"a stepper {reason}; make another one there", self._loaded.name)
 
@@ -479,7 +481,7 @@ class Stepper(PublicDir):
         if isinstance(steps, CompiledStepDriver):
             self._steps, self._at = steps, steps.at
 
-    def _take_steps(self, n: Any) -> None:
+    def _take_steps(self, n: object) -> None:
         """Takes n steps, on the way that all models can go."""
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
             raise ModelError(
@@ -597,7 +599,7 @@ def _conditions_from(saved: Checkpoint) -> InitialConditions:
     )
 
 
-def resolve_input_names(interface: Interface, values: Mapping[str, Any]) -> dict[str, str]:
+def resolve_input_names(interface: Interface, values: Mapping[str, object]) -> dict[str, str]:
     """Names that a user typed, as the model has them."""
     model_names = [x.name for x in interface.signals]
     matches = {name: find_name(name, model_names, "input") for name in values}

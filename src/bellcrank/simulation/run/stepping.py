@@ -47,12 +47,23 @@ from bellcrank.simulation.run.python_limits import not_in_python_message
 class SteppableRun(Protocol):
     """A run that continues."""
 
-    steps_done: int
-    status: int
-    problem: str
-    state: np.ndarray
-    nonfinite_state: np.ndarray
-    rates: np.ndarray  # at the state; of runs with a fixed step
+    @property
+    def steps_done(self) -> int: ...
+
+    @property
+    def status(self) -> int: ...
+
+    @property
+    def problem(self) -> str: ...
+
+    @property
+    def state(self) -> np.ndarray: ...
+
+    @property
+    def nonfinite_state(self) -> np.ndarray: ...
+
+    @property
+    def rates(self) -> np.ndarray: ...  # at the state; of runs with a fixed step
 
     @property
     def sampled_values(self) -> np.ndarray: ...  # values of user functions that hold at present
