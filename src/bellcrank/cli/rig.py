@@ -8,11 +8,11 @@ from bellcrank.cli.files import prepare_output_path
 from bellcrank.cli.report_text import aligned_text_table, json_number, print_written
 from bellcrank.core.errors import ModelError
 from bellcrank.linkage import Linkage
-from bellcrank.linkage.measures import measure_wheel
+from bellcrank.linkage.measures import Measures, measure_wheel
 from bellcrank.linkage.wheel_motion import MODES
 from bellcrank.vehicles.cars.car import Car
 from bellcrank.vehicles.cars.metrics.kc_compliance import LOADS, PHASES, RESPONSES
-from bellcrank.vehicles.cars.metrics.kinematics_comparison import compare_kinematics
+from bellcrank.vehicles.cars.metrics.kinematics_comparison import Array, compare_kinematics
 
 
 def show_compliance(args: Namespace) -> dict[str, object]:
@@ -57,8 +57,8 @@ def show_compliance(args: Namespace) -> dict[str, object]:
     }
 
 
-def _compliance_rows(compliance: object, i: int) -> list[list[str]]:
-    columns = compliance.columns  # type: ignore[attr-defined]
+def _compliance_rows(compliance: Measures, i: int) -> list[list[str]]:
+    columns = compliance.columns
     rows = []
     for load, words in LOADS.items():
         for phase, phase_text in PHASES.items():
@@ -84,13 +84,13 @@ def show_measured(args: Namespace) -> dict[str, object]:
     else:
         linkage = Linkage.read(args.suspension)
 
-        def measure_rig_at(travel: object, rack: object) -> object:
+        def measure_rig_at(travel: Array, rack: Array) -> Measures:
             return measure_wheel(linkage, travel, rack, args.mode)
 
         units = measure_wheel(linkage, 0.0, 0.0, args.mode).units
         comparison = compare_kinematics(
             linkage.name, measure_rig_at, units, args.measured, args.map
-        )  # type: ignore[arg-type]
+        )
     if args.csv:
         comparison.save(prepare_output_path(args.csv))
     if args.plot:
