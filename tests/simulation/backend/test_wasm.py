@@ -170,6 +170,21 @@ def test_methods_for_differential_algebraic_equations(dae):
 
 
 @needs_compiler
+@pytest.mark.parametrize("dae", ["dlmm", "projection"])
+def test_events_that_act_where_python_closes_loops(dae):
+    """By methods for differential-algebraic equations a state that an event sets is brought onto
+    the constraints by a callback."""
+    equations = example("four_bar")
+    sim = equations.compile(backend="c")
+    speed = sim.interface.states[-1].name
+    stroke = bc.event("t - 0.0203", action={speed: f"0.5*{speed}"})
+    given = {"t_end": 0.05, "dae": dae, "events": [stroke]}
+    a, b = (equations.compile(backend=x).simulate(**given) for x in ("c", "wasm"))
+    assert len(a.events) == len(b.events) == 1
+    assert_same(a, b, 1e-9)
+
+
+@needs_compiler
 def test_external_routines_are_called_back():
     """With a memory that changes once per accepted step."""
 

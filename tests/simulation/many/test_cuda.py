@@ -100,7 +100,7 @@ class Played:
         self.sizes = np.zeros(2 + len(FIGURES), dtype=np.int64)
         self.library.sizes(ctypes.c_void_p(self.sizes.ctypes.data))
 
-    def go(self, spec, begin, wanted, results, inputs, progress):
+    def run_batch(self, spec, begin, wanted, results, inputs, progress):
         batch, _ = make_batch_struct(begin, wanted, results)
         set_step_fields(batch, spec)
         n, long = len(results.status), ctypes.c_int64
@@ -289,7 +289,7 @@ def with_events(name, precision="double"):
     some."""
     tolerance = {"double": 1e-12, "single": 1e-5}[precision]
     sim, (events, varied, settings) = example(name).compile(), EVENTS[name]
-    values = np.linspace(0.8, 1.2, 6) * sim.interface.get(varied, ("parameter",)).default
+    values = np.linspace(0.8, 1.2, 6) * sim.interface.find_or_none(varied, ("parameter",)).default
     given = {"events": events, "output_every": 3, **settings}
     on_gpu = {"backend": "cuda", "precision": precision, **given}
     there = sim.simulate_many(parameters={varied: values}, **on_gpu)

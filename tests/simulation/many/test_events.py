@@ -343,7 +343,7 @@ def test_what_events_do_to_a_slider_crank(given):
 def test_events_that_act_in_other_loops(name, varied, condition, actions):
     """Redundant rows, directions that must point as drawn."""
     sim = example(name).compile()
-    values = np.linspace(0.97, 1.05, 5) * sim.interface.get(varied, ("parameter",)).default
+    values = np.linspace(0.97, 1.05, 5) * sim.interface.find_or_none(varied, ("parameter",)).default
     for action in actions:
         in_lanes(
             sim,
@@ -410,7 +410,10 @@ def test_random_events_in_closed_loops(name):
         RANDOM[name],
         np.random.default_rng(3),
     )
-    values, left = np.linspace(0.97, 1.05, 3) * sim.interface.get(varied, ("parameter",)).default, 0
+    values, left = (
+        np.linspace(0.97, 1.05, 3) * sim.interface.find_or_none(varied, ("parameter",)).default,
+        0,
+    )
     for _ in range(8):
         events = []
         for i in range(rng.integers(1, 4)):

@@ -11,7 +11,7 @@ import struct
 import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,11 @@ from bellcrank.simulation.backend.c_structures import (
     Job,
     array_address,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bellcrank.simulation.backend.c_structures import DoublePointer
 
 
 class BoundRhs:
@@ -83,7 +88,7 @@ class BoundRhs:
             return None
         return make_python_function(self._calls.library, "rates_called", self.data)
 
-    def rates(self, t: float, x: np.ndarray) -> np.ndarray:
+    def rates(self, t: float, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rates of a state, an array of the right length, as they are at the start of a run."""
         x = np.ascontiguousarray(x)
         if self.python_entry is not None and self.python_entry(
@@ -92,7 +97,9 @@ class BoundRhs:
             return derivatives
         return self.batch_rates(np.array([t]), x[None, :], afresh=True)[0]
 
-    def batch_rates(self, t: np.ndarray, x: np.ndarray, afresh: bool) -> np.ndarray:
+    def batch_rates(
+        self, t: NDArray[np.float64], x: NDArray[np.float64], afresh: bool
+    ) -> NDArray[np.float64]:
         """Rates of states, one row each; `afresh`: as at the start of a run, else with the values
         in `sampled_values`, and those of `derivatives` near singular configurations too."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
@@ -101,7 +108,9 @@ class BoundRhs:
         self._call_checked(lambda: self._all(len(rows), afresh, *addresses, None, self.data))
         return derivatives
 
-    def near_singular_mask(self, t: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def near_singular_mask(
+        self, t: NDArray[np.float64], x: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
         """Which states, one row each, are so near to a singular configuration of closed loops that
         a run takes other equations there."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
@@ -112,8 +121,8 @@ class BoundRhs:
 
     def is_stable_step(
         self,
-        t: np.ndarray,
-        x: np.ndarray,
+        t: NDArray[np.float64],
+        x: NDArray[np.float64],
         h: float,
         relative_step: float,
         squarings: int,
@@ -138,7 +147,12 @@ class BoundRhs:
         return self._call_predicate(self._calls.libraries.current.is_stable_step, arguments)
 
     def is_stable_run(
-        self, rows: np.ndarray, h: float, relative_step: float, squarings: int, threshold: float
+        self,
+        rows: NDArray[np.float64],
+        h: float,
+        relative_step: float,
+        squarings: int,
+        threshold: float,
     ) -> bool:
         """The same of a run, by its rows, all of them finite: at its start, after each third, and
         on both sides of the three largest changes of speeds."""
@@ -154,7 +168,7 @@ class BoundRhs:
         )
         return self._call_predicate(self._calls.libraries.current.is_stable_run, arguments)
 
-    def _call_predicate(self, function: Callable[..., int], arguments: tuple[Any, ...]) -> bool:
+    def _call_predicate(self, function: Callable[..., int], arguments: tuple[float, ...]) -> bool:
         """What C says."""
         if not self.calls_python:
             return bool(function(*arguments))
@@ -176,10 +190,10 @@ class BoundRhs:
                 f"the rates of {self._calls.program.name} ended with status {failed}"
             )
 
-    def _input_callback(self, *arguments: object) -> int:
-        return self._calls.callbacks.run_guarded(self._evaluate_input, *arguments)
+    def _input_callback(self, number: int, t: float, value: DoublePointer) -> int:
+        return self._calls.callbacks.run_guarded(self._evaluate_input, number, t, value)
 
-    def _evaluate_input(self, number: int, t: float, value: list[float]) -> None:
+    def _evaluate_input(self, number: int, t: float, value: DoublePointer) -> None:
         value[0] = self._inputs[number].function(t)
 
 

@@ -16,6 +16,7 @@ from bellcrank.core.errors import BuildError, issue_warning
 from bellcrank.core.numeric.run_spec import ProgramInput
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import SimulationProgram
+from bellcrank.program.routine import CallableRoutine
 from bellcrank.simulation.backend.bound_rhs import BoundRhs
 from bellcrank.simulation.backend.c_assembly import CAssembler
 from bellcrank.simulation.backend.c_calls import CCalls, CompiledProgram
@@ -24,7 +25,7 @@ from bellcrank.simulation.backend.c_structures import Double, check_structure_si
 from bellcrank.simulation.backend.cache import get_or_make_text
 from bellcrank.simulation.backend.compiler import NO_COMPILER, Compiler, find_compiler
 from bellcrank.simulation.backend.external import with_own_memory, wrap_user_function
-from bellcrank.simulation.backend.protocol import Functions
+from bellcrank.simulation.backend.protocol import Functions, ProgramCalls
 from bellcrank.simulation.backend.python_model import PythonModel
 from bellcrank.simulation.backend.tiers import build_libraries
 from bellcrank.symbolic.expr.collection import no_collection
@@ -195,13 +196,14 @@ class CModel:
 
     def bind_rhs(
         self,
-        program_calls: CCalls,
+        program_calls: ProgramCalls,
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[ProgramInput],
     ) -> BoundRhs:
         """Return a function for the state derivatives; user functions are those of
         `program_calls`."""
+        assert isinstance(program_calls, CCalls)
         return BoundRhs(program_calls, p, c, inputs)
 
     def compile_similar(
@@ -231,7 +233,7 @@ class CModel:
             for r, f in pairs
         )
 
-    def _wrap_compiled_function(self, routine: Any) -> Callable[..., Any]:
+    def _wrap_compiled_function(self, routine: CallableRoutine) -> Callable[..., Any]:
         """A user function that is given in C or Fortran as a function of Python, for start and
         loops."""
         try:
@@ -244,10 +246,10 @@ class CModel:
         function.restype = None if count else ctypes.c_double
 
         def call(*arguments: Any) -> Any:
-            c_arguments = [ctypes.c_double(a) for a in arguments[: len(routine.arguments)]]
+            c_arguments = [ctypes.c_double(a) for a in arguments[: routine.argument_count]]
             values = (ctypes.c_double * count)()
             c_arguments += [values] if count else []  # type: ignore[list-item]
-            c_arguments += [a.ctypes.data_as(Double) for a in arguments[len(routine.arguments) :]]
+            c_arguments += [a.ctypes.data_as(Double) for a in arguments[routine.argument_count :]]
             result = function(*c_arguments)
             return tuple(values) if count else result
 

@@ -4,6 +4,7 @@ it in Python."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +12,11 @@ from bellcrank.core.numeric.fixed_step_methods import DEFAULT
 from bellcrank.core.numeric.loop_constraints import AssemblyError
 from bellcrank.core.numeric.run_spec import FINISHED, ProgramInput, RunSpec, Weights
 from bellcrank.core.numeric.tuning import ASSEMBLY
-from bellcrank.simulation.backend.c_calls import CCalls
 from bellcrank.simulation.backend.c_runs import LoopCRun
+from bellcrank.simulation.backend.protocol import KernelCalls
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Spare = tuple[
     LoopCRun, Sequence[float], Sequence[float]
@@ -29,7 +33,7 @@ class CAssembler:
 
     def __init__(
         self,
-        program_calls: CCalls,
+        program_calls: KernelCalls,
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[ProgramInput],
@@ -57,9 +61,10 @@ class CAssembler:
                 return run
         program = self._calls.program
         state = np.zeros(len(program.coordinates) + len(program.speeds))
-        new_run: LoopCRun = self._calls.new_run(
+        new_run = self._calls.new_run(
             RunSpec(1.0, 1.0, DEFAULT, state=state, p=p, c=c, inputs=inputs)
         )
+        assert isinstance(new_run, LoopCRun)
         return new_run
 
     def _release_job(self, run: LoopCRun) -> None:
@@ -70,12 +75,12 @@ class CAssembler:
     def assemble(
         self,
         t: float,
-        q: np.ndarray,
-        u: np.ndarray,
+        q: NDArray[np.float64],
+        u: NDArray[np.float64],
         free_q: np.ndarray,
         free_u: np.ndarray,
         nudges: int | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A state on the constraints, changing only what is free; raises CannotClose where there is
         none."""
         y, free = (
@@ -95,7 +100,7 @@ class CAssembler:
             raise AssemblyError(names[row], residual, reverse)
         return y[: len(q)], y[len(q) :]
 
-    def weights(self, t: float, y: np.ndarray) -> Weights:
+    def weights(self, t: float, y: NDArray[np.float64]) -> Weights:
         """Inverse inertias of coordinates and speeds at a state: corrections move what is light."""
         run = self._acquire_job()
         run.set_state(t, y)
@@ -103,7 +108,9 @@ class CAssembler:
         self._release_job(run)
         return inverse_inertias
 
-    def project_onto_branch(self, t: float, y: np.ndarray, weights: Weights) -> np.ndarray | None:
+    def project_onto_branch(
+        self, t: float, y: NDArray[np.float64], weights: Weights
+    ) -> NDArray[np.float64] | None:
         """A start brought onto a branch if it is in a singular configuration; None if it is
         singular and at rest."""
         run = self._acquire_job()
@@ -113,7 +120,9 @@ class CAssembler:
         self._release_job(run)
         return state
 
-    def weights_and_branch(self, t: float, y: np.ndarray) -> tuple[Weights, np.ndarray | None]:
+    def weights_and_branch(
+        self, t: float, y: NDArray[np.float64]
+    ) -> tuple[Weights, NDArray[np.float64] | None]:
         """Both: the weights at a state, and the start by them."""
         run = self._acquire_job()
         run.set_state(t, y)
@@ -129,6 +138,6 @@ def _compute_weights(run: LoopCRun) -> Weights:
     return root_q * root_q, root_u * root_u
 
 
-def _project_onto_branch(run: LoopCRun) -> np.ndarray | None:
+def _project_onto_branch(run: LoopCRun) -> NDArray[np.float64] | None:
     """The state of a job on its branch."""
     return run.state.copy() if run.project_onto_branch() == FINISHED else None

@@ -1,16 +1,17 @@
 """Many runs of a compiled program, in C: the driver, and what one thread of it needs.
 
-In:  a run of the program that is ready, what the runs begin with, and where their results go. Out: numbers in the
-arrays of the results. The driver is compiled once for all models.
+In:  a run of the program that is ready, what the runs begin with, and where their results go. Out:
+numbers in the arrays of the results. The driver is compiled once for all models.
 """
 
 from __future__ import annotations
 
 import ctypes
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from bellcrank.simulation.backend.c_structures import (
     check_structure_sizes,
 )
 from bellcrank.simulation.backend.compiler import Compiler, default_flags, load_from_source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ROOM = 256  # rows of a run between two looks at them
 PENDING = -1  # the status of a run that has not ended
@@ -39,36 +43,37 @@ class BatchInitialData:
     methods. `event_parameters` of parameters in events are in units of the user.
     """
 
-    p: np.ndarray
-    y: np.ndarray
+    p: NDArray[np.float64]
+    y: NDArray[np.float64]
     inputs: np.ndarray
-    breaks: np.ndarray
-    break_offsets: np.ndarray
-    weight_roots: np.ndarray
-    tolerances: np.ndarray
-    event_parameters: np.ndarray
+    breaks: NDArray[np.float64]
+    break_offsets: NDArray[np.int64]
+    weight_roots: NDArray[np.float64]
+    tolerances: NDArray[np.float64]
+    event_parameters: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class OutputSelection:
     """What is wanted of the rows: columns with the factors of their units, kinds of figures with a
-    number each, and
-    `weighting_filters` of weightings."""
+    number each, and `weighting_filters` of weightings."""
 
-    histories: tuple[np.ndarray, np.ndarray]
-    metrics: tuple[np.ndarray, np.ndarray]
-    metric_kinds: np.ndarray
-    metric_arguments: np.ndarray
-    weighting_filters: np.ndarray
+    histories: tuple[NDArray[np.int64], NDArray[np.float64]]
+    metrics: tuple[NDArray[np.int64], NDArray[np.float64]]
+    metric_kinds: NDArray[np.int32]
+    metric_arguments: NDArray[np.float64]
+    weighting_filters: NDArray[np.float64]
 
     @classmethod
     def from_columns(
         cls,
         histories: list[tuple[int, float]],
         figures: list[tuple[int, float, str, float]],
-        filters: np.ndarray,
+        filters: NDArray[np.float64],
     ) -> OutputSelection:
-        def columns(listed: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+        def columns(
+            listed: Sequence[tuple[int, float] | tuple[int, float, str, float]],
+        ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
             return np.array([x[0] for x in listed], dtype=np.int64), np.array(
                 [x[1] for x in listed], dtype=float
             )
@@ -105,7 +110,7 @@ def row_stride(array: np.ndarray) -> int:
     return 0 if len(array) == 1 else array.shape[1]
 
 
-def row_buffer(run: CRun) -> tuple[int, np.ndarray]:
+def row_buffer(run: CRun) -> tuple[int, NDArray[np.float64]]:
     """Most steps of a run between two looks at its rows, and room for these."""
     every = run.spec.output_every
     block = max(1, ROOM // every) * every if every < ROOM else every
@@ -121,7 +126,7 @@ def initial_arrays(run: CRun) -> dict[str, np.ndarray]:
 
 def make_batch_struct(
     initial: BatchInitialData, selection: OutputSelection, results: BatchBuffers
-) -> tuple[Any, list[Any]]:
+) -> tuple[Any, list[object]]:
     """The structure that C reads, without what belongs to one thread, and the arrays that must live
     as long."""
     n, n_times = len(results.status), results.histories.shape[2]
@@ -217,14 +222,14 @@ class CompiledBatchWorker:
         self._run.calls.libraries.add_run_time(time.perf_counter() - began)
 
 
-def check_batch_size(library: Any) -> None:
+def check_batch_size(library: ctypes.CDLL) -> None:
     library.batch_size.restype = ctypes.c_int64
     if library.batch_size() != ctypes.sizeof(Batch):
         raise InternalError("the structure of many runs has another size in C")
 
 
 @cache
-def _driver_library(compiler: Compiler) -> Any:
+def _driver_library(compiler: Compiler) -> ctypes.CDLL:
     library = load_from_source(driver(), compiler, default_flags(compiler))
     check_structure_sizes(library)
     check_batch_size(library)

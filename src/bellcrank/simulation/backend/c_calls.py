@@ -7,7 +7,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,13 @@ from bellcrank.simulation.backend.interrupts import PythonCallbacks
 from bellcrank.simulation.backend.libraries import LibraryVariants
 from bellcrank.simulation.backend.protocol import Functions
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bellcrank.simulation.backend.c_assembly import CAssembler, Spare
+    from bellcrank.simulation.backend.c_runs import CRun, RunArrayLayout
+    from bellcrank.simulation.backend.c_structures import DoubleArray, DoublePointer
+
 
 @dataclass(frozen=True)
 class CompiledProgram:
@@ -35,12 +42,14 @@ class CompiledProgram:
     variants: LibraryVariants
     python_functions: Sequence[tuple[int, int]]
     memory_size: int
-    run: Callable[[Any, RunSpec], Any]
-    assembler: Callable[..., Any] | None = None  # of closed loops
-    array_cache: dict[str, tuple[Sequence[float], Any]] = field(
+    run: Callable[[CCalls, RunSpec], CRun]
+    assembler: type[CAssembler] | None = None  # of closed loops
+    array_cache: dict[str, tuple[Sequence[float], DoubleArray]] = field(
         default_factory=dict
     )  # arrays of the last parameters
-    layouts: dict[type, Any] = field(default_factory=dict)  # of arrays, by kinds of runs
+    layouts: dict[type[CRun], RunArrayLayout] = field(
+        default_factory=dict
+    )  # of arrays, by kinds of runs
 
     @property
     def library(self) -> ctypes.CDLL:
@@ -122,7 +131,7 @@ class CCalls:
         self._evaluate(section, program_arguments, results)
         return list(results)
 
-    def _evaluate(self, function: str, program_arguments: At, *results: Any) -> None:
+    def _evaluate(self, function: str, program_arguments: At, *results: DoubleArray) -> None:
         t, q, u, p, c, w = program_arguments
         self._evaluation_externals.live = self.writable_phase
         self._evaluation_externals.failed = 0
@@ -142,7 +151,7 @@ class CCalls:
         else:
             c_function(*c_arguments)
 
-    def _cached_array(self, name: str, values: Sequence[float]) -> Any:
+    def _cached_array(self, name: str, values: Sequence[float]) -> DoubleArray:
         """An array that is made again only if another list is given."""
         entry = self.compiled.array_cache.get(name)
         if entry is None or entry[0] is not values:
@@ -151,12 +160,13 @@ class CCalls:
 
     # ---- user functions
 
-    def _external_callback(self, number: int, live: int, arguments: Any, values: Any) -> int:
-        return self.callbacks.run_guarded(
-            call_routine, *self._called[number], live, arguments, values
-        )
+    def _external_callback(
+        self, number: int, live: int, arguments: DoublePointer, values: DoublePointer
+    ) -> int:
+        function, count = self._called[number]
+        return self.callbacks.run_guarded(call_routine, function, count, live, arguments, values)
 
-    def new_externals(self, memory: np.ndarray) -> Any:
+    def new_externals(self, memory: NDArray[np.float64]) -> Any:
         """User functions with a memory of their own for those in C."""
         user_functions = Externals()
         user_functions.memory = array_address(memory)
@@ -164,7 +174,7 @@ class CCalls:
             user_functions.callback = self._callback
         return user_functions
 
-    def new_run(self, spec: RunSpec) -> Any:
+    def new_run(self, spec: RunSpec) -> CRun:
         """A run that has not begun."""
         return self.compiled.run(self, spec)
 
@@ -173,8 +183,8 @@ class CCalls:
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[ProgramInput],
-        spare: list[Any] | None,
-    ) -> Any:
+        spare: list[Spare] | None,
+    ) -> CAssembler | None:
         """What closes loops at a start; None if there are none."""
         return (
             None
@@ -183,5 +193,5 @@ class CCalls:
         )
 
 
-def _array(values: Sequence[float]) -> Any:
+def _array(values: Sequence[float]) -> DoubleArray:
     return (ctypes.c_double * max(len(values), 1))(*values)

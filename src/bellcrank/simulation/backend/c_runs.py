@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from bellcrank.core.numeric.run_spec import (
 )
 from bellcrank.core.numeric.step_statistics import StepStatistics
 from bellcrank.core.numeric.tuning import LOOPS
-from bellcrank.simulation.backend.c_calls import CCalls
 from bellcrank.simulation.backend.c_structures import (
     NO_FUNCTION,
     Function,
@@ -37,6 +36,22 @@ from bellcrank.simulation.backend.c_structures import (
     Job,
     array_address,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bellcrank.core.numeric.loop_constraints import Block
+    from bellcrank.program.loop_equations import LoopEquations
+    from bellcrank.simulation.backend.c_structures import DoublePointer
+    from bellcrank.simulation.backend.event_monitor import EventMonitor
+    from bellcrank.simulation.backend.protocol import (
+        AdaptiveTolerances,
+        DaeSettings,
+        KernelCalls,
+    )
+
+Result = TypeVar("Result")
+KernelArgument = float | np.ndarray | None
 
 FIRST_PAUSE = 1000  # steps of a run with an adaptive method up to its first look at the keyboard
 PAUSE_SECONDS = 0.1  # between two others
@@ -64,7 +79,7 @@ class RunArrayLayout(NamedTuple):
     """The arrays that every run of a program has, one behind the other in one room: what stands
     there before anything is given, and where each begins and ends."""
 
-    initial_values: np.ndarray
+    initial_values: NDArray[np.float64]
     places: dict[str, tuple[int, int]]
 
 
@@ -72,7 +87,7 @@ class RunArrays(dict[str, np.ndarray]):
     """What C reads and writes, by name; arrays in the `room` of a run are made when they are asked
     for."""
 
-    def __init__(self, room: np.ndarray, ranges: dict[str, tuple[int, int]]) -> None:
+    def __init__(self, room: NDArray[np.float64], ranges: dict[str, tuple[int, int]]) -> None:
         self._room, self._places = room, ranges
 
     def __missing__(self, name: str) -> np.ndarray:
@@ -97,8 +112,9 @@ class CRun:
         "behind",
     )  # what a run that continues takes over, next to shared arrays
 
-    def __init__(self, program_calls: CCalls, spec: RunSpec) -> None:
-        self.calls, self.spec = program_calls, spec
+    def __init__(self, program_calls: KernelCalls, spec: RunSpec) -> None:
+        self.calls: KernelCalls = program_calls
+        self.spec = spec
         self._program, inputs = program_calls.program, spec.inputs
         self.inputs = inputs  # keeps the arrays of the signals
         self.signals = (InputSignal * max(len(inputs), 1))(*map(to_input_struct, inputs))
@@ -138,7 +154,7 @@ class CRun:
         self.singular_passages: list[SingularityPassage] = []
         if spec.output_time_grid is not None:
             self._set_tolerances(spec)
-        self.event_monitor = spec.events
+        self.event_monitor: EventMonitor | None = spec.events
         if self.event_monitor is not None:
             self.event_monitor.attach_run(self)
             job.events = ctypes.addressof(self.event_monitor.fields)
@@ -146,7 +162,8 @@ class CRun:
 
     def _set_tolerances(self, spec: RunSpec) -> None:
         """An adaptive run."""
-        work, x = np.zeros(self.calls.workspace_size()), spec.tolerances
+        x: AdaptiveTolerances = spec.tolerances
+        work = np.zeros(self.calls.workspace_size())
         atol, caps = (np.array([*x, 0.0]) for x in (x.atol, x.size_caps))
         self._attach_arrays(times=np.array(spec.output_time_grid), atol=atol, caps=caps, work=work)
         self._attach_arrays(
@@ -192,7 +209,7 @@ class CRun:
 
     def _make_array_block(self, spec: RunSpec) -> RunArrays:
         """The arrays that every run has; they are laid out once for a program."""
-        layout: RunArrayLayout | None = self.calls.compiled.layouts.get(type(self))
+        layout = self.calls.compiled.layouts.get(type(self))
         if layout is None:
             defaults, ranges, offset = self._default_arrays(spec), {}, 0
             for name, values in defaults.items():
@@ -208,22 +225,29 @@ class CRun:
         return RunArrays(room, layout.places)
 
     @property
+    def _loops(self) -> LoopEquations:
+        """Those of the program, which has some."""
+        loops = self._program.loops
+        assert loops is not None
+        return loops
+
+    @property
     def arrays(self) -> dict[str, np.ndarray]:
         """All that C reads and writes, by name."""
         return {**self._arrays.materialize(), "memory": self.memory}
 
     @property
-    def rates(self) -> np.ndarray:
+    def rates(self) -> NDArray[np.float64]:
         """At the state."""
         return self._arrays["k"]
 
     @property
-    def nonfinite_state(self) -> np.ndarray:
+    def nonfinite_state(self) -> NDArray[np.float64]:
         """The state that is not finite, if any."""
         return self._arrays["bad"]
 
     @property
-    def _sampled_array(self) -> np.ndarray:
+    def _sampled_array(self) -> NDArray[np.float64]:
         return self._arrays["kept"]
 
     @property
@@ -237,7 +261,7 @@ class CRun:
         return self._width
 
     @property
-    def sampled_values(self) -> np.ndarray:
+    def sampled_values(self) -> NDArray[np.float64]:
         """Values of user functions that hold at present."""
         return self._sampled_array[:-1]
 
@@ -296,7 +320,9 @@ class CRun:
         """Takes other parameters and constants."""
         self._arrays["p"][:-1], self._arrays["c"][:-1] = p, c
 
-    def reinitialize(self, state: np.ndarray, p: Sequence[float], c: Sequence[float]) -> None:
+    def reinitialize(
+        self, state: NDArray[np.float64], p: Sequence[float], c: Sequence[float]
+    ) -> None:
         """Begins as it did, from another state and with other parameters; of runs without loops and
         wheels."""
         self.state[:] = state
@@ -316,7 +342,7 @@ class CRun:
             self.spec.step_start(self.steps_done + 1),
         )
 
-    def advance(self, last: int) -> np.ndarray:
+    def advance(self, last: int) -> NDArray[np.float64]:
         """Continues to step `last`, or as far as it comes before it pauses; the rows recorded on
         the way."""
         first = self.steps_done
@@ -351,22 +377,26 @@ class CRun:
         """Notes how far C came, and why it came no further."""
         self.status, self.steps_done = status, self._job.reached
 
-    def set_row_buffer(self, rows: np.ndarray) -> None:
+    def set_row_buffer(self, rows: NDArray[np.float64]) -> None:
         """Lets C write its rows there."""
         self.rows, self._job.rows = rows, array_address(rows)
 
-    def call_kernel(self, name: str, *arguments: Any) -> int:
+    def call_kernel(self, name: str, *arguments: KernelArgument) -> int:
         """Calls a function of the kernel for this run; given are numbers, arrays or None."""
         function = getattr(self.calls.library, name)
-        c_arguments = [
+        c_arguments: list[object] = [
             ctypes.c_void_p(array_address(x)) if isinstance(x, np.ndarray) else x for x in arguments
         ]
         c_arguments = [ctypes.c_double(x) if isinstance(x, float) else x for x in c_arguments]
         return int(self.call_c(lambda: function(ctypes.byref(self._job), *c_arguments)))
 
     def check_events(
-        self, t: float, sampled_values: np.ndarray, memory: np.ndarray, steps_done: int
-    ) -> np.ndarray | None:
+        self,
+        t: float,
+        sampled_values: NDArray[np.float64],
+        memory: NDArray[np.float64],
+        steps_done: int,
+    ) -> NDArray[np.float64] | None:
         """Look for events in a step of SciPy that ends at t, after `steps_done` output times.
 
         Return the row before the event that ends the step, and the row after it if it has an
@@ -382,11 +412,11 @@ class CRun:
         self.set_row_buffer(rows)
         return rows[: self._job.filled] if self.call_kernel("look_at_step") else None
 
-    def set_check_times(self, times: np.ndarray) -> None:
+    def set_check_times(self, times: NDArray[np.float64]) -> None:
         """Looks at output times within steps, too."""
         self._attach_arrays(times=np.array(times))
 
-    def event_workspace_size(self, sizes: Any) -> int:
+    def event_workspace_size(self, sizes: ctypes.Structure) -> int:
         """How many numbers events need, by their counts."""
         room = self.calls.library.event_room
         room.restype = ctypes.c_int64
@@ -397,14 +427,14 @@ class CRun:
         """What C writes besides `arrays`, by name."""
         return {}
 
-    def call_c(self, call: Callable[[], Any]) -> Any:
+    def call_c(self, call: Callable[[], Result]) -> Result:
         """Calls C; raises what routines or inputs in Python raised."""
         return self.calls.callbacks.call_c(call) if self.calls_python else call()
 
-    def _input_callback(self, *arguments: Any) -> int:
-        return self.calls.callbacks.run_guarded(self._evaluate_input, *arguments)
+    def _input_callback(self, number: int, t: float, value: DoublePointer | list[float]) -> int:
+        return self.calls.callbacks.run_guarded(self._evaluate_input, number, t, value)
 
-    def _evaluate_input(self, number: int, t: float, value: Any) -> None:
+    def _evaluate_input(self, number: int, t: float, value: DoublePointer | list[float]) -> None:
         value[0] = self.inputs[number].function(t)
 
 
@@ -424,7 +454,7 @@ class LoopCRun(CRun):
         "visit",
     )
 
-    def __init__(self, program_calls: CCalls, spec: RunSpec) -> None:
+    def __init__(self, program_calls: KernelCalls, spec: RunSpec) -> None:
         super().__init__(program_calls, spec)
         self._over: list[SingularityPassage] = []
         self._visits, job = np.empty((MOST_PASSAGES, 6)), self._job
@@ -448,8 +478,8 @@ class LoopCRun(CRun):
         return numbers
 
     @property
-    def _blocks(self) -> Any:
-        return self._program.loops.scales.blocks  # type: ignore[union-attr]
+    def _blocks(self) -> tuple[Block, ...]:
+        return self._loops.scales.blocks
 
     @property
     def extra_arrays(self) -> dict[str, np.ndarray]:
@@ -459,7 +489,7 @@ class LoopCRun(CRun):
         super().restore(saved)
         setattr(self._job, "from", self.state.ctypes.data)
 
-    def advance(self, last: int) -> np.ndarray:
+    def advance(self, last: int) -> NDArray[np.float64]:
         rows, job = super().advance(last), self._job
         self._over += map(
             self._make_passage, self._visits[: min(job.n_passages, MOST_PASSAGES)].tolist()
@@ -484,7 +514,9 @@ class LoopCRun(CRun):
         for root, w in zip(self.weight_roots, weights, strict=True):
             np.sqrt(w, out=root)
 
-    def close_loops(self, y: np.ndarray, free: np.ndarray, nudges: int) -> tuple[int, float, bool]:
+    def close_loops(
+        self, y: NDArray[np.float64], free: np.ndarray, nudges: int
+    ) -> tuple[int, float, bool]:
         """Brings a state onto the constraints: -1 or the row that stays open, its residual, is a
         direction reversed?"""
         residual, reverse = ctypes.c_double(), ctypes.c_int()
@@ -515,7 +547,7 @@ class LoopCRun(CRun):
             self.call_c(lambda: self.calls.libraries.current.project_onto_branch(self.job_address))
         )
 
-    def set_state(self, t: float, state: np.ndarray) -> None:
+    def set_state(self, t: float, state: NDArray[np.float64]) -> None:
         """Takes a time and state, with nothing behind it."""
         job, arrays = self._job, self._arrays
         self.state[:], job.t = state, t
@@ -527,7 +559,7 @@ class LoopCRun(CRun):
     def update_status(self, status: int) -> None:
         super().update_status(status)
         if status == NOT_CLOSED:
-            row = self._program.loops.positions[self._job.worst]  # type: ignore[union-attr]
+            row = self._loops.positions[self._job.worst]
             self.problem = loop_open_message(row, self._job.moved, self._job.residual)
 
     def _make_passage(self, visit: list[float]) -> SingularityPassage:
@@ -535,7 +567,7 @@ class LoopCRun(CRun):
         if ratio == SingularityPassage.DIVIDED:
             return SingularityPassage(time, ratio)
         rows = self._blocks[int(block) - 1][0] if block else ()
-        loop = self._program.loops.names[rows[0]] if rows else ""  # type: ignore[union-attr]
+        loop = self._loops.names[rows[0]] if rows else ""
         return SingularityPassage(time, ratio, loop, residual, bool(reversal), bool(missed))
 
 
@@ -544,10 +576,11 @@ class DaeCRun(CRun):
 
     checkpoint_fields = (*CRun.checkpoint_fields, "fresh", "way")
 
-    def __init__(self, program_calls: CCalls, spec: RunSpec) -> None:
+    def __init__(self, program_calls: KernelCalls, spec: RunSpec) -> None:
         super().__init__(program_calls, spec)
-        job, dae = self._job, spec.dae
-        self._attach_arrays(frozen=np.zeros(2 * len(self._program.loops.v) + 1))  # type: ignore[union-attr]
+        job = self._job
+        dae: DaeSettings = spec.dae
+        self._attach_arrays(frozen=np.zeros(2 * len(self._loops.v) + 1))
         job.dae, job.free_fall = DAE_METHODS.index(dae.method), int(dae.base == "free fall")
         job.alpha, job.beta, job.gamma = dae.alpha, dae.beta, dae.gamma
 
@@ -558,7 +591,7 @@ class RigidCRun(CRun):
     checkpoint_fields = (*CRun.checkpoint_fields, "from_time")
     KINDS = ("impact", "rolls", "leaves the ground", "is held in a notch")
 
-    def __init__(self, program_calls: CCalls, spec: RunSpec) -> None:
+    def __init__(self, program_calls: KernelCalls, spec: RunSpec) -> None:
         super().__init__(program_calls, spec)
         modes = np.zeros((len(spec.wheels), WHEEL_MODES))
         modes[:, 4] = 1.0
@@ -582,7 +615,7 @@ class RigidCRun(CRun):
         self._depths[:] = 0.0
         return depths
 
-    def advance(self, last: int) -> np.ndarray:
+    def advance(self, last: int) -> NDArray[np.float64]:
         rows = super().advance(last)
         self.report_wheel_events()
         return rows
@@ -597,7 +630,7 @@ class RigidCRun(CRun):
                 )
 
 
-def _field_value(value: Any) -> Any:
+def _field_value(value: object) -> object:
     """A field of a job as it is kept: an array as a tuple."""
     return tuple(value) if isinstance(value, ctypes.Array) else value
 

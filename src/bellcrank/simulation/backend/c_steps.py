@@ -6,11 +6,15 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bellcrank.simulation.backend.c_runs import AGAIN, BEGUN, CRun, RigidCRun
 from bellcrank.simulation.backend.c_structures import InputSignal, array_address
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SHORT = 64  # steps for which other threads wait
 NEVER = 2**62  # rows: C records the last step of a call alone
@@ -111,11 +115,11 @@ class CompiledStepDriver:
         if reevaluate:
             self.job.begun = AGAIN
 
-    def set_row(self, row: np.ndarray, steps_done: int) -> None:
+    def set_row(self, row: NDArray[np.float64], steps_done: int) -> None:
         """Takes the row that goes with what the run has taken over."""
         self.row[:], self.job.reached = row, steps_done
 
-    def move_row_to(self, row: np.ndarray) -> None:
+    def move_row_to(self, row: NDArray[np.float64]) -> None:
         """Keeps its row in such a place from now on."""
         if row is not self.row:
             row[:] = self.row
@@ -127,7 +131,7 @@ class BatchStepDriver:
     """Several runs of one model that continue together; `rows`: those of their states, one for
     each."""
 
-    def __init__(self, members: Sequence[CompiledStepDriver], rows: np.ndarray) -> None:
+    def __init__(self, members: Sequence[CompiledStepDriver], rows: NDArray[np.float64]) -> None:
         self._jobs = np.zeros(len(members), dtype=np.uintp)
         self._members, self._libraries = list(members), members[0].run.calls.libraries
         self._libraries.register(self)
@@ -151,7 +155,7 @@ class BatchStepDriver:
         set_inputs.restype = None
         self._step, self._set = step, set_inputs
 
-    def replace_member(self, i: int, member: CompiledStepDriver, row: np.ndarray) -> None:
+    def replace_member(self, i: int, member: CompiledStepDriver, row: NDArray[np.float64]) -> None:
         """Takes another run at a place."""
         self._members[i], self._jobs[i] = member, member.at
         member.move_row_to(row)
@@ -161,7 +165,7 @@ class BatchStepDriver:
         have failed."""
         return int(self._step(self._jobs[first:].ctypes.data, last - first, n))
 
-    def set_constants(self, indices: np.ndarray, values: np.ndarray) -> None:
+    def set_constants(self, indices: NDArray[np.int64], values: NDArray[np.float64]) -> None:
         """Gives other values to constant inputs, a row for each run."""
         self._set(
             array_address(self._jobs),
@@ -199,6 +203,6 @@ class RigidStepDriver(CompiledStepDriver):
     def discard_failed_step(self) -> None:
         self.job.reached -= 1
 
-    def set_row(self, row: np.ndarray, steps_done: int) -> None:
+    def set_row(self, row: NDArray[np.float64], steps_done: int) -> None:
         super().set_row(row, steps_done)
         self.run.steps_done = steps_done

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bellcrank.core.errors import InternalError
 from bellcrank.kernel.layout import structure_fields
+
+if TYPE_CHECKING:
+    DoubleArray = ctypes.Array[ctypes.c_double]
+    DoublePointer = ctypes._Pointer[ctypes.c_double]
 
 Double = ctypes.POINTER(ctypes.c_double)
 External = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, Double, Double)
@@ -66,7 +70,7 @@ def array_address(array: np.ndarray) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
 
 
-def check_structure_sizes(library: Any) -> None:
+def check_structure_sizes(library: ctypes.CDLL) -> None:
     """Compares the structures of a library with those here."""
     sizes = (ctypes.c_int64 * 4)()
     library.structure_sizes(sizes)

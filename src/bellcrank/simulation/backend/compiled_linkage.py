@@ -31,8 +31,8 @@ _ONE = (
 )
 _TWO = (
     ("position", 0, 3), ("rotation", 3, 12), ("d", 12, 15), ("d_rack", 15, 18), ("delta", 18, 21),
-    ("delta_rack", 21, 24), ("dd", 24, 27), ("dd_rack", 27, 30), ("dd_mixed", 30, 33), ("ddelta", 33, 36),
-    ("ddelta_rack", 36, 39), ("ddelta_mixed", 39, 42),
+    ("delta_rack", 21, 24), ("dd", 24, 27), ("dd_rack", 27, 30), ("dd_mixed", 30, 33),
+    ("ddelta", 33, 36), ("ddelta_rack", 36, 39), ("ddelta_mixed", 39, 42),
 )  # fmt: skip
 
 

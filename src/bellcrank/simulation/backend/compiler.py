@@ -1,6 +1,7 @@
 """The C compiler of the machine, and libraries that it makes.
 
-In:  C source. Out: a loaded shared library, kept in the cache by a digest of source, flags, compiler and processor.
+In:  C source. Out: a loaded shared library, kept in the cache by a digest of source, flags,
+compiler and processor.
 """
 
 from __future__ import annotations

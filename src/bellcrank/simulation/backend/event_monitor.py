@@ -1,13 +1,13 @@
 """Events of a run as the kernel knows them, and what it reports them.
 
-In:  `EventData`. Out: `EventMonitor`, which belongs to one run, or to several that continue each other with other
-methods.
+In:  `EventData`. Out: `EventMonitor`, which belongs to one run, or to several that continue each
+other with other methods.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,12 @@ from bellcrank.simulation.backend.c_structures import (
     array_address,
     record_dtype,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bellcrank.simulation.backend.c_runs import CRun
+    from bellcrank.simulation.backend.c_structures import DoublePointer
 
 ACTED, CHANGED_NOTHING = 1, 2  # kinds of what happened
 MOST_AT_ONCE = 18  # of each event, as in events.h
@@ -45,8 +51,8 @@ class EventOccurrence(NamedTuple):
     event: int
     time: float
     kind: int  # ACTED, CHANGED_NOTHING, or 0
-    states: tuple[np.ndarray, np.ndarray]
-    values: tuple[np.ndarray, np.ndarray]
+    states: tuple[NDArray[np.float64], NDArray[np.float64]]
+    values: tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 class EventProblem(NamedTuple):
@@ -62,6 +68,8 @@ class EventProblem(NamedTuple):
 
 class EventMonitor:
     """What a run is watched for. `error`: what was raised where parameters were set."""
+
+    run: CRun  # the one that it belongs to, from `attach_run` on
 
     def __init__(self, data: EventData, n_states: int, memory: int, modes: int = 0) -> None:
         self.data, self._n_states = data, n_states
@@ -114,12 +122,11 @@ class EventMonitor:
         for name, array in self.arrays.items():
             setattr(e, name, array_address(array.view(np.uint8)))
         self.error: BaseException | None = None
-        self.row_at: Callable[[float], np.ndarray] | None = (
+        self.row_at: Callable[[float], NDArray[np.float64]] | None = (
             None  # rows within a step that was taken elsewhere
         )
-        self.run: Any = None
 
-    def attach_run(self, run: Any) -> None:
+    def attach_run(self, run: CRun) -> None:
         """Belongs to a run from now on."""
         self.run, self.fields.method = run, run.job.method
         if "room" not in self.arrays:
@@ -139,14 +146,14 @@ class EventMonitor:
             return 1
         return 0
 
-    def _close_callback(self, _: int, event: int, y: Any) -> int:
+    def _close_callback(self, _: int, event: int, y: DoublePointer) -> int:
         state = np.ctypeslib.as_array(y, (self._n_states,))
         closed_state = self.project_state(event, state.copy())
         if closed_state is not None:
             state[:] = closed_state
         return int(closed_state is None)
 
-    def project_state(self, event: int, y: np.ndarray) -> np.ndarray | None:
+    def project_state(self, event: int, y: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """The state on the constraints after an event; None if that cannot be."""
         assert self.data.project_state is not None
         try:
@@ -155,17 +162,17 @@ class EventMonitor:
             self.error = error
             return None
 
-    def use_external_rows(self, row_at: Callable[[float], np.ndarray]) -> None:
+    def use_external_rows(self, row_at: Callable[[float], NDArray[np.float64]]) -> None:
         """From now on steps are taken elsewhere, with such rows within the last one."""
         self.row_at, self.fields.row_at = row_at, self._calls[3]
 
-    def _row_callback(self, _: int, t: float, target: Any) -> int:
+    def _row_callback(self, _: int, t: float, target: DoublePointer) -> int:
         row = self.row_in_step(t)
         if row is not None:
             np.ctypeslib.as_array(target, (len(row),))[:] = row
         return int(row is None)
 
-    def row_in_step(self, t: float) -> np.ndarray | None:
+    def row_in_step(self, t: float) -> NDArray[np.float64] | None:
         """The row at a time within a step that was taken elsewhere; None if it cannot be had."""
         assert self.row_at is not None
         try:
@@ -200,12 +207,12 @@ class EventMonitor:
             else None
         )
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, np.ndarray | float]:
         """All that a run takes over that continues this one, but for values of parameters."""
         arrays = {name: self.arrays[name].copy() for name in SAVED}
         return arrays | {name: getattr(self.fields, name) for name in SAVED_FIELDS}
 
-    def restore(self, saved: dict[str, Any]) -> None:
+    def restore(self, saved: dict[str, np.ndarray | float]) -> None:
         """Continues from there."""
         for name in SAVED:
             self.arrays[name][...] = saved[name]
@@ -228,6 +235,6 @@ class EventMonitor:
         return occurrences
 
 
-def _bisect_array(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _bisect_array(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     first, second = np.split(x, 2)
     return first, second

@@ -1,15 +1,15 @@
 """User functions of a model: what is called, what it remembers, and whether it returned what it
 should.
 
-In:  the routines of a program and what a user gives in their place. Out: a function for each, immutable;
-`with_own_memory` gives each context of a run or an evaluation memories of its own.
+In:  the routines of a program and what a user gives in their place. Out: a function for each,
+immutable; `with_own_memory` gives each context of a run or an evaluation memories of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class ExternalFunction:
     function: Function
     memory_phase: int
 
-    def __call__(self, *args: float) -> Any:
+    def __call__(self, *args: float) -> float | tuple[float, ...]:
         return StatefulFunction(self)(*args)
 
 
@@ -52,8 +52,8 @@ class StatefulFunction:
         self.array = np.zeros(self.routine.memory or 0)
         self.is_writable = False
 
-    def __call__(self, *args: float) -> Any:
-        arguments: tuple[Any, ...] = args
+    def __call__(self, *args: float) -> float | tuple[float, ...]:
+        arguments: tuple[float | np.ndarray, ...] = args
         if self.routine.memory:
             arguments = (*args, self.array if self.is_writable else self.array.copy())
         try:
@@ -67,7 +67,7 @@ class StatefulFunction:
             ) from error
         return self._check_returned(value)
 
-    def _check_returned(self, value: Any) -> Any:
+    def _check_returned(self, value: Any) -> float | tuple[float, ...]:
         names = self.routine.returns
         expected = f"{len(names)} numbers ({', '.join(names)})" if names else "one number"
         try:
@@ -83,7 +83,7 @@ class StatefulFunction:
         return tuple(array.tolist()) if len(names) > 1 else float(array.ravel()[0])
 
 
-def with_own_memory(functions: Sequence[Function | None]) -> list[Any]:
+def with_own_memory(functions: Sequence[Function | None]) -> list[Function | None]:
     """The functions with memories of their own, all zero."""
     return [StatefulFunction(f) if isinstance(f, ExternalFunction) else f for f in functions]
 
@@ -121,7 +121,21 @@ def resolve_functions(
     return result
 
 
-def call_routine(routine: Any, count: int, live: int, arguments: Any, values: Any) -> None:
+class NumberSource(Protocol):
+    """Numbers of a program, of which the first ones are taken: a list, or a pointer of ctypes."""
+
+    def __getitem__(self, part: slice, /) -> Sequence[float]: ...
+
+
+class NumberTarget(Protocol):
+    """What takes numbers by their places: a list, a dictionary, or a pointer of ctypes."""
+
+    def __setitem__(self, place: int, value: float, /) -> None: ...
+
+
+def call_routine(
+    routine: Any, count: int, live: int, arguments: NumberSource, values: NumberTarget
+) -> None:
     """Calls a routine for a program that is not in Python, with so many of the arguments."""
     old_live = getattr(routine, "is_writable", False)
     routine.is_writable = bool(live & getattr(routine, "memory_phase", 1))

@@ -1,6 +1,7 @@
 """User functions in Fortran, compiled to a library that compiled models are linked with.
 
-In:  routines given in Fortran. Out: the path of a shared library whose procedures C can call, kept by content.
+In:  routines given in Fortran. Out: the path of a shared library whose procedures C can call, kept
+by content.
 """
 
 from __future__ import annotations

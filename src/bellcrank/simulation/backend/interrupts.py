@@ -10,7 +10,11 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
-from typing import Any
+from types import FrameType
+from typing import TypeVar, TypeVarTuple, Unpack
+
+Arguments = TypeVarTuple("Arguments")
+Result = TypeVar("Result")
 
 _HANDLED = tuple(
     getattr(signal, name)
@@ -34,8 +38,8 @@ class DeferredSignals:
     def __init__(self) -> None:
         self.is_in_python = False
         self._raised: BaseException | None = None  # by a handler within a callback
-        self._handlers: dict[int, Callable[..., Any]] = {}
-        self._noted: list[tuple[Any, ...]] = []
+        self._handlers: dict[int, Callable[[int, FrameType | None], object]] = {}
+        self._noted: list[tuple[int, FrameType | None]] = []
 
     def __enter__(self) -> DeferredSignals:
         if threading.current_thread() is threading.main_thread():
@@ -46,12 +50,12 @@ class DeferredSignals:
                     signal.signal(number, self._note_signal)
         return self
 
-    def _note_signal(self, *signal_arguments: Any) -> None:
+    def _note_signal(self, number: int, frame: FrameType | None) -> None:
         if not self.is_in_python:
-            self._noted.append(signal_arguments)
+            self._noted.append((number, frame))
             return
         try:
-            self._handlers[signal_arguments[0]](*signal_arguments)
+            self._handlers[number](number, frame)
         except BaseException as error:
             self._raised = error
             raise
@@ -67,8 +71,8 @@ class DeferredSignals:
     def run_pending_handlers(self) -> None:
         """Calls the handlers that wait, which may raise."""
         while self._noted:
-            signal_arguments = self._noted.pop(0)
-            self._handlers[signal_arguments[0]](*signal_arguments)
+            number, frame = self._noted.pop(0)
+            self._handlers[number](number, frame)
 
     def __exit__(self, *_: object) -> None:
         for number in reversed(
@@ -90,7 +94,7 @@ class PythonCallbacks(threading.local):
         self.error: BaseException | None = None
         self.deferred_signals: DeferredSignals | None = None
 
-    def run_guarded(self, work: Callable[..., None], *arguments: Any) -> int:
+    def run_guarded(self, work: Callable[[Unpack[Arguments]], None], *arguments: *Arguments) -> int:
         """Does the work of a callback; 1 if C has to end."""
         deferred = self.deferred_signals
         if self.error is not None:
@@ -111,7 +115,7 @@ class PythonCallbacks(threading.local):
             return 1
         return 0
 
-    def call_c(self, call: Callable[[], Any]) -> Any:
+    def call_c(self, call: Callable[[], Result]) -> Result:
         """Calls C, which calls back; raises what a callback or the handler of a signal raised."""
         outer = self.deferred_signals
         with DeferredSignals() as self.deferred_signals:

@@ -15,7 +15,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from bellcrank.core.errors import BuildError, warnings_issued
 from bellcrank.mechanics.derive.content_digest import (
@@ -45,7 +45,7 @@ _written = count()
 
 
 def cached_model(
-    description: Description, options: Collection[Any], derive: Callable[[], DerivedModel]
+    description: Description, options: Collection[object], derive: Callable[[], DerivedModel]
 ) -> DerivedModel:
     """The model of a description from the cache, or derived now and put there; `options`: options
     of the derivation."""
@@ -66,7 +66,7 @@ def cached_model(
     return derived
 
 
-def cached_object(content: Any, build: Callable[[], T]) -> T:
+def cached_object(content: object, build: Callable[[], T]) -> T:
     """An object that follows from some content, from the cache or made now."""
     try:
         key = object_digest((build, content))
@@ -105,8 +105,8 @@ _recent = _RecentObjects()
 def _load_or_make(
     key: str,
     build: Callable[[], T],
-    shared_objects: dict[str, Any],
-    shared_parts: Callable[[T], Sequence[Any]] = lambda _: (),
+    shared_objects: dict[str, object],
+    shared_parts: Callable[[T], Sequence[object]] = lambda _: (),
     recent: bool = False,
 ) -> T:
     """Return the cached object of a key, or build it and store it.

@@ -8,14 +8,24 @@ which every run and every evaluation makes its own.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from bellcrank.core.numeric.run_spec import At, ProgramInput, RunSpec
 from bellcrank.program.program import SimulationProgram
 from bellcrank.simulation.backend.compiler import Compiler
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bellcrank.core.numeric.loop_constraints import StartAssembler
+    from bellcrank.simulation.backend.c_assembly import Spare
+    from bellcrank.simulation.backend.c_runs import CRun, RunArrayLayout
+    from bellcrank.simulation.backend.interrupts import PythonCallbacks
+    from bellcrank.simulation.backend.libraries import CurrentLibrary
 
 Functions = Sequence[Callable[..., Any] | None]
 
@@ -31,7 +41,7 @@ class ProgramCalls(Protocol):
     name: str
     program: SimulationProgram
     writable_phase: int
-    memory: np.ndarray
+    memory: NDArray[np.float64]
 
     @property
     def speeds(self) -> Sequence[str]: ...
@@ -46,7 +56,7 @@ class ProgramCalls(Protocol):
         """Results of a section that stands for itself; compiled programs lack corrections and
         multipliers."""
 
-    def new_run(self, spec: RunSpec) -> Any:
+    def new_run(self, spec: RunSpec) -> CRun | None:
         """A whole run of a compiled program; None where Python has to drive it."""
 
     def new_assembler(
@@ -54,10 +64,95 @@ class ProgramCalls(Protocol):
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[ProgramInput],
-        spare: list[Any] | None,
-    ) -> Any:
+        spare: list[Spare] | None,
+    ) -> StartAssembler | None:
         """What closes loops at a start in place of `numeric`; None where Python does, or where
         there are none. `spare`: what it needs and leaves for the next one."""
+
+
+class KernelProgram(Protocol):
+    """What all runs of a program share. `python_functions`: routines that are not in it; `layouts`
+    of arrays, by kinds of runs."""
+
+    @property
+    def python_functions(self) -> Sequence[object]: ...
+
+    @property
+    def memory_size(self) -> int: ...
+
+    @property
+    def layouts(self) -> dict[type[CRun], RunArrayLayout]: ...
+
+
+class KernelCalls(Protocol):
+    """Calls of a program whose runs are those of the kernel, in C or in WebAssembly.
+
+    `library`: that which is called now, one of `libraries`; only where C may be given addresses
+    (`CRun.shares_memory`).
+    """
+
+    program: SimulationProgram
+    memory: NDArray[np.float64]
+
+    @property
+    def compiled(self) -> KernelProgram: ...
+
+    @property
+    def callbacks(self) -> PythonCallbacks: ...
+
+    @property
+    def library(self) -> ctypes.CDLL: ...
+
+    @property
+    def libraries(self) -> CurrentLibrary: ...
+
+    def workspace_size(self) -> int:
+        """How many numbers adaptive methods need."""
+
+    def add_run_time(self, seconds: float) -> None:
+        """Counts the time of runs."""
+
+    def new_externals(self, memory: NDArray[np.float64]) -> Any:
+        """User functions with a memory of their own for those in C."""
+
+    def new_run(self, spec: RunSpec) -> CRun:
+        """A run that has not begun."""
+
+
+class AdaptiveTolerances(Protocol):
+    """Tolerances of a run with an adaptive method: what it may err by, of each state in equation
+    units (`simulation.run.tolerances`)."""
+
+    @property
+    def rtol(self) -> float: ...
+
+    @property
+    def atol(self) -> NDArray[np.float64]: ...
+
+    @property
+    def size_caps(self) -> NDArray[np.float64]: ...
+
+    @property
+    def unit_groups(self) -> np.ndarray: ...
+
+
+class DaeSettings(Protocol):
+    """A method for differential-algebraic equations (`simulation.run.dae_methods`)."""
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def base(self) -> str: ...
+
+    @property
+    def alpha(self) -> float: ...
+
+    @property
+    def beta(self) -> float: ...
+
+    @property
+    def gamma(self) -> float: ...
 
 
 class BoundRhsProtocol(Protocol):
@@ -67,23 +162,27 @@ class BoundRhsProtocol(Protocol):
     address: int
     data: int
     calls_python: bool
-    sampled_values: np.ndarray
+    sampled_values: NDArray[np.float64]
 
     @property
     def python_entry(self) -> Callable[..., bool] | None: ...
 
     def expect_long_use(self) -> None: ...
 
-    def rates(self, t: float, x: np.ndarray) -> np.ndarray: ...
+    def rates(self, t: float, x: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
-    def batch_rates(self, t: np.ndarray, x: np.ndarray, afresh: bool) -> np.ndarray: ...
+    def batch_rates(
+        self, t: NDArray[np.float64], x: NDArray[np.float64], afresh: bool
+    ) -> NDArray[np.float64]: ...
 
-    def near_singular_mask(self, t: np.ndarray, x: np.ndarray) -> np.ndarray: ...
+    def near_singular_mask(
+        self, t: NDArray[np.float64], x: NDArray[np.float64]
+    ) -> NDArray[np.bool_]: ...
 
     def is_stable_step(
         self,
-        t: np.ndarray,
-        x: np.ndarray,
+        t: NDArray[np.float64],
+        x: NDArray[np.float64],
         h: float,
         relative_step: float,
         squarings: int,
@@ -91,7 +190,12 @@ class BoundRhsProtocol(Protocol):
     ) -> bool: ...
 
     def is_stable_run(
-        self, rows: np.ndarray, h: float, relative_step: float, squarings: int, threshold: float
+        self,
+        rows: NDArray[np.float64],
+        h: float,
+        relative_step: float,
+        squarings: int,
+        threshold: float,
     ) -> bool: ...
 
 
@@ -116,14 +220,13 @@ class ExecutableModel(Protocol):
 
     def bind_rhs(
         self,
-        program_calls: Any,
+        program_calls: ProgramCalls,
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[ProgramInput],
     ) -> BoundRhsProtocol | None:
         """Return a function for the state derivatives, or None if Python evaluates them; user
-        functions are those of
-        `program_calls`."""
+        functions are those of `program_calls`."""
 
     def compile_similar(
         self, program: SimulationProgram, functions: Functions, once: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,11 @@ from bellcrank.program import interpreter
 from bellcrank.program.program import SimulationProgram
 from bellcrank.simulation.backend.compiler import Compiler
 from bellcrank.simulation.backend.external import with_own_memory
-from bellcrank.simulation.backend.protocol import Functions
+from bellcrank.simulation.backend.protocol import Functions, ProgramCalls
+
+if TYPE_CHECKING:
+    from bellcrank.simulation.backend.c_assembly import CAssembler, Spare
+    from bellcrank.simulation.backend.c_runs import CRun
 
 
 class PythonModel:
@@ -29,7 +33,7 @@ class PythonModel:
         # The source holds numbers, operators and names made by the printer only: no text of a user
         # reaches it.
         exec(compile(self.source, f"<{program.name}>", "exec"), module.__dict__)
-        self.module: Any = module
+        self.module = module
         self.program = program
         self.functions = tuple(functions)
 
@@ -45,7 +49,7 @@ class PythonModel:
 
     def bind_rhs(
         self,
-        program_calls: Any,
+        program_calls: ProgramCalls,
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[ProgramInput],
@@ -107,7 +111,15 @@ class PythonCalls:
         values: list[float] = getattr(self._module, section)(*program_arguments, self._functions)
         return values
 
-    def _interpreted_outputs(self, t: float, q: Any, u: Any, p: Any, c: Any, w: Any) -> list[float]:
+    def _interpreted_outputs(
+        self,
+        t: float,
+        q: Sequence[float],
+        u: Sequence[float],
+        p: Sequence[float],
+        c: Sequence[float],
+        w: Sequence[float],
+    ) -> list[float]:
         user = {
             r.name: f
             for r, f in zip(self.program.routines, self._functions, strict=True)
@@ -117,14 +129,16 @@ class PythonCalls:
         _, values = interpreter.evaluate_derivatives(self.program, constants, t, q, u, w, user)
         return interpreter.evaluate_outputs(self.program, values, user)
 
-    def new_run(self, spec: RunSpec) -> None:
+    def new_run(self, spec: RunSpec) -> CRun | None:
         """There is no run to start."""
+        return None
 
     def new_assembler(
         self,
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[ProgramInput],
-        spare: list[Any] | None,
-    ) -> Any:
+        spare: list[Spare] | None,
+    ) -> CAssembler | None:
         """Loops are closed by `numeric`."""
+        return None

@@ -1,8 +1,8 @@
 """Programs without a compiler: the kernel and the program in WebAssembly, run by wasmtime.
 
-In:  a `SimulationProgram`. Out: runs, as compiled programs have them, and single evaluations. What a run reads
-and writes is copied to the memory of the module for every call, and back: that takes a fraction of
-a millisecond, however many steps the call takes.
+In:  a `SimulationProgram`. Out: runs, as compiled programs have them, and single evaluations. What
+a run reads and writes is copied to the memory of the module for every call, and back: that takes a
+fraction of a millisecond, however many steps the call takes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.metadata import version
@@ -23,8 +24,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -41,7 +41,14 @@ from bellcrank.kernel.text import kernel_file
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.routine import CallableRoutine
 from bellcrank.simulation.backend.c_assembly import CAssembler
-from bellcrank.simulation.backend.c_runs import CRun, DaeCRun, LoopCRun, RigidCRun
+from bellcrank.simulation.backend.c_runs import (
+    CRun,
+    DaeCRun,
+    KernelArgument,
+    LoopCRun,
+    RigidCRun,
+    RunArrayLayout,
+)
 from bellcrank.simulation.backend.c_structures import Externals
 from bellcrank.simulation.backend.cache import (
     get_or_make_file,
@@ -54,6 +61,14 @@ from bellcrank.simulation.backend.external import call_routine
 from bellcrank.simulation.backend.interrupts import PythonCallbacks
 from bellcrank.simulation.backend.protocol import Functions
 from bellcrank.simulation.backend.python_model import PythonCalls, PythonModel
+
+if TYPE_CHECKING:
+    import ctypes
+
+    from numpy.typing import NDArray
+
+    from bellcrank.simulation.backend.c_assembly import Spare
+    from bellcrank.simulation.backend.event_monitor import EventMonitor
 
 _STRUCTURES = (
     ("job.h", "Job"),
@@ -120,6 +135,16 @@ class WasmModel(PythonModel):
         return WasmModel(self.program, self.functions, dae=True)
 
 
+@dataclass(frozen=True)
+class WasmProgram:
+    """What all runs of a program in WebAssembly share. `python_functions`: routines that are called
+    back."""
+
+    python_functions: Sequence[CallableRoutine]
+    layouts: dict[type[CRun], RunArrayLayout]
+    memory_size: int = 0
+
+
 class WasmCalls(PythonCalls):
     """Calls of a program whose runs are in WebAssembly."""
 
@@ -132,11 +157,7 @@ class WasmCalls(PythonCalls):
             (functions[routine_index[r]], r.argument_count) for r in model.program.externals
         ]
         self.instance, self._run = model.instance, model.run
-        self.compiled = SimpleNamespace(
-            python_functions=_python_functions(model.program),
-            memory_size=0,
-            layouts=model.instance.layouts,
-        )
+        self.compiled = WasmProgram(_python_functions(model.program), model.instance.layouts)
 
     def constants(self, p: Sequence[float]) -> list[float]:
         values = self.instance.evaluate_function(
@@ -159,49 +180,57 @@ class WasmCalls(PythonCalls):
     def callbacks(self) -> PythonCallbacks:
         return PythonCallbacks()
 
+    @property
+    def library(self) -> NoReturn:
+        raise InternalError(f"{self.program.name} runs in WebAssembly and has no library")
+
+    @property
+    def libraries(self) -> NoReturn:
+        raise InternalError(f"{self.program.name} runs in WebAssembly and has no libraries")
+
     def workspace_size(self) -> int:
         return self.instance.workspace_size()
 
     def add_run_time(self, seconds: float) -> None:
         """No faster library follows."""
 
-    def new_externals(self, memory: np.ndarray) -> Any:
+    def new_externals(self, memory: NDArray[np.float64]) -> Any:
         return Externals()
 
-    def new_run(self, spec: RunSpec) -> Any:
+    def new_run(self, spec: RunSpec) -> CRun:
         """A run that has not begun."""
-        program_calls: Any = self
-        return self._run(program_calls, spec)
+        return self._run(self, spec)
 
     def new_assembler(
         self,
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[ProgramInput],
-        spare: list[Any] | None,
-    ) -> Any:
+        spare: list[Spare] | None,
+    ) -> CAssembler | None:
         """What closes loops at a start; None if there are none."""
-        program_calls: Any = self
-        return CAssembler(program_calls, p, c, inputs, spare) if self._run is WasmLoopRun else None
+        return CAssembler(self, p, c, inputs, spare) if self._run is WasmLoopRun else None
 
 
 class WasmRun(CRun):
     """A run in WebAssembly."""
 
-    calls: Any
+    calls: WasmCalls
     shares_memory = False
 
-    def event_workspace_size(self, sizes: Any) -> int:
+    def event_workspace_size(self, sizes: ctypes.Structure) -> int:
         return int(self.calls.instance.event_workspace_size(sizes))
 
-    def call_kernel(self, name: str, *arguments: Any) -> int:
+    def call_kernel(self, name: str, *arguments: KernelArgument) -> int:
         return int(self.call_c(lambda: self.calls.instance.call_kernel(self, name, arguments)))
 
 
 class WasmLoopRun(WasmRun, LoopCRun):
     """A run in WebAssembly whose loops are kept closed."""
 
-    def close_loops(self, y: np.ndarray, free: np.ndarray, nudges: int) -> tuple[int, float, bool]:
+    def close_loops(
+        self, y: NDArray[np.float64], free: np.ndarray, nudges: int
+    ) -> tuple[int, float, bool]:
         residual, reverse = np.zeros(1), np.zeros(1, dtype=np.int32)
         row = self.call_kernel("close_loops", y, free, nudges, residual, reverse)
         return row, float(residual[0]), bool(reverse[0])
@@ -262,7 +291,7 @@ class WasmInstance:
         engine, kernel = _compiled_kernel()
         self._lock, self.layouts, self._given = (
             threading.RLock(),
-            dict[type, Any](),
+            dict[type[CRun], RunArrayLayout](),
             (program, part_flags, dae, rigid),
         )
         self._store = wasmtime.Store(engine)
@@ -322,7 +351,7 @@ class WasmInstance:
         )
         kind = wasmtime.FuncType([i32, f64, i32], [i32])
         self._row_at = self._add_function(wasmtime.Func(self._store, kind, self._row_in_step))
-        self._run: Any = None
+        self._run: WasmRun | None = None
         self._places: dict[str, int] = {}  # of arrays of the run
 
     # ---- memory
@@ -391,7 +420,7 @@ class WasmInstance:
         with self._lock:
             return int(self._functions["work_room"](self._store, self._model))
 
-    def event_workspace_size(self, sizes: Any) -> int:
+    def event_workspace_size(self, sizes: ctypes.Structure) -> int:
         """How many numbers events need, by their counts."""
         with self._lock:
             layout, address = layout_of("events.h", "Events"), self._end
@@ -430,7 +459,7 @@ class WasmInstance:
 
     # ---- runs
 
-    def call_kernel(self, run: Any, name: str, arguments: Sequence[Any]) -> int:
+    def call_kernel(self, run: WasmRun, name: str, arguments: Sequence[KernelArgument]) -> int:
         """Calls a function of the kernel for a run; other arguments are numbers, arrays or None."""
         with self._lock:
             if self._run is not None:  # a routine of a run in Python runs the model, too
@@ -446,26 +475,43 @@ class WasmInstance:
         """One for calls within a call."""
         return WasmInstance(*self._given)
 
-    def _call_locked(self, run: Any, name: str, arguments: Sequence[Any]) -> int:
-        address, c_arguments = self._copy_in(run), list[Any]()
+    def _call_locked(self, run: WasmRun, name: str, arguments: Sequence[KernelArgument]) -> int:
+        address = self._copy_in(run)
+        c_arguments: list[float] = []
+        arrays: list[tuple[int, np.ndarray]] = []
         for x in arguments:
-            c_arguments.append(address if isinstance(x, np.ndarray) else 0 if x is None else x)
-            address = _align(address + x.nbytes) if isinstance(x, np.ndarray) else address
-        self._grow_memory(address + WASM_PAGE_BYTES)
-        for x, c_argument in zip(arguments, c_arguments, strict=True):
             if isinstance(x, np.ndarray):
-                self._write_array(c_argument, x)
+                c_arguments.append(address)
+                arrays.append((address, x))
+                address = _align(address + x.nbytes)
+            else:
+                c_arguments.append(0 if x is None else x)
+        self._grow_memory(address + WASM_PAGE_BYTES)
+        for place, array in arrays:
+            self._write_array(place, array)
         status = int(
             self._functions[name](self._store, self._model, self._room, self._end, *c_arguments)
             or 0
         )
         self._copy_out(run)
-        for x, c_argument in zip(arguments, c_arguments, strict=True):
-            if isinstance(x, np.ndarray):
-                self._read_array(c_argument, x)
+        for place, array in arrays:
+            self._read_array(place, array)
         return status
 
-    def _copy_in(self, run: Any) -> int:
+    @property
+    def _current_run(self) -> WasmRun:
+        """The run that is under way here, of a function that the kernel calls."""
+        assert self._run is not None
+        return self._run
+
+    @property
+    def _monitor(self) -> EventMonitor:
+        """That of the run that is under way."""
+        monitor = self._current_run.event_monitor
+        assert monitor is not None
+        return monitor
+
+    def _copy_in(self, run: WasmRun) -> int:
         """Brings a run into memory, its job first; where memory is free behind it."""
         job, layout = run.job, layout_of("job.h", "Job")
         arrays = {**run.arrays, "rows": run.rows, **run.extra_arrays}
@@ -514,7 +560,7 @@ class WasmInstance:
         self._places = addresses
         return address
 
-    def _copy_out(self, run: Any) -> None:
+    def _copy_out(self, run: WasmRun) -> None:
         """Takes from memory what a run has changed."""
         addresses, job, monitor = self._places, run.job, run.event_monitor
         layout_of("job.h", "Job").read_structure(self._bytes, self._end, job)
@@ -537,7 +583,7 @@ class WasmInstance:
 
     def run_many(
         self,
-        run: Any,
+        run: WasmRun,
         numbers: Mapping[str, int],
         input_arrays: Mapping[str, np.ndarray],
         output_arrays: Mapping[str, np.ndarray],
@@ -558,10 +604,12 @@ class WasmInstance:
             field_addresses = {"stop": self._copy_in(run)}
             address = field_addresses["stop"] + _SPARE
             signals, curves = inputs
-            array_addresses: dict[Any, int] = {}
-            arrays: dict[Any, np.ndarray] = {("fresh", name): x for name, x in fresh.items()}
+            array_addresses: dict[str | int | tuple[str, str], int] = {}
+            arrays: dict[str | int | tuple[str, str], np.ndarray] = {
+                ("fresh", name): x for name, x in fresh.items()
+            }
             arrays.update(input_arrays)
-            arrays.update(curves)
+            arrays.update((at, x) for at, x in curves.items())
             arrays.update(output_arrays)
             for key, x in arrays.items():
                 array_addresses[key], address = address, _align(address + x.nbytes + 8)
@@ -612,7 +660,9 @@ class WasmInstance:
             for key, x in output_arrays.items():
                 self._read_array(array_addresses[key], x)
 
-    def _write_events(self, monitor: Any, address: int, addresses: Mapping[str, int]) -> None:
+    def _write_events(
+        self, monitor: EventMonitor, address: int, addresses: Mapping[str, int]
+    ) -> None:
         """The events of a run."""
         for each, array in monitor.arrays.items():
             self._write_array(addresses[f"events {each}"], array)
@@ -631,45 +681,49 @@ class WasmInstance:
 
     def _set_event_parameters(self, job: int) -> int:
         """Parameters that an event sets."""
-        run, addresses = self._run, self._places
+        run, monitor, addresses = self._current_run, self._monitor, self._places
         events = layout_of("job.h", "Job").fields["events"][0] + job
         address = struct.unpack_from("<I", self._bytes, events)[0]
-        layout_of("events.h", "Events").read_structure(
-            self._bytes, address, run.event_monitor.fields
-        )
-        values = np.zeros(len(run.event_monitor.arrays["values"]))
+        layout_of("events.h", "Events").read_structure(self._bytes, address, monitor.fields)
+        values = np.zeros(len(monitor.arrays["values"]))
         self._read_array(addresses["events values"], values)
-        failed = int(run.event_monitor.apply_parameters(values[:-1].tolist()))
+        failed = int(monitor.apply_parameters(values[:-1].tolist()))
         for name in ("p", "c"):
             self._write_array(addresses[name], run.arrays[name])
         return failed
 
     def _close_after_event(self, job: int, event: int, address: int) -> int:
         """Loops after an event."""
-        run, y = self._run, np.zeros(len(self._run.state))
-        layout_of("job.h", "Job").read_structure(self._bytes, job, run.fields)
+        run = self._current_run
+        y = np.zeros(len(run.state))
+        layout_of("job.h", "Job").read_structure(self._bytes, job, run.job)
         self._read_array(address, y)
-        state = run.watching.close(event, y)
+        state = self._monitor.project_state(event, y)
         if state is not None:
             self._write_array(address, np.asarray(state, float))
         return int(state is None)
 
     def _row_in_step(self, _: int, t: float, address: int) -> int:
-        row = self._run.event_monitor.row_in_step(t)
+        row = self._monitor.row_in_step(t)
         if row is not None:
             self._write_array(address, np.asarray(row, float))
         return int(row is None)
 
     def _swap_user_memory(self, action: int) -> None:
-        self._run.event_monitor.data.swap_user_memory(action)
+        swap_user_memory = self._monitor.data.swap_user_memory
+        assert swap_user_memory is not None
+        swap_user_memory(action)
 
-    def _write_signals(self, run: Any, address: int, points: Mapping[int, tuple[int, int]]) -> None:
+    def _write_signals(
+        self, run: WasmRun, address: int, points: Mapping[int, tuple[int, int]]
+    ) -> None:
         layout = layout_of("input.h", "Input")
         for i, signal in enumerate(run.signals):
             x, segments_address = points.get(i, (0, 0))
-            if x:
-                self._write_array(x, run.inputs[i].points)
-                self._write_array(segments_address, run.inputs[i].pieces)
+            source = run.inputs[i] if x else None
+            if source is not None and source.points is not None and source.pieces is not None:
+                self._write_array(x, source.points)
+                self._write_array(segments_address, source.pieces)
             layout.write_structure(
                 self._bytes, address + i * layout.size, signal, {"x": x, "pieces": segments_address}
             )
@@ -677,19 +731,19 @@ class WasmInstance:
     def _input_value(self, number: int, t: float, address: int) -> int:
         """An input that is a function of Python."""
         buffer = [0.0]
-        failed = int(self._run._input_callback(number, t, buffer))
+        failed = int(self._current_run._input_callback(number, t, buffer))
         struct.pack_into("<d", self._bytes, address, buffer[0])
         return failed
 
     def _external_values(self, number: int, live: int, arguments: int, values: int) -> int:
         """A user function in Python."""
-        program_calls = self._run.calls
-        count = program_calls._called[number][1]
+        program_calls = self._current_run.calls
+        function, count = program_calls._called[number]
         c_arguments = list(struct.unpack_from(f"<{count}d", self._bytes, arguments))
         results: dict[int, float] = {}
         failed = int(
             program_calls.callbacks.run_guarded(
-                call_routine, *program_calls._called[number], live, c_arguments, results
+                call_routine, function, count, live, c_arguments, results
             )
         )
         for i, x in results.items():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from bellcrank.core.numeric.run_spec import ProgramInput
 from bellcrank.simulation.backend.c_batch import (
@@ -16,6 +18,9 @@ from bellcrank.simulation.backend.c_batch import (
     row_stride,
 )
 
+if TYPE_CHECKING:
+    from bellcrank.simulation.backend.wasm import WasmRun
+
 SHORT = 0.1  # s: calls that take less do more runs
 MOST = 256  # runs in one call
 
@@ -26,7 +31,7 @@ class WasmBatchWorker:
 
     def __init__(
         self,
-        run: Any,
+        run: WasmRun,
         initial: BatchInitialData,
         inputs: Sequence[Sequence[ProgramInput]],
         selection: OutputSelection,
@@ -68,7 +73,9 @@ class WasmBatchWorker:
             "roots": initial.weight_roots,
             "errors": initial.tolerances,
         }
-        input_arrays = {name: x if len(x) == 1 else x[first:last] for name, x in run_arrays.items()}
+        input_arrays: dict[str, np.ndarray] = {
+            name: x if len(x) == 1 else x[first:last] for name, x in run_arrays.items()
+        }
         signals = initial.inputs if len(initial.inputs) == 1 else initial.inputs[first:last]
         breaks = (
             initial.break_offsets

@@ -1,15 +1,15 @@
 """Events of many runs as compiled code watches them: those that stop or act, and the parameters in
 their formulas.
 
-In:  events as a user gives them, and what runs are given. Out: `BatchEvents`. Events that do neither leave no trace in
-many runs, and are omitted.
+In:  events as a user gives them, and what runs are given. Out: `BatchEvents`. Events that do
+neither leave no trace in many runs, and are omitted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,11 @@ from bellcrank.simulation.run.event_specs import (
     resolve_events,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bellcrank.symbolic.expr import Symbol
+
 
 @dataclass(frozen=True)
 class BatchEvents:
@@ -33,15 +38,15 @@ class BatchEvents:
 
     source: EmittedEvents
     names: tuple[str, ...]
-    values: np.ndarray
+    values: NDArray[np.float64]
 
 
 def make_batch_events(
     interface: Interface,
     events: Any,
-    stop_events: Any,
+    stop_events: Iterable[str] | str | None,
     batch_values: BatchValues,
-    independent: Iterable[Any],
+    independent: Iterable[Symbol],
 ) -> BatchEvents | None:
     """What runs are watched for; None if nothing would stop them or act in them. `independent`:
     speeds of the model."""
@@ -109,7 +114,7 @@ def _setting_source(x: Quantity, text: str, value_indices: Mapping[str, int]) ->
 
 def _event_parameter_rows(
     names: list[str], first: Mapping[str, float], batch_values: BatchValues
-) -> np.ndarray:
+) -> NDArray[np.float64]:
     varied = {
         k: v for k, v in batch_values.varied["parameters"].items() if isinstance(v, np.ndarray)
     }

@@ -1,7 +1,7 @@
 """Metrics of many runs, found while they continue, so that no history need be kept.
 
-In:  what a user asks for. Out: `BatchMetric` records. `kernel/many_rows.c` finds them in compiled runs, `found` for
-histories that are there already.
+In:  what a user asks for. Out: `BatchMetric` records. `kernel/many_rows.c` finds them in compiled
+runs, `BatchMetric.evaluate` for histories that are there already.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from bellcrank.core.errors import ModelError
 from bellcrank.core.metrics.metric import Metric, MetricKind
 from bellcrank.core.metrics.metric_kinds import parse_metric_kind
 from bellcrank.mechanics.interface.interface import CHANNELS, Interface, Quantity
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class BatchMetric:
     number: float | None
     label: str
 
-    def evaluate(self, t: np.ndarray, x: np.ndarray) -> float:
+    def evaluate(self, t: NDArray[np.float64], x: NDArray[np.float64]) -> float:
         """Its value for a history."""
         return self.kind.value(t, [x], self.number) if len(x) else math.nan
 

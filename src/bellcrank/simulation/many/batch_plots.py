@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from bellcrank.core.unit_notation import typeset_unit
 from bellcrank.simulation.run.plot_page import axis_label
 from bellcrank.simulation.run.run_plots import WRAP
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 STYLES = choice_values(CurveStyle)
 BANDS = ((5, 95), (25, 75))  # percentiles of runs between which a band lies
 MOST_CHANNELS, MOST_LINES = 6, 500  # that are drawn
@@ -26,12 +29,12 @@ class BatchHistories(Protocol):
     """What is drawn of many runs."""
 
     name: str
-    time: np.ndarray
-    channels: dict[str, np.ndarray]
+    time: NDArray[np.float64]
+    channels: dict[str, NDArray[np.float64]]
     units: dict[str, str]
     labels: dict[str, str]
 
-    def __getitem__(self, channel: Any) -> np.ndarray: ...
+    def __getitem__(self, channel: Any) -> NDArray[np.float64]: ...
 
 
 def plot_batch(
@@ -47,7 +50,7 @@ def plot_batch(
     names = list(channels) or list(batch.channels)[:MOST_CHANNELS]
     if not names:
         raise RunError("there is nothing to draw: no history is kept; give channels=")
-    histories: Mapping[str, np.ndarray] = {name: batch[name] for name in names}
+    histories: Mapping[str, NDArray[np.float64]] = {name: batch[name] for name in names}
     figure = new_figure(8, 1.2 + 2.3 * len(names))
     axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (name, x) in zip(axes, histories.items(), strict=True):
@@ -74,7 +77,7 @@ def plot_batch(
     return save_figure(figure, path)
 
 
-def _draw_percentile_bands(axis: Any, time: np.ndarray, x: np.ndarray) -> None:
+def _draw_percentile_bands(axis: Any, time: NDArray[np.float64], x: NDArray[np.float64]) -> None:
     """Percentiles over the runs that have come so far."""
     has_samples = np.isfinite(x).any(axis=0)
     for (low, high), alpha in zip(BANDS, (0.2, 0.35), strict=True):

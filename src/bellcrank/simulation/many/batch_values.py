@@ -1,7 +1,8 @@
 """What a user gives for many runs: numbers for all of them, arrays over runs, distributions;
 checked, in one place.
 
-In:  dictionaries of parameters, initial values and inputs. Out: `BatchValues`, which reports the values of every run.
+In:  dictionaries of parameters, initial values and inputs. Out: `BatchValues`, which reports the
+values of every run.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def _array_over_runs(value: Any, label: str, signals: bool) -> np.ndarray | Sign
     return array
 
 
-def _is_sampled_signal(x: Any) -> bool:
+def _is_sampled_signal(x: object) -> bool:
     """Is it (times, values), or an array of such rows or columns?"""
     if isinstance(x, np.ndarray):
         return x.ndim == 2
@@ -180,5 +181,5 @@ def _check_sample_memory(count: int, size: int) -> None:
     check_memory(subject, 16.0 * count * size, "do fewer runs")
 
 
-def _as_batch_float(value: Any) -> Any:
+def _as_batch_float(value: object) -> object:
     return float(value) if isinstance(value, np.floating) else value

@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from bellcrank.simulation.run.loop_closure import make_loop_constraints
 from bellcrank.simulation.run.session import RunSession
 from bellcrank.simulation.run.step_size_check import step_size_message
 from bellcrank.simulation.run.tolerances import Absolute, resolve_tolerances
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ def make_initial_states(
     spec: RunSpec,
     batch_values: BatchValues,
     start_tolerances: StartTolerances = USUAL_ERRORS,
-    values: np.ndarray = NO_VALUES,
+    values: NDArray[np.float64] = NO_VALUES,
 ) -> BatchInitialStates:
     """What all runs begin with; `values` of parameters in events."""
     inputs, signals, breaks, inputs_by_run = _input_rows(loaded, spec, batch_values)
@@ -141,7 +144,7 @@ def make_initial_states(
     return BatchInitialStates(initial, inputs, inputs_by_run, breaks, unable)
 
 
-def _parameter_rows(loaded: LoadedModel, batch_values: BatchValues) -> np.ndarray:
+def _parameter_rows(loaded: LoadedModel, batch_values: BatchValues) -> NDArray[np.float64]:
     """Parameters in equation units: a row for each run, or one for all."""
     interface, varied = loaded.interface, batch_values.varied["parameters"]
     first = loaded.parameter_values(batch_values.values_of_run(0)["parameters"] or None)
@@ -190,9 +193,9 @@ def _state_rows(
     loaded: LoadedModel,
     spec: RunSpec,
     batch_values: BatchValues,
-    p: np.ndarray,
+    p: NDArray[np.float64],
     inputs: list[ProgramInput],
-) -> np.ndarray:
+) -> NDArray[np.float64]:
     """States that a tree begins with: a row for each run, or one for all."""
     values = batch_values.values_of_run(0)["initial"]
     y = np.concatenate(
@@ -215,8 +218,14 @@ def _start_each_run(
     batch_values: BatchValues,
     start_tolerances: StartTolerances,
     breaks: list[tuple[float, ...]],
-    p: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[float, ...]], list[int]]:
+    p: NDArray[np.float64],
+) -> tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    list[tuple[float, ...]],
+    list[int],
+]:
     """States, roots of inverse inertias, errors allowed, and ends of segments, as `simulate` finds
     them run by run; and the runs that cannot begin, whose states are no numbers."""
     closing = _assembly_context(loaded, spec) if start_tolerances.dae == USUAL else None
@@ -247,9 +256,9 @@ def _start_each_run(
 class _RunStart:
     """What one run begins with."""
 
-    state: np.ndarray
-    weight_roots: np.ndarray
-    tolerances: np.ndarray
+    state: NDArray[np.float64]
+    weight_roots: NDArray[np.float64]
+    tolerances: NDArray[np.float64]
     segment_ends: tuple[float, ...] = ()
 
 
@@ -306,7 +315,7 @@ def _assembled_start(
     run: int,
     p: list[float],
     closing: EvaluationContext,
-) -> tuple[np.ndarray, Weights] | None:
+) -> tuple[NDArray[np.float64], Weights] | None:
     """The state of a run with its loops closed, and its metric; None where `simulate` has to say
     what is wrong.
 
@@ -337,7 +346,9 @@ def _assembled_start(
 
 def _input_rows(
     loaded: LoadedModel, spec: RunSpec, batch_values: BatchValues
-) -> tuple[list[ProgramInput], np.ndarray, list[tuple[float, ...]], Any]:
+) -> tuple[
+    list[ProgramInput], np.ndarray, list[tuple[float, ...]], Sequence[Sequence[ProgramInput]]
+]:
     """Inputs of the first run, those of all as structures of C, and the breaks of each run, or
     those of all."""
     span, varied = (spec.begin_time, spec.t_end), batch_values.varied["inputs"]
@@ -384,7 +395,7 @@ def _to_structures(inputs: Sequence[ProgramInput]) -> np.ndarray:
 
 
 def first_step_message(
-    loaded: LoadedModel, spec: RunSpec, batch_values: BatchValues, sizes: np.ndarray
+    loaded: LoadedModel, spec: RunSpec, batch_values: BatchValues, sizes: NDArray[np.float64]
 ) -> str:
     """What `simulate` says of a step that is too large where a run begins, with its number; else
     "".

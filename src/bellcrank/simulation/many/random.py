@@ -107,7 +107,7 @@ def parse_distribution(text: str) -> Spread:
     kind = call[0].replace("_", "-") if call else ""
     if call is None or kind not in DISTRIBUTIONS or len(call[1]) != 2:
         raise ModelError(f"{text!r} is not a distribution; it is one of {', '.join(forms)}")
-    read: Any = int if kind == "integers" else float
+    read = int if kind == "integers" else float
     try:
         low, high = (read(x) for x in call[1])
     except ValueError:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bellcrank.choices import Sampling, choice_values
 from bellcrank.core.numeric.real_numbers import to_float
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Value = float | int | str | bool
 HOW = choice_values(Sampling)
@@ -73,21 +76,21 @@ def sample_columns(samples: SamplePlan) -> dict[str, np.ndarray]:
     }
 
 
-def _unit_cube_points(samples: SamplePlan) -> np.ndarray:
+def _unit_cube_points(samples: SamplePlan) -> NDArray[np.float64]:
     """Points of the unit cube, a row each."""
     from scipy.stats import qmc
 
     size, rng = len(samples.distributions), np.random.default_rng(samples.seed)
     if samples.sampling == "random":
         return rng.random((samples.count, size))
-    engines: Any = {"latin-hypercube": qmc.LatinHypercube, "sobol": qmc.Sobol, "halton": qmc.Halton}
+    engines = {"latin-hypercube": qmc.LatinHypercube, "sobol": qmc.Sobol, "halton": qmc.Halton}
     engine = engines[samples.sampling](d=size, seed=rng)
     if samples.sampling == "sobol":  # balanced in powers of two only
         return np.asarray(engine.random_base2(math.ceil(math.log2(samples.count)))[: samples.count])
     return np.asarray(engine.random(samples.count))
 
 
-def quantiles(kind: str, numbers: tuple[float, float], fraction: np.ndarray) -> np.ndarray:
+def quantiles(kind: str, numbers: tuple[float, float], fraction: NDArray[np.float64]) -> np.ndarray:
     """Values of a distribution below which fractions of all lie."""
     a, b = numbers
     if kind == "uniform":

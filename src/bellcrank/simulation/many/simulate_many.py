@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -70,6 +70,9 @@ from bellcrank.simulation.run.session import Progress, without_event_parameters
 from bellcrank.simulation.run.simulate import simulate
 from bellcrank.simulation.run.tolerances import USUAL, Absolute, resolve_tolerances
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 BACKENDS = choice_values(ManyBackend)
 SIDE_BY_SIDE = ("lanes", "cuda")
 PRECISIONS = {"double": DOUBLE, "single": FLOAT}
@@ -87,7 +90,7 @@ class BatchRequest:
     columns: tuple[int, ...] = ()  # of rows, kept in equation units besides
     tolerances: StartTolerances = USUAL_ERRORS
     events: Any = None
-    stop: Any = ()
+    stop: tuple[str, ...] = ()
     number: NumberType = DOUBLE  # what vectorised runs compute in
     events_in_c: BatchEvents | None = None  # for events that stop or act: of vectorised runs
 
@@ -103,7 +106,7 @@ class BatchRequest:
         return OutputSelection.from_columns(histories, figures, filter_coefficients(self.times))
 
     @property
-    def times(self) -> np.ndarray:
+    def times(self) -> NDArray[np.float64]:
         """When rows are recorded."""
         spec = self.spec
         if spec.method in ADAPTIVE:
@@ -211,7 +214,7 @@ def simulate_many(
     began = time.perf_counter()
     request, precision_note = _supported_precision(request)
     end_messages, backend_settings, notes = _run_all(request, backend, results, progress)
-    settings = {
+    settings: dict[str, str | float] = {
         "t_end": spec.t_end,
         "step": spec.step,
         "method": spec.method,
@@ -239,7 +242,7 @@ def _supported_precision(request: BatchRequest) -> tuple[BatchRequest, str]:
     return replace(request, number=DOUBLE), obstacle
 
 
-def _relative_sizes(results: BatchBuffers) -> np.ndarray:
+def _relative_sizes(results: BatchBuffers) -> NDArray[np.float64]:
     """Of every run, how large its figures and last rows are compared with those of the others; inf
     if it left all numbers."""
     sizes = np.where(results.status == NOT_FINITE, np.inf, 0.0)
@@ -254,7 +257,7 @@ def _relative_sizes(results: BatchBuffers) -> np.ndarray:
 
 def _run_all(
     request: BatchRequest, backend: str, results: BatchBuffers, progress: Progress | None
-) -> tuple[list[str], dict[str, Any], list[str]]:
+) -> tuple[list[str], dict[str, str | float], list[str]]:
     """Does all runs by the best way there is: how each ended, by which way, and why not by a better
     one."""
     end_messages = [""] * request.values.n_runs
@@ -302,7 +305,7 @@ def _run_all(
             request, results, single_runs, end_messages, notes if backend in SIDE_BY_SIDE else []
         )
     notes = []
-    backend_settings: dict[str, Any] = {
+    backend_settings: dict[str, str | float] = {
         "backend": "cores" if lane_obstacle or backend == "cores" else "lanes"
     }
     missing = (lane_obstacle or gpu_obstacle()) if backend == "cuda" else ""
@@ -479,7 +482,7 @@ def _finish_adaptive_runs(
     single_runs: SingleRuns,
     end_messages: list[str],
     notes: list[str],
-) -> tuple[list[str], dict[str, Any], list[str]]:
+) -> tuple[list[str], dict[str, str | float], list[str]]:
     """Runs whose method adapts its steps and that did not finish in C: Python does them again, or
     continues."""
     unfinished = np.flatnonzero(results.status != FINISHED).tolist()
@@ -557,8 +560,10 @@ def run_compiled(
         )
         assert run is not None
         if compiler is None:
+            from bellcrank.simulation.backend.wasm import WasmRun
             from bellcrank.simulation.backend.wasm_batch import WasmBatchWorker
 
+            assert isinstance(run, WasmRun)
             driver: BatchWorker = WasmBatchWorker(
                 run,
                 initial_states.initial_data,
@@ -591,7 +596,7 @@ def _run_in_lanes(
     assert compiler is not None
     if kind not in programs:
         programs[kind] = LaneLibrary(request.loaded.program, compiler, *kind)
-    lanes = programs[kind]
+    lanes: LaneLibrary = programs[kind]
     run_on_threads(
         lambda: LaneDriver(lanes, spec, initial_states.initial_data, selection, results),
         results,
@@ -615,15 +620,14 @@ def _run_on_gpu(
     kind = spec.method, shared, request.number, events
     if kind not in programs:
         programs[kind] = GpuProgram(request.loaded.program, *kind)
-    return float(
-        programs[kind].go(
-            spec,
-            initial_states.initial_data,
-            request.output_selection,
-            results,
-            [i for x in inputs for i in x],
-            progress,
-        )
+    gpu: GpuProgram = programs[kind]
+    return gpu.run_batch(
+        spec,
+        initial_states.initial_data,
+        request.output_selection,
+        results,
+        [i for x in inputs for i in x],
+        progress,
     )
 
 
@@ -674,10 +678,10 @@ def _make_batch_result(
     request: BatchRequest,
     results: BatchBuffers,
     end_messages: list[str],
-    settings: dict[str, Any],
+    settings: dict[str, str | float],
     notes: list[str],
 ) -> Many:
-    metrics: dict[str, dict[str, np.ndarray]] = {}
+    metrics: dict[str, dict[str, NDArray[np.float64]]] = {}
     for f, values in zip(request.metrics, results.metrics, strict=True):
         metrics.setdefault(f.channel.name, {})[f.label] = values
     interface = request.loaded.interface

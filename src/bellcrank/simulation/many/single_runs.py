@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from bellcrank.simulation.backend.c_batch import PENDING, BatchBuffers
 from bellcrank.simulation.many.batch_metrics import BatchMetric
 from bellcrank.simulation.run.result import Run
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 
 class SingleRuns:
     """One thread's part of many runs."""
@@ -22,7 +25,7 @@ class SingleRuns:
     def __init__(
         self,
         run: Callable[[int], Run],
-        times: np.ndarray,
+        times: NDArray[np.float64],
         time_tolerance: float,
         histories: list[Quantity],
         figures: list[BatchMetric],
@@ -38,7 +41,9 @@ class SingleRuns:
         )
         self._times, self._near = times, time_tolerance
 
-    def _rows_at_times(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _rows_at_times(
+        self, times: NDArray[np.float64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """Rows of a run at the times of all of them, the last of several, and the places of these
         times: events add rows, and may end a run. A row at most `time_tolerance` (s) before one of
         these times stands for it."""
@@ -49,7 +54,7 @@ class SingleRuns:
 
     def run_range(self, first: int, last: int) -> None:
         """Runs from number `first` to before `last`."""
-        r: Any = self._results
+        r = self._results
         for number in range(first, last):
             if r.stop_request[0]:
                 return

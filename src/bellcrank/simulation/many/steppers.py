@@ -1,7 +1,7 @@
 """Several runs of a model, next to each other and step by step: a vector of steppers.
 
-In:  a loaded model and what a user gives for all runs or each of them. Out: `Steppers`. Compiled runs that call nothing
-back continue in one call of C, on all cores where that pays.
+In:  a loaded model and what a user gives for all runs or each of them. Out: `Steppers`. Compiled
+runs that call nothing back continue in one call of C, on all cores where that pays.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from bellcrank.simulation.run.checkpoint import InitialConditions
 from bellcrank.simulation.run.loaded import LoadedModel
 from bellcrank.simulation.run.named_values import ChannelLayout, NamedValues
 from bellcrank.simulation.run.stepper import Stepper, resolve_input_names
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 WORTH = 2e-4  # s of work from which on all cores are asked
 FIRST = 64  # steps until the first look at the clock
@@ -72,7 +75,7 @@ class Steppers:
         self._all: BatchStepDriver | None = None
         self._settled, self._failed, self._constant = True, 0, set[str]()
         self._held: dict[
-            str, np.ndarray
+            str, NDArray[np.float64]
         ] = {}  # what was set for all, which members are reported when they are asked
         self._bind_members()
 
@@ -310,7 +313,7 @@ class Steppers:
             self._rows[i] = member.row
         self._failed = sum(bool(m.problem) for m in self._members)
 
-    def _current_rows(self) -> np.ndarray:
+    def _current_rows(self) -> NDArray[np.float64]:
         if self._all is not None and not self._settled:
             self._sync_failures(self._all.take_steps(0, 0, len(self)), at_start=True)
             self._settled = True
@@ -355,7 +358,7 @@ class Steppers:
 
     # ---- what a user gives
 
-    def _one_per_run(self, value: Any, label: str) -> np.ndarray:
+    def _one_per_run(self, value: Any, label: str) -> NDArray[np.float64]:
         """One number for each run."""
         try:
             array = np.asarray(value, dtype=float)

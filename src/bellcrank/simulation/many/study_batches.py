@@ -6,7 +6,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from bellcrank.simulation.run.post_run_checks import post_run_checks
 from bellcrank.simulation.run.rigid import check_rigid_run
 from bellcrank.simulation.run.step_size_check import step_size_message
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 BYTES = 2**26  # of histories that are held at a time
 
 
@@ -41,8 +44,8 @@ class CompletedRun:
     """A run that finished: times, histories by channel in user units, and warnings of its
     checks."""
 
-    time: np.ndarray
-    channels: Mapping[str, np.ndarray]
+    time: NDArray[np.float64]
+    channels: Mapping[str, NDArray[np.float64]]
     notes: Sequence[str]
 
 
