@@ -23,7 +23,7 @@ PIXELS = 130  # per inch
 def draw_scene(
     scene: Scene,
     poses: np.ndarray,
-    times: Sequence[float] | None = None,
+    times: Sequence[float] | np.ndarray | None = None,
     path: str | Path | None = None,
     title: str | None = None,
     frames: Sequence[int] = (0,),

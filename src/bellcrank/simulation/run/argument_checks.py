@@ -206,7 +206,7 @@ def program_inputs(
     return result
 
 
-def state_lists(interface: Interface, q: Any, u: Any) -> tuple[list[float], list[float]]:
+def state_lists(interface: Interface, q: object, u: object) -> tuple[list[float], list[float]]:
     """q and u as lists of the right lengths."""
     lists: list[list[float]] = []
     for values, quantities, label in ((q, interface.coordinates, "q"), (u, interface.speeds, "u")):
@@ -262,7 +262,7 @@ def canonical_method(method: str, model: str | None = None) -> Method:
     )
 
 
-def require_number(value: Any, label: str) -> float:
+def require_number(value: object, label: str) -> float:
     """A real number that was given; text, booleans and complex numbers are errors."""
     real_value = to_float(value)
     if real_value is None:
@@ -276,14 +276,14 @@ def require_number(value: Any, label: str) -> float:
     return real_value
 
 
-def require_finite(value: Any, label: str) -> float:
+def require_finite(value: object, label: str) -> float:
     real_value = require_number(value, label)
     if not math.isfinite(real_value):
         raise ModelError(f"{label} is {real_value}, not a finite number")
     return real_value
 
 
-def require_positive(value: Any, label: str, unit: str = " s") -> float:
+def require_positive(value: object, label: str, unit: str = " s") -> float:
     real_value = require_finite(value, label)
     if real_value <= 0:
         raise ModelError(f"{label}={real_value:g}{unit} must be positive")
@@ -312,7 +312,7 @@ def program_arguments_of_row(
 
 def program_arguments_of_rows(
     program: SimulationProgram, columns: np.ndarray, p: Sequence[float], c: Sequence[float]
-) -> tuple[Any, ...]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Sequence[float], Sequence[float], np.ndarray]:
     """The same at several: `columns` holds one for each number of a row."""
     n_q, n_s = len(program.coordinates), len(program.coordinates) + len(program.speeds)
     states = columns[1 : 1 + n_q], columns[1 + n_q : 1 + n_s]
@@ -320,7 +320,12 @@ def program_arguments_of_rows(
 
 
 def symbol_values(
-    program: SimulationProgram, t: float, q: Any, u: Any, p: Any, w: Any
+    program: SimulationProgram,
+    t: float,
+    q: Iterable[float],
+    u: Iterable[float],
+    p: Iterable[float],
+    w: Iterable[float],
 ) -> dict[Expr, float]:
     """Values of a program's symbols, for expressions that are evaluated as they are; inputs as many
     as w has."""
@@ -399,7 +404,7 @@ def _default_values(quantities: Iterable[Quantity]) -> dict[str, float]:
     }
 
 
-def _has_negative_inertia(moments: np.ndarray) -> Any:
+def _has_negative_inertia(moments: np.ndarray) -> np.ndarray | np.bool_:
     """Is the smallest of principal moments of inertia negative? They are in order."""
     return moments[..., 0] < -1e-9 * np.abs(moments).max(axis=-1)
 

@@ -1,8 +1,8 @@
 """Where bodies are: the poses of recorded rows and of single states, by the program with poses in
 Python.
 
-In:  `LoadedModel`. Out: arrays of 12 numbers for each body (and part of a linkage): coordinates of its origin, then its
-rotation matrix by rows, in the inertial frame and in equation units.
+In:  `LoadedModel`. Out: arrays of 12 numbers for each body (and part of a linkage): coordinates of
+its origin, then its rotation matrix by rows, in the inertial frame and in equation units.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def make_pose_model(
 
 
 def _picture_parameter_values(
-    loaded: LoadedModel, names: Sequence[str], parameters: Mapping[str, Any]
+    loaded: LoadedModel, names: Sequence[str], parameters: Mapping[str, float | str]
 ) -> list[float]:
     """Values in equation units of parameters that pictures alone need; one without a value is zero,
     which is reported."""

@@ -7,7 +7,6 @@ these cannot follow alone, all others may; if that cannot be either, the run end
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -19,9 +18,10 @@ from bellcrank.core.numeric.tuning import EVENTS
 from bellcrank.mechanics.interface.interface import Interface
 from bellcrank.simulation.run.event_specs import EventFormula
 from bellcrank.simulation.run.loaded import LoadedModel
+from bellcrank.symbolic.expr import Symbol
 
 
-def moves_first_mask(interface: Interface, independent: Iterable[Any]) -> tuple[bool, ...]:
+def moves_first_mask(interface: Interface, independent: Iterable[Symbol]) -> tuple[bool, ...]:
     """Of every state: is it one that closed loops move first where an event has set others? Not
     those of speeds that are `independent`."""
     speeds = {normalized_name(u) for u in independent}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -20,8 +20,10 @@ from bellcrank.symbolic.expr.formula_parser import SyntaxNode, parse_formula
 from bellcrank.symbolic.expr.formula_steps import COMPARISONS, FormulaStep, formula_steps
 from bellcrank.symbolic.expr.function_table import CALLED, OPERATORS
 
+Operand = float | np.ndarray
 
-def comparison_operator(condition: Any) -> str:
+
+def comparison_operator(condition: object) -> str:
     """The sign of a condition that is a comparison, else ""."""
     text = str(condition)
     op = parse_formula(text).op if "<" in text or ">" in text else ""
@@ -29,9 +31,9 @@ def comparison_operator(condition: Any) -> str:
 
 
 def compile_condition(
-    condition: Any,
+    condition: object,
     columns: Mapping[str, tuple[int, float]],
-    values: Mapping[str, Any],
+    values: Mapping[str, float],
     location: str,
 ) -> tuple[FormulaStep, ...]:
     """A condition over rows, for a channel's name or a formula, step by step: the last one is its
@@ -52,7 +54,7 @@ def compile_condition(
 def compile_formula(
     syntax: SyntaxNode,
     columns: Mapping[str, tuple[int, float]],
-    values: Mapping[str, Any],
+    values: Mapping[str, float],
     location: str,
 ) -> tuple[FormulaStep, ...]:
     """A formula step by step."""
@@ -71,11 +73,11 @@ def compile_formula(
 def formula_function(
     steps: Sequence[FormulaStep],
     columns: Mapping[str, tuple[int, float]],
-    values: Mapping[str, Any],
+    values: Mapping[str, float],
 ) -> Condition:
     """A formula as a function of rows."""
 
-    def evaluate_step(step: FormulaStep, rows: np.ndarray, results: Sequence[Any]) -> Any:
+    def evaluate_step(step: FormulaStep, rows: np.ndarray, results: Sequence[Operand]) -> Operand:
         if step.op == "column":
             return rows[:, step.column] / step.number
         if step.op == "value":
@@ -87,7 +89,7 @@ def formula_function(
         )
 
     def value(rows: np.ndarray) -> np.ndarray:
-        results: list[Any] = []
+        results: list[Operand] = []
         with np.errstate(all="ignore"):
             for step in steps:
                 results.append(evaluate_step(step, rows, results))
@@ -103,14 +105,14 @@ Numbers = Callable[[Sequence[float]], list[float]]
 
 
 def scalar_formula_function(
-    formulas: Sequence[Sequence[FormulaStep]], values: Mapping[str, Any]
+    formulas: Sequence[Sequence[FormulaStep]], values: Mapping[str, float]
 ) -> Numbers | None:
     """Formulas as one function of one row, given as a list: the numbers of `formula_function`, much
     sooner. None where a part of them has no such form. Where it fails, as in a division by zero,
     `formula_function` has the value."""
     lines: list[str] = []
     result_names: list[str] = []
-    space: dict[str, Any] = {
+    space: dict[str, object] = {
         "values": values,
         "root": _sqrt_or_nan,
         **{op: FUNCTIONS[op] for op in QUIET},
@@ -128,8 +130,7 @@ def scalar_formula_function(
         result_names.append(names[-1])
     source = f"def found(row):\n{''.join(lines)}    return [{', '.join(result_names)}]\n"
     exec(compile(source, "<formulas>", "exec"), space)
-    function: Numbers = space["found"]
-    return function
+    return cast(Numbers, space["found"])
 
 
 def _scalar_source(
@@ -179,18 +180,18 @@ TWO_NUMBERS = {
 }
 
 
-def _power(a: Any, b: Any) -> Any:
+def _power(a: Operand, b: Operand) -> Operand:
     """A power; squares as products, so that they are the same for arrays and numbers on every
     machine."""
     return a * a if type(b) is float and b == 2.0 else np.power(a, b)
 
 
-def _as_number(test: Callable[..., Any]) -> Callable[..., Any]:
+def _as_number(test: Callable[..., Operand]) -> Callable[..., Operand]:
     """A comparison of arrays as 1 or 0, which can be added."""
     return lambda a, b: np.asarray(test(a, b), dtype=float)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Callable[..., Operand]] = {
     "+": np.add,
     "-": np.subtract,
     "*": np.multiply,

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bellcrank.codegen.c.event_bytecode import encode_formula
+from bellcrank.codegen.c.event_bytecode import Encoded, encode_formula
 from bellcrank.core.errors import BellcrankError
-from bellcrank.core.numeric.event_log import ConditionAtStart, Event, EventLog
+from bellcrank.core.numeric.event_log import ConditionAtStart, Event, EventChange, EventLog
 from bellcrank.core.numeric.run_base import NO_VALUE
 from bellcrank.core.numeric.run_spec import EventData, RunSpec
 from bellcrank.core.numeric.tuning import EVENTS
-from bellcrank.simulation.backend.event_monitor import ACTED, CHANGED_NOTHING, EventMonitor
+from bellcrank.simulation.backend.event_monitor import (
+    ACTED,
+    CHANGED_NOTHING,
+    EventMonitor,
+    EventProblem,
+)
 from bellcrank.simulation.run.event_actions import event_changes, moves_first_mask
 from bellcrank.simulation.run.event_specs import EventFormula, EventSpecs
 from bellcrank.simulation.run.loaded import LoadedModel
+from bellcrank.symbolic.expr.formula_steps import FormulaStep
+
+if TYPE_CHECKING:
+    from bellcrank.simulation.backend.c_runs import CRun
 
 
 def event_parameter_names(formulas: Sequence[EventFormula]) -> list[str]:
@@ -30,15 +39,15 @@ def event_parameter_names(formulas: Sequence[EventFormula]) -> list[str]:
 
 def encode_events(
     formulas: Sequence[EventFormula], names: Sequence[str]
-) -> tuple[list[Any], list[Any], list[Any]]:
+) -> tuple[list[tuple[int, ...]], list[tuple[int | float, ...]], list[Encoded]]:
     """What is watched, what is set, and the steps of all formulas, as in `kernel/events.h`; `names`
     of the parameters that have values."""
     numbers = {name: i for i, name in enumerate(names)}
-    conditions: list[Any] = []
-    settings: list[Any] = []
-    steps: list[Any] = []
+    conditions: list[tuple[int, ...]] = []
+    settings: list[tuple[int | float, ...]] = []
+    steps: list[Encoded] = []
 
-    def append_formula(formula: Any) -> tuple[int, int]:
+    def append_formula(formula: Sequence[FormulaStep]) -> tuple[int, int]:
         first = len(steps)
         steps.extend(encode_formula(formula, numbers))
         return first, len(steps)
@@ -68,7 +77,7 @@ def event_data(
     loaded: LoadedModel,
     event_specs: EventSpecs,
     spec: RunSpec,
-    use_values: Callable[[Any, list[float]], None],
+    use_values: Callable[[CRun, list[float]], None],
     swap_user_memory: Callable[[int], None] | None,
     close: Callable[[int, np.ndarray], np.ndarray] | None,
     continued: bool,
@@ -108,7 +117,7 @@ def collect_occurrences(
         formula = event_specs.formulas[x.event]
         if x.kind == CHANGED_NOTHING:
             continue
-        effects: Any = ()
+        effects: tuple[EventChange, ...] = ()
         if x.kind == ACTED:
             state_before, state_after = (
                 (y, dict(zip(names, v.tolist(), strict=True)))
@@ -133,7 +142,11 @@ def collect_occurrences(
 
 
 def _event_problem_message(
-    loaded: LoadedModel, event_specs: EventSpecs, monitor: EventMonitor, problem: Any, t: float
+    loaded: LoadedModel,
+    event_specs: EventSpecs,
+    monitor: EventMonitor,
+    problem: EventProblem,
+    t: float,
 ) -> str:
     """What an event could not do, in words."""
     e = event_specs.formulas[problem.event]

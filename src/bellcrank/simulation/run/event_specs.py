@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from bellcrank.core.errors import ModelError, did_you_mean, require_mapping
 from bellcrank.core.numeric.event_log import EventCondition
@@ -49,24 +49,24 @@ def resolve_events(events: Any, stop_events: Any, interface: Interface) -> list[
         events = None
     if events is None and not stop_names:
         return model_events
-    records: list[Any]
+    given: list[object]
     if events is None or isinstance(events, Mapping):
-        records = [
+        given = [
             EventRecord(x.expression, x.direction, x.action, x.stop, str(name))
             if isinstance(x, EventRecord)
             else EventRecord(str(x), 1, name=str(name))
             for name, x in require_mapping(events, "events").items()
         ]
     else:
-        records = (
+        given = (
             list(events)
             if isinstance(events, Iterable) and not isinstance(events, str | bytes)
             else [None]
         )
-    if not all(isinstance(x, EventRecord) for x in records):
+    if not all(isinstance(x, EventRecord) for x in given):
         expected = "must be a dictionary {name: condition}, or a list of bc.event(...)"
         raise ModelError(f"events={events!r} {expected}", model)
-    records = [*model_events, *records]
+    records = [*model_events, *cast(list[EventRecord], given)]
     names = [x.name for x in records]
     for name in names:
         if names.count(name) > 1:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from bellcrank.core.errors import ModelError
 from bellcrank.core.name_lookup import find_name
@@ -28,7 +27,7 @@ def check_action_units(
 ) -> None:
     """An error if a formula over quantities with units cannot be a value of what it is to set."""
 
-    def meaning(node: SyntaxNode, operands: list[Any]) -> Found:
+    def meaning(node: SyntaxNode, operands: list[Found]) -> Found:
         name = find_name(syntax_to_text(node), units) if node.op in ("name", "call") else None
         if name is not None:
             return None if units[name].text == "?" else units[name]

@@ -256,11 +256,11 @@ def _read_initial_values(
         return loaded.initial_state_cache.get_object(
             (), lambda: _parse_initial_values(loaded.interface, loaded.interface.run.initial)
         )
-    values: list[Any] = [*initial.values()]
+    values = [*initial.values()]
     try:
         is_cacheable = all(type(value) in (float, int, StateGuess) for value in values)
         guesses = tuple(isinstance(value, StateGuess) for value in values)
-        key = (*initial, guesses, float_bytes(values)) if is_cacheable else None
+        key = (*initial, guesses, float_bytes(cast(list[float], values))) if is_cacheable else None
     except OverflowError:
         key = None
 
@@ -379,7 +379,7 @@ def _solve_independent_speeds(
     return solved
 
 
-def state_key(interface: Interface, key: Any) -> str:
+def state_key(interface: Interface, key: object) -> str:
     """q(b, 2), Q(5) or a symbol, as the key of a state."""
     quantity = interface.find_or_none(key, STATES)
     return normalized_name(key) if quantity is None else quantity.key

@@ -7,9 +7,12 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from threading import Lock
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from bellcrank.simulation.backend.c_assembly import Spare
 
 MOST = 32  # results that are kept
 Anything = TypeVar("Anything")
@@ -26,8 +29,8 @@ class InitialStateCache:
 
     def __init__(self, external: bool) -> None:
         self._external, self._lock = external, Lock()
-        self.spare_jobs: list[Any] = []
-        self._known: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+        self.spare_jobs: list[Spare] = []
+        self._known: OrderedDict[tuple[Hashable, ...], object] = OrderedDict()
 
     def get_arrays(
         self,
@@ -44,7 +47,7 @@ class InitialStateCache:
         cached = self._known.get(key)
         if cached is None:
             cached = self._store(key, compute())
-        return cast(Arrays, tuple([x.copy() for x in cached]))
+        return cast(Arrays, tuple([x.copy() for x in cast(Arrays, cached)]))
 
     def get_object(self, arguments: Hashable, compute: Callable[[], Anything]) -> Anything:
         """Return the result of `compute`, which depends on `arguments` alone; computed once and
@@ -53,7 +56,7 @@ class InitialStateCache:
         cached = self._known.get(key)
         return cast(Anything, self._store(key, compute()) if cached is None else cached)
 
-    def _store(self, key: tuple[Any, ...], value: Anything) -> Anything:
+    def _store(self, key: tuple[Hashable, ...], value: Anything) -> Anything:
         with self._lock:
             self._known[key] = value
             if len(self._known) > MOST:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from bellcrank.simulation.run.argument_checks import symbol_values
 from bellcrank.simulation.run.python_limits import not_in_python_message
 from bellcrank.symbolic.expr import evaluate
 
+if TYPE_CHECKING:
+    from bellcrank.simulation.backend.c_assembly import Spare
+
 
 def make_loop_constraints(
     model: ProgramCalls,
@@ -35,7 +38,7 @@ def make_loop_constraints(
     signals: Sequence[ProgramInput],
     compiled: ProgramCalls | None = None,
     constants: Sequence[float] | None = None,
-    spare: list[Any] | None = None,
+    spare: list[Spare] | None = None,
 ) -> LoopConstraints | None:
     """Return the constraints of closed loops as a function of time and state; None without loops.
 

@@ -5,7 +5,7 @@ Positions in which they hold are found by assembling the model and walking along
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from bellcrank.mechanics.kinematics.numeric_rank import usual_sizes
 from bellcrank.model.guess import StateGuess
 from bellcrank.program.build import ProgramParts, build_program
 from bellcrank.program.loop_equations import LoopEquations
+from bellcrank.program.routine import CallableRoutine
 from bellcrank.program.statements import CallStatement
 from bellcrank.simulation.backend.protocol import ProgramCalls
 from bellcrank.simulation.backend.python_model import PythonModel
@@ -40,7 +41,7 @@ SOON = 0.01  # s, after which rows that change with time must still agree
 Failure = (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError)
 
 
-def _callable_or_zero(routine: Any, is_required: bool) -> Any:
+def _callable_or_zero(routine: CallableRoutine, is_required: bool) -> Callable[..., Any] | None:
     """A routine as it can be called here; one that is not given in Python stands for 0 unless
     constraints need it."""
     if isinstance(routine, Table):

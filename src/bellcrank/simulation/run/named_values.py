@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.mechanics.interface.interface import Interface, Quantity
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 
 class ChannelLayout:
@@ -20,7 +23,9 @@ class ChannelLayout:
         columns = [x.column for x in listed]
         first = columns[0] if columns else 0
         side_by_side = columns == list(range(first, first + len(columns)))
-        self.columns: Any = slice(first, first + len(columns)) if side_by_side else columns
+        self.columns: slice | list[int] = (
+            slice(first, first + len(columns)) if side_by_side else columns
+        )
         self.factors = np.array([x.unit.factor for x in listed])
         self.indices = {x.key: i for i, x in enumerate(listed)}
         self.kinds = tuple(dict.fromkeys(x.kind for x in listed))
@@ -29,12 +34,12 @@ class ChannelLayout:
         """The numbers of a row, or of rows."""
         return NamedValues(self, row[..., self.columns] / self.factors)
 
-    def find_index(self, name: Any) -> int | None:
+    def find_index(self, name: object) -> int | None:
         """Where a name stands, as a user may spell it; None if it does not."""
         quantity = self.interface.find_or_none(name, self.kinds)
         return None if quantity is None else self.indices.get(quantity.key)
 
-    def index_of(self, name: Any) -> int:
+    def index_of(self, name: object) -> int:
         """The same; an error names those that stand here."""
         index = self.find_index(name)
         if index is None:
@@ -68,7 +73,7 @@ class NamedValues(Mapping[str, Any]):
         index = self._layout.find_index(name)
         return default if index is None else self[name]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.array, dtype=dtype) if copy or dtype is not None else self.array
 
     def __repr__(self) -> str:

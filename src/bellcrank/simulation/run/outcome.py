@@ -82,7 +82,8 @@ def end_message(run: SteppableRun, e: RunEvaluation, event_log: EventLog, spec: 
         listed = ", ".join(nonfinite[:4]) + (
             f" and {len(nonfinite) - 4} more" if len(nonfinite) > 4 else ""
         )
-        reason = f"{listed} {'is no longer a finite number' if len(nonfinite) == 1 else 'are no longer finite numbers'}"
+        one, several = "is no longer a finite number", "are no longer finite numbers"
+        reason = f"{listed} {one if len(nonfinite) == 1 else several}"
     time_after = t + 1e-9 * max(abs(t), h) if adaptive else t  # where its steps became too small
     broken = run.status != TOO_MANY_STEPS
     likely = (
@@ -193,14 +194,17 @@ def make_run(
         else np.divide(selected, factors, order="C")
     )
     channels = dict(zip(names, values, strict=True))
-    descriptions: dict[str, Any] = {k: dict(texts) for k, texts in interface.channel_texts.items()}
+    texts = {k: dict(by_channel) for k, by_channel in interface.channel_texts.items()}
     return Run(
         interface.model,
         rows[:, 0].copy(),
         channels,
+        units=texts["units"],
+        labels=texts["labels"],
         ended=message,
         status=status,
         events=list(event_log.events),
         settings=settings,
-        **descriptions,
+        generic=texts["generic"],
+        bodies=texts["bodies"],
     )

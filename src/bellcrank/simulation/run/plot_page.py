@@ -7,7 +7,7 @@ import html
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -15,7 +15,14 @@ from bellcrank.core.files.template import fill_template, template_text
 from bellcrank.core.unit_notation import typeset_unit
 
 
-class RunHistory(Protocol):
+class Labelled(Protocol):
+    """What has channels with labels."""
+
+    @property
+    def labels(self) -> Mapping[str, str]: ...
+
+
+class RunHistory(Labelled, Protocol):
     """What is drawn of a run: channels by name, with units and labels."""
 
     @property
@@ -30,10 +37,7 @@ class RunHistory(Protocol):
     @property
     def generic(self) -> Mapping[str, str]: ...
 
-    @property
-    def labels(self) -> Mapping[str, str]: ...
-
-    def __getitem__(self, channel: Any) -> np.ndarray: ...
+    def __getitem__(self, channel: str) -> np.ndarray: ...
 
     def __iter__(self) -> Iterator[str]: ...
 
@@ -78,7 +82,7 @@ def plot_page(
     )
 
 
-def axis_label(run: Any, name: str) -> str:
+def axis_label(run: Labelled, name: str) -> str:
     """What stands next to the axis of a channel: its label, of a state its name, which is
     shorter."""
     return name if name.startswith(("q(", "u(")) else str(run.labels.get(name, name))
@@ -97,7 +101,7 @@ def _short_numbers(values: np.ndarray) -> list[float | None]:
     return [float(f"{v:.7g}") if math.isfinite(v) else None for v in values.tolist()]
 
 
-def _script_safe_json(data: Any) -> str:
+def _script_safe_json(data: object) -> str:
     """JSON that cannot end the script it stands in."""
     return (
         json.dumps(data, separators=(",", ":"))

@@ -4,7 +4,6 @@ lost parameters. Found from its rows and settings afterwards, so that runs cost 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from bellcrank.simulation.run.dae_runs import RunSegment
 from bellcrank.simulation.run.event_specs import EventSpecs
 from bellcrank.simulation.run.gimbal import INSTEAD, GimbalLock
 from bellcrank.simulation.run.loaded import LoadedModel
+from bellcrank.simulation.run.result import Run
 from bellcrank.symbolic.expr import evaluate
 
 ROUNDING = 1e-6  # of a range: a locked wheel has a slip of -1 but for rounding
@@ -124,7 +124,7 @@ def sampling_messages(loaded: LoadedModel, spec: RunSpec) -> list[str]:
 
 
 def lost_parameter_messages(
-    start: Any, event_specs: EventSpecs, parameters: Mapping[str, float | str] | None
+    start: Run | None, event_specs: EventSpecs, parameters: Mapping[str, float | str] | None
 ) -> list[str]:
     """Parameters that events of a run from a file may have set: the file has none."""
     if start is None or start._find_checkpoint is not None:

@@ -1,6 +1,7 @@
 """Steps in real time: how long each takes, and whether it is over before the next one is due.
 
-In:  a function that takes one step. Out: `StepTiming`. The clock of the machine decides when a step begins.
+In:  a function that takes one step. Out: `StepTiming`. The clock of the machine decides when a step
+begins.
 """
 
 from __future__ import annotations

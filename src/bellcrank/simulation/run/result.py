@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -19,7 +19,14 @@ from bellcrank.core.files.html import heading, html_table
 from bellcrank.core.files.notebook_display import NotebookDisplay
 from bellcrank.core.files.record import FileChannel, Record, report_io_errors
 from bellcrank.core.name_lookup import find_name
+from bellcrank.core.numeric.event_log import Event
+from bellcrank.core.numeric.run_spec import Checkpoint
 from bellcrank.simulation.run.status import RunStatus, parse_run_status
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from bellcrank.simulation.run.body_poses import RecordedMotion
 
 ENDED = "The run: "  # before the message that says how a run ended, in files
 STATUS = "Status: "  # before the words for that, unless it finished
@@ -88,7 +95,8 @@ class Run(PublicDir, NotebookDisplay):
     >>> import bellcrank as bc
     >>> s = bc.System("mass")
     >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-    >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(mass)": 3})
+    >>> sim = s.equations().compile(backend="python")
+    >>> run = sim.simulate(1.0, step=0.5, initial={"u(mass)": 3})
     >>> run["q(mass)"].tolist(), run.units["q(mass)"], run.ok
     ([0.0, 1.5, 3.0], 'm', True)
     """
@@ -101,7 +109,7 @@ class Run(PublicDir, NotebookDisplay):
     units: dict[str, str]
     labels: dict[str, str]
     ended: str
-    events: list[Any] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
     generic: dict[str, str] = field(
         default_factory=dict
@@ -114,10 +122,10 @@ class Run(PublicDir, NotebookDisplay):
     find_residuals: Callable[[], ConstraintResiduals] | None = field(
         default=None, repr=False, compare=False
     )
-    _find_checkpoint: Callable[[], Any] | None = field(
+    _find_checkpoint: Callable[[], Checkpoint] | None = field(
         default=None, repr=False, compare=False
     )  # for a continued run
-    _find_motion: Callable[[], Any] | None = field(
+    _find_motion: Callable[[], RecordedMotion] | None = field(
         default=None, repr=False, compare=False
     )  # where bodies were, for pictures
 
@@ -246,7 +254,7 @@ class Run(PublicDir, NotebookDisplay):
 
     def _html_parts(self) -> list[str]:
         s, n = self.settings, len(self.time)
-        rows: list[tuple[str, Any]] = [("ended", self.ended)]
+        rows: list[tuple[str, str]] = [("ended", self.ended)]
         rows += [("method", f"{s['method']}, step {s['step']:g} s")] if s else []
         rows += [("rows", f"{n} from {self.time[0]:g} to {self.time[-1]:g} s" if n else "none")]
         rows += [("event", str(e)) for e in self.events[:20]] + [("note", x) for x in self.notes]
@@ -268,7 +276,8 @@ class Run(PublicDir, NotebookDisplay):
         >>> import bellcrank as bc
         >>> s = bc.System("mass")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(mass)": 3})
+        >>> sim = s.equations().compile(backend="python")
+        >>> run = sim.simulate(1.0, step=0.5, initial={"u(mass)": 3})
         >>> run.to_pandas()["q(mass)"].tolist()
         [0.0, 1.5, 3.0]
         """
@@ -291,7 +300,8 @@ class Run(PublicDir, NotebookDisplay):
         >>> import bellcrank as bc
         >>> s = bc.System("mass")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(mass)": 3})
+        >>> sim = s.equations().compile(backend="python")
+        >>> run = sim.simulate(1.0, step=0.5, initial={"u(mass)": 3})
         >>> run.to_xarray()["q(mass)"].attrs["units"]
         'm'
         """
@@ -340,7 +350,8 @@ class Run(PublicDir, NotebookDisplay):
         >>> import bellcrank as bc
         >>> s = bc.System("mass")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(mass)": 3})
+        >>> sim = s.equations().compile(backend="python")
+        >>> run = sim.simulate(1.0, step=0.5, initial={"u(mass)": 3})
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     print(bc.Run.read(run.save(Path(folder) / "mass.csv"))["q(mass)"].tolist())
         [0.0, 1.5, 3.0]
@@ -406,7 +417,8 @@ class Run(PublicDir, NotebookDisplay):
         >>> import bellcrank as bc
         >>> s = bc.System("mass")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(mass)": 3})
+        >>> sim = s.equations().compile(backend="python")
+        >>> run = sim.simulate(1.0, step=0.5, initial={"u(mass)": 3})
         >>> len(run.plot("q(mass)", "u(mass)", title="a mass").axes)
         2
         """
@@ -415,7 +427,7 @@ class Run(PublicDir, NotebookDisplay):
         return plot_runs([self, *others], list(channels), against=against, path=path, **options)
 
     @cached_property
-    def motion(self) -> Any:
+    def motion(self) -> RecordedMotion:
         """Where all bodies were: `time`, `poses` (rows, bodies, 12) and the `scene` of pictures."""
         if self._find_motion is None:
             raise RunError(
@@ -427,7 +439,7 @@ class Run(PublicDir, NotebookDisplay):
 
     def picture(
         self, path: str | Path | None = None, *, at: Any = None, title: str | None = None
-    ) -> Any:
+    ) -> Figure:
         """Draw the mechanism at several times, next to each other.
 
         Parameters
@@ -454,7 +466,8 @@ class Run(PublicDir, NotebookDisplay):
         >>> import bellcrank as bc
         >>> s = bc.System("pendulum")
         >>> rod = s.add_body("rod", rotate="y", mass=1, inertia=(0.1, 0.1, 0.1), cm=(0, 0, -0.5))
-        >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(rod)": 3})
+        >>> sim = s.equations().compile(backend="python")
+        >>> run = sim.simulate(1.0, step=0.5, initial={"u(rod)": 3})
         >>> [axes.get_title() for axes in run.picture(at=[0, 1]).axes]
         ['t = 0 s', 't = 1 s']
         """
@@ -505,7 +518,8 @@ class Run(PublicDir, NotebookDisplay):
         >>> import bellcrank as bc
         >>> s = bc.System("pendulum")
         >>> rod = s.add_body("rod", rotate="y", mass=1, inertia=(0.1, 0.1, 0.1), cm=(0, 0, -0.5))
-        >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(rod)": 3})
+        >>> sim = s.equations().compile(backend="python")
+        >>> run = sim.simulate(1.0, step=0.5, initial={"u(rod)": 3})
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     print(run.animate(Path(folder) / "pendulum.html").name)
         pendulum.html

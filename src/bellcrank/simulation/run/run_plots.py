@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bellcrank.core.errors import NoChannel, RunError, did_you_mean
 from bellcrank.core.files.atomic import write_text
@@ -16,6 +16,9 @@ from bellcrank.core.name_lookup import find_name
 from bellcrank.core.unit_notation import typeset_unit
 from bellcrank.simulation.run.plot_page import RunHistory, axis_label, plot_page, x_axis_label
 from bellcrank.simulation.run.plot_selection import MOST, channels_by_unit, default_channels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WRAP = 34  # letters of an axis label in a line
 PADS = {"w_pad": 0.12, "h_pad": 0.06}  # inches around panels
@@ -29,7 +32,7 @@ def plot_runs(
     path: str | Path | None = None,
     title: str | None = None,
     names: Sequence[str] | None = None,
-) -> Any:
+) -> Figure | None:
     """A matplotlib figure of the given channels (default: outputs, up to six curves), saved if a
     path is given.
 
@@ -85,7 +88,7 @@ def _figure(
     against: str | None,
     title: str | None,
     run_names: Sequence[str],
-) -> Any:
+) -> Figure:
     figure = new_figure(8, 1.2 + 2.1 * len(groups))
     figure.get_layout_engine().set(**PADS)
     axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]

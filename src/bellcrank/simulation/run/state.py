@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from bellcrank.core.errors import NoChannel, did_you_mean
 from bellcrank.core.name_lookup import find_name
 from bellcrank.core.units import unit_system
 from bellcrank.mechanics.interface.interface import Interface
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 
 class State(tuple[np.ndarray, np.ndarray]):
@@ -80,7 +83,9 @@ class State(tuple[np.ndarray, np.ndarray]):
     def __getitem__(self, key: slice) -> tuple[np.ndarray, ...]: ...
     @overload
     def __getitem__(self, key: str) -> float: ...
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(
+        self, key: SupportsIndex | slice | str
+    ) -> np.ndarray | tuple[np.ndarray, ...] | float:
         if not isinstance(key, str):
             return super().__getitem__(key)
         names = self.keys()
@@ -91,12 +96,12 @@ class State(tuple[np.ndarray, np.ndarray]):
             )
         return float(np.asarray(self)[names.index(match)])
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("coordinates and speeds are two arrays: one of both is a copy")
         return np.concatenate((self[0], self[1]), dtype=dtype)
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
+    def __getnewargs__(self) -> tuple[np.ndarray, np.ndarray, Mapping[str, str]]:
         return self[0], self[1], self.units
 
     def __repr__(self) -> str:

@@ -1,8 +1,8 @@
 """Channels of a model as it continues, for whoever listens on this machine: datagrams with a line
 of JSON each.
 
-In:  rows of results. Out: UDP to the loopback address, `{"t": 0.01, "az": 1.5, ...}` in user units, which dashboards
-read. Nobody is waited for: a datagram that nobody takes is lost.
+In:  rows of results. Out: UDP to the loopback address, `{"t": 0.01, "az": 1.5, ...}` in user units,
+which dashboards read. Nobody is waited for: a datagram that nobody takes is lost.
 """
 
 from __future__ import annotations

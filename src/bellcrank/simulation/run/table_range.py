@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.core.numeric.run_spec import At
 from bellcrank.program.program import SimulationProgram
 from bellcrank.program.program_functions import KINDS
+from bellcrank.program.routine import CallableRoutine
 from bellcrank.program.statements import EMPTY_SECTION, Section, prune_section
 from bellcrank.simulation.backend.protocol import ProgramCalls
 from bellcrank.simulation.backend.python_model import PythonModel
@@ -62,7 +64,7 @@ class TableRangeCheck:
         )
 
     @cached_property
-    def _array_outputs(self) -> Callable[..., list[Any]]:
+    def _array_outputs(self) -> Callable[..., list[float | np.ndarray]]:
         """The arguments of all tables as a function of columns instead of numbers."""
         module = vars(self._argument_model.module)
         functions = {
@@ -137,14 +139,14 @@ def _on_grid_points(table: Table, arguments: Iterable[Expr]) -> bool:
     )
 
 
-def _outputs_or_nan(model: ProgramCalls, program_arguments: Any) -> list[float]:
+def _outputs_or_nan(model: ProgramCalls, program_arguments: At) -> list[float]:
     try:
         return model.outputs(*program_arguments)
     except (ArithmeticError, ValueError):
         return [math.nan] * len(model.program.output_names)
 
 
-def _nan_function(routine: Any) -> Callable[..., Any]:
+def _nan_function(routine: CallableRoutine) -> Callable[..., Any]:
     """In place of a user function, which is not called again."""
     count = len(routine.returns)
     return lambda *_: math.nan if count <= 1 else (math.nan,) * count

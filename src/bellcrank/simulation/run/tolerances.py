@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from bellcrank.core.errors import (
 )
 from bellcrank.core.numeric.fixed_step_methods import ADAPTIVE, OWN, RTOL
 from bellcrank.core.numeric.tuning import CONTROL
-from bellcrank.core.units import UNIT_SYSTEMS
+from bellcrank.core.units import UNIT_SYSTEMS, Dimension, Unit
 from bellcrank.mechanics.interface.interface import STATES, Interface
 from bellcrank.simulation.run.argument_checks import require_finite, require_positive
 
@@ -50,7 +49,7 @@ class Tolerances:
     )
 
     @property
-    def reported_settings(self) -> dict[str, Any]:
+    def reported_settings(self) -> dict[str, Absolute]:
         """For the settings of a run."""
         return {
             "rtol": self.rtol,
@@ -90,7 +89,11 @@ SCIPY_FINEST = 100 * float(
 
 
 def resolve_tolerances(
-    interface: Interface, method: str, rtol: Any, atol: Any, previous: Tolerances
+    interface: Interface,
+    method: str,
+    rtol: float | None,
+    atol: Absolute | None,
+    previous: Tolerances,
 ) -> Tolerances:
     """Tolerances of a run, those of one that it continues from unless given; sizes that count are
     not yet known."""
@@ -223,7 +226,7 @@ def loose_atol_messages(
 
 
 def _atol_vector(
-    interface: Interface, requested_atol: Any, atol_defaults: np.ndarray
+    interface: Interface, requested_atol: object, atol_defaults: np.ndarray
 ) -> tuple[Sequence[float] | np.ndarray, np.ndarray]:
     """The absolute tolerance of each state in equation units, and its group."""
     groups = interface.unit_groups
@@ -245,7 +248,7 @@ def _atol_vector(
         return [float(x.unit.to_equation_units(value)) for x in interface.states], np.full_like(
             groups, -1
         )
-    by_unit: dict[Any, tuple[str, float]] = {}
+    by_unit: dict[Dimension, tuple[str, float]] = {}
     by_state: dict[str, float] = {}
     for name, x in requested_atol.items():
         value = _require_nonnegative(x, f"atol of {name}")
@@ -267,7 +270,7 @@ def _atol_vector(
     return values, np.where(is_explicit, -1, groups)
 
 
-def _find_state_unit(interface: Interface, name: Any) -> Any:
+def _find_state_unit(interface: Interface, name: object) -> Unit:
     """The unit of that name, which some state must have."""
     units = list(dict.fromkeys(x.unit.text for x in interface.states))
     names = [x.name for x in interface.states]
@@ -287,7 +290,7 @@ def _find_state_unit(interface: Interface, name: Any) -> Any:
     return unit
 
 
-def _require_nonnegative(value: Any, label: str) -> float:
+def _require_nonnegative(value: object, label: str) -> float:
     tolerance = require_finite(value, label)
     if tolerance < 0:
         raise ModelError(f"{label} is {tolerance:g}; it must not be negative")
