@@ -27,12 +27,12 @@ CEILINGS = {
     "bare definitions per 1,000": 9.5,
     "bare arguments and variables per 1,000": 7.0,
     "class names in several files": 7,
-    "function names in several files": 66,
-    "methods of one word, %": 37.5,
+    "function names in several files": 65,
+    "methods of one word, %": 37.0,
     "docstrings that begin with a clause, %": 15.4,
     "tokens on a line": 9.0,
-    "lines with fmt: skip": 12,
-    "Any in simulation": 700,
+    "lines with fmt: skip": 5,
+    "Any in simulation": 190,
 }
 FILLERS = set(
     [

@@ -130,7 +130,7 @@ class NumberSource(Protocol):
 class NumberTarget(Protocol):
     """What takes numbers by their places: a list, a dictionary, or a pointer of ctypes."""
 
-    def __setitem__(self, place: int, value: float, /) -> None: ...
+    def __setitem__(self, index: int, value: float, /) -> None: ...
 
 
 def call_routine(

@@ -156,8 +156,10 @@ class DaeSettings(Protocol):
 
 
 class BoundRhsProtocol(Protocol):
-    """Rates by one call, with parameters, constants and inputs bound; `simulation.backend.bound_rhs` reports
-    what the parts are."""
+    """Rates by one call, with parameters, constants and inputs bound.
+
+    `simulation.backend.bound_rhs` describes the parts.
+    """
 
     address: int
     data: int

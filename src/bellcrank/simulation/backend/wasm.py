@@ -487,15 +487,15 @@ class WasmInstance:
             else:
                 c_arguments.append(0 if x is None else x)
         self._grow_memory(address + WASM_PAGE_BYTES)
-        for place, array in arrays:
-            self._write_array(place, array)
+        for address, array in arrays:
+            self._write_array(address, array)
         status = int(
             self._functions[name](self._store, self._model, self._room, self._end, *c_arguments)
             or 0
         )
         self._copy_out(run)
-        for place, array in arrays:
-            self._read_array(place, array)
+        for address, array in arrays:
+            self._read_array(address, array)
         return status
 
     @property
@@ -609,7 +609,7 @@ class WasmInstance:
                 ("fresh", name): x for name, x in fresh.items()
             }
             arrays.update(input_arrays)
-            arrays.update((at, x) for at, x in curves.items())
+            arrays.update(curves.items())
             arrays.update(output_arrays)
             for key, x in arrays.items():
                 array_addresses[key], address = address, _align(address + x.nbytes + 8)

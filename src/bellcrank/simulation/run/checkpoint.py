@@ -58,22 +58,26 @@ class InitialConditions(NamedTuple):
         given."""
         if self.previous is None:
             return resolve_run_spec(loaded.interface, t_end, step, method, every, self.t_start)
-        before: RunSpec = self.previous.spec
+        previous_spec: RunSpec = self.previous.spec
         spec = resolve_run_spec(
             loaded.interface,
             t_end,
-            before.step if step is None else step,
-            before.method if method is None else method,
-            before.output_every if every is None else every,
+            previous_spec.step if step is None else step,
+            previous_spec.method if method is None else method,
+            previous_spec.output_every if every is None else every,
             float(self.previous.row[0]),
         )
-        if spec.step != before.step or spec.method not in METHODS or before.method not in METHODS:
+        if (
+            spec.step != previous_spec.step
+            or spec.method not in METHODS
+            or previous_spec.method not in METHODS
+        ):
             return spec
         return replace(
             spec,
-            t_start=before.t_start,
-            first_step=before.first_step,
-            mid_step_time=before.mid_step_time,
+            t_start=previous_spec.t_start,
+            first_step=previous_spec.first_step,
+            mid_step_time=previous_spec.mid_step_time,
         )
 
     def usable_checkpoint(self, loaded: LoadedModel, p: list[float], dae: Dae) -> Checkpoint | None:

@@ -49,24 +49,24 @@ def resolve_events(events: Any, stop_events: Any, interface: Interface) -> list[
         events = None
     if events is None and not stop_names:
         return model_events
-    given: list[object]
+    requested_events: list[object]
     if events is None or isinstance(events, Mapping):
-        given = [
+        requested_events = [
             EventRecord(x.expression, x.direction, x.action, x.stop, str(name))
             if isinstance(x, EventRecord)
             else EventRecord(str(x), 1, name=str(name))
             for name, x in require_mapping(events, "events").items()
         ]
     else:
-        given = (
+        requested_events = (
             list(events)
             if isinstance(events, Iterable) and not isinstance(events, str | bytes)
             else [None]
         )
-    if not all(isinstance(x, EventRecord) for x in given):
+    if not all(isinstance(x, EventRecord) for x in requested_events):
         expected = "must be a dictionary {name: condition}, or a list of bc.event(...)"
         raise ModelError(f"events={events!r} {expected}", model)
-    records = [*model_events, *cast(list[EventRecord], given)]
+    records = [*model_events, *cast(list[EventRecord], requested_events)]
     names = [x.name for x in records]
     for name in names:
         if names.count(name) > 1:

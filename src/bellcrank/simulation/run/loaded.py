@@ -332,9 +332,9 @@ class EvaluationContext:
     def library_history(self) -> str:
         """Which libraries were there to be called: "fast", "quick", or "early", which the fast one
         may follow."""
-        made = map(vars(self).get, ("model", "stiff_calls", "dae_calls"))  # as far as asked for
-        calls: list[ProgramCalls] = [x for x in made if x is not None]
-        return ", then ".join(dict.fromkeys([speed for x in calls for speed in x.speeds]))
+        cached_calls = map(vars(self).get, ("model", "stiff_calls", "dae_calls"))
+        program_calls: list[ProgramCalls] = [x for x in cached_calls if x is not None]
+        return ", then ".join(dict.fromkeys([speed for x in program_calls for speed in x.speeds]))
 
     def enable_memory_updates(self, live: int) -> None:
         """Whose memories single evaluations may change: 1 of routines called for rates, 2 of the

@@ -669,8 +669,8 @@ def _stepping_spec(
     if step is None and r is None:
         step = resolve_run_spec(loaded.interface, None, None, method, 1).step
     elif step is None and r is not None:
-        before: RunSpec = r.spec
-        step = before.step
+        previous_spec: RunSpec = r.spec
+        step = previous_spec.step
     begin_time = (
         float(r.row[0])
         if r is not None

@@ -596,10 +596,10 @@ def _add_brakes(s: System, trailer: TrailerData, units: Sequence[TrailerData]) -
         )
         demand = f"{gain}*braking"
     if brakes.torque is not None:
-        most = add_si_parameter(
+        max_torque = add_si_parameter(
             s, f"brake_most_{name}", brakes.torque, "F*L", f"largest brake torque of {name}"
         )
-        demand = f"min({most}, {demand})"
+        demand = f"min({max_torque}, {demand})"
     s.define(f"{name}.asked", demand)
     brake_torque = f"{name}.asked"
     if brakes.lag:

@@ -44,8 +44,8 @@ def add_brakes(
     )
     limit = f"max(0, {brake})"
     if brakes.torque is not None:
-        most = add_si_parameter(s, "brake_most", brakes.torque, "F*L", "largest brake torque")
-        limit = f"min({most}, {limit})"
+        max_torque = add_si_parameter(s, "brake_most", brakes.torque, "F*L", "largest brake torque")
+        limit = f"min({max_torque}, {limit})"
     s.define("braking", limit)
     abs_factors = (
         {}
