@@ -42,7 +42,7 @@ def _add_linkage(d: SceneDraft, b: Body, joint: Any, chain: Chain) -> None:
     for name in chain.bodies:
         if name not in homes and name in linkage.links:
             part = replace(joint, part=name)
-            motion = part.motion([ZERO for _ in part.moving])
+            motion = part.motion([ZERO for _ in part.driving_speeds])
             index = len(d.analysis.mechanism.bodies) + len(d.parts)
             d.parts.append(
                 AttachedPart(f"{b.name}.{name}", b.parent, motion.R, add3(joint.datum, motion.p))

@@ -14,7 +14,7 @@ from bellcrank.api.system import System
 from bellcrank.core.errors import ModelWarning
 from bellcrank.formats.decks.deck import UNSET, Deck, SystemCall, parameters_without_value
 
-WIDTH = 120
+WIDTH = 100
 
 
 def translate_to_python(deck: Deck, name: str, routines: Iterable[Path] = ()) -> str:
