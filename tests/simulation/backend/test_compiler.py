@@ -156,7 +156,7 @@ def test_without_a_compiler_the_model_runs_in_python(no_compiler, monkeypatch):
     assert sim.notes == [
         "runs in Python: there is no C compiler (looked for CC, cc, gcc, clang and the "
         "Python package ziglang); "
-        "WebAssembly needs wasmtime (pip install 'bellcrank[wasm]')"
+        "WebAssembly needs wasmtime (pip install wasmtime)"
     ]
     assert sim.simulate().ended == "finished"
     with pytest.warns(

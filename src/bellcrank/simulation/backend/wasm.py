@@ -88,7 +88,7 @@ def wasm_obstacle() -> str:
     return (
         ""
         if find_spec("wasmtime") is not None
-        else "needs wasmtime (pip install 'bellcrank[wasm]')"
+        else "needs wasmtime (pip install wasmtime)"
     )
 
 

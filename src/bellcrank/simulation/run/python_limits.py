@@ -12,5 +12,5 @@ def not_in_python_message(feature: str) -> str:
         f"{feature} is not available in plain Python, which runs {runs}, with loops away "
         f"from singular configurations; "
         "for all else use backend='auto' and a C compiler, or wasmtime (pip install "
-        "'bellcrank[wasm]')"
+        "wasmtime)"
     )

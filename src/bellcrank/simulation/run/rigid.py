@@ -19,7 +19,7 @@ from bellcrank.simulation.run.stepping import RunEvaluation
 
 NOT_IN_PYTHON = (
     "rigid wheels do not run in plain Python; use backend='auto' and a C compiler, or wasmtime "
-    "(pip install 'bellcrank[wasm]')"
+    "(pip install wasmtime)"
 )
 
 
