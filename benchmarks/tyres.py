@@ -43,8 +43,8 @@ def wheel(tyre):
     knuckle = s.add_body("knuckle", hub, rotate=3, mass=1, inertia=(1, 1, 1))
     lean = s.add_body("lean", knuckle, rotate=1, mass=1, inertia=(1, 1, 1))
     body = s.add_body("wheel", lean, rotate=2, mass=10, inertia=(0.5, 1, 0.5))
-    rim = {"rim": 0.31} if isinstance(tyre, bc.Tyre) else {}
-    s.add_contact("t", at=body, terrain=bc.vehicles.terrain.flat(), tyre=tyre, wheel=body, **rim)
+    radius = {"radius": 0.31} if isinstance(tyre, bc.Tyre) else {}  # other tyres know theirs
+    s.add_contact("t", at=body, terrain=bc.vehicles.terrain.flat(), tyre=tyre, wheel=body, **radius)
     return s.equations()
 
 

@@ -121,8 +121,9 @@ def write_gallery(pages: Path, made: Iterable[tuple[Made, Path]]) -> list[Any]:
     folder.mkdir(parents=True, exist_ok=True)
     groups: dict[str, list[Made]] = {title: [] for title in [*GROUPS, SCRIPTS]}
     for x, files in made:
-        if x.name not in HIDDEN:
-            groups[x.group].append(x)
+        if x.name in HIDDEN:
+            continue
+        groups[x.group].append(x)
         for has, name in ((x.live, PAGE), (x.picture, PICTURE)):
             if has:
                 shutil.copy(files / name, folder / f"{x.name}_{name}")
