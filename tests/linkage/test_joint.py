@@ -351,3 +351,24 @@ def test_bad_input():
         in bad(other.equations)
     )
     assert Linkage.read("five_link").inputs == ("travel",)
+
+
+@pytest.mark.parametrize("on_body", [False, True])
+@pytest.mark.parametrize("point", ["X1", "wheel_centre", "spring_base"])
+def test_points_stay_where_they_are_drawn(on_body, point):
+    """A hard point does not depend on where the carrier has its origin, or whether a base is named."""
+    five = Linkage.read("five_link")
+    drawn = five.points[point]
+    for joint_at in (None, five.points["wheel_centre"], (0.3, -0.2, 0.1)):
+        s = bc.System("points", units="mks", axes="ISO 8855")
+        base = s.add_body("base", translate=3, mass=1) if on_body else None
+        origin = {} if joint_at is None else {"joint_at": joint_at}
+        wheel = s.add_body("wheel", base, mass=12, inertia=(0.74, 1.46, 0.74), **origin)
+        joint = s.add_linkage("rear", five, base=base, carrier=wheel)
+        position = bc.pos(joint.point(point), s.inertial.origin)
+        for k in (1, 2, 3):
+            s.add_output(f"p{k}", bc.dot(position, s.inertial[k]))
+        sim = s.equations().compile(backend="python")
+        n = 1 + on_body
+        outputs = sim.outputs(0.0, [0.0] * n, [0.0] * n)
+        assert [outputs[f"p{k}"] for k in (1, 2, 3)] == pytest.approx(drawn, abs=1e-12)

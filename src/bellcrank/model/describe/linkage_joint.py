@@ -139,9 +139,8 @@ class LinkageJoint:
             if body not in self._bodies:
                 self.link(body)
             position = self._to_base_units(points[name].at)
-            self._builder.add_point(
-                full, self._bodies[body], at=position, coordinates_of=self._base
-            )
+            base = self._builder.inertial if self._base is None else self._base
+            self._builder.add_point(full, self._bodies[body], at=position, coordinates_of=base)
         return PointHandle(OwnName(full, self._builder.owner))
 
     def add_spring(
