@@ -17,13 +17,14 @@ Matrices = tuple[list[list[Expr]], list[Expr]]
 
 def user_matrices(analysis: KinematicAnalysis) -> Matrices:
     """M and f of M u' = f."""
-    with small_threshold(analysis.mechanism.threshold):
+    with small_threshold(analysis.mechanism.threshold):  # simplifying drops small terms, too
         system = reduced_system(analysis)
-    index = system.index
-    matrix = [system.M.get((max(i, j), min(i, j)), ZERO) for i in index for j in index]
-    clean = drop_idle_parameters([*matrix, *(system.f[i] for i in index)])
-    n = len(index)
-    return simplify([clean[i * n : (i + 1) * n] for i in range(n)]), simplify(clean[n * n :])
+        index = system.index
+        matrix = [system.M.get((max(i, j), min(i, j)), ZERO) for i in index for j in index]
+        clean = drop_idle_parameters([*matrix, *(system.f[i] for i in index)])
+        n = len(index)
+        rows = [clean[i * n : (i + 1) * n] for i in range(n)]
+        return simplify(rows), simplify(clean[n * n :])
 
 
 def dependent_speeds(analysis: KinematicAnalysis) -> tuple[DependentSpeed, ...]:
