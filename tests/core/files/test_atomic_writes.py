@@ -180,6 +180,86 @@ def test_files_that_belong_together_change_together(tmp_path):
     ]
 
 
+def kill_at(step, write):
+    """Runs a writer in a child that is killed at its n-th change of a folder; False if it ends
+    before."""
+    child = os.fork()
+    if not child:
+        steps = iter(range(1000))
+        for name in ("replace", "unlink"):
+            setattr(os, name, killed_at(step, steps, getattr(os, name)))
+        write()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def killed_at(step, steps, change):
+    def changed(*given, **options):
+        if next(steps) == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return change(*given, **options)
+
+    return changed
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes by fork here")
+LAYOUTS = [{}, {"binary": True}, {"classic": True}]
+
+
+@needs_fork
+@pytest.mark.parametrize("new", LAYOUTS, ids=str)
+@pytest.mark.parametrize("old", LAYOUTS, ids=str)
+def test_a_killed_writer_leaves_the_old_or_the_new_samples(old, new, tmp_path):
+    """Header and samples of a binary ERD file take their places one after the other: a kill in
+    between lost both results."""
+    step, more = 0, True
+    while more:
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        place = folder / "r.erd"
+        format_choice.write_record(place, record(30), **old)
+        more = kill_at(step, lambda p=place: format_choice.write_record(p, record(31), **new))
+        left = len(format_choice.read_record(place).channels[0].values)
+        assert left in (30, 31) if more else left == 31
+        kill_at(0, lambda p=place: format_choice.write_record(p, record(32), **new))
+        assert len(format_choice.read_record(place).channels[0].values) == left  # killed again
+        format_choice.write_record(place, record(33), **new)
+        assert len(format_choice.read_record(place).channels[0].values) == 33
+        assert len(os.listdir(folder)) == (2 if new else 1)
+        step += 1
+    assert step > 1
+
+
+def test_samples_of_another_header_are_not_read(tmp_path):
+    place = tmp_path / "r.erd"
+    format_choice.write_record(place, record(30), binary=True)
+    samples = tmp_path / "r.erd.bin"
+    samples.write_bytes(samples.read_bytes()[:-8] + bytes(8))
+    with pytest.raises(bc.RunError, match="not those that its header was written with"):
+        format_choice.read_record(place)
+    text = place.read_text(encoding="utf-8").split("\n")
+    place.write_text("\n".join(x for x in text if not x.startswith("DIGEST")), encoding="utf-8")
+    assert len(format_choice.read_record(place).channels[0].values) == 30
+
+
+@needs_fork
+def test_a_folder_with_files_of_two_results_says_so(tmp_path):
+    step, more = 0, True
+    while more:
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        write_folder(folder, {"a": "old", "b": "old", "c": "old"})
+        new = {"a": "new", "b": "new", "c": "new"}
+        more = kill_at(step, lambda f=folder, texts=new: write_folder(f, texts))
+        mixed = len({(folder / name).read_text() for name in new}) == 2
+        assert (folder / atomic.UNFINISHED).exists() >= mixed
+        write_folder(folder, new)
+        assert sorted(os.listdir(folder)) == sorted(new)
+        step += 1
+    assert step > 3
+
+
 def test_leavings_of_a_killed_process_are_used_up(tmp_path):
     part = tmp_path / ".a.txt.part"
     part.write_text("left by somebody who was killed")

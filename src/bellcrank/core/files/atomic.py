@@ -4,6 +4,10 @@ result is written.
 A process that is interrupted or killed, or a disk that is full, leaves what stood there before.
 What is written is hidden (.NAME.part) and locked by who writes it, so that the leavings of a
 process that was killed are found, and used up, by the next that writes the same file.
+
+The files of one result take their places one after another, in the order in which they were asked
+for. A process that is killed between two of them leaves the others whole under their hidden names
+(`interrupted_writes`), and removes nothing before all of them stand.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from glob import escape
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,6 +29,11 @@ from typing import Any, Protocol
 from bellcrank.core.files.locks import LOCKS, try_lock
 
 NAME = 200  # bytes of a name that the hidden one keeps: names end at 255
+UNFINISHED = "UNFINISHED-EXPORT.txt"
+_UNFINISHED_TEXT = (
+    "An export into this folder was interrupted: files of the old and of the new result stand side "
+    "by side. Export again.\n"
+)
 DEVICES = ("/dev/", "/proc/")
 _SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -55,16 +65,19 @@ def use_write_guard(guard: WriteGuard) -> Iterator[None]:
 
 class AtomicWrite:
     """The files of one result, none of which takes its place before all are written. Use as a
-    context.
+    context. The file that names the others comes first.
 
     `sync=False`: for files that can be made again, which need not be on the disk itself when this
-    ends. `own`: for records of Bellcrank itself, which no guard looks at.
+    ends. `own`: for records of Bellcrank itself, which no guard looks at. `note`: a file that says
+    so while files of two results stand side by side.
     """
 
-    def __init__(self, sync: bool = True, own: bool = False) -> None:
+    def __init__(self, sync: bool = True, own: bool = False, note: Path | None = None) -> None:
         self._sync, self._guard = sync, None if own else _guard.get()
         self._open: list[tuple[Path, Path, int]] = []  # hidden file, its place, what holds its lock
+        self._note = note
         self._stale: list[Path] = []
+        self._moved = False  # has a file taken its place?
 
     def path_for(self, path: str | Path) -> Path:
         """Where to write a file: next to its place, or there where that is a device, a pipe or a
@@ -87,7 +100,7 @@ class AtomicWrite:
         return part
 
     def remove(self, path: Path) -> None:
-        """Removes a file of an earlier result as soon as all of this one is written."""
+        """Removes a file of an earlier result as soon as all of this one has its place."""
         if path.is_file():
             if self._guard is not None:
                 self._guard.check_writable(path)
@@ -104,19 +117,46 @@ class AtomicWrite:
                         if descriptor >= 0:
                             os.fsync(descriptor)
                 with defer_signals():
-                    for path in self._stale:
-                        path.unlink(missing_ok=True)
-                    for part, target, _ in self._open:
-                        if self._guard is not None:
-                            self._guard.record_write(target, part)
-                        os.replace(part, target)
+                    self._move_to_places()
         finally:
             with defer_signals():
                 for part, _, descriptor in self._open:
-                    part.unlink(missing_ok=True)
+                    if not self._moved:  # else the result that has begun to stand needs it
+                        part.unlink(missing_ok=True)
                     if descriptor >= 0:
                         os.close(descriptor)
                 self._open.clear()
+
+    def _move_to_places(self) -> None:
+        if self._note is not None:
+            self._note.write_text(_UNFINISHED_TEXT, encoding="utf-8")
+        for part, target, _ in self._open:
+            if self._guard is not None:
+                self._guard.record_write(target, part)
+            os.replace(part, target)
+            self._moved = True
+        for path in self._stale:
+            if not any(_is_one_file(path, target) for _, target, _ in self._open):
+                path.unlink(missing_ok=True)
+        if self._note is not None:
+            self._note.unlink(missing_ok=True)
+
+
+def interrupted_writes(path: Path) -> list[Path]:
+    """Hidden files next to a place that may hold what a killed process was about to move there."""
+    target = Path(os.path.realpath(path))
+    return sorted(target.parent.glob(f".{escape(_truncate_name(target.name))}*.part"))
+
+
+def finish_interrupted_write(part: Path, path: Path) -> None:
+    """Moves what a killed process left to its place, unless a process still writes it."""
+    with suppress(OSError):
+        descriptor = _open_temporary(part, folder=False)
+        try:
+            if try_lock(descriptor) and _is_same_file(descriptor, part, folder=False):
+                os.replace(part, os.path.realpath(path))
+        finally:
+            os.close(descriptor)
 
 
 def write_text(path: str | Path, text: str, own: bool = False) -> None:
@@ -133,11 +173,9 @@ def write_texts(texts: Mapping[Path, str], sync: bool = True, own: bool = False)
 
 def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
     """Files of text in a folder, by their names in it; a folder that is new appears with all of
-    them."""
+    them. In one that stands, a note says so while files of two results stand side by side."""
     if folder.exists():
-        for name in texts:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        write_texts({folder / name: text for name, text in texts.items()}, sync=False)
+        _write_into_folder(folder, texts)
         return
     target = Path(os.path.realpath(folder))
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -160,6 +198,14 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
                 shutil.rmtree(part, ignore_errors=True)
             if descriptor >= 0:
                 os.close(descriptor)
+
+
+def _write_into_folder(folder: Path, texts: Mapping[str, str]) -> None:
+    for name in texts:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    with AtomicWrite(sync=False, note=folder / UNFINISHED) as partial_files:
+        for name, text in texts.items():
+            partial_files.path_for(folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
 def _claim_temporary(target: Path, folder: bool = False) -> tuple[Path, int]:
@@ -208,6 +254,14 @@ def _is_same_file(descriptor: int, part: Path, folder: bool) -> bool:
         and ours.st_uid == os.geteuid()
         and (folder or ours.st_nlink == 1)
     )
+
+
+def _is_one_file(one: Path, other: Path) -> bool:
+    """Do two names stand for the same file, as where capitals do not matter?"""
+    try:
+        return os.path.samefile(one, other)
+    except FileNotFoundError:
+        return False
 
 
 def _truncate_name(name: str) -> str:

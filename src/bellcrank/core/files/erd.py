@@ -12,20 +12,30 @@ of 8 characters, LONGNAME, GENNAME and RIGIBODY of 32.
 
 Names and units longer than their fields stand in full in lines that begin with CHANNEL, which other
 readers pass over.
+
+A line DIGEST has the SHA-256 of the samples in the other file. Header and samples take their places
+one after the other; a process that is killed in between leaves the new samples under their hidden
+name, where the digest finds them.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from bellcrank.core.errors import RunError, issue_warning
-from bellcrank.core.files.atomic import AtomicWrite
+from bellcrank.core.files.atomic import (
+    AtomicWrite,
+    finish_interrupted_write,
+    interrupted_writes,
+)
 from bellcrank.core.files.file_format import FileFormat
 from bellcrank.core.files.record import (
     FileChannel,
@@ -61,33 +71,45 @@ def _write_erd(
         .reshape(len(channels), len(record.time))
         .T
     )
-    header = "\n".join(_header_lines(record, channels, binary, classic)) + "\n"
+    kind = FLOAT_32 if classic else FLOAT_64 if binary else TEXT
+    samples = _binary_samples(data, kind)
+    header = "\n".join(_header_lines(record, channels, kind, _digest(samples))) + "\n"
+    _finish_interrupted_write(path)
     with partial_files.path_for(path).open("w", encoding="utf-8", newline="\n") as stream:
         stream.write(header)
-        if not (binary or classic):
+        if kind == TEXT:
             for row in data.tolist():
                 stream.write(" ".join(map(repr, row)) + "\n")
-    for ending in BESIDE.values():  # of an earlier file of this name
-        partial_files.remove(path.with_name(path.name + ending))
-    if classic:
-        partial_files.path_for(path.with_name(path.name + BESIDE[FLOAT_32])).write_bytes(
-            _fortran_records(data).tobytes()
-        )
-    elif binary:
-        partial_files.path_for(path.with_name(path.name + BESIDE[FLOAT_64])).write_bytes(
-            data.astype("<f8").tobytes()
-        )
+    if kind != TEXT:
+        partial_files.path_for(_samples_path(path, kind)).write_bytes(samples)
+    for other in BESIDE.keys() - {kind}:  # of an earlier file of this name
+        partial_files.remove(_samples_path(path, other))
+
+
+def _binary_samples(data: np.ndarray, kind: int) -> bytes:
+    """What the other file holds; nothing where the samples are text."""
+    if kind == FLOAT_32:
+        return _fortran_records(data).tobytes()
+    return data.astype("<f8").tobytes() if kind == FLOAT_64 else b""
+
+
+def _samples_path(path: Path, kind: int) -> Path:
+    return path.with_name(path.name + BESIDE[kind])
+
+
+def _digest(samples: bytes) -> str:
+    return hashlib.sha256(samples).hexdigest()
 
 
 def _header_lines(
-    record: Record, channels: Sequence[FileChannel], binary: bool, classic: bool
+    record: Record, channels: Sequence[FileChannel], kind: int, digest: str
 ) -> Iterator[str]:
     n, samples = len(channels), len(record.time)
     step = float(record.time[1] - record.time[0]) if samples > 1 else 0.0
     yield MAGIC
-    if classic:
+    if kind == FLOAT_32:
         yield f"{n:6},{samples:6},{samples:6},{4 * n:6},{FLOAT_32:6},{format_g13(step)}"
-    elif binary:
+    elif kind == FLOAT_64:
         yield f"{n:6},{samples:6},{samples:6},{8 * n:6},{FLOAT_64:6},{step!r}"
     else:
         yield f"{n:6},{samples:6},{-1:6},{1:6},{TEXT:6},{step!r}"
@@ -105,11 +127,13 @@ def _header_lines(
         )
     yield "XLABEL Time"
     yield "XUNITS sec"
-    if not classic:
+    if kind != FLOAT_32:
         for c in channels:
             yield "CHANNEL " + quote_fields((c.name, c.unit, c.label, c.generic_name, c.body))
     for sentence in record.history:
         yield f"HISTORY {to_one_line(sentence)}"
+    if kind != TEXT:
+        yield f"DIGEST  {digest}"
     yield "END"
 
 
@@ -179,7 +203,7 @@ def _read_erd(path: Path) -> FileContents:
     if kind == TEXT:
         data = _read_text_data(lines[end + 1 :], end + 2, n, samples, path)
     else:
-        data = _read_binary_data(path, n, samples, kind)
+        data = _read_binary_data(path, n, samples, kind, _digest_in(head))
     channels = _read_channels(head, n, data, path)
     title = " ".join(head.get("TITLE", [""])[0].split())
     history = tuple(" ".join(h.split()) for h in head.get("HISTORY", []))
@@ -280,15 +304,8 @@ def _read_text_data(
     return np.array(rows, dtype=float).reshape(samples, n)
 
 
-def _read_binary_data(path: Path, n: int, samples: int, kind: int) -> np.ndarray:
-    candidates = [path.with_name(path.name + BESIDE[k]) for k in (kind, FLOAT_64 + FLOAT_32 - kind)]
-    data_path = next((p for p in candidates if p.is_file()), None)
-    if data_path is None:
-        raise RunError(
-            f"cannot read {path}: its data should be next to it in {candidates[0].name} or "
-            f"{candidates[1].name}"
-        )
-    raw = report_io_errors("read", data_path, data_path.read_bytes)
+def _read_binary_data(path: Path, n: int, samples: int, kind: int, digest: str) -> np.ndarray:
+    data_path, raw = _find_samples(path, kind, digest)
     size = 4 if kind == FLOAT_32 else 8
     if len(raw) == samples * (n * size + 8):  # records of Fortran
         fields = np.dtype([("before", "<i4"), ("row", f"<f{size}", (n,)), ("after", "<i4")])
@@ -299,6 +316,51 @@ def _read_binary_data(path: Path, n: int, samples: int, kind: int) -> np.ndarray
             f"have {len(raw)} bytes"
         )
     return np.frombuffer(raw, f"<f{size}").astype(float).reshape(samples, n)
+
+
+def _find_samples(path: Path, kind: int, digest: str) -> tuple[Path, bytes]:
+    """The file of samples that belongs to a header, and what it holds."""
+    places = [_samples_path(path, k) for k in (kind, FLOAT_64 + FLOAT_32 - kind)]
+    found = [p for p in places if p.is_file()]
+    candidates = [*found, *interrupted_writes(places[0])] if digest else found[:1]
+    for data_path in candidates:
+        raw = report_io_errors("read", data_path, data_path.read_bytes)
+        if not digest or _digest(raw) == digest:
+            return data_path, raw
+    if found:
+        raise RunError(
+            f"cannot read {path}: the samples in {found[0].name} are not those that its header was "
+            f"written with (line DIGEST); one of the two files was replaced since. Write the "
+            f"result again, or remove the line DIGEST where you changed the samples on purpose"
+        )
+    raise RunError(
+        f"cannot read {path}: its data should be next to it in {places[0].name} or {places[1].name}"
+    )
+
+
+def _digest_in(head: dict[str, list[str]]) -> str:
+    """The digest of the samples that a header names; none in those of other programs."""
+    return head.get("DIGEST", [""])[0].strip()
+
+
+def _finish_interrupted_write(path: Path) -> None:
+    """Moves samples to their place that a process left hidden when it was killed: the header stands
+    and needs them."""
+    for kind in BESIDE:
+        place = _samples_path(path, kind)
+        for part in interrupted_writes(place):
+            with suppress(OSError):
+                if _digest(part.read_bytes()) == _announced_digest(path):
+                    finish_interrupted_write(part, place)
+
+
+def _announced_digest(path: Path) -> str:
+    """The digest of samples in the header that stands at a place, if one does."""
+    try:
+        lines = read_text(path).split("\n")
+    except RunError:
+        return ""
+    return _digest_in(_keywords([line for line in lines if line.startswith("DIGEST")]))
 
 
 FORMAT = FileFormat("ERD", ".erd", _write_erd, _read_erd, options=("binary", "classic"))
