@@ -3,6 +3,7 @@ on it."""
 
 import ctypes
 import math
+import re
 
 import numpy as np
 import pytest
@@ -268,6 +269,74 @@ def test_files(tmp_path):
             read(tmp_path / name)
     with pytest.raises(bc.ModelError, match=r"a.npy: an .npy needs spacing="):
         read(tmp_path / "a.npy")
+
+
+def announced(path, records=11, **values):
+    """A flat road of records every 0.5 m and sections every 1 m, with keys of its header."""
+    keys = {
+        "REFERENCE_LINE_START_U": 100.0,
+        "REFERENCE_LINE_END_U": 105.0,
+        "REFERENCE_LINE_INCREMENT": 0.5,
+        "LONG_SECTION_V_RIGHT": -1.5,
+        "LONG_SECTION_V_LEFT": 1.5,
+        "LONG_SECTION_V_INCREMENT": 1.0,
+    } | values
+    head = [f"{key} = {value}" for key, value in keys.items() if value is not None]
+    form = ["$KD_DEFINITION", "#:LRFI", *(f"D:long section {k},m" for k in range(1, 5))]
+    numbers = ["".join(f"{0.01 * i * k:10.6f}" for k in range(4)) for i in range(records)]
+    path.write_text("\n".join(["$ROAD_CRG", *head, *form, "$", "$" * 80, *numbers]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (
+            {"records": 6},
+            "announces REFERENCE_LINE_END_U = 105, but the 6 records end at u = 102.5 with "
+            "REFERENCE_LINE_INCREMENT = 0.5: the file is cut",
+        ),
+        ({"records": 12}, "the 12 records end at u = 105.5"),
+        ({"REFERENCE_LINE_END_U": 109.0}, "the 11 records end at u = 105 "),
+        ({"REFERENCE_LINE_END_U": 95.0}, "END_U = 95 must be larger than REFERENCE_LINE_START_U"),
+        ({"REFERENCE_LINE_INCREMENT": 0.7}, "the 11 records end at u = 107"),
+        ({"REFERENCE_LINE_INCREMENT": 0}, "INCREMENT = 0 must be positive"),
+        ({"REFERENCE_LINE_INCREMENT": -0.0}, "INCREMENT = -0 must be positive"),
+        ({"REFERENCE_LINE_INCREMENT": -0.5}, "INCREMENT = -0.5 must be positive"),
+        ({"REFERENCE_LINE_INCREMENT": "nan"}, "INCREMENT = nan must be positive"),
+        ({"REFERENCE_LINE_START_U": "inf"}, "START_U = inf must be a finite number"),
+        ({"LONG_SECTION_V_LEFT": 9}, "the 4 channels 'long section' end at v = 1.5"),
+        (
+            {"LONG_SECTION_V_RIGHT": 1.5, "LONG_SECTION_V_LEFT": -1.5},
+            "V_LEFT = -1.5 must be larger than LONG_SECTION_V_RIGHT = 1.5",
+        ),
+        ({"LONG_SECTION_V_INCREMENT": -1}, "V_INCREMENT = -1 must be positive"),
+        ({"LONG_SECTION_V_INCREMENT": 0}, "V_INCREMENT = 0 must be positive"),
+    ],
+)
+def test_a_road_whose_header_contradicts_its_data_is_refused(wrong, said, tmp_path):
+    """A file that was cut after 6 of 11 records was a road of 2.5 m."""
+    for read in (bc.vehicles.terrain.Surface.read, bc.vehicles.terrain.Road.read):
+        with pytest.raises(bc.ModelError, match=re.escape(said)):
+            read(announced(tmp_path / "a.crg", **wrong))
+
+
+@pytest.mark.parametrize(
+    "absent",
+    [
+        (),
+        ("REFERENCE_LINE_INCREMENT",),
+        ("REFERENCE_LINE_END_U",),
+        ("LONG_SECTION_V_INCREMENT",),
+        ("LONG_SECTION_V_RIGHT",),
+        ("LONG_SECTION_V_LEFT",),
+    ],
+)
+def test_a_header_may_leave_out_what_follows_from_the_rest(absent, tmp_path):
+    path = announced(tmp_path / "a.crg", **dict.fromkeys(absent))
+    ground = bc.vehicles.terrain.Surface.read(path)
+    assert (ground.start, ground.spacing) == ((100.0, -1.5), (0.5, 1.0))
+    assert ground.heights.shape == (11, 4)
 
 
 def test_what_ground_may_be():

@@ -40,6 +40,7 @@ Points = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y, heights
 FIELDS = {"LRFI": 10, "LDFI": 20}  # characters of a number
 STRAIGHT = 1e-9  # rad, by which the heading of a straight line may differ
 EXACT = 1e-6  # fraction of a spacing
+_INCREMENT = 0.01  # m, between records and between long sections of a header without one
 
 
 def read_height_points(
@@ -224,22 +225,21 @@ def _read_crg_sections(path: Path) -> RoadSections:
     table = _read_crg_records(path, data, FIELDS[form], len(channels))
     if len(table) < 2:
         raise ModelError(f"terrain {path}: at least two records are needed; there is {len(table)}")
-    du = road.get("REFERENCE_LINE_INCREMENT", 0.01)
-    u = road.get("REFERENCE_LINE_START_U", 0.0) + du * np.arange(len(table))
-    columns: dict[str, np.ndarray] = {}
-    sections: list[tuple[float, np.ndarray]] = []
-    v_right, step = road.get("LONG_SECTION_V_RIGHT"), road.get("LONG_SECTION_V_INCREMENT", 0.01)
-    count = sum(c.startswith("long section") for c in channels)
-    if v_right is None:
-        v_right = -(count - 1) / 2 * step
-    for name, column in zip(channels, table.T, strict=True):
-        offset = re.search(r"at v\s*=\s*([-+.\deE]+)", name)
-        if name.startswith("long section"):
-            sections.append(
-                (float(offset[1]) if offset else v_right + len(sections) * step, column)
-            )
-        else:
-            columns[name] = column
+    du = _crg_step(path, road, _ALONG, len(table))
+    u = road.get(_ALONG.first, 0.0) + du * np.arange(len(table))
+    _check_crg_end(path, road, _ALONG, u)
+    offsets = _crg_offsets(path, road, [c for c in channels if c.startswith("long section")])
+    columns = {
+        name: column
+        for name, column in zip(channels, table.T, strict=True)
+        if not name.startswith("long section")
+    }
+    section_columns = [
+        column
+        for name, column in zip(channels, table.T, strict=True)
+        if name.startswith("long section")
+    ]
+    sections = list(zip(offsets, section_columns, strict=True))
     if len(sections) < 2:
         raise ModelError(
             f"terrain {path}: at least two channels 'long section' are needed; there are "
@@ -272,7 +272,78 @@ def _read_crg_sections(path: Path) -> RoadSections:
         raise ModelError(
             f"terrain {path}: two long sections lie at v = {v[int(np.argmin(gaps))]:g}"
         )
-    return RoadSections(float(du), u, heading, v, h)
+    return RoadSections(du, u, heading, v, h)
+
+
+@dataclass(frozen=True)
+class _EvenHeader:
+    """Keys of a header that announce evenly spaced values, and what has them in the data."""
+
+    first: str
+    last: str
+    step: str
+    name: str
+    counted: str
+
+
+_ALONG = _EvenHeader(
+    "REFERENCE_LINE_START_U", "REFERENCE_LINE_END_U", "REFERENCE_LINE_INCREMENT", "u", "records"
+)
+_ACROSS = _EvenHeader(
+    "LONG_SECTION_V_RIGHT",
+    "LONG_SECTION_V_LEFT",
+    "LONG_SECTION_V_INCREMENT",
+    "v",
+    "channels 'long section'",
+)
+
+
+def _crg_offsets(path: Path, road: Mapping[str, float], names: list[str]) -> list[float]:
+    """v of all long sections: as their names say, else evenly from right to left."""
+    found = [re.search(r"at v\s*=\s*([-+.\deE]+)", name) for name in names]
+    if found and all(found):
+        return [float(offset[1]) for offset in found if offset]
+    width = _crg_step(path, road, _ACROSS, len(names)) * (len(names) - 1)
+    right, left = road.get(_ACROSS.first), road.get(_ACROSS.last)
+    if right is None:
+        right = left - width if left is not None else -width / 2
+    even = np.linspace(right, right + width, len(names))
+    if not any(found):
+        _check_crg_end(path, road, _ACROSS, even)
+    return [float(offset[1]) if offset else float(x) for offset, x in zip(found, even, strict=True)]
+
+
+def _crg_step(path: Path, road: Mapping[str, float], keys: _EvenHeader, count: int) -> float:
+    """The increment that a header gives, or that follows from its ends."""
+    step = road.get(keys.step)
+    if step is None and count > 1 and {keys.first, keys.last} <= road.keys():
+        return (road[keys.last] - road[keys.first]) / (count - 1)
+    step = _INCREMENT if step is None else step
+    if not (math.isfinite(step) and step > 0):
+        raise ModelError(f"terrain {path}: {keys.step} = {step:g} must be positive")
+    return step
+
+
+def _check_crg_end(
+    path: Path, road: Mapping[str, float], keys: _EvenHeader, values: np.ndarray
+) -> None:
+    """Compares the end that a header announces with the data: a file may be cut."""
+    first, last = road.get(keys.first, 0.0), road.get(keys.last)
+    if not math.isfinite(first):
+        raise ModelError(f"terrain {path}: {keys.first} = {first:g} must be a finite number")
+    if last is None or not len(values):
+        return
+    if keys.first in road and not last > first:
+        raise ModelError(
+            f"terrain {path}: {keys.last} = {last:g} must be larger than {keys.first} = {first:g}"
+        )
+    step = (values[-1] - values[0]) / max(len(values) - 1, 1)
+    if not abs(last - values[-1]) < step / 2:
+        raise ModelError(
+            f"terrain {path}: the header announces {keys.last} = {last:g}, but the "
+            f"{len(values)} {keys.counted} end at {keys.name} = {values[-1]:g} with "
+            f"{keys.step} = {step:g}: the file is cut, or its header is wrong"
+        )
 
 
 def road_points(path: Path, road: RoadSections, spacing: tuple[float, float] | None) -> Points:
