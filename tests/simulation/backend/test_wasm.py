@@ -1,5 +1,6 @@
 """Runs without a compiler: the kernel and the model in WebAssembly give the rows that C gives."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -337,6 +338,35 @@ def test_a_routine_that_runs_the_model_itself():
 def test_the_kernel_is_that_of_its_text(name):
     """Otherwise: python -m bellcrank.codegen.wasm.make_kernel."""
     assert (make_kernel.FOLDER / name).read_bytes() == make_kernel.build_module(name)
+
+
+FORKED = """
+import os, signal, sys
+import bellcrank as bc
+equations = bc.System.read("planar_pendulum").equations()
+expected = equations.compile(backend="wasm").simulate(t_end=0.1)
+equations.export("page", sys.argv[1] + "/parent.html")
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    run = equations.compile(backend="wasm").simulate(t_end=0.1)
+    equations.export("page", sys.argv[1] + "/child.html")
+    os._exit(0 if (run["q(bob, 1)"] == expected["q(bob, 1)"]).all() else 3)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes by fork here")
+def test_a_forked_child_compiles_after_its_parent(tmp_path):
+    """It waited for ever for the compiling threads of its parent. The cache is empty: the kernel
+    is compiled by the parent too."""
+    env = {**os.environ, "BELLCRANK_CACHE": str(tmp_path / "cache")}
+    env["PYTHONPATH"] = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, str(tmp_path)], env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "child.html").read_bytes() == (tmp_path / "parent.html").read_bytes()
 
 
 SCRIPT = """

@@ -255,7 +255,8 @@ def _compiled_kernel() -> tuple[Any, Any]:
     """The engine, and the kernel made ready for it, which is kept in the cache."""
     wasmtime: Any = import_module("wasmtime")
     atexit.register(_compiled_kernel.cache_clear)  # before wasmtime itself is cleared away
-    engine, text = wasmtime.Engine(), files("bellcrank.kernel").joinpath("kernel.wasm").read_bytes()
+    engine = wasmtime.Engine(_single_threaded(wasmtime))
+    text = files("bellcrank.kernel").joinpath("kernel.wasm").read_bytes()
     build_key = f"{version('wasmtime')} {platform.machine()} {sys.platform} {processor_features()}"
     key, folder = (
         f"kernel-{hashlib.sha256(text + build_key.encode()).hexdigest()[:40]}",
@@ -274,6 +275,14 @@ def _compiled_kernel() -> tuple[Any, Any]:
     with suppress(BuildError, OSError):
         get_or_make_file(key, write_serialized_kernel, folder, _READY)
     return engine, module
+
+
+def _single_threaded(wasmtime: Any) -> Any:
+    """Settings of a compilation without threads: those of a process do not live on in a child that
+    it forks, which would wait for them for ever."""
+    config = wasmtime.Config()
+    config.parallel_compilation = False
+    return config
 
 
 class WasmInstance:
