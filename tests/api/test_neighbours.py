@@ -1,13 +1,15 @@
 """Model files that import modules of their folder, under every command and System.read."""
 
 import sys
-from threading import Thread
+from pathlib import Path
+from threading import Event, Thread
+from types import ModuleType
 
 import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
-from bellcrank.core.files.user_modules import imported_files
+from bellcrank.core.files.user_modules import import_from_folder, imported_files
 from bellcrank.study.job import make_job
 from bellcrank.study.runner import build_model
 
@@ -96,6 +98,32 @@ def test_threads_do_not_mix_neighbours(tmp_path):
     for thread in threads:
         thread.join()
     assert [mass_of(found[i]) for i in range(4)] == [1, 2, 3, 4]
+
+
+def test_models_are_read_while_other_threads_import():
+    """The table of modules grew while it was listed: RuntimeError."""
+    names = [f"made_up_{k}" for k in range(400)]
+    ended = Event()
+
+    def import_modules():
+        while not ended.is_set():
+            for name in names:
+                sys.modules[name] = ModuleType(name)
+            for name in names:
+                sys.modules.pop(name, None)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread = Thread(target=import_modules)
+    thread.start()
+    try:
+        for _ in range(150):
+            with import_from_folder(Path(__file__)):
+                pass
+    finally:
+        ended.set()
+        thread.join()
+        sys.setswitchinterval(interval)
 
 
 @pytest.mark.parametrize("command", ["run", "count", "describe"])

@@ -28,10 +28,10 @@ def import_from_folder(file: Path) -> Iterator[None]:
     with _importing:
         hidden = {name for name in _modules_in(folder) if _hides_other_module(name, folder)}
         hidden_modules = {
-            name: m for name, m in sys.modules.items() if name.partition(".")[0] in hidden
+            name: m for name, m in sys.modules.copy().items() if name.partition(".")[0] in hidden
         }
         for name in hidden_modules:
-            del sys.modules[name]
+            sys.modules.pop(name, None)
         loaded_before, entry = set(sys.modules), str(folder)
         sys.path.insert(0, entry)
         importlib.invalidate_caches()  # files may be younger than the last look into the folder
@@ -40,11 +40,11 @@ def import_from_folder(file: Path) -> Iterator[None]:
         finally:
             if entry in sys.path:
                 sys.path.remove(entry)
-            new = [name for name in sys.modules if name not in loaded_before]
+            new = [name for name in sys.modules.copy() if name not in loaded_before]
             for name in [
                 n for n in new if _is_in_folder(sys.modules.get(n.partition(".")[0]), folder)
             ]:
-                del sys.modules[name]
+                sys.modules.pop(name, None)
             sys.modules.update(hidden_modules)
 
 
