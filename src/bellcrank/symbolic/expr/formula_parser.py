@@ -249,31 +249,66 @@ def postorder_nodes(roots: Iterable[T], children: Callable[[T], Collection[T]]) 
 def long_sums(root: SyntaxNode) -> SyntaxNode:
     """The same formula with every very long a + b - c + ... as one `sum`, whose terms may be `neg`:
     adding them one by one would take the square of their number."""
-    rebuilt: dict[SyntaxNode, SyntaxNode] = {}
-    chains: dict[SyntaxNode, list[SyntaxNode]] = {}  # terms of sums that may continue
     nodes = postorder_syntax(root)
-    if sum(node.op in ("+", "-") for node in nodes) < LONG_SUM:
+    if sum(map(_is_sum, nodes)) < LONG_SUM:
         return root
+    continued = _continued_sums(nodes)
+    rebuilt: dict[SyntaxNode, SyntaxNode] = {}  # all but the continued sums
+    chains: dict[SyntaxNode, _Chain] = {}  # of the continued sums
     for node in nodes:
-        if node.op in ("+", "-") and len(node.children) == 2:
-            left, right = node.children
-            terms = chains.pop(left, None) or [rebuilt[left]]
-            terms.append(
-                rebuilt[right]
-                if node.op == "+"
-                else SyntaxNode("neg", (rebuilt[right],), node.position, node.source)
-            )
-            chains[node] = terms
-            if len(terms) < LONG_SUM:
-                rebuilt[node] = SyntaxNode(
-                    node.op, (rebuilt[left], rebuilt[right]), node.position, node.source
-                )
-            else:
-                rebuilt[node] = SyntaxNode("sum", tuple(terms), node.position, node.source)
-        else:
+        if not _is_sum(node):
             args = tuple(rebuilt[a] if isinstance(a, SyntaxNode) else a for a in node.args)
             rebuilt[node] = SyntaxNode(node.op, args, node.position, node.source)
+            continue
+        left, right = node.children
+        chain = chains.pop(left) if left in continued else _Chain(rebuilt[left], [])
+        chain.added.append((node, rebuilt[right]))
+        if node in continued:
+            chains[node] = chain
+        else:
+            rebuilt[node] = _sum_of(chain)
     return rebuilt[root]
+
+
+@dataclass(frozen=True)
+class _Chain:
+    """a + b - c + ...: the first term, then each operator with the term that it adds."""
+
+    first: SyntaxNode
+    added: list[tuple[SyntaxNode, SyntaxNode]]
+
+
+def _is_sum(node: SyntaxNode) -> bool:
+    return node.op in ("+", "-")
+
+
+def _continued_sums(nodes: Iterable[SyntaxNode]) -> set[SyntaxNode]:
+    """The sums that are the beginning of one longer sum, and nothing else."""
+    uses: dict[SyntaxNode, int] = {}
+    beginnings: set[SyntaxNode] = set()
+    for node in nodes:
+        for child in syntax_children(node):
+            uses[child] = uses.get(child, 0) + 1
+        if _is_sum(node) and _is_sum(node.children[0]):
+            beginnings.add(node.children[0])
+    return {node for node in beginnings if uses[node] == 1}
+
+
+def _sum_of(chain: _Chain) -> SyntaxNode:
+    """A chain as one `sum`, or where its terms are few as it was."""
+    if len(chain.added) + 1 < LONG_SUM:
+        total = chain.first
+        for operator, term in chain.added:
+            total = SyntaxNode(operator.op, (total, term), operator.position, operator.source)
+        return total
+    terms = [
+        SyntaxNode("neg", (term,), operator.position, operator.source)
+        if operator.op == "-"
+        else term
+        for operator, term in chain.added
+    ]
+    last = chain.added[-1][0]
+    return SyntaxNode("sum", (chain.first, *terms), last.position, last.source)
 
 
 def postorder_syntax(root: SyntaxNode) -> list[SyntaxNode]:
