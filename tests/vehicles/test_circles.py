@@ -30,7 +30,9 @@ def by_circles(compiled):
     bend, ratio = AY / V**2, compiled.metrics["steering_ratio"]
 
     def angle(v):
-        left, right = (compiled.turning(v, sign * bend)["driver.turn"] for sign in (1, -1))
+        left, right = (
+            compiled.steady_turn_state(v, sign * bend)["driver.turn"] for sign in (1, -1)
+        )
         return (left - right) / 2 / ratio / bend
 
     return per_speed_squared(angle)
@@ -42,15 +44,19 @@ def by_a_fixed_wheel(compiled):
         SteadyMotionSolver(compiled.sim, held=("driver.turn",)),
         compiled.metrics["steering_ratio"],
     )
-    straight = compiled.settled(V)["driver.turn"]
-    angle = compiled.turning(V, AY / V**2)["driver.turn"] - straight
+    straight = compiled.straight_running_state(V)["driver.turn"]
+    angle = compiled.steady_turn_state(V, AY / V**2)["driver.turn"] - straight
 
     def radius(v):
         bends, inputs = [], {"speed_set": v}
-        zero = compiled.settled(v)["driver.turn"]
+        zero = compiled.straight_running_state(v)["driver.turn"]
         for sign in (1, -1):
-            start = compiled.turning(v, sign * AY / V**2) | {"driver.turn": zero + sign * angle}
-            bends.append(sign * motion.yaw_rate(motion.solve(start, inputs, {}), inputs, {}) / v)
+            start = compiled.steady_turn_state(v, sign * AY / V**2) | {
+                "driver.turn": zero + sign * angle
+            }
+            bends.append(
+                sign * motion.motion(motion.solve(start, inputs, {}), inputs, {}).yaw_rate / v
+            )
         return angle / ratio / np.mean(bends)
 
     return per_speed_squared(radius)

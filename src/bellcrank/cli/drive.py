@@ -217,7 +217,8 @@ def run_command(args: Namespace) -> int:
         print(json.dumps(entries[0] if len(entries) == 1 else entries, indent=2))
     if unwritten:
         raise RunError("not all files were written: " + "; ".join(unwritten))
-    failed = any(car.failures for car in cars) or (len(results) == 1 and results[0].passed is False)
+    not_passed = len(results) == 1 and (results[0].passed is False or results[0].invalid)
+    failed = any(car.failures for car in cars) or not_passed
     return CHECK_FAILED if failed else FINE
 
 

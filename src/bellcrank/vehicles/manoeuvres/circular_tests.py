@@ -49,6 +49,7 @@ from bellcrank.vehicles.manoeuvres.manoeuvre_result import (
     Result,
     Setting,
 )
+from bellcrank.vehicles.manoeuvres.steady_motion import SteadyMotion
 from bellcrank.vehicles.manoeuvres.steering_tests import STRAY, STRAYS
 
 SLOWLY = 0.5  # m/s2, lateral acceleration at which the slow runs begin
@@ -223,7 +224,7 @@ def brake_in_turn_test(vehicle: Car, settings: dict[str, Any]) -> Result:
 def power_off_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From a steady circle, the steering wheel held: the foot off the throttle."""
     car = compiled_car(vehicle, settings)
-    start = car.steady_turn_state(
+    start = car.nearest_turn_state(
         math.sqrt(settings["ay"] * settings["radius"]), 1 / settings["radius"]
     )
     engine = settings["engine"]
@@ -235,9 +236,11 @@ def power_off_test(vehicle: Car, settings: dict[str, Any]) -> Result:
 def _run_from_steady_turn(
     name: str, vehicle: Car, settings: dict[str, Any], inputs: dict[float, dict[str, Any]]
 ) -> Result:
-    car, R = compiled_car(vehicle, settings), settings["radius"]
-    v = math.sqrt(settings["ay"] * R)
-    start, duration = car.steady_turn_state(v, 1 / R), settings["seen"]
+    car, duration = compiled_car(vehicle, settings), settings["seen"]
+    speed_set = math.sqrt(settings["ay"] * settings["radius"])
+    start = car.nearest_turn_state(speed_set, 1 / settings["radius"])
+    circle = car.motion_of(start)
+    v, R = circle.ground_speed, circle.radius
     released_drive = car.throttle_release(start)
     runs: Series = {
         x: car.simulate(
@@ -251,6 +254,12 @@ def _run_from_steady_turn(
     }
     metrics = MetricCollector()
     metrics.add("speed", 3.6 * v, "km/h", "speed in the steady circle")
+    metrics.add(
+        "ay_circle",
+        circle.lateral_acceleration,
+        "m/s2",
+        "lateral acceleration in the steady circle",
+    )
     rows = []
     for x, run in runs.items():
         suffix = f"_{x:g}" if len(runs) > 1 else ""
@@ -333,7 +342,21 @@ def _run_from_steady_turn(
         [f"the steering wheel is fixed; values {duration:g} s after the pedal moves"],
         ("yaw_rate", "side_slip", "ay", "speed", "roll", ("y", "x")),
         curves,
+        _slower_circle_reasons(circle, speed_set, settings),
     )
+
+
+def _slower_circle_reasons(
+    circle: SteadyMotion, speed_set: float, settings: dict[str, Any]
+) -> list[str]:
+    """Why a run out of a turn is not valid: the circle is driven more slowly than requested."""
+    if circle.keeps_speed(speed_set):
+        return []
+    return [
+        f"the steady circle before the pedal moves has {circle.lateral_acceleration:.3g} m/s2 at "
+        f"{3.6 * circle.ground_speed:.4g} km/h in place of {settings['ay']:g} m/s2 at "
+        f"{3.6 * speed_set:.4g} km/h: the drive lacks power or grip"
+    ]
 
 
 RADIUS = Manoeuvre(

@@ -38,7 +38,11 @@ from bellcrank.vehicles.cars.metrics.handling_metrics import (
 from bellcrank.vehicles.cars.model_extensions import add_rolling_start, model_content
 from bellcrank.vehicles.cars.statics.static_equilibrium import CarStatics
 from bellcrank.vehicles.driver_path import Change, Path
-from bellcrank.vehicles.manoeuvres.steady_motion import HORIZONTAL_POSE, SteadyMotionSolver
+from bellcrank.vehicles.manoeuvres.steady_motion import (
+    HORIZONTAL_POSE,
+    SteadyMotion,
+    SteadyMotionSolver,
+)
 
 CONTINUATION_STEP = 0.25  # m/s2 of a linear car, between the steady turns of a continuation
 # m, radius of the first circle of a search, so that the steering wheel turns a little at a time
@@ -58,9 +62,10 @@ THROTTLE_FIXED = {"k_speed": 0.0}  # the throttle as it was
 
 @dataclass(frozen=True, eq=False)
 class SteadyTurnLimit:
-    """Steady turns of one speed up to the limit: the largest lateral acceleration (m/s2), the
-    change of the steering-wheel angle there (deg), why no further turn was found (empty: less
-    lateral acceleration past it), and the angles and lateral accelerations of all turns."""
+    """Steady turns up to the limit, in which a driver keeps one speed: the largest lateral
+    acceleration (m/s2) at that speed, the change of the steering-wheel angle (deg) to the largest
+    at any, why no further turn at that speed was found (empty: less lateral acceleration past it),
+    and the angles and lateral accelerations of all turns."""
 
     ay: float
     angle: float
@@ -110,15 +115,51 @@ class CompiledCar:
     ) -> dict[str, float]:
         """The state of the car that runs straight ahead along x at a speed (m/s), its mass centre
         on the line y = 0 and the origin of its axes at x = `at` (m); the steering wheel and the
-        throttle stay as they are."""
-        return self._steady_state(speed, 0.0, at, parameters)
+        throttle stay as they are. RunError if the drive does not keep that speed."""
+        start = self._steady_state(speed, 0.0, at, parameters)
+        self._require_speed(start, speed, 0.0)
+        return start
+
+    def nearest_straight_state(self, speed: float) -> dict[str, float]:
+        """The same state at the speed nearest to the requested one that the drive keeps."""
+        return self._steady_state(speed, 0.0, 0.0, {})
 
     def steady_turn_state(
         self, speed: float, curvature: float, **parameters: float
     ) -> dict[str, float]:
         """The state of the car that goes round steadily at a speed (m/s), with a curvature (1/m) to
-        the left; the steering wheel and the throttle stay as they are."""
-        return self._steady_state(speed, curvature, 0.0, parameters)
+        the left; the steering wheel and the throttle stay as they are. RunError if the drive does
+        not keep that speed."""
+        start = self._steady_state(speed, curvature, 0.0, parameters)
+        self._require_speed(start, speed, curvature)
+        return start
+
+    def nearest_turn_state(self, speed: float, curvature: float) -> dict[str, float]:
+        """The same state at the speed nearest to the requested one that the drive keeps."""
+        return self._steady_state(speed, curvature, 0.0, {})
+
+    def motion_of(self, state: Mapping[str, float]) -> SteadyMotion:
+        """Speeds and yaw rate of a state."""
+        return SteadyMotionSolver(self.sim).motion(state, {}, self._run_parameters(state))
+
+    def _require_speed(self, state: Mapping[str, float], speed: float, curvature: float) -> None:
+        """Raise RunError unless a steady state has the requested speed (m/s): a drive at its limit
+        keeps another one."""
+        if speed == 0:
+            return
+        motion, name = self.motion_of(state), self.data.sections.name
+        if motion.keeps_speed(speed):
+            return
+        if not curvature:
+            raise RunError(
+                f"{name} does not run straight ahead at {3.6 * speed:.4g} km/h: its drive keeps "
+                f"{3.6 * motion.speed:.4g} km/h"
+            )
+        raise RunError(
+            f"{name} does not go round a circle of {1 / abs(curvature):.4g} m radius at "
+            f"{3.6 * speed:.4g} km/h ({speed**2 * abs(curvature):.3g} m/s2): its drive keeps "
+            f"{3.6 * motion.speed:.4g} km/h ({abs(motion.lateral_acceleration):.3g} m/s2) there"
+        )
 
     def with_path_driver(
         self, start: Mapping[str, float], how: Mapping[str, float]
@@ -309,13 +350,16 @@ class CompiledCar:
         continuation: from straight ahead, the steering wheel turned further from circle to
         circle."""
         motion = SteadyMotionSolver(self.sim, held=("driver.turn",))
-        start = self.straight_running_state(speed)
+        start = self.nearest_straight_state(speed)
         run_parameters, inputs = self._run_parameters(start), {"speed_set": speed}
         initial_turn, stride = (
             start["driver.turn"],
             math.radians(self.linear_steering_angle_at(speed, CONTINUATION_STEP)),
         )
         angles, accelerations = [0.0], [0.0]
+        straight = motion.motion(start, inputs, run_parameters)
+        first_slower = None if straight.keeps_speed(speed) else straight
+        kept = int(first_slower is None)  # turns at the speed, before the drive is at its limit
         state, min_stride, error_text = start, stride / 16, ""
         while stride > min_stride and len(accelerations) < 400:
             try:
@@ -325,15 +369,27 @@ class CompiledCar:
             except RunError as error:
                 stride, error_text = stride / 2, str(error)
                 continue
+            turn = motion.motion(state, inputs, run_parameters)
+            first_slower = first_slower or (None if turn.keeps_speed(speed) else turn)
+            kept += first_slower is None
             start = state
             angles.append(math.degrees(state["driver.turn"] - initial_turn))
-            accelerations.append(speed * motion.yaw_rate(state, inputs, run_parameters))
+            accelerations.append(turn.lateral_acceleration)
             if accelerations[-1] < 0.995 * max(accelerations):
                 error_text = ""
                 break
         top = int(np.argmax(accelerations))
+        if first_slower is not None and kept <= top:
+            error_text = (
+                f"the drive keeps {3.6 * first_slower.speed:.4g} km/h in the next one in place of "
+                f"{3.6 * speed:.4g} km/h"
+            )
         return SteadyTurnLimit(
-            accelerations[top], angles[top], error_text, np.array(angles), np.array(accelerations)
+            max(accelerations[:kept], default=math.nan),
+            angles[top],
+            error_text,
+            np.array(angles),
+            np.array(accelerations),
         )
 
     def steering_angle_at(self, speed: float, ay: float) -> float:
@@ -344,7 +400,8 @@ class CompiledCar:
         except RunError as error:
             name = self.data.sections.name
             raise RunError(
-                f"{name} does not reach {ay:g} m/s2 at {3.6 * speed:.4g} km/h in steady state"
+                f"{name} does not reach {ay:g} m/s2 at {3.6 * speed:.4g} km/h in steady state: "
+                f"{error}"
             ) from error
         return math.degrees(
             turn_state["driver.turn"] - self.straight_running_state(speed)["driver.turn"]

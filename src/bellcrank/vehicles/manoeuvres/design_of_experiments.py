@@ -36,7 +36,7 @@ from bellcrank.mechanics.derive.content_digest import (
 from bellcrank.mechanics.derive.model_pickle import NotPortable
 from bellcrank.vehicles.cars.car import Car
 from bellcrank.vehicles.manoeuvres.compiled_car import DEFAULT_DRIVER, manoeuvre_system
-from bellcrank.vehicles.manoeuvres.manoeuvre_result import OnProgress, Result
+from bellcrank.vehicles.manoeuvres.manoeuvre_result import NOT_VALID, OnProgress, Result
 
 Array = np.ndarray[Any, Any]
 Drive = Callable[..., Result]
@@ -156,7 +156,7 @@ class Experiment:
     units, labels : mapping
         Unit and label of each metric.
     failures : mapping, optional
-        Why runs failed, by row.
+        Why runs failed or are not valid, by row.
     shared : bool, default True
         Whether all set-ups ran by the parameters of one model.
 
@@ -480,6 +480,8 @@ class _SetupRunner:
             result = self.drive(car, self.name, **self.settings)
         except BellcrankError as error:
             return str(error)
+        if result.invalid:
+            return f"{NOT_VALID}: {'; '.join(result.invalid)}"
         return {
             n: (float(f.value), f.unit, f.label)
             for n, f in result.metrics.details.items()

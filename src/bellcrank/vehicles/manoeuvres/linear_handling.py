@@ -216,7 +216,7 @@ class LinearCar:
                 n: value for n, value in self.car.rolling_state(speed).items() if n in (GEAR, MOTOR)
             }
             return np.array([*(scaled | geared).values()]), drive, steer
-        start = self.car.straight_running_state(speed)
+        start = self.car.nearest_straight_state(speed)
         initial = np.array(
             [0.0 if name.startswith("driver.") else start[name] for name in self.names]
         )

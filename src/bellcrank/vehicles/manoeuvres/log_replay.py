@@ -59,6 +59,7 @@ from bellcrank.vehicles.manoeuvres.manoeuvre_result import (
     Result,
     Setting,
 )
+from bellcrank.vehicles.manoeuvres.steady_motion import SPEED_TOLERANCE
 
 Array = np.ndarray[Any, Any]
 WHEEL, SPEED, DRIVE, BRAKE = "steering_wheel", "speed", "drive", "brake"
@@ -108,7 +109,7 @@ def replay_log(
             "(speed=, km/h)"
         )
     v = float(log_speed[log.time <= FIRST].mean()) if log_speed is not None else float(speed or 0.0)
-    start = car.straight_running_state(v if v > STANDS else 0.0)
+    start = car.nearest_straight_state(v if v > STANDS else 0.0)
     inputs: dict[str, Any] = {}
     pedals = [n for n in (DRIVE, BRAKE) if n in log.channels]
     idle = log_speed is not None and not any(
@@ -122,6 +123,12 @@ def replay_log(
                 [0.0, settle - JUMP, *(settle + log.time)], [first, first, *x], name
             )
     notes = [f"the first values of the log are kept for {settle:g} s before it begins"]
+    start_speed = car.motion_of(start).speed
+    if v > STANDS and abs(start_speed - v) > SPEED_TOLERANCE * v:
+        notes.append(
+            f"the run begins at {3.6 * start_speed:.4g} km/h in place of the {3.6 * v:.4g} km/h of "
+            f"the log: the drive keeps no more"
+        )
     if WHEEL in log.channels:
         trim = convert_unit(
             np.array([start.get("driver.turn", 0.0)]), "rad", units["steer"], "driver.turn"
@@ -200,7 +207,7 @@ def log_replay_test(vehicle: Car, settings: dict[str, Any]) -> Result:
         notes,
         (),
         curves,
-        errors,
+        correlation=errors,
     )
 
 

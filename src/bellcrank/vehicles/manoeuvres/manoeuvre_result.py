@@ -40,6 +40,7 @@ PANEL, SQUARE, WRAP = (
     4.0,
     24,
 )  # heights of panels in inches, also of one from above, letters in a line of a label
+NOT_VALID = "not valid"
 ROUNDING = 1e-11  # in the unit of a channel or metric; what is smaller is none
 
 
@@ -187,6 +188,9 @@ class Result(NotebookDisplay):
         Conditions; `result.passed` reports whether all were met.
     notes : list of str
         Remarks.
+    invalid : list of str
+        Reasons why the run does not test what the manoeuvre is for, such as a speed that the car
+        does not reach. Metrics are those of the motion that was driven.
     plotted : tuple
         Channels to look at first, over time or as (channel, over); "*.travel" means all wheels.
     more : tuple
@@ -215,6 +219,7 @@ class Result(NotebookDisplay):
         "speed",
     )
     more: tuple[Curve, ...] = ()
+    invalid: list[str] = field(default_factory=list)
 
     @property
     def run(self) -> Run:
@@ -222,8 +227,20 @@ class Result(NotebookDisplay):
 
     @property
     def passed(self) -> bool | None:
-        """Whether all criteria were met; None if there is none."""
-        return all(c.passed for c in self.criteria) if self.criteria else None
+        """Whether all criteria were met; None if there is none, or if the result is not valid."""
+        if self.invalid or not self.criteria:
+            return None
+        return all(c.passed for c in self.criteria)
+
+    @property
+    def verdicts(self) -> list[tuple[str, str]]:
+        """Verdicts with their reasons: "not valid", or "passed" and "FAILED" by criterion.
+
+        Criteria of a result that is not valid have no verdict.
+        """
+        if self.invalid:
+            return [(NOT_VALID, reason) for reason in self.invalid]
+        return [("passed" if c.passed else "FAILED", c.words) for c in self.criteria]
 
     def _ipython_key_completions_(self) -> list[str]:
         return [*self.metrics]
@@ -233,10 +250,11 @@ class Result(NotebookDisplay):
 
     def __repr__(self) -> str:
         verdict = {None: "", True: ", passed", False: ", FAILED"}[self.passed]
+        verdict = f", {NOT_VALID}" if self.invalid else verdict
         return f"Result({self.manoeuvre!r} of {self.car!r}: {len(self.metrics)} metrics{verdict})"
 
     def _html_parts(self) -> list[str]:
-        verdicts = [(("passed" if c.passed else "FAILED"), c.words) for c in self.criteria]
+        verdicts = self.verdicts
         blocks = [heading(f"{self.car}: {self.manoeuvre}"), *self.metrics._html_parts()]
         blocks += [html_table(("", "criterion"), verdicts)] if verdicts else []
         return [*blocks, *(paragraph(f"Note: {n}") for n in self.notes)]
@@ -246,7 +264,7 @@ class Result(NotebookDisplay):
 
     def __str__(self) -> str:
         lines = [f"{self.car}: {self.manoeuvre}", str(self.metrics)]
-        lines += [f"{'passed' if c.passed else 'FAILED'}: {c.words}" for c in self.criteria]
+        lines += [f"{verdict}: {reason}" for verdict, reason in self.verdicts]
         return "\n".join([*lines, *(f"note: {n}" for n in self.notes)])
 
     def to_dict(self) -> dict[str, Any]:
@@ -269,6 +287,7 @@ class Result(NotebookDisplay):
             "metrics": details,
             "criteria": criteria,
             "passed": self.passed,
+            "invalid": self.invalid,
             "notes": self.notes,
         }
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ PREVIEW_STATES = (
 RATE_TOLERANCE = 1e-9  # derivatives per s that may remain, relative to SIZE
 ROUNDING_TOLERANCE = 1e-6  # where rounding keeps Newton's method from coming closer
 ITERATIONS = 40
+SPEED_TOLERANCE = 0.002  # of a speed, within which a steady motion has it
 DIFFERENCE = 1e-7
 STEP = 1e-6  # of a difference that shows what acts, in equation units
 ACTING_THRESHOLD = 1e-8  # of the largest derivative of a rate: rounding
@@ -40,6 +42,30 @@ STATES = {
     parse_dimension(d): most
     for d, most in (("A", 0.05), ("L", 0.05), ("1", 0.05), ("L/T", 2.0), ("A/T", 20.0))
 }
+
+
+@dataclass(frozen=True)
+class SteadyMotion:
+    """Steady motion of a car: its speed along the car (m/s), as a driver keeps it, the ground speed
+    of the mass centre (m/s) and the yaw rate (rad/s, to the left)."""
+
+    speed: float
+    ground_speed: float
+    yaw_rate: float
+
+    @property
+    def lateral_acceleration(self) -> float:
+        """Acceleration normal to the path, m/s2."""
+        return self.ground_speed * self.yaw_rate
+
+    @property
+    def radius(self) -> float:
+        """Radius of the path of the mass centre, m."""
+        return self.ground_speed / abs(self.yaw_rate) if self.yaw_rate else math.inf
+
+    def keeps_speed(self, speed: float) -> bool:
+        """Return True if this is the motion that a driver at that speed (m/s) was to keep."""
+        return abs(self.speed - speed) <= SPEED_TOLERANCE * abs(speed)
 
 
 def central_differences(f: Callable[[Array], Array], x: Array, indices: Array) -> Array:
@@ -195,15 +221,16 @@ class SteadyMotionSolver:
         residual: Array = rates[self.unknown]
         return residual
 
-    def yaw_rate(
+    def motion(
         self,
         state: Mapping[str, float],
         inputs: Mapping[str, float],
         parameters: Mapping[str, float],
-    ) -> float:
-        """Yaw rate of a state, rad/s."""
-        x = np.array([state[n] for n in self.names])
-        return float(np.radians(self._outputs(x, inputs, parameters)["yaw_rate"]))
+    ) -> SteadyMotion:
+        """Speeds and yaw rate of a state."""
+        outputs = self._outputs(np.array([state[n] for n in self.names]), inputs, parameters)
+        yaw_rate = float(np.radians(outputs["yaw_rate"]))
+        return SteadyMotion(outputs["speed"], outputs["ground_speed"], yaw_rate)
 
     def _course_angle(
         self, x: Array, inputs: Mapping[str, float], parameters: Mapping[str, float]

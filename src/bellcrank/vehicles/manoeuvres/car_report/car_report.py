@@ -46,7 +46,7 @@ from bellcrank.vehicles.manoeuvres.car_report.metric_tables import (
     all_car_metrics,
     car_label,
     comparison_table,
-    pass_mark,
+    verdict_mark,
 )
 from bellcrank.vehicles.manoeuvres.car_report.ride_psd import ride_psd
 from bellcrank.vehicles.manoeuvres.footprints import vehicle_footprints
@@ -181,9 +181,9 @@ def _manoeuvre_section(
     )
     results = [c.results[name] for c in driven]
     for c, r in zip(driven, results, strict=True):
-        for x in r.criteria:
-            verdict = " ".join([pass_mark(x.passed), *map(cell_html, car_label(cars, c))])
-            yield HtmlText(f"<p>{verdict}: {cell_html(x.words)}</p>")
+        for verdict, reason in r.verdicts:
+            mark = " ".join([verdict_mark(verdict), *map(cell_html, car_label(cars, c))])
+            yield HtmlText(f"<p>{mark}: {cell_html(reason)}</p>")
     for c, r in zip(driven, results, strict=True):
         yield from _lane_change_section(cars, c, r)
     yield curve_charts([curve for curve in merge_curves(driven, results) if not _has_cones(curve)])

@@ -27,6 +27,7 @@ from bellcrank.vehicles.manoeuvres.car_report.metric_tables import (
     pass_mark,
     report_column_heads,
     value_cells,
+    verdict_mark,
 )
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import Manoeuvre
 from bellcrank.vehicles.manoeuvres.sine_with_dwell import HEAVIEST, min_lateral_displacement
@@ -246,10 +247,10 @@ def _criteria_table(
                     (
                         manoeuvre_link(name, manoeuvres[name].title),
                         *car_label(cars, c),
-                        pass_mark(x.passed),
-                        x.words,
+                        verdict_mark(verdict),
+                        reason,
                     )
-                    for x in result.criteria
+                    for verdict, reason in result.verdicts
                 ]
             if name in c.failures:
                 rows.append(

@@ -115,3 +115,8 @@ def pass_mark(is_passed: bool, failed: str = "failed") -> HtmlText:
         if is_passed
         else f'<span class="failed">{cell_html(failed)}</span>'
     )
+
+
+def verdict_mark(verdict: str) -> HtmlText:
+    """Verdict of `Result.verdicts`, colored."""
+    return pass_mark(verdict == "passed", verdict.lower())
