@@ -166,7 +166,7 @@ def test_doubtful_coefficients_are_noted(tmp_path):
         .replace("220000.0", "2.2")
     )
     notes = " ".join(tyre_of(tmp_path, odd).notes)
-    assert "Kya" in notes and "Q_FZ2" in notes and "hardly the pressure" in notes
+    assert "Kya" in notes and "Q_FZ2" in notes and "NOMPRES = 2.2 Pa: usual is" in notes
 
 
 def changed(count, seed, folder):

@@ -53,7 +53,7 @@ def print_check(
     print(f"{name}: all keys are known, {fine}")
     print(
         aligned_text_table(
-            [[n, f"{f.value:.5g}", f.unit, f.label] for n, f in details.items()], None, "<><<"
+            [[n, f.format_value(".5g"), f.unit, f.label] for n, f in details.items()], None, "<><<"
         )
     )
     for sentence in odd:

@@ -26,6 +26,7 @@ from bellcrank.vehicles.cars.metrics.handling_metrics import Figures
 from bellcrank.vehicles.cars.metrics.plausibility import unusual_keys, unusual_metrics
 from bellcrank.vehicles.driver_path import lane_change
 from bellcrank.vehicles.labels import write_plain_labels
+from bellcrank.vehicles.likely_slips import as_sentence
 from bellcrank.vehicles.motorcycles.motorcycle_data import MotorcycleData, make_motorcycle
 from bellcrank.vehicles.motorcycles.motorcycle_metrics import motorcycle_metrics
 from bellcrank.vehicles.motorcycles.motorcycle_model import (
@@ -164,7 +165,7 @@ class Motorcycle:
         """
         messages = [*unusual_keys(self.data.sections, ""), *unusual_metrics(self.metrics)]
         for end, tyre in (("front", self.data.front_tyre), ("rear", self.data.rear_tyre)):
-            messages += [f"{end}.tyre: {note}." for note in tyre.notes]
+            messages += [as_sentence(f"{end}.tyre: {note}") for note in tyre.notes]
         return messages
 
     def system(

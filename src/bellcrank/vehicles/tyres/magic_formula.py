@@ -25,7 +25,8 @@ from bellcrank.vehicles.tyres.magic_keys import (
     dimension_factor,
 )
 from bellcrank.vehicles.tyres.steady_tyre import ARRAYS, SteadyTyre
-from bellcrank.vehicles.tyres.tir_files import implausible_properties, read_tir
+from bellcrank.vehicles.tyres.tir_files import read_tir
+from bellcrank.vehicles.tyres.tyre_plausibility import implausible_properties
 
 __all__ = ["MagicFormula"]
 

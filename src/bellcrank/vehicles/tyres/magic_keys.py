@@ -52,7 +52,7 @@ SECTIONS = {
 }
 
 
-def _expand_key_range(word: str) -> list[str]:
+def expand_key_range(word: str) -> list[str]:
     """PDX1-3 as PDX1, PDX2, PDX3."""
     match = re.fullmatch(r"(\w*?)(\d+)-(\d+)", word)
     if match is None:
@@ -64,7 +64,7 @@ SECTION_OF = {
     key: section
     for section, text in SECTIONS.items()
     for word in text.split()
-    for key in _expand_key_range(word)
+    for key in expand_key_range(word)
 }
 SCALES = tuple(key for key, section in SECTION_OF.items() if section == "SCALING_COEFFICIENTS")
 RANGES = {  # limit: the quantity it bounds, its words, its unit

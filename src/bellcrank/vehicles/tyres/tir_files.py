@@ -11,7 +11,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from bellcrank.vehicles.tyres.magic_keys import (
     VERSIONS,
     dimension_factor,
 )
+from bellcrank.vehicles.tyres.tyre_plausibility import missing_stiffness_problems
 
 __all__: list[str] = []
 
@@ -172,7 +173,6 @@ WORDS = (  # keys of text, which may stand in any section
 SECTION = re.compile(r"\[\s*([^\[\]]*?)\s*\]")
 ENTRY = re.compile(r"([A-Za-z_][\w.\-]*(?:\([^()]*\))?)\s*[=:]\s*(.*)", re.ASCII | re.DOTALL)
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?", re.ASCII)
-COMMON = "relaxation lengths are taken as those of a common tyre"
 SHOWN = 60  # characters of a value that is reported
 MOST_NOTES = 8  # of one kind that are reported one by one
 LARGEST = 2 * 10**7  # characters of a file
@@ -211,15 +211,6 @@ class TirFile:
     notes: list[str]
 
 
-class CoefficientTyre(Protocol):
-    """A tyre by its coefficients, as far as it is checked here."""
-
-    @property
-    def version(self) -> str: ...
-    def __getitem__(self, key: str) -> float: ...
-    def forces(self, Fz: Any, kappa: Any, alpha: Any, *, limits: bool) -> Any: ...
-
-
 def read_tir(path: str | Path, version: str | None = None) -> TirFile:
     """What a .tir file says; a `version` is for files that do not name it."""
     if not isinstance(path, str | Path):
@@ -232,6 +223,8 @@ def read_tir(path: str | Path, version: str | None = None) -> TirFile:
     file = _parse_lines(text, str(path))
     formula_version = _formula_version(file, version)
     numbers, extra = _coefficients_in_si(file)
+    if not file.problems:
+        file.problems += missing_stiffness_problems(numbers)
     if file.problems:
         raise ModelError([f"{file.where}: {p}" for p in file.problems])
     side = _measured_side(file)
@@ -466,53 +459,3 @@ def _check_ranges(file: _TirContent, numbers: dict[str, float]) -> None:
             )
             numbers.pop(f"{key}MIN", None)
             numbers.pop(f"{key}MAX", None)
-
-
-def implausible_properties(tyre: CoefficientTyre) -> list[str]:
-    """What of a set of coefficients is not as a tyre should be, over its range of loads."""
-    messages = []
-    top = tyre["FZMAX"] if math.isfinite(tyre["FZMAX"]) else 2.5 * tyre["FNOMIN"]
-    loads = np.linspace(
-        max(tyre["FZMIN"], 0.05 * tyre["FNOMIN"]) if tyre["FZMIN"] < top else 0.0, top, 25
-    )
-    forces = tyre.forces(loads, 0.0, 0.0, limits=False)
-    curves = {key: np.asarray(forces[key]) for key in ("mux", "muy", "Kxk", "Kya", "Re")}
-    if not all(np.all(np.isfinite(v)) for v in curves.values()):
-        return ["the coefficients give no finite forces over the range of loads"]
-    for key, label in (
-        ("mux", "friction along"),
-        ("muy", "friction across"),
-        ("Kxk", "slip stiffness"),
-    ):
-        if np.any(curves[key] <= 0):
-            failing_loads = loads[curves[key] <= 0]
-            messages.append(
-                f"{key}, the {label}, is not positive at a load of {failing_loads[0]:g} N"
-            )
-    if np.any(curves["Kya"] > 0):
-        failing_loads = loads[curves["Kya"] > 0]
-        messages.append(
-            f"Kya, the cornering stiffness, is not negative at a load of "
-            f"{failing_loads[0]:g} N: are the axes ISO-W?"
-        )
-    if np.any(curves["Re"] <= 0):
-        messages.append("the effective rolling radius is not positive over the range of loads")
-    if tyre.version != "5.2":
-        if (
-            4 * tyre["Q_FZ2"]
-            > (tyre["VERTICAL_STIFFNESS"] * tyre["UNLOADED_RADIUS"] / tyre["FNOMIN"]) ** 2
-        ):
-            messages.append(
-                "Q_FZ2 is too large for VERTICAL_STIFFNESS: the stiffness at the nominal "
-                "load is another one"
-            )
-        if not 1e4 <= tyre["NOMPRES"] <= 5e6:
-            messages.append(
-                f"NOMPRES = {tyre['NOMPRES']:g} Pa is hardly the pressure of a tyre: look "
-                f"at its unit"
-            )
-        if tyre["LONGITUDINAL_STIFFNESS"] <= 0 or tyre["LATERAL_STIFFNESS"] <= 0:
-            messages.append(f"LONGITUDINAL_STIFFNESS or LATERAL_STIFFNESS is missing: {COMMON}")
-    elif not (tyre["PTX1"] and tyre["PTY1"] and tyre["PTY2"]):
-        messages.append(f"PTX1, PTY1 or PTY2 is missing: {COMMON}")
-    return messages

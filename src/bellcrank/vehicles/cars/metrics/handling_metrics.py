@@ -517,7 +517,7 @@ class AxleCornering:
     @property
     def effective(self) -> float:
         """Cornering stiffness with what compliance gives way, as a driver feels it, N/rad."""
-        return 1 / (1 / self.stiffness + self.compliance)
+        return self.stiffness / (1 + self.compliance * self.stiffness)
 
 
 def axle_cornering(car: CarData, statics: CarStatics, axle: AxleData) -> AxleCornering:
@@ -575,6 +575,8 @@ def combined_rear_cornering(
         return rear
     axles = [rear, *(_added_axle_cornering(statics, axle) for axle in car.added_axles)]
     stiffness = sum(p.stiffness for p in axles)
+    if not stiffness:
+        return rear
     x, trail = (
         sum(p.stiffness * v for p, v in zip(axles, values, strict=True)) / stiffness
         for values in ([p.x for p in axles], [p.trail for p in axles])
@@ -586,11 +588,14 @@ def combined_rear_cornering(
 def understeer_gradients(
     statics: CarStatics, front: AxleCornering, rear: AxleCornering
 ) -> tuple[float, float]:
-    """Understeer gradients (rad s^2/m) of the tyres, and what compliance adds to it."""
+    """Understeer gradients (rad s^2/m) of the tyres, and what compliance adds to it; the first is
+    no number if the tyres of an axle have no cornering stiffness."""
     base, b = front.x - rear.x, float(statics.mass_centre[0]) - rear.x
     lever = base - front.trail + rear.trail  # forces act behind the contact centres
     per_front, per_rear = b + rear.trail, base - b - front.trail
-    tyres = statics.mass / lever * (per_front / front.stiffness - per_rear / rear.stiffness)
+    tyres = math.nan
+    if front.stiffness and rear.stiffness:
+        tyres = statics.mass / lever * (per_front / front.stiffness - per_rear / rear.stiffness)
     return tyres, statics.mass / lever * (per_front * front.compliance - per_rear * rear.compliance)
 
 

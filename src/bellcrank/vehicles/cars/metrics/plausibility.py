@@ -18,6 +18,7 @@ from bellcrank.vehicles.cars.keys.car_keys import AerodynamicsKeys
 from bellcrank.vehicles.cars.metrics.handling_metrics import Figures, VehicleMetric
 from bellcrank.vehicles.cars.statics.static_equilibrium import CarStatics, corner_state
 from bellcrank.vehicles.file_keys import format_value, key_of
+from bellcrank.vehicles.likely_slips import as_sentence
 
 UP = np.array([0.0, 0.0, 1.0])
 ASTRAY = 0.05  # m, from where wheels of simple axles are drawn to where they rest
@@ -43,7 +44,7 @@ def plausibility_warnings(car: CarData, statics: CarStatics, figures: Figures) -
     for axle in (car.front, car.rear):
         messages += unusual_points(axle.name, axle.record, axle.linkage.chain)
         for note in axle.tyre.notes:
-            messages.append(f"{axle.name}.tyre: {note}.")
+            messages.append(as_sentence(f"{axle.name}.tyre: {note}"))
         low, high = axle.linkage.range()
         travel = statics.travel[0 if axle.name == "front" else 2]
         c = corner_state(axle, 1, travel, statics.height, UP)
@@ -94,7 +95,8 @@ def plausibility_warnings(car: CarData, statics: CarStatics, figures: Figures) -
                 f"of its tyre's range "
                 f"{low:g} to {high:g} N."
             )
-        messages += [f"{prefix}axles.{simple.name}.tyre: {note}." for note in simple.tyre.notes]
+        tyre = f"{prefix}axles.{simple.name}.tyre"
+        messages += [as_sentence(f"{tyre}: {note}") for note in simple.tyre.notes]
     return messages
 
 

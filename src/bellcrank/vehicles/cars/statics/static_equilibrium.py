@@ -338,6 +338,9 @@ def _no_equilibrium_message(car: CarData, unadjusted: Sequence[AxleData]) -> str
             f"where the car is drawn, {1000 * drawn:.4g} mm long"
         )
     message += f"; the body with its loads weighs {car.sprung.mass * GRAVITY:.5g} N"
+    for axle in (car.front, car.rear):
+        unusual_notes = [note for note in axle.tyre.notes if "usual is" in note]
+        message += f"; {axle.name}.tyre: {unusual_notes[0]}" if unusual_notes else ""
     for trailer in car.trailers:
         x, _, z = trailer.sprung.cg
         wheels = ", ".join(
