@@ -12,9 +12,10 @@ import numpy as np
 from bellcrank.analysis.jacobian_runner import Groups, channel_value_and_gradient
 from bellcrank.analysis.plant import CHANNELS, AnalysisModel
 from bellcrank.core.errors import ModelError
+from bellcrank.mechanics.interface.formula_units import formula_units
 from bellcrank.mechanics.interface.interface import Quantity
 from bellcrank.simulation.run.argument_checks import require_finite
-from bellcrank.symbolic.expr import PI, Expr, Number, Symbol, evaluate, mul, neg, partial, sub
+from bellcrank.symbolic.expr import ONE, PI, Expr, Number, Symbol, evaluate, mul, neg, partial, sub
 from bellcrank.symbolic.expr.formula_parser import (
     SyntaxNode,
     evaluate_syntax,
@@ -149,13 +150,16 @@ def _make_target(plant: AnalysisModel, target: Any, value: float) -> SearchTarge
         )
 
     syntax = parse_formula(text)
-    top = evaluate_syntax(syntax, visit_node)
+    formula = formula_units(plant.interface).shown_term(syntax).syntax
+    top = evaluate_syntax(formula, visit_node)
     if isinstance(top, SyntaxNode) or not channels:
         plant.find_quantity(text, CHANNELS, "target")
     residual = sub(top, _exact_number(value))
     if syntax.op == "/":  # a radius is infinite straight ahead; speed - radius*yaw rate is not
-        above, below = (evaluate_syntax(c, visit_node) for c in syntax.children)
-        residual = sub(above, mul(_exact_number(value), below))
+        fraction = formula if formula.op == "/" else formula.children[0]  # without its conversion
+        above, below = (evaluate_syntax(c, visit_node) for c in fraction.children)
+        factor = ONE if fraction is formula else evaluate_syntax(formula.children[1], visit_node)
+        residual = sub(mul(above, factor), mul(_exact_number(value), below))
     return SearchTarget(text, "", value, tuple(channels.values()), top, residual)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from bellcrank.core.errors import ModelError, RunError, require_mapping
 from bellcrank.core.name_lookup import find_name, normalized_name, one_each
 from bellcrank.core.numeric.real_numbers import display_text
+from bellcrank.mechanics.interface.formula_units import FormulaUnits, formula_units
 from bellcrank.mechanics.interface.interface import Interface
 from bellcrank.model.guess import with_guess
 from bellcrank.simulation.many.random import Spread
@@ -94,7 +95,7 @@ class ControlTask:
     def from_options(cls, interface: Interface, **options: Any) -> ControlTask:
         """What a user gives, checked."""
         inputs, bounds, choices = _read_actions(interface, options["actions"])
-        columns = columns_by_name(interface)
+        columns, units = columns_by_name(interface), formula_units(interface)
         quantities = (
             *interface.parameters,
             *interface.function_parameters,
@@ -139,17 +140,20 @@ class ControlTask:
         }
         observed = _read_observations(interface, options["observations"])
         read = [
-            compile_condition(text, columns, values, f"observation '{text}'") for text in observed
+            compile_condition(text, columns, values, f"observation '{text}'", units)
+            for text in observed
         ]
         functions = [formula_function(steps, columns, values) for steps in read]
         reward, done_conditions = options["reward"], options["done"]
         end_conditions = (
             []
             if callable(done_conditions)
-            else _read_done_formulas(done_conditions, interface, columns, values)
+            else _read_done_formulas(done_conditions, interface, columns, values, units)
         )
         paid = (
-            None if callable(reward) else compile_condition(str(reward), columns, values, "reward")
+            None
+            if callable(reward)
+            else compile_condition(str(reward), columns, values, "reward", units)
         )
         plain_forms = paid is not None and not callable(done_conditions)
         formulas = [
@@ -369,7 +373,7 @@ def _read_bounds(ranges: Sequence[tuple[str, Any]]) -> tuple[np.ndarray, np.ndar
 
 
 def _read_done_formulas(
-    comparisons: Any, interface: Interface, columns: Any, values: Any
+    comparisons: Any, interface: Interface, columns: Any, values: Any, units: FormulaUnits
 ) -> list[tuple[tuple[FormulaStep, ...], bool]]:
     """Comparisons that end an episode: the formula that becomes positive, and whether zero does not
     count."""
@@ -381,7 +385,7 @@ def _read_done_formulas(
                 f"done={text!r} must be a comparison, such as 'abs(q(pole)) > 0.2'", interface.model
             )
         end_conditions.append(
-            (compile_condition(text, columns, values, "done"), sign in ("<", ">"))
+            (compile_condition(text, columns, values, "done", units), sign in ("<", ">"))
         )
     return end_conditions
 

@@ -294,15 +294,15 @@ def run_options(interface: Interface, job: Job) -> dict[str, Any]:
         key: value for key, value in model_defaults.items() if value is not None
     }
     parameters = interface.values_by_key(job["parameters"], PARAMETERS, "parameters")
-    names = FormulaValues({**values, **parameters})
+    names = FormulaValues({**values, **parameters}, interface)
     states = (*STATES, "removed")
     initial_entries = interface.values_by_key(job["initial"], states, "initial")
     guessed = interface.values_by_key(job.get("guess", {}), STATES, "guess")
     initial_values = {
-        k: names.number(v, f"initial value of {k}") for k, v in initial_entries.items()
+        k: names.number(v, f"initial value of {k}", k) for k, v in initial_entries.items()
     }
     initial = with_guess(
-        initial_values, {k: names.number(v, f"guess of {k}") for k, v in guessed.items()}
+        initial_values, {k: names.number(v, f"guess of {k}", k) for k, v in guessed.items()}
     )
     return {
         "parameters": {name: names[name] for name in parameters if name in model_defaults},
@@ -315,7 +315,7 @@ def run_options(interface: Interface, job: Job) -> dict[str, Any]:
 
 def _input_value(names: FormulaValues, name: str, entry: Any) -> Any:
     if not isinstance(entry, Mapping):
-        return names.number(entry, f"input {name}")
+        return names.number(entry, f"input {name}", name)
     if "t" in entry:
         return (entry["t"], entry["value"])
     ((kind, arguments),) = entry.items()

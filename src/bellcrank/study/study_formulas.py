@@ -9,7 +9,9 @@ from typing import Any
 
 from bellcrank.core.errors import ModelError, did_you_mean
 from bellcrank.core.name_lookup import find_name
-from bellcrank.core.units import parse_quantity
+from bellcrank.core.units import Unit, parse_quantity, unit_system
+from bellcrank.mechanics.interface.formula_units import FormulaTerm, FormulaUnits, units_by_name
+from bellcrank.mechanics.interface.interface import Interface
 from bellcrank.symbolic.expr.formula_parser import (
     SyntaxNode,
     evaluate_syntax,
@@ -58,10 +60,15 @@ class CircularDefinition(ModelError):
 
 
 class FormulaValues:
-    """Values by name; those given as text are computed from the others when they are asked for."""
+    """Values by name; those given as text are computed from the others when they are asked for.
+    `interface`: that of the model whose quantities they are, in its user units."""
 
-    def __init__(self, values: Mapping[str, float | str]) -> None:
+    def __init__(
+        self, values: Mapping[str, float | str], interface: Interface | None = None
+    ) -> None:
         self._given = dict(values)
+        self._system = unit_system("SI" if interface is None else interface.units)
+        self._units = {} if interface is None else units_by_name(interface)
         self._found: dict[str, float] = {}
         self._open: list[str] = []
 
@@ -76,20 +83,38 @@ class FormulaValues:
                 circle = " -> ".join([*self._open[self._open.index(key) :], key])
                 raise CircularDefinition(f"formulas go in a circle: {circle}")
             self._open.append(key)
-            self._found[key] = self.number(self._given[key], name)
+            known = find_name(key, self._units)
+            self._found[key] = self._value(self._given[key], name, known or key)
             self._open.pop()
         return self._found[key]
 
-    def number(self, source: float | str, label: str) -> float:
-        """The value of a number or of a formula; it must be finite."""
-        value = (
-            float(source)
-            if not isinstance(source, str)
-            else float(evaluate_syntax(parse_formula(source), self._evaluate_node))
-        )
+    def number(self, source: float | str, label: str, target: str = "") -> float:
+        """The value of a number or of a formula, in the unit of the quantity that takes it; it must
+        be finite."""
+        return self._value(source, label, find_name(target, self._units) or "")
+
+    def _value(self, source: float | str, label: str, target: str) -> float:
+        """The value for a quantity of the model, or for a name of the study, which gets the unit of
+        its formula."""
+        if isinstance(source, str):
+            term = self._converted_formula(source, target)
+            if target and target not in self._units and isinstance(term.unit, Unit):
+                self._units[target] = term.unit
+            value = float(evaluate_syntax(term.syntax, self._evaluate_node))
+        else:
+            value = float(source)
         if not math.isfinite(value):
             raise ModelError(f"{label}: {source} is {value}, not a finite number")
         return value
+
+    def _converted_formula(self, source: str, target: str) -> FormulaTerm:
+        for name in names_in_formula(source):
+            self[name]  # its unit is known then
+        units = FormulaUnits(self._units, self._system)
+        syntax = parse_formula(source)
+        if target in self._units:
+            return units.term_in(syntax, self._units[target], target)
+        return units.shown_term(syntax)
 
     def _evaluate_node(self, node: SyntaxNode, values: list[Any]) -> float:
         if node.op == "number":

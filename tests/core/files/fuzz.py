@@ -42,6 +42,7 @@ from bellcrank.kane.autolev import ScriptFiles, run_script
 from bellcrank.kane.autolev.inputs import read_values
 from bellcrank.linkage import Linkage, Table
 from bellcrank.linkage.hard_point_files import read_hard_points
+from bellcrank.mechanics.interface.formula_units import formula_units
 from bellcrank.simulation.run.event_conditions import (
     comparison_operator,
     compile_condition,
@@ -299,6 +300,7 @@ class Readers:
             step=0.1, range=(-0.05, 0.05), links=[]
         ).save(self.folder / "t.json")
         self.columns = {x.name: (x.column, 1.0) for x in self.equations.interface.channels}
+        self.units = formula_units(self.equations.interface)
         self.kinds = {  # with a fraction of all inputs, fewer of those that take longer
             "formula": (FORMULAS, parse_formula, 150),
             "formula of a study": (SCALARS, self.formula, 80),
@@ -435,7 +437,7 @@ class Readers:
         comparison_operator(text)
         values = {"k": 3.0}
         return formula_function(
-            compile_condition(text, self.columns, values, "event"), self.columns, values
+            compile_condition(text, self.columns, values, "event", self.units), self.columns, values
         )
 
     def option(self, text):

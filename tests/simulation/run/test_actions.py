@@ -296,7 +296,7 @@ def test_loops_are_closed_after_a_jump(backend: str) -> None:
             r"no channel or parameter is called 'u\(bal\)'\. Did you mean 'u\(ball\)'",
         ),
         ({"u(ball)": "q(ball)"}, "q.ball. is in m, but what it sets in m/s"),
-        ({"u(ball)": "sqrt(g*q(ball)) + g"}, "sqrt.* is in L/T, but g in m/s2"),
+        ({"u(ball)": "sqrt(g*q(ball)) + g"}, "sqrt.* is in m/s, but g in m/s2"),
         ({"u(ball)": "sin(q(ball))"}, "q.ball. is in m, but what sin takes in rad"),
         ({"e": "e > 1"}, "'e > 1' is a comparison, not a value"),
         ({"e": 1, "E": 2}, "it is set twice"),

@@ -15,6 +15,7 @@ import numpy as np
 
 from bellcrank.core.name_lookup import find_name
 from bellcrank.core.numeric.event_log import Condition
+from bellcrank.mechanics.interface.formula_units import FormulaUnits
 from bellcrank.simulation.run.array_functions import array_function
 from bellcrank.symbolic.expr.formula_parser import SyntaxNode, parse_formula
 from bellcrank.symbolic.expr.formula_steps import COMPARISONS, FormulaStep, formula_steps
@@ -35,10 +36,11 @@ def compile_condition(
     columns: Mapping[str, tuple[int, float]],
     values: Mapping[str, float],
     location: str,
+    units: FormulaUnits,
 ) -> tuple[FormulaStep, ...]:
     """A condition over rows, for a channel's name or a formula, step by step: the last one is its
     value. `columns`: a column and a factor from user units, by channel; `values`: those of
-    parameters; `location` begins error messages."""
+    parameters; `location` begins error messages; `units` of all names."""
     channel = find_name(condition, columns, "channel")
     if channel is not None:  # whose name need not be one of formulas
         column, factor = columns[channel]
@@ -48,7 +50,7 @@ def compile_condition(
         a, b = syntax.children
         operands = (a, b) if syntax.op in (">", ">=") else (b, a)
         syntax = SyntaxNode("-", operands, syntax.position, syntax.source)
-    return compile_formula(syntax, columns, values, location)
+    return compile_formula(units.shown_term(syntax).syntax, columns, values, location)
 
 
 def compile_formula(

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from bellcrank.core.errors import ModelError, did_you_mean, require_mapping
 from bellcrank.core.numeric.event_log import EventCondition
-from bellcrank.core.units import TIME, Unit
+from bellcrank.mechanics.interface.formula_units import formula_units
 from bellcrank.mechanics.interface.interface import DECLARED, PLURAL, Interface, Quantity
 from bellcrank.model.records import EventRecord
 from bellcrank.simulation.run.argument_checks import require_number
@@ -21,7 +21,6 @@ from bellcrank.simulation.run.event_conditions import (
     compile_condition,
     compile_formula,
 )
-from bellcrank.simulation.run.event_units import check_action_units
 from bellcrank.symbolic.expr.formula_parser import parse_formula, postorder_syntax
 from bellcrank.symbolic.expr.formula_steps import COMPARISONS, FormulaStep
 
@@ -128,14 +127,13 @@ def compile_events(
 ) -> list[EventFormula]:
     """Events as data; `values`: parameters that they may name, in user units."""
     columns, formulas = columns_by_name(interface), []
-    quantities = (*event_parameters(interface), *interface.channels)
-    units = {"t": Unit(TIME, 1.0, "s")} | {x.name: x.unit for x in quantities}
+    units = formula_units(interface)
     for x in records:
         comparison = comparison_operator(x.expression)
         sides = (x.direction,) if x.direction else (1,) if comparison else (1, -1)
         strict = () if not comparison else (1,) if comparison in ("<", ">") else (-1,)
-        condition = compile_condition(x.expression, columns, values, f"event '{x.name}'")
-        settings = _compile_action(interface, x, columns, values, units)
+        condition = compile_condition(x.expression, columns, values, f"event '{x.name}'", units)
+        settings = _compile_action(interface, x, columns, values)
         formulas.append(EventFormula(x.name, condition, sides, strict, x.stop, settings))
     return formulas
 
@@ -196,7 +194,6 @@ def _compile_action(
     x: EventRecord,
     columns: Mapping[str, tuple[int, float]],
     values: Mapping[str, float],
-    units: Mapping[str, Unit],
 ) -> tuple[tuple[Quantity, tuple[FormulaStep, ...]], ...]:
     settings: dict[str, tuple[Quantity, tuple[FormulaStep, ...]]] = {}
     for name, text in x.action.items():
@@ -210,9 +207,9 @@ def _compile_action(
                 f"{location}: '{text}' is a comparison, not a value; use where({text}, 1, 0)",
                 interface.model,
             )
-        if target.unit.text != "?":
-            check_action_units(syntax, units, target.unit, location)
-        settings[target.key] = target, compile_formula(syntax, columns, values, location)
+        units = formula_units(interface, location, strict=True)
+        value = units.term_in(syntax, target.unit, "what it sets")
+        settings[target.key] = target, compile_formula(value.syntax, columns, values, location)
     return tuple(settings.values())
 
 
