@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bellcrank
-from bellcrank.codegen.c.step_methods import method_number
+from bellcrank.codegen.c.kernel_tables import method_number
 from bellcrank.core.numeric.embedded import EMBEDDED
 from bellcrank.core.numeric.fixed_step_methods import METHODS
 from tests.models import needs_compiler

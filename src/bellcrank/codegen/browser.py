@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 
 from bellcrank.codegen.c.functions import C_NAMES
 from bellcrank.codegen.kernel_function import KernelFunction, kernel_function_digest
 from bellcrank.codegen.linkages import kernel_function
 from bellcrank.codegen.memory import WASM_PAGE_BYTES
+from bellcrank.codegen.wasm.kernel_module import kernel_module
 from bellcrank.codegen.wasm.page_memory import PageMemory, PageRunSettings
 from bellcrank.codegen.wasm.program_module import Mirrored, attached_program
 from bellcrank.core.errors import ModelError
@@ -82,11 +82,7 @@ def browser_program(
     )
     addresses = {**page_memories[0].at, "sines": wasm.sines, "end": page_memories[0].end}
     job = layout_of("job.h", "Job").fields
-    kernel = (
-        files("bellcrank.kernel")
-        .joinpath(f"{_page_kernel(program, wasm.imports, course)}.wasm")
-        .read_bytes()
-    )
+    kernel = kernel_module(_page_kernel(program, wasm.imports, course))
     fields = {name: job[name][0] for name in FIELDS}
     return BrowserProgram(
         kernel, wasm.module, addresses, fields, sizes, wasm.routines, wasm.mirrored

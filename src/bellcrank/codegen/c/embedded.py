@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from bellcrank.codegen.c.c_data import c_data_definitions
 from bellcrank.codegen.c.events import EmittedEvents, event_tables
 from bellcrank.codegen.c.functions import CFunctions
+from bellcrank.codegen.c.kernel_tables import require_current_tables
 from bellcrank.codegen.c.outputs_from_rhs import share_rhs_values
 from bellcrank.codegen.c.printer import external_calls
 from bellcrank.codegen.c.runtime_files import (
@@ -92,6 +93,7 @@ def embedded_source(
     events: EmbeddedEvents | None = None,
 ) -> str:
     """The text behind the header `STEM.h`."""
+    require_current_tables()
     tables, user_calls = table_functions(program.tables), external_calls(program)
     printer = CFunctions(program, tables.names, user_calls, MAX_STATEMENTS_PER_PART, number)
     functions, shared_values = share_rhs_values(

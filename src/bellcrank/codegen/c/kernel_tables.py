@@ -2,12 +2,15 @@
 signals and figures.
 
 They are kept as files in kernel/tables. `python -m bellcrank.codegen.c.kernel_tables` writes them
-again; a test compares.
+again. What uses them calls `require_current_tables` first: a method or constant that was changed in
+Python alone would run as another one in C.
 """
 
 from __future__ import annotations
 
+import re
 import sys
+from functools import cache
 from pathlib import Path
 
 from bellcrank.codegen.c.batch_driver import figure_kinds
@@ -22,11 +25,15 @@ from bellcrank.codegen.c.step_methods import (
     wrapped_numbers,
 )
 from bellcrank.codegen.number_type import DOUBLE
+from bellcrank.core.errors import BellcrankError
 from bellcrank.core.numeric import tuning
 from bellcrank.core.numeric.collocation import RADAU5
 from bellcrank.core.numeric.rosenbrock import RODAS5P
+from bellcrank.kernel.text import kernel_file
 from bellcrank.symbolic.expr.function_table import CALLED
 
+COMMAND = "python -m bellcrank.codegen.c.kernel_tables"
+_ENUM = re.compile(r"enum \{ (?:FIRST_CHOSEN = N_FIXED - 1, )?([\w, ]+?)(?:, N_FIXED)? \};")
 GROUPS = {  # of tuning constants: the file, and what their names begin with
     "elimination.h": (tuning.ELIMINATION, ""),
     "steps.h": (tuning.STEPS, ""),
@@ -62,6 +69,29 @@ def kernel_tables() -> dict[str, str]:
         "formulas.c": formula_steps(),
         "counting.h": figure_kinds() + constant_definitions(tuning.COUNTING, DOUBLE),
     }
+
+
+def stale_tables() -> list[str]:
+    """Names of the files in kernel/tables that are not what Python gives now."""
+    return [name for name, text in kernel_tables().items() if kernel_file(f"tables/{name}") != text]
+
+
+@cache
+def require_current_tables() -> None:
+    """Complains of stale tables, once for a process."""
+    if stale := stale_tables():
+        raise BellcrankError(
+            f"kernel/tables/{', '.join(stale)} {'are' if stale[1:] else 'is'} older than the "
+            f"methods, functions and constants in Python: run {COMMAND}"
+        )
+
+
+@cache
+def method_number(name: str) -> int:
+    """The number of a method in C, as the table of methods gives it by name."""
+    require_current_tables()
+    groups = _ENUM.findall(kernel_file("tables/methods.h"))
+    return ", ".join(groups).lower().split(", ").index(name)
 
 
 def _functions() -> str:

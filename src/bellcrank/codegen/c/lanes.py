@@ -22,6 +22,7 @@ from bellcrank.codegen.c.events import (
     events_text,
 )
 from bellcrank.codegen.c.functions import CFunctions
+from bellcrank.codegen.c.kernel_tables import require_current_tables
 from bellcrank.codegen.c.outputs_from_rhs import share_rhs_values
 from bellcrank.codegen.c.printer import CPrinter, external_calls
 from bellcrank.codegen.c.runtime_files import constant_definitions, fill_runtime_file, sincos_source
@@ -305,6 +306,7 @@ def lanes_kernel(
 ) -> Kernel:
     """The kernel for vectorised runs; on a GPU by one method `only`; has each run its `own_values`
     parameters?"""
+    require_current_tables()
     loops = program.loops
     two_steps = not only or METHODS[only].two_step is not None
     return Kernel(

@@ -14,6 +14,7 @@ from typing import Any
 from bellcrank.codegen.c.c_data import c_data_definitions
 from bellcrank.codegen.c.functions import C_NAMES, CFunctions, call_signature
 from bellcrank.codegen.c.kernel_features import feature_tables, kernel_features
+from bellcrank.codegen.c.kernel_tables import require_current_tables
 from bellcrank.codegen.c.linkage import kernel_files
 from bellcrank.codegen.c.outputs_from_rhs import share_rhs_values
 from bellcrank.codegen.c.paired_lookups import (
@@ -95,6 +96,7 @@ def c_sources(
     be compiled in two of them. With `table_data`, numbers of tables are not in the text: they are
     set when it is loaded.
     """
+    require_current_tables()
     part_flags = kernel_features(
         program, dae, stiff, bool(wheels), adaptive, bound, looks, assembles
     )

@@ -34,11 +34,6 @@ def method_names() -> str:
     )
 
 
-def method_number(name: str) -> int:
-    """The number of a method in C."""
-    return [*METHODS, *EMBEDDED, *STIFF].index(name)
-
-
 def embedded_tables() -> str:
     """Adaptive methods."""
     max_stages = max(len(m.stage_weights) for m in EMBEDDED.values())

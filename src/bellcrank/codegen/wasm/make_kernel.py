@@ -9,7 +9,6 @@ the same.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,8 @@ import tempfile
 from pathlib import Path
 
 from bellcrank.codegen.browser import PAGE_KERNELS
-from bellcrank.kernel.text import Kernel
+from bellcrank.codegen.c.kernel_tables import require_current_tables
+from bellcrank.codegen.wasm.kernel_module import source_digest
 from bellcrank.symbolic.expr.function_table import CALLED
 
 FOLDER = Path(__file__).parents[2] / "kernel"
@@ -91,11 +91,6 @@ def missing_tools() -> list[str]:
     )
 
 
-def source_digest() -> str:
-    """Of the text from which the modules are made."""
-    return hashlib.sha256(Kernel({"LINKED": 1}).take("page.c").encode()).hexdigest()[:16]
-
-
 def build_module(name: str) -> bytes:
     """A module."""
     with tempfile.TemporaryDirectory() as folder:
@@ -110,6 +105,7 @@ def build_module(name: str) -> bytes:
 if __name__ == "__main__":
     if missing_tools():
         sys.exit(f"the kernel is not made: {', '.join(missing_tools())} is not there")
+    require_current_tables()
     for each in KERNELS:
         (FOLDER / each).write_bytes(build_module(each))
         print(f"{each}: {(FOLDER / each).stat().st_size} bytes")

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bellcrank.codegen.c.kernel_features import kernel_features
+from bellcrank.codegen.c.kernel_tables import method_number
 from bellcrank.codegen.c.rigid import RigidWheel, wheel_data
 from bellcrank.codegen.c.signals import NUMBERED
-from bellcrank.codegen.c.step_methods import method_number
 from bellcrank.codegen.kernel_data import (
     REAL_LISTS,
     Value,

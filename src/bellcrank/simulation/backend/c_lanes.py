@@ -6,8 +6,8 @@ import ctypes
 from typing import Any
 
 from bellcrank.codegen.c.events import EmittedEvents
+from bellcrank.codegen.c.kernel_tables import method_number
 from bellcrank.codegen.c.lanes import lanes_source
-from bellcrank.codegen.c.step_methods import method_number
 from bellcrank.codegen.c.tables import table_numbers
 from bellcrank.codegen.number_type import NumberType
 from bellcrank.core.numeric.run_spec import RunSpec

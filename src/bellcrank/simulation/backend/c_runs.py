@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from bellcrank.codegen.c.kernel_tables import method_number
 from bellcrank.codegen.c.signals import NUMBERED
-from bellcrank.codegen.c.step_methods import method_number
 from bellcrank.codegen.kernel_data import bridge_room
 from bellcrank.core.numeric.loop_projector import SingularityPassage
 from bellcrank.core.numeric.run_spec import (

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.metadata import version
-from importlib.resources import files
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
@@ -32,6 +31,7 @@ from bellcrank.codegen.c.functions import C_NAMES
 from bellcrank.codegen.c.kernel_features import kernel_features
 from bellcrank.codegen.c.rigid import RigidWheel, wheel_data
 from bellcrank.codegen.memory import PARTS, ROWS, WASM_PAGE_BYTES
+from bellcrank.codegen.wasm.kernel_module import kernel_module
 from bellcrank.codegen.wasm.page_memory import as_fields, model_values
 from bellcrank.codegen.wasm.program_module import RATES, attached_program
 from bellcrank.core.errors import BuildError, InternalError
@@ -256,7 +256,7 @@ def _compiled_kernel() -> tuple[Any, Any]:
     wasmtime: Any = import_module("wasmtime")
     atexit.register(_compiled_kernel.cache_clear)  # before wasmtime itself is cleared away
     engine = wasmtime.Engine(_single_threaded(wasmtime))
-    text = files("bellcrank.kernel").joinpath("kernel.wasm").read_bytes()
+    text = kernel_module("kernel")
     build_key = f"{version('wasmtime')} {platform.machine()} {sys.platform} {processor_features()}"
     key, folder = (
         f"kernel-{hashlib.sha256(text + build_key.encode()).hexdigest()[:40]}",
