@@ -19,6 +19,7 @@ from bellcrank.vehicles.cars.design.car_data import GRAVITY
 from bellcrank.vehicles.manoeuvres.channel_metrics import (
     channel_deviation,
     derivative_at,
+    find_peak,
     first_crossing_time,
     limit_message,
     path_lateral_acceleration,
@@ -49,6 +50,7 @@ STRAYS = 15  # deg of side slip, from which on a car is not in a steady turn
 STRAY = f"abs(side_slip) > {STRAYS}"
 KEPT = 0.05  # of the speed, by which it may differ in a circle of constant speed
 SPEED = Setting(80.0, "km/h", "speed")
+FREQUENCY_STEP = 0.01  # Hz, largest distance of frequencies of a response
 COUNTED = "metrics count from the steady motion before the steering wheel turns, plots from zero"
 RESPONSES = {"yaw_rate": "yaw rate", "ay": "lateral acceleration", "roll": "roll"}
 
@@ -259,15 +261,14 @@ def add_frequency_metrics(
         first_gain = metrics.add(
             f"{name}_gain", gain[0], unit, f"{label} over steering wheel at {f[0]:.2g} Hz"
         )
-        peak = int(np.argmax(gain))
+        peak_at, peak_gain = find_peak(f, gain)
         metrics.add(
-            f"{name}_peak", gain[peak] / first_gain, "", f"{label}: peak gain over the first"
+            f"{name}_peak", peak_gain / first_gain, "", f"{label}: peak gain over the first"
         )
-        metrics.add(f"{name}_peak_at", f[peak], "Hz", f"{label}: frequency of the peak gain")
-        cut_off = np.flatnonzero((gain < first_gain / math.sqrt(2)) & (np.arange(len(f)) > peak))
+        metrics.add(f"{name}_peak_at", peak_at, "Hz", f"{label}: frequency of the peak gain")
         metrics.add(
             f"{name}_bandwidth",
-            f[cut_off[0]] if len(cut_off) else float("nan"),
+            _bandwidth(f, gain),
             "Hz",
             f"{label}: bandwidth (-3 dB)",
         )
@@ -279,6 +280,13 @@ def add_frequency_metrics(
                     "deg",
                     f"{label}: phase at {frequency:g} Hz",
                 )
+
+
+def _bandwidth(f: Array, gain: Array) -> float:
+    """Frequency behind the peak at which the gain is 1/sqrt(2) of the first, between two samples by
+    a straight line; NaN if it stays above."""
+    peak = int(np.argmax(gain))
+    return first_crossing_time(f[peak:], -gain[peak:], -gain[0] / math.sqrt(2))
 
 
 def _chirp_signal(amplitude: float, f0: float, f1: float, T: float) -> tuple[Any, float]:
@@ -294,13 +302,13 @@ def _chirp_signal(amplitude: float, f0: float, f1: float, T: float) -> tuple[Any
 def frequency_response(
     run: Run, names: tuple[str, ...], f0: float, f1: float
 ) -> tuple[Array, dict[str, Array]]:
-    """Responses to the steering wheel, of a run that begins and ends at rest: ratios of whole
-    transforms."""
-    dt = float(run.time[1] - run.time[0])
-    f = np.fft.rfftfreq(len(run.time), dt)
-    inside = (f >= f0) & (f <= f1)
-    X = np.fft.rfft(channel_deviation(run, "steering_wheel"))[inside]
-    return f[inside], {n: np.fft.rfft(channel_deviation(run, n))[inside] / X for n in names}
+    """Responses to the steering wheel, of a run that begins and ends in one motion: ratios of whole
+    Fourier transforms, which such a run has at every frequency. The frequencies go from f0 to f1
+    (Hz) in steps of at most FREQUENCY_STEP."""
+    f = np.linspace(f0, f1, 1 + math.ceil((f1 - f0) / FREQUENCY_STEP))
+    waves = np.exp(-2j * np.pi * np.outer(f, run.time))
+    X = waves @ channel_deviation(run, "steering_wheel")
+    return f, {n: (waves @ channel_deviation(run, n)) / X for n in names}
 
 
 def bode_curves(
