@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.core.errors import ModelError, RunError
+from bellcrank.core.errors import ModelError, RunError, did_you_mean
 from bellcrank.core.signals import sampled
+from bellcrank.simulation.run.result import Run
 from bellcrank.vehicles.cars.car import Car
 from bellcrank.vehicles.manoeuvres.channel_metrics import channel_deviation
 from bellcrank.vehicles.manoeuvres.compiled_car import (
@@ -47,6 +48,13 @@ FEWEST = 4  # half waves from which damping is measured
 SMALL = 0.05  # of the first half wave, below which others are not counted
 ENDLESS = 1e9  # N m and W, of a motor without limits
 RANGE = np.geomspace(0.1, 1.5, 57)  # Hz
+CIRCLE_POINTS = {
+    "cg": "the mass centre of the car",
+    "front-axle": "the middle of the front axle",
+    "outer-corner": "the outer front corner of the car",
+}
+CIRCLE_ITERATIONS = 20
+RADIUS_TOLERANCE = 1e-6  # of the radius
 DIP = 0.25  # of the gain at the lowest frequency, below which the car itself hardly moves
 
 
@@ -192,16 +200,23 @@ def off_tracking_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A small circle at a low speed, steady: radii of the paths of all axles."""
     trailers = _trailer_names(vehicle, "off-tracking")
     car, v = compiled_car(vehicle, settings), settings["speed"] / 3.6
-    radius = settings["radius"]
-    run = car.simulate(
-        1.0,
-        _steady_circle_state(car, v, radius),
-        {"speed_set": v, "curve_set": 1 / radius},
-        THROTTLE_FIXED,
-    )
+    points = _circle_points(car)
+    point = settings["point"]
+    if point not in points:
+        raise ModelError(
+            f"off-tracking: point={point!r:.40} is no point of the car that drives the circle."
+            f"{did_you_mean(point, points)} It is one of {', '.join(points)}"
+        )
+    start, curvature = _steady_circle_state(car, v, settings["radius"], points[point])
+    run = car.simulate(1.0, start, {"speed_set": v, "curve_set": curvature}, THROTTLE_FIXED)
     metrics = MetricCollector()
     paths = {name: _path_radius(run, x, y) for name, (x, y) in axle_paths(car, run).items()}
-    first = paths["front"]
+    metrics.add(
+        "radius_cg",
+        _path_radius(run, run["x"], run["y"]),
+        "m",
+        "radius of the path of the mass centre of the car",
+    )
     for name, size in paths.items():
         metrics.add(f"radius_{name}", size, "m", f"radius of the path of the middle of axle {name}")
     for name in trailers:
@@ -212,16 +227,11 @@ def off_tracking_test(vehicle: Car, settings: dict[str, Any]) -> Result:
             f"articulation angle of {name}",
         )
     last = list(paths)[-1]
-    metrics.add("off_tracking", first - paths[last], "m", f"front axle outside of axle {last}")
-    width = max(
-        [vehicle.data.sections.body.width, *(t.record.width for t in vehicle.data.trailers)]
-    )
-    body = vehicle.data.sections.body
-    nose = (body.length - car.metrics["wheelbase"]) * 0.47
-    outer = math.hypot(first + body.width / 2, nose)
-    metrics.add(
-        "swept_width", outer - (min(paths.values()) - width / 2), "m", "width of the swept annulus"
-    )
+    metrics.add("off_tracking", paths["front"] - paths[last], "m", f"front axle outside of {last}")
+    outer, inner = _swept_radii(car, run)
+    metrics.add("radius_outer", outer, "m", "largest radius of the outlines of all units")
+    metrics.add("radius_inner", inner, "m", "smallest radius of the outlines of all units")
+    metrics.add("swept_width", outer - inner, "m", "width of the swept annulus")
     return Result(
         "off-tracking",
         vehicle.name,
@@ -229,19 +239,49 @@ def off_tracking_test(vehicle: Car, settings: dict[str, Any]) -> Result:
         {"circle": run},
         metrics.as_metrics(),
         [],
-        ["a steady circle to the left; the radius asked for is that of the mass centre of the car"],
+        [f"a steady circle to the left; its radius is that of the path of {CIRCLE_POINTS[point]}"],
         (),
         (_combination_plan_view(car, run, paths),),
     )
 
 
-def _combination_plan_view(car: CompiledCar, run: Any, radii: dict[str, float]) -> Curve:
-    """The units at the end of a steady turn, and the quarters of circles on which the middles of
-    their axles came."""
+def _circle_points(car: CompiledCar) -> dict[str, tuple[float, float]]:
+    """Points of the car that may drive a circle to the left: ahead and left of the mass centre
+    (m)."""
+    outline = vehicle_footprints(car.data, car.at_rest)[0]
+    front = car.at_rest.contact_points[:2].mean(axis=0) - car.data.sprung.cg
+    corner = outline.ahead + outline.length / 2, outline.left - outline.width / 2
+    points = (0.0, 0.0), (float(front[0]), float(front[1])), corner
+    return dict(zip(CIRCLE_POINTS, points, strict=True))
+
+
+def _turn_centre(run: Run) -> Array:
+    """Centre of a steady turn at the end of a run, m."""
     x, y, heading = (float(run[channel][-1]) for channel in ("x", "y", "yaw"))
     heading = math.radians(heading + float(run["side_slip"][-1]))
     radius = _path_radius(run, run["x"], run["y"])
-    centre = np.array([x - radius * math.sin(heading), y + radius * math.cos(heading)])
+    return np.array([x - radius * math.sin(heading), y + radius * math.cos(heading)])
+
+
+def _swept_radii(car: CompiledCar, run: Run) -> tuple[float, float]:
+    """Largest and smallest distance (m) of the outlines of all units from the centre of a turn."""
+    centre = _turn_centre(run)
+    outlines = [
+        outline.corners(run)[-1] - centre for outline in vehicle_footprints(car.data, car.at_rest)
+    ]
+    outer = max(float(np.hypot(*corners.T).max()) for corners in outlines)
+    nearest = []
+    for corners in outlines:
+        sides = np.roll(corners, -1, axis=0) - corners
+        along = np.clip(-(corners * sides).sum(axis=1) / (sides**2).sum(axis=1), 0.0, 1.0)
+        nearest.append(float(np.hypot(*(corners + along[:, None] * sides).T).min()))
+    return outer, min(nearest)
+
+
+def _combination_plan_view(car: CompiledCar, run: Any, radii: dict[str, float]) -> Curve:
+    """The units at the end of a steady turn, and the quarters of circles on which the middles of
+    their axles came."""
+    centre = _turn_centre(run)
     sweep = np.linspace(0.0, -math.pi / 2, 91)
     lines = []
     for name, (px, py) in axle_paths(car, run).items():
@@ -259,13 +299,27 @@ def _combination_plan_view(car: CompiledCar, run: Any, radii: dict[str, float]) 
     return Curve(ON_GROUND, "y, m", tuple(lines))
 
 
-def _steady_circle_state(car: CompiledCar, speed: float, radius: float) -> dict[str, float]:
+def _steady_circle_state(
+    car: CompiledCar, speed: float, radius: float, point: tuple[float, float]
+) -> tuple[dict[str, float], float]:
+    """State of the steady circle to the left on which a point of the car has a radius (m), and the
+    curvature (1/m) that the driver keeps there. The driver keeps the yaw rate over the speed along
+    the car, so other points have other radii. Newton's method by difference quotients."""
     try:
-        return car.steady_turn_state(speed, 1 / radius)
+        curvature, last = 1 / radius, None
+        for _ in range(CIRCLE_ITERATIONS):
+            state = car.steady_turn_state(speed, curvature)
+            error = 1 / car.motion_of(state).path_radius(*point) - 1 / radius
+            if abs(error) * radius < RADIUS_TOLERANCE:
+                return state, curvature
+            quotient = 1.0 if last is None else (error - last[1]) / (curvature - last[0])
+            last = curvature, error
+            curvature -= error / quotient
     except RunError as error:
         raise RunError(
             f"off-tracking: no steady circle of {radius:g} m was found: {error}"
         ) from error
+    raise RunError(f"off-tracking: no steady circle of {radius:g} m was found")
 
 
 def axle_paths(car: CompiledCar, run: Any) -> dict[str, tuple[Array, Array]]:
@@ -399,7 +453,12 @@ OFF_TRACKING = Manoeuvre(
     "off-tracking",
     "a small circle at a low speed: paths of all axles",
     {
-        "radius": Setting(12.5, "m", "radius of the path of the mass centre of the car"),
+        "radius": Setting(12.5, "m", "radius of the circle"),
+        "point": Setting(
+            "cg",
+            "",
+            "point of the car that drives it: cg, the mass centre, front-axle or outer-corner",
+        ),
         "speed": Setting(5.0, "km/h", "speed"),
     },
     off_tracking_test,

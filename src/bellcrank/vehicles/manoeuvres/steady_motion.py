@@ -47,11 +47,12 @@ STATES = {
 @dataclass(frozen=True)
 class SteadyMotion:
     """Steady motion of a car: its speed along the car (m/s), as a driver keeps it, the ground speed
-    of the mass centre (m/s) and the yaw rate (rad/s, to the left)."""
+    of the mass centre (m/s), the yaw rate (rad/s, to the left) and the side slip (rad)."""
 
     speed: float
     ground_speed: float
     yaw_rate: float
+    side_slip: float
 
     @property
     def lateral_acceleration(self) -> float:
@@ -61,7 +62,15 @@ class SteadyMotion:
     @property
     def radius(self) -> float:
         """Radius of the path of the mass centre, m."""
-        return self.ground_speed / abs(self.yaw_rate) if self.yaw_rate else math.inf
+        return self.path_radius(0.0, 0.0)
+
+    def path_radius(self, ahead: float, left: float) -> float:
+        """Radius (m) of the path of a point of the car, from the mass centre (m)."""
+        if not self.yaw_rate:
+            return math.inf
+        forward = self.ground_speed * math.cos(self.side_slip) - self.yaw_rate * left
+        lateral = self.ground_speed * math.sin(self.side_slip) + self.yaw_rate * ahead
+        return math.hypot(forward, lateral) / abs(self.yaw_rate)
 
     def keeps_speed(self, speed: float) -> bool:
         """Return True if this is the motion that a driver at that speed (m/s) was to keep."""
@@ -229,8 +238,12 @@ class SteadyMotionSolver:
     ) -> SteadyMotion:
         """Speeds and yaw rate of a state."""
         outputs = self._outputs(np.array([state[n] for n in self.names]), inputs, parameters)
-        yaw_rate = float(np.radians(outputs["yaw_rate"]))
-        return SteadyMotion(outputs["speed"], outputs["ground_speed"], yaw_rate)
+        return SteadyMotion(
+            outputs["speed"],
+            outputs["ground_speed"],
+            math.radians(outputs["yaw_rate"]),
+            math.radians(outputs["side_slip"]),
+        )
 
     def _course_angle(
         self, x: Array, inputs: Mapping[str, float], parameters: Mapping[str, float]
