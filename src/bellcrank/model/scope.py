@@ -32,6 +32,7 @@ from bellcrank.symbolic.expr import (
     rewrite_nodes,
 )
 from bellcrank.symbolic.expr.formula_parser import (
+    STATE,
     SyntaxNode,
     evaluate_syntax,
     long_sums,
@@ -63,8 +64,8 @@ class UnresolvedName:
 
 def is_reserved(name: str) -> bool:
     """Has a scalar of that name a meaning already? Capitals are free: only t is time, only pi the
-    number."""
-    return name in RESERVED
+    number; rod.q is a coordinate."""
+    return name in RESERVED or STATE.fullmatch(name) is not None
 
 
 def make_symbol(

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+import bellcrank as bc
 from bellcrank.core.errors import ExpressionError, ModelError
 from bellcrank.symbolic.expr import Number, Symbol, apply_builtin
 from bellcrank.symbolic.expr.formula_parser import (
@@ -11,6 +12,7 @@ from bellcrank.symbolic.expr.formula_parser import (
     evaluate_syntax,
     parse_formula,
     postorder_syntax,
+    syntax_to_text,
 )
 from tests.symbolic.expr.reading import read
 
@@ -244,3 +246,40 @@ def test_absurd_powers_are_refused_at_once():
     with pytest.raises(ModelError, match="too many digits"):
         read("9**9**9**9")
     assert read("2**10") is Number(1024)
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("-k*rod.q", "-k*q(rod)"),
+        ("rod.q[2]**2 - arm.rod.u [ 1 ]", "q(rod, 2)**2 - u(arm.rod, 1)"),
+        ("sin(rod.q)", "sin(q(rod))"),
+    ],
+)
+def test_coordinates_are_written_as_in_python(short, long):
+    assert syntax_to_text(parse_formula(short)) == syntax_to_text(parse_formula(long))
+    assert [n.op for n in postorder_syntax(parse_formula(short))] == [
+        n.op for n in postorder_syntax(parse_formula(long))
+    ]
+
+
+@pytest.mark.parametrize("text", ["x rod.q", "rod.q(1)", "rod.q[0.5]", "rod.q[x]"])
+def test_coordinates_that_are_not_well_written(text):
+    with pytest.raises(ModelError):
+        s = bc.System("wrong")
+        s.add_body("rod", rotate=3, mass=1, inertia=(1, 1, 1))
+        s.add_output("y", text)
+        s.equations()
+
+
+def test_text_and_python_mean_the_same_coordinate():
+    s = bc.System("spring")
+    rod = s.add_body("rod", rotate=3, mass=1, inertia=(1, 1, 1))
+    s.add_moment("spring", magnitude="-k*rod.q - c*rod.u[1]", direction="[n3]", on=rod)
+    s.add_output("in text", "rod.q")
+    s.add_output("in Python", rod.q[1])
+    assert {"k", "c"} <= {*map(str, s.equations().parameters)}
+    assert "rod.q" not in map(str, s.equations().parameters)
+    s.add_parameter("rod.q", 1)
+    with pytest.raises(ModelError, match=r"'rod\.q'"):
+        s.equations()

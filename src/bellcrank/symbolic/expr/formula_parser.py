@@ -23,6 +23,8 @@ TOKEN = re.compile(
     r"|(?P<op>\*\*|\^|<=|>=|[-+*/(),<>]))",
     re.ASCII,
 )
+STATE = re.compile(r"(?P<body>.+)\.(?P<letter>[qu])", re.ASCII)  # rod.q, as in Python
+INDEX = re.compile(r"\s*\[\s*(?P<number>\d+)\s*\]", re.ASCII)
 SPACE = re.compile(r"^\s*", re.ASCII)
 CALL = re.compile(r"\s*\(", re.ASCII)
 BINDING = {"<": 1, "<=": 1, ">": 1, ">=": 1, "+": 2, "-": 2, "*": 3, "/": 3, "neg": 4, "**": 5}
@@ -108,6 +110,14 @@ class _ShuntingYardParser:
                 self.expect_operand(token, token_start)
                 self.stack.append((f"call {token}", token_start, len(self.output)))
                 position = call.end()
+            elif (
+                kind == "name"
+                and self.tokens is TOKEN
+                and (state := STATE.fullmatch(token)) is not None
+            ):
+                index = INDEX.match(self.source, position)
+                self.push_state(state, token_start, index)
+                position = position if index is None else index.end()
             else:
                 self.push_operand(kind, token, token_start)
         if unparsed := SPACE.sub("", self.source[position:], 1):
@@ -133,6 +143,16 @@ class _ShuntingYardParser:
             body, axis = inner[:-1].strip(), inner[-1]
             args = (body.removesuffix("."), AXES[axis]) if axis in AXES else (body, int(axis))
         self.output.append(SyntaxNode(kind, args, position, self.source))
+        self.operand_next = False
+
+    def push_state(self, state: re.Match[str], position: int, index: re.Match[str] | None) -> None:
+        """Takes rod.q or rod.q[2], which mean q(rod) and q(rod, 2)."""
+        self.expect_operand(state[0], position)
+        arguments = [SyntaxNode("name", (state["body"],), position, self.source)]
+        if index is not None:
+            number = _parse_number(index["number"], self.source, index.start("number"))
+            arguments.append(SyntaxNode("number", (number,), index.start("number"), self.source))
+        self.output.append(SyntaxNode("call", (state["letter"], *arguments), position, self.source))
         self.operand_next = False
 
     def push_operator(self, token: str, position: int) -> None:
