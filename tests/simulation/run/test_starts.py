@@ -137,3 +137,27 @@ def test_a_start_replaces_that_of_the_model_however_it_is_spelled():
         ) == [0.5, 0.6]
     s.set_run(initial={"q(arm)": 0.9})
     assert s.equations().compile(backend="python").simulate()["q(arm)"][0] == 0.9
+
+
+@pytest.mark.parametrize("way", ["simulate", "set_run"])
+@pytest.mark.parametrize(
+    ("value", "units", "noted"),
+    [
+        (90, "SI", True),
+        (-20.0, "SI", True),
+        (12, "SI", False),
+        ("90 deg", "SI", False),
+        ("90 rad", "SI", False),
+        (90, "in-lb", False),  # deg
+    ],
+)
+def test_bare_angles_above_two_turns_are_noted(value, units, noted, way):
+    s = bc.System("rod", units=units)
+    s.add_body("rod", rotate=3, mass=1, inertia=(1, 1, 1))
+    given = {"q(rod)": value}
+    s.set_run(t_end=0.1, step=0.1, initial=given if way == "set_run" else {"q(rod)": 0.1})
+    sim = s.equations().compile(backend="python")
+    run = sim.simulate(initial=None if way == "set_run" else given)
+    notes = [x for x in run.notes if "more than two turns" in x]
+    assert bool(notes) == noted
+    assert all(f"q(rod) is {value:g} rad" in x for x in notes)

@@ -3,6 +3,7 @@ zero."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from bellcrank.core.numeric.loop_constraints import AssemblyError, LoopConstrain
 from bellcrank.core.numeric.multistart import assemble_multistart, search_ranges
 from bellcrank.core.numeric.run_spec import ProgramInput
 from bellcrank.core.numeric.tuning import ASSEMBLY
+from bellcrank.core.units import ANGLE
 from bellcrank.mechanics.interface.interface import Interface
 from bellcrank.model.guess import StateGuess, with_guess
 from bellcrank.model.mechanism import Mechanism
@@ -29,6 +31,7 @@ from bellcrank.symbolic.expr import Expr, Symbol, evaluate
 State = tuple[np.ndarray, np.ndarray]
 Inputs = list[ProgramInput] | None
 STATES = ("coordinate", "speed", "removed")
+TWO_TURNS = 4 * math.pi
 UNIT_SIZE = 1e-3  # of the square of Euler parameters: what rounding to four digits leaves
 
 
@@ -60,6 +63,29 @@ def resolve_initial_state(
         raise ModelError(f"initial={initial!r} must be {expected}", loaded.name)
     values = loaded.interface.initial_values(initial) if initial else None
     return assemble_state(loaded, values, closure, p, signals, t)
+
+
+def large_angle_notes(interface: Interface, *sources: Any) -> list[str]:
+    """A note for every angle above two turns that is given as a bare number of rad: degrees may be
+    meant. The last of the `sources` that gives a state counts."""
+    given: dict[str, Any] = {}
+    for values in sources:
+        names = values if isinstance(values, Mapping) else {}
+        states = {name: interface.find_or_none(name, ("coordinate",)) for name in names}
+        given |= {x.key: names[name] for name, x in states.items() if x is not None}
+    notes = []
+    for x in interface.of_kinds(("coordinate",)):
+        value = given.get(x.key)
+        if x.unit.dimension == ANGLE and x.unit.factor == 1.0 and _is_large_number(value):
+            notes.append(
+                f"the initial value of {x.name} is {value:g} rad, more than two turns; if degrees "
+                f'are meant, write "{value:g} deg", else "{value:g} rad"'
+            )
+    return notes
+
+
+def _is_large_number(value: Any) -> bool:
+    return isinstance(value, int | float) and TWO_TURNS < abs(value) < math.inf
 
 
 def merge_initial_values(

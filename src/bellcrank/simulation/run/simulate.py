@@ -19,6 +19,7 @@ from bellcrank.simulation.run.dae_methods import Dae, to_dae
 from bellcrank.simulation.run.dae_runs import RunSegment, residual_function
 from bellcrank.simulation.run.event_specs import EventRecord, make_event_specs
 from bellcrank.simulation.run.gimbal import find_gimbal_locks
+from bellcrank.simulation.run.initial_assembly import large_angle_notes
 from bellcrank.simulation.run.loaded import LoadedModel
 from bellcrank.simulation.run.memory_limits import check_result_memory
 from bellcrank.simulation.run.outcome import make_run, nonfinite_output_messages
@@ -126,6 +127,8 @@ def simulate(
     run = make_run(loaded.interface, rows, end_message, status, watch, settings)
     run._find_checkpoint = make_checkpoint
     run.notes = range_messages(mechanism.description.ranges, loaded.interface, rows)
+    if start is None:
+        run.notes += large_angle_notes(loaded.interface, mechanism.description.run.initial, initial)
     run.notes += stiff_fallback_message(spec.method, settings, session.singular_passages)
     run.notes += (
         loose_atol_messages(session.tolerances, loaded.interface, rows)
