@@ -31,8 +31,8 @@ from bellcrank.core.files.locks import LOCKS, try_lock
 NAME = 200  # bytes of a name that the hidden one keeps: names end at 255
 UNFINISHED = "UNFINISHED-EXPORT.txt"
 _UNFINISHED_TEXT = (
-    "An export into this folder was interrupted: files of the old and of the new result stand side "
-    "by side. Export again.\n"
+    "An export into this folder was interrupted: some files are of the old result, others of the "
+    "new one. Export again.\n"
 )
 DEVICES = ("/dev/", "/proc/")
 _SIGNALS = [
@@ -68,8 +68,8 @@ class AtomicWrite:
     context. The file that names the others comes first.
 
     `sync=False`: for files that can be made again, which need not be on the disk itself when this
-    ends. `own`: for records of Bellcrank itself, which no guard looks at. `note`: a file that says
-    so while files of two results stand side by side.
+    ends. `own`: for records of Bellcrank itself, which no guard looks at. `note`: a file that
+    stands there while a folder holds files of two results.
     """
 
     def __init__(self, sync: bool = True, own: bool = False, note: Path | None = None) -> None:
@@ -173,7 +173,7 @@ def write_texts(texts: Mapping[Path, str], sync: bool = True, own: bool = False)
 
 def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
     """Files of text in a folder, by their names in it; a folder that is new appears with all of
-    them. In one that stands, a note says so while files of two results stand side by side."""
+    them. In one that exists, a note stands while a folder holds files of two results."""
     if folder.exists():
         _write_into_folder(folder, texts)
         return
