@@ -25,6 +25,7 @@ from bellcrank.cli.progress import ProgressReporter
 from bellcrank.cli.terminal import printable_output
 from bellcrank.core.errors import did_you_mean
 from bellcrank.core.files.atomic import use_write_guard
+from bellcrank.core.files.figure_files import ignore_style_of_folder
 
 GROUPS: dict[
     str, dict[str, tuple[str, str]]
@@ -183,7 +184,7 @@ def _run_and_catch(words: list[str]) -> int:
             warnings.showwarning = _print_warning
             outputs = OverwriteGuard(args)
             outputs.check_requested_files()
-            with use_write_guard(outputs):
+            with use_write_guard(outputs), ignore_style_of_folder():
                 code = args.command(args) or FINE
             sys.stdout.flush()
             return code
