@@ -62,6 +62,7 @@ def start(file, folder, *options):
         "bellcrank",
         "study",
         file,
+        "--allow-outside",
         "--out",
         folder,
         "--no-plots",
@@ -121,7 +122,7 @@ def test_killed_main_process_then_killed_worker(tmp_path):
 
     killer = threading.Thread(target=kill_a_worker)
     killer.start()
-    result = bc.Study.read(file).run(folder, workers=2)
+    result = bc.Study.read(file, allow_outside=True).run(folder, workers=2)
     killer.join()
     assert set(first) < set(second)
     assert (result.found, result.made) == (len(first), count - len(first))
@@ -210,7 +211,7 @@ def test_external_cluster_with_everything_killed_in_turn(tmp_path):
         assert process.returncode == 1
         assert "the Dask scheduler went away" in told
         assert "Traceback" not in told
-    result = bc.Study.read(file).run(folder, in_process=True)
+    result = bc.Study.read(file, allow_outside=True).run(folder, in_process=True)
     assert result.made + result.found == count
     check(folder, marks, count, at_kills, deaths=8)
 

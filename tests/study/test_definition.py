@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.cli.main import main
+from bellcrank.core.files.shipped_files import example_folder
 from bellcrank.simulation.many.sample_plans import SamplePlan
 from bellcrank.study.study_file import read_definition
 from bellcrank.study.study_parts import StudyPart
@@ -137,7 +139,7 @@ def test_mistakes_of_one_kind(change, sentence):
 def test_a_file_is_the_same_as_a_mapping(tmp_path):
     path = tmp_path / "mass.toml"
     path.write_text(toml(mass()), encoding="utf-8")
-    assert bc.Study.read(path).definition == bc.Study.read(mass()).definition
+    assert bc.Study.read(path, allow_outside=True).definition == bc.Study.read(mass()).definition
 
 
 @pytest.mark.parametrize(("text", "sentence"), [("[[", "not a TOML file"), (None, "cannot read")])
@@ -306,3 +308,42 @@ def test_a_study_has_a_million_runs_at_most(count, grid, right):
 )
 def test_where_a_file_is_wrong(change, sentences):
     assert read_definition(mass(**change))[1] == sentences
+
+
+MODEL = "raise SystemExit('executed')\n"
+PLACES = ["../other.py", "{outside}", "link.py", "sub/../../other.py"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_model_file_outside_the_folder_of_the_study_is_not_executed(place, tmp_path):
+    """A study file could run any Python file of the machine."""
+    folder, other = tmp_path / "study", tmp_path / "other.py"
+    (folder / "sub").mkdir(parents=True)
+    other.write_text(MODEL, encoding="utf-8")
+    (folder / "link.py").symlink_to(other)
+    study = folder / "s.toml"
+    name = place.format(outside=other.as_posix())
+    study.write_text(
+        f'model.file = "{name}"\nrun = {{t_end = 1, step = 0.1}}\ngrid = {{k = [1]}}\n'
+        '[metrics.end]\nkind = "final"\nof = "q(body)"\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(bc.ModelError, match="is outside the folder of the study"):
+        bc.Study.read(study)
+    assert main(["study", str(study), "--check"]) == 1
+    with pytest.raises(SystemExit, match="executed"):
+        bc.Study.read(study, allow_outside=True)
+
+
+def test_a_model_file_of_the_study_or_of_the_examples_needs_no_option(tmp_path):
+    study = tmp_path / "s.toml"
+    (tmp_path / "sub").mkdir()
+    text = (example_folder() / "planar_pendulum.py").read_text(encoding="utf-8")
+    (tmp_path / "sub" / "mine.py").write_text(text, encoding="utf-8")
+    for name in ("sub/mine.py", "planar_pendulum"):
+        study.write_text(
+            f'model.file = "{name}"\nrun = {{t_end = 1, step = 0.1}}\ngrid = {{g = [9, 10]}}\n'
+            '[metrics.end]\nkind = "final"\nof = "energy"\n',
+            encoding="utf-8",
+        )
+        assert len(bc.Study.read(study)) == 2

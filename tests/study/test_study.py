@@ -482,6 +482,7 @@ def test_nothing_is_imported_from_the_working_directory(tmp_path):
         "bellcrank",
         "study",
         "s.toml",
+        "--allow-outside",
         "--workers",
         "1",
         "--no-plots",
@@ -508,7 +509,7 @@ def test_folder_that_cannot_be_made(tmp_path):
 
 
 def command(*arguments):
-    return cli.main(["study", *(str(a) for a in arguments)])
+    return cli.main(["study", "--allow-outside", *(str(a) for a in arguments)])
 
 
 def test_command(tmp_path, capsys):

@@ -32,6 +32,8 @@ def add_options(parser: CommandParser) -> None:
         action="store_true",
         help="read the study, print what it would do, and run nothing",
     )
+    outside = "execute a model file outside the folder of the study"
+    add("--allow-outside", action="store_true", help=outside)
     add = parser.group("run")
     scheduler = "a Dask scheduler, such as tcp://10.0.0.5:8786 (default: processes on this machine)"
     add("--scheduler", metavar="ADDRESS", help=scheduler)
@@ -57,7 +59,7 @@ def add_options(parser: CommandParser) -> None:
 
 def run_command(args: Namespace) -> int:
     with ProgressReporter("reading the study and deriving its model"):
-        study = bc.Study.read(args.study)
+        study = bc.Study.read(args.study, allow_outside=args.allow_outside)
     folder = Path(args.out or f"{Path(args.study).stem}_results")
     if args.check:
         print(

@@ -75,7 +75,11 @@ class Study(PublicDir):
 
     @classmethod
     def read(
-        cls, source: str | Path | Mapping[str, Any], folder: str | Path | None = None
+        cls,
+        source: str | Path | Mapping[str, Any],
+        folder: str | Path | None = None,
+        *,
+        allow_outside: bool = False,
     ) -> Study:
         """Read a study: a plan of many runs of one model.
 
@@ -85,6 +89,8 @@ class Study(PublicDir):
             A TOML file, or a mapping with the same content.
         folder : str or Path, optional
             Folder of the files that the study names. Default: that of the study.
+        allow_outside : bool, optional
+            Executes a model file outside that folder, if a TOML file names one. Default: an error.
 
         Returns
         -------
@@ -116,7 +122,7 @@ class Study(PublicDir):
         ...     print(bc.Study.read(plan, folder))
         Study('fall': 2 runs of ball.py)
         """
-        return cls.checked(*read_definition(source, folder))
+        return cls.checked(*read_definition(source, folder, allow_outside))
 
     @classmethod
     def checked(cls, definition: StudyDefinition, problems: list[str]) -> Study:

@@ -9,12 +9,13 @@ docs/studies.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bellcrank.core.errors import ModelError, RunError
 from bellcrank.core.files.csv_table import read_csv
-from bellcrank.core.files.shipped_files import example_path, resolve_example
+from bellcrank.core.files.shipped_files import example_folder, example_path, resolve_example
 from bellcrank.core.files.text_files import read_toml
 from bellcrank.study.study_records import (
     Given,
@@ -50,9 +51,14 @@ PLOT = ("file", "title", "value", "x", "y", "lines", "part", "where", "best")
 
 
 def read_definition(
-    source: str | Path | Mapping[str, Any], folder: str | Path | None = None
+    source: str | Path | Mapping[str, Any],
+    folder: str | Path | None = None,
+    allow_outside: bool = False,
 ) -> tuple[StudyDefinition, list[str]]:
-    """What a TOML file says, or a mapping with the same content, and all that is wrong with it."""
+    """What a TOML file says, or a mapping with the same content, and all that is wrong with it.
+
+    A TOML file may name model files of its folder only, unless `allow_outside`: they are executed.
+    """
     if isinstance(source, Mapping):
         data, name, base = dict(source), "study", Path(folder or ".")
     elif isinstance(source, str | Path):
@@ -67,7 +73,15 @@ def read_definition(
             f"a study is the path of a .toml file or a mapping, given {type(source).__name__}"
         )
     reader = StudyTableReader(data, "the study")
-    return _read_tables(reader, name, base), reader.problems
+    definition = _read_tables(reader, name, base)
+    if not (isinstance(source, Mapping) or allow_outside or _is_own(definition.model, base)):
+        reader.add_problem(
+            f"model.file = {str(definition.model.file)!r} is outside the folder of the study, "
+            f"{base}, and would be executed: put it into that folder, or pass --allow-outside "
+            f"(allow_outside=True)"
+        )
+        definition = replace(definition, model=ModelSpec())  # not even looked at
+    return definition, reader.problems
 
 
 def _read_tables(r: StudyTableReader, name: str, base: Path) -> StudyDefinition:
@@ -121,6 +135,14 @@ def _read_model(r: StudyTableReader, base: Path) -> ModelSpec:
     if terrain and terrain.pop("file", None) is not None:
         terrain |= _read_profile(ground, base / ground.read_text("file", ""))
     return ModelSpec(t.read_text("vehicle", ""), None, arguments, terrain)
+
+
+def _is_own(model: ModelSpec, base: Path) -> bool:
+    """Is the model file, which is executed, in the folder of the study or an example?"""
+    if model.file is None:
+        return True
+    folders = (base.resolve(), example_folder().resolve())
+    return any(model.file.resolve().is_relative_to(folder) for folder in folders)
 
 
 def _read_profile(t: StudyTableReader, path: Path) -> dict[str, list[float]]:
