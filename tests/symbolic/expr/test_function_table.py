@@ -26,6 +26,7 @@ from bellcrank.symbolic.expr import (
     to_sympy,
 )
 from bellcrank.symbolic.expr.function_table import CALLED, FUNCTIONS
+from bellcrank.symbolic.expr.functions import compile_rule
 from bellcrank.symbolic.expr.mathml import to_mathml
 from bellcrank.verify import jets
 from bellcrank.verify.function_rules import FUNCTIONS as INDEPENDENT
@@ -445,3 +446,10 @@ def test_no_other_file_lists_functions():
             if id(node) not in skipped and len(names := listed(node)) > 3:
                 found.append(f"{name}:{node.lineno} lists {', '.join(sorted(names))}")
     assert not found, "\n".join(found)
+
+
+def test_rules_may_use_pi():
+    """Unless an argument has this name."""
+    (value,) = evaluate([compile_rule("2/sqrt(pi)*x", ("x",))(Number(3))], {})
+    assert value == pytest.approx(6 / math.sqrt(math.pi))
+    assert compile_rule("2*pi", ("pi",))(Number(3)) == Number(6)

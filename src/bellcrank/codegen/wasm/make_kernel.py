@@ -2,9 +2,9 @@
 bellcrank.codegen.wasm.make_kernel`.
 
 Those of pages are small: fixed steps alone, of closed loops, linkages and events what a model
-needs, and mathematical functions of the browser but for sines. It needs clang 14, lld 14 and the C
-library of WASI (Debian: clang-14, lld-14, wasi-libc), and gives the same bytes wherever these are
-the same.
+needs, and mathematical functions of the browser but for sines and those that browsers lack. It
+needs clang 14, lld 14 and the C library of WASI (Debian: clang-14, lld-14, wasi-libc), and gives
+the same bytes wherever these are the same.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from bellcrank.codegen.browser import PAGE_KERNELS
 from bellcrank.codegen.c.kernel_tables import require_current_tables
 from bellcrank.codegen.wasm.kernel_module import source_digest
-from bellcrank.symbolic.expr.function_table import CALLED
+from bellcrank.symbolic.expr.function_table import BROWSER_MATH, CALLED
 
 FOLDER = Path(__file__).parents[2] / "kernel"
 CLANG = "clang-14"
@@ -50,14 +51,20 @@ FLAGS = (
     "-Wl,--growable-table",
     "-Wl,--strip-all",
 )
+
+
+def _from_library(names: Sequence[str]) -> tuple[str, ...]:
+    """Flags that bring functions of the C library into a module, for models that call them."""
+    return ("-lc", *(f"-Wl,--export={name}" for name in names)) if names else ()
+
+
 WHOLE = (
     "web.c",
-    "-lc",
     "-O2",
     "-Wl,--export=__heap_base",
     "-Wl,--export=kernel_functions",
     "-Wl,-z,stack-size=131072",
-    *(f"-Wl,--export={name}" for name in MATH),
+    *_from_library(MATH),
 )
 PAGE = (
     "page.c",
@@ -70,6 +77,7 @@ PAGE = (
     "-Wl,--allow-undefined",
     "-Wl,-z,stack-size=32768",
     "-Wl,--initial-memory=65536",
+    *_from_library([name for name in MATH if name not in BROWSER_MATH]),
 )
 PARTS = ("LOOPS", "BRIDGES", "LINKAGES", "GROUND", "LOOKS", "WHEELS")
 KERNELS = {

@@ -31,10 +31,11 @@ from bellcrank.codegen.c.functions import C_NAMES
 from bellcrank.codegen.c.kernel_features import kernel_features
 from bellcrank.codegen.c.rigid import RigidWheel, wheel_data
 from bellcrank.codegen.memory import PARTS, ROWS, WASM_PAGE_BYTES
+from bellcrank.codegen.wasm.kernel_module import COMMAND as MAKE_KERNEL
 from bellcrank.codegen.wasm.kernel_module import kernel_module
 from bellcrank.codegen.wasm.page_memory import as_fields, model_values
 from bellcrank.codegen.wasm.program_module import RATES, attached_program
-from bellcrank.core.errors import BuildError, InternalError
+from bellcrank.core.errors import BellcrankError, BuildError, InternalError
 from bellcrank.core.numeric.run_spec import At, ProgramInput, RunSpec
 from bellcrank.kernel.layout import layout_of
 from bellcrank.kernel.text import kernel_file
@@ -329,7 +330,7 @@ class WasmInstance:
         self._grow_memory(self._program.end + WASM_PAGE_BYTES)
         module = wasmtime.Module(engine, self._program.module)
         imported = [
-            self._memory if x.module == "e" else self._kernel[x.name] for x in module.imports
+            self._memory if x.module == "e" else self._kernel_export(x.name) for x in module.imports
         ]
         program_exports = wasmtime.Instance(self._store, module, imported).exports(self._store)
         self._kernel["fill_sines"](self._store, self._program.sines, ROWS, PARTS)
@@ -381,6 +382,12 @@ class WasmInstance:
         flat[:] = self._bytes[address : address + flat.size]
 
     # ---- the model
+
+    def _kernel_export(self, name: str) -> Any:
+        """A function of the kernel that a model calls."""
+        if name not in self._kernel:
+            raise BellcrankError(f"kernel.wasm has no function {name}: run {MAKE_KERNEL}")
+        return self._kernel[name]
 
     def _add_function(self, function: Any) -> int:
         """A function in the table; its number."""

@@ -122,6 +122,13 @@ class MathFunction:
         return self.code.get(language) or FunctionTranslation(self.name)
 
 
+BROWSER_MATH = {  # what the object Math of browsers has
+    *("abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "cos"),
+    *("cosh", "exp", "expm1", "floor", "hypot", "log", "log10", "log1p", "log2", "max", "min"),
+    *("pow", "round", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
+}
+
+
 def parse_dimension_rule(rule: str) -> tuple[tuple[str, ...], str]:
     """A rule of dimensions as the kinds of arguments and that of the result."""
     argument_kinds, result_kind = rule.split(" -> ")

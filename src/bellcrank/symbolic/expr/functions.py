@@ -141,6 +141,8 @@ def _compile_rule_node(
         case "number":
             number = Number(to_rational(node.args[0]))
             return lambda args: number
+        case "name" if node.args[0] == PI.name and PI.name not in names:
+            return lambda args: PI
         case "name":
             index = names.index(node.args[0])
             return lambda args: args[index]
