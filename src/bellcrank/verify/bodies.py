@@ -27,6 +27,7 @@ from bellcrank.verify.reference_joints import (
     GROUND,
     ZERO,
     E,
+    JointReading,
     MovingPose,
     ReferenceJoint,
     ReferencePlainJoint,
@@ -150,9 +151,8 @@ class ReferenceMechanism:
             metre = float(
                 unit_system(self.description.units).parse_unit("m").to_equation_units(1.0)
             )
-            joint = make_reference_joint(
-                r.joint, joint_at, metre, self._unit_axis, self.scalars.evaluate
-            )
+            reading = JointReading(joint_at, metre, self._unit_axis, self.scalars.evaluate)
+            joint = make_reference_joint(r.joint, reading)
         q = slice(len(self.q_names), len(self.q_names) + joint.n_q)
         u = slice(len(self.u_names), len(self.u_names) + joint.n_u)
         self.q_names += _reference_state_names("q", r.name, joint.n_q)

@@ -38,6 +38,7 @@ from bellcrank.simulation.run.point_evaluation import loop_constraints, program_
 from bellcrank.symbolic.expr.formula_parser import syntax_to_text
 from bellcrank.verify.batched_states import BatchedStates, batch_states
 from bellcrank.verify.bodies import ReferenceMechanism
+from bellcrank.verify.counterparts import require_counterparts
 from bellcrank.verify.formulas import (
     CannotEvaluate,
     ParameterValues,
@@ -105,6 +106,7 @@ class ModelUnderTest:
         seed: int,
         quiet: bool = False,
     ) -> None:
+        require_counterparts(system.description, system.name)
         self.eom = eom
         self.loops = eom.program.loops is not None
         self.description = system.description

@@ -48,7 +48,8 @@ class ReferenceJoint:
     """What most joints have in common: rates are speeds, nothing is bound or locked, no mass centre
     stays fixed."""
 
-    n_q = n_u = 1
+    n_q: int  # coordinates and speeds of its own; `make_reference_joint` sets those of a record
+    n_u: int
     at: Value  # origin in the parent, and R_AB, at zero coordinates
     C: Value
     lengths = 0  # how many coordinates, and speeds, are lengths: the first ones
@@ -245,7 +246,7 @@ class ReferenceGuidedJoint(ReferenceJoint):
 
     def __post_init__(self) -> None:
         r = self.record
-        self.C, self.n_q, self.n_u = E, r.coordinate_count, r.coordinate_count
+        self.C = E
         self.follows, self.given = r.follows, r.given
         self._datum = np.array(r.at) * self.metre
         self._numbers = lru_cache(maxsize=512)(
@@ -317,21 +318,30 @@ class ReferenceScrewJoint(ReferenceJoint):
         )
 
 
-def make_reference_joint(
-    record: JointRecord,
-    origin: Value,
-    metre: float,
-    axis: Callable[[Any], Value],
-    scalar: Callable[[Any], Value],
-) -> ReferenceJoint:
-    """The joint of a record; `axis` and `scalar` read what stands there."""
-    match record.carrier_kind:
-        case "linkage":
-            return ReferenceGuidedJoint(record, metre, origin)
-        case "screw":
-            screw: Any = record
-            return ReferenceScrewJoint(axis(screw.axis), scalar(screw.pitch), origin)
-    raise CannotEvaluate(f"a {record.carrier_kind} has no independent check")
+@dataclass(frozen=True)
+class JointReading:
+    """Where a joint is made: its origin in the parent, one metre in the length unit of the
+    equations, and what reads axes and formulas of a record."""
+
+    origin: Value
+    metre: float
+    axis: Callable[[Any], Value]
+    scalar: Callable[[Any], Value]
+
+
+REFERENCE_JOINTS: dict[str, Callable[[Any, JointReading], ReferenceJoint]] = {
+    "linkage": lambda record, at: ReferenceGuidedJoint(record, at.metre, at.origin),
+    "screw": lambda record, at: ReferenceScrewJoint(
+        at.axis(record.axis), at.scalar(record.pitch), at.origin
+    ),
+}  # by `JointRecord.carrier_kind`
+
+
+def make_reference_joint(record: JointRecord, reading: JointReading) -> ReferenceJoint:
+    """The joint of a record; `counterparts` raises an error for kinds that are not in the table."""
+    joint = REFERENCE_JOINTS[record.carrier_kind](record, reading)
+    joint.n_q = joint.n_u = record.coordinate_count
+    return joint
 
 
 def reference_rotation_about(axis: Value, angle: Value) -> Value:

@@ -90,8 +90,9 @@ class Joint:
     C: Mat3
     at: Vec3
 
+    # why articulated bodies cannot take this joint; "" if a kind says that they can
     by_recursion: ClassVar[str] = (
-        ""  # why articulated bodies cannot take this joint; "" if they can
+        "models with a joint of a kind that the recursion over articulated bodies does not know"
     )
     functions: ClassVar[MotionFunctions | None] = None  # that its motion depends on
     guided: ClassVar[bool] = False  # by a linkage, whose hard points show it?

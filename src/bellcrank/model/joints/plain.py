@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from bellcrank.core.errors import pluralize
 from bellcrank.core.units import LENGTH
@@ -49,6 +50,8 @@ class PlainJoint(Joint):
     slides: tuple[Vec3, ...] = ()
     speed_axes: tuple[int, ...] = ()
     speed_point: Vec3 = NULL
+
+    by_recursion: ClassVar[str] = ""
 
     @property
     def has_absolute_speeds(self) -> bool:
