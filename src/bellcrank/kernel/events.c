@@ -496,6 +496,14 @@ static int begin_after(GIVEN Job *job, Events *watch)
     return take_steps(HERE job);
 }
 
+/* What is zero at a row has counted. */
+static void all_have_counted(LOOKING const double *row, int but_strict)
+{
+    for (int i = 0; i < N_EVENTS; i++)
+        if (!(but_strict && EVENT(i)->strict) && event_is_zero(LOOK i, row, 0.0))
+            wait_at_zero(ZERO(i), EVENT(i)->up ? 1 : -1, 0, 0.0);
+}
+
 /* Lets events act at a row of the state of a job; `row` becomes the one after them. */
 static int act_here(LOOKING Crossing *fired, int count, int stops, double t, double *row, Rows *to)
 {
@@ -504,12 +512,13 @@ static int act_here(LOOKING Crossing *fired, int count, int stops, double t, dou
         stops = events_act(LOOK fired, count, stops, t, row, job->y);
         if (!watch->refused)
             keep_row(to, row);
-    }
+    } else
+        all_have_counted(LOOK row, 0);
     job->t = t;
     watch->stopped = watch->problem ? -1 : stops;
     if (!watch->problem)
         watch->when = t;
-    return watch->problem || stops >= 0 || t >= watch->until;
+    return watch->problem || stops >= 0;
 }
 
 /* Ends the last step at a time, where events act or stop the run. Is that over? */
@@ -527,6 +536,19 @@ static int end_step_at(LOOKING double ends, Crossing *fired, int count, int stop
     while (MODEL_HAS(WHEELS) && job->n_told > 0 && job->told[3*(job->n_told - 1)] > ends)
         job->n_told--; /* beyond the end of the step */
     return act_here(LOOK fired, count, stops, ends, b.row, to);
+}
+
+/* Takes over which events have counted that are zero where a run continues another: as it is known from there, unless
+   something has changed since; else those that zero belongs to. */
+static void take_over(LOOKING const double *row, const double *g)
+{
+    if (watch->continued == CONTINUES)
+        all_have_counted(LOOK row, 1);
+    for (int i = 0; i < N_EVENTS && watch->continued == STATES_ARE_KNOWN; i++) {
+        AtZero *zero = ZERO(i);
+        zero->waits = zero->waits && event_is_zero(LOOK i, row, zero->size);
+        zero->known = zero->known && event_is_unsure(LOOK i, row, g[i]);
+    }
 }
 
 /* Takes the row from which a run begins, or begins again after something was set from outside: that may bring events
@@ -552,9 +574,7 @@ static int begin_watch(LOOKING Rows *to)
     conditions_at(LOOK b.row, b.g);
     if (!watch->started) {
         follow_conditions(LOOK b.g, b.row);
-        for (int i = 0; i < N_EVENTS && watch->continued; i++)
-            if (event_is_zero(LOOK i, b.row, 0.0))
-                wait_at_zero(ZERO(i), EVENT(i)->up ? 1 : -1, 0, 0.0);
+        take_over(LOOK b.row, b.g);
     }
     watch->started = 1;
     if (!jumps)

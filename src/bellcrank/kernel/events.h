@@ -45,6 +45,7 @@ typedef struct Happening {
 enum { MOST_AT_ONCE = 18 }; /* actions at one time for each event, with those that are pushed again */
 enum { NO_PROBLEM, AGAIN_AT_ONCE, AGAIN_AND_AGAIN, TOO_OFTEN, SETS_NO_NUMBER, NO_VALUES, NOT_ON_CONSTRAINTS, NO_ROW };
 enum { ONLY_HAPPENED, ACTED, CHANGED_NOTHING }; /* the last is noted once */
+enum { BEGINS, CONTINUES, STATES_ARE_KNOWN }; /* at_zero is that of the other run in the last case */
 enum { HOLD_MARK, HOLD_BACK, HOLD_FORTH, HOLD_UNDO };
 
 typedef struct Events {

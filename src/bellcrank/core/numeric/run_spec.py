@@ -246,6 +246,7 @@ class Checkpoint:
     inputs: Mapping[str, Any] = field(default_factory=dict)
     user_memories: tuple[np.ndarray, ...] = ()  # of user functions in Python
     events: Any = None  # what events have done, of a run taken step by step
+    event_states: Any = None  # how their conditions stand (`simulation.backend.event_monitor`)
 
 
 class StepSegment(NamedTuple):

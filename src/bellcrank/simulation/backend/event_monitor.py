@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bellcrank.simulation.backend.c_structures import DoublePointer
 
 ACTED, CHANGED_NOTHING = 1, 2  # kinds of what happened
+STATES_ARE_KNOWN = 2  # of `continued`, as in events.h
 MOST_AT_ONCE = 18  # of each event, as in events.h
 SAVED = ("at_zero", "counted", "times", "room")
 SAVED_FIELDS = ("started", "stopped", "when", "problem", "culprit", "item", "amount", "went_over")
@@ -64,6 +65,16 @@ class EventProblem(NamedTuple):
     item: int
     time: float
     amount: float
+
+
+class EventStates(NamedTuple):
+    """How the conditions of a run stood where it ended, for a run with the same `formulas` that
+    continues it: which of them were zero there and have counted, and when events acted last."""
+
+    formulas: tuple[object, ...]
+    at_zero: NDArray[np.void]
+    times: NDArray[np.float64]
+    actions: NDArray[np.int64]
 
 
 class EventMonitor:
@@ -218,6 +229,31 @@ class EventMonitor:
             self.arrays[name][...] = saved[name]
         for name in SAVED_FIELDS:
             setattr(self.fields, name, saved[name])
+
+    @property
+    def _formulas(self) -> tuple[object, ...]:
+        data = self.data
+        return tuple(map(tuple, (data.conditions, data.settings, data.formula_steps)))
+
+    def states_at_end(self) -> EventStates:
+        """How the conditions stand, for a run that continues."""
+        counted, arrays = self.arrays["counted"], self.arrays
+        return EventStates(
+            self._formulas,
+            arrays["at_zero"].copy(),
+            arrays["times"].copy(),
+            counted["actions"].copy(),
+        )
+
+    def continue_from(self, states: EventStates | None, begin_time: float) -> None:
+        """Goes on from where another run ended, if it had the same events."""
+        if states is None or states.formulas != self._formulas:
+            return
+        self.arrays["at_zero"][:] = states.at_zero
+        self.arrays["at_zero"]["when"] = begin_time
+        self.arrays["times"][:] = states.times
+        self.arrays["counted"]["actions"] = states.actions
+        self.fields.continued = STATES_ARE_KNOWN
 
     def take_occurrences(self) -> list[EventOccurrence]:
         """What happened since this was asked last."""

@@ -57,9 +57,11 @@ def resolve_run_spec(
     method: str | None,
     output_every: int | None,
     t_start: float | None = None,
+    *,
+    may_be_within_a_step: bool = False,
 ) -> RunSpec:
     """What is given, else what set_run says, else t_end = 1 s, a thousand steps, rk4, every step,
-    from t = 0."""
+    from t = 0. A run may be shorter than a step that it has from another one."""
     r, name = interface.run, interface.model
     t_start = 0.0 if t_start is None else require_finite(t_start, "t_start")
     t_end = require_finite(
@@ -96,7 +98,7 @@ def resolve_run_spec(
         raise ModelError(
             f"step={step:g} s is too small at t = {max(abs(t_start), abs(t_end)):g} s", name
         )
-    if step > span * (1 + PLANS.over):
+    if step > span * (1 + PLANS.over) and not may_be_within_a_step:
         limit = f"the run, t = {t_start:g} to {t_end:g} s" if t_start else f"t_end={t_end:g} s"
         raise ModelError(f"step={step:g} s is larger than {limit}", name)
     return RunSpec(t_end, step, method, int(every), t_start)

@@ -38,6 +38,7 @@ class InitialConditions(NamedTuple):
     inputs_unchanged: bool = False
     tolerances: Tolerances = USUAL  # unless given
     requested_dae: Dae | None = None
+    continues: bool = False  # another run, or one from a file
 
     @property
     def dae(self) -> Dae:
@@ -66,6 +67,7 @@ class InitialConditions(NamedTuple):
             previous_spec.method if method is None else method,
             previous_spec.output_every if every is None else every,
             float(self.previous.row[0]),
+            may_be_within_a_step=step is None,
         )
         if (
             spec.step != previous_spec.step
@@ -148,6 +150,7 @@ def initial_conditions(
             r,
             not inputs,
             tolerances,
+            continues=True,
         )
     if loaded.stateful_routine_names or loaded.interface.sampled_inputs:
         raise ModelError(
@@ -156,7 +159,11 @@ def initial_conditions(
         )
     last = [float(x.unit.to_equation_units(start[x.name][-1])) for x in loaded.interface.states]
     return InitialConditions(
-        float(start.time[-1]), (last[: loaded.n_q], last[loaded.n_q :]), parameters, inputs
+        float(start.time[-1]),
+        (last[: loaded.n_q], last[loaded.n_q :]),
+        parameters,
+        inputs,
+        continues=True,
     )
 
 

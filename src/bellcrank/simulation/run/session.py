@@ -254,13 +254,15 @@ class RunSession:
             self._apply_event_parameters,
             snapshot,
             close,
-            self.previous is not None,
+            self.initial.continues,
             end_time,
         )
         self.event_monitor, self.parameter_changes = (
             EventMonitor(data, e.n_states, len(model.memory), modes),
             [],
         )
+        if self.previous is not None:
+            self.event_monitor.continue_from(self.previous.event_states, spec.begin_time)
         return self.event_monitor
 
     def _project_state(self, event: int, y: np.ndarray) -> np.ndarray:
@@ -455,15 +457,15 @@ class RunSession:
 
         def make_checkpoint() -> Checkpoint:
             saved, spec = run.save(), self.spec
-            if spec.method in METHODS and not self.within:
-                raster_end = spec.t_start + spec.n_steps * spec.step
-                on_raster = abs(spec.t_end - raster_end) <= STEPS.gap * spec.step
-                next_spec = replace(
-                    spec, first_step=spec.n_steps, mid_step_time=None if on_raster else spec.t_end
-                )
+            raster_end = spec.t_start + spec.n_steps * spec.step
+            on_raster = abs(spec.t_end - raster_end) <= STEPS.gap * spec.step
+            if spec.method in METHODS and not self.within and on_raster:
+                next_spec = replace(spec, first_step=spec.n_steps, mid_step_time=None)
             else:
                 next_spec = continue_spec_at(spec, float(row[0]))
             saved = replace(saved, integrator_state=None) if self.within else saved
+            if self.event_monitor is not None:
+                saved = replace(saved, event_states=self.event_monitor.states_at_end())
             return complete_checkpoint(saved, e, next_spec, self.dae, row, self.initial)
 
         if not isinstance(run, PythonRunBase):
@@ -549,7 +551,10 @@ class RunSession:
         )
         saved = self.run.save()
         if isinstance(self.steps, EventStepDriver):
-            saved = replace(saved, events=self.steps.save())
+            assert self.event_monitor is not None
+            saved = replace(
+                saved, events=self.steps.save(), event_states=self.event_monitor.states_at_end()
+            )
             if self.event_log.stop_event is not None:
                 next_spec, saved = (
                     continue_spec_at(spec, float(row[0])),

@@ -595,7 +595,14 @@ def make_stepper(
 def _conditions_from(saved: Checkpoint) -> InitialConditions:
     """What a run begins with that continues from there."""
     return InitialConditions(
-        None, None, saved.parameters, saved.inputs, saved, True, saved.tolerances
+        None,
+        None,
+        saved.parameters,
+        saved.inputs,
+        saved,
+        True,
+        saved.tolerances,
+        continues=True,
     )
 
 
