@@ -152,7 +152,8 @@ class Car:
         ----------
         sections : mapping
             Sections with the keys to change: ``front={"spring": {"stiffness": "30 N/mm"}}``. None
-            removes a key.
+            removes a key. A `file` is looked up in the working folder first, then in the
+            folder of the file of the vehicle.
 
         Returns
         -------

@@ -137,6 +137,8 @@ class Motorcycle:
         ----------
         sections : mapping
             Sections with the keys to change: ``front={"rake": "25 deg"}``. None removes a key.
+            A `file` is looked up in the working folder first, then in the folder of the motorcycle
+            file.
 
         Returns
         -------

@@ -33,6 +33,7 @@ TYRES = ("front.tyre_ey", "rear.tyre_ey", "front.tyre_camber", "rear.tyre_camber
 LATERAL = (*ROLLS, *STEERS, *TYRES, "q(rider)", "u(rider)")
 NAMES = ("weave", "wobble", "capsize")
 NONE = complex("nan")
+FASTEST_WOBBLE = 20.0  # Hz, above which an oscillation of the steering is one of wheels and tyres
 OVERDAMPED = 0.9  # damping ratio above which an oscillation is not called wobble
 
 
@@ -133,7 +134,13 @@ def named_modes(modes: Modes) -> dict[str, complex]:
     if swings:
         weave = max(swings, key=lambda m: _participating_states(m, ROLLS))
         eigenvalues["weave"] = weave.eigenvalue
-        wobbles = [m for m in swings if m is not weave and m.damping < OVERDAMPED]
+        wobbles = [
+            m
+            for m in swings
+            if m is not weave
+            and m.damping < OVERDAMPED
+            and abs(m.eigenvalue) < 2 * np.pi * FASTEST_WOBBLE
+        ]
         if wobbles:
             eigenvalues["wobble"] = max(
                 wobbles, key=lambda m: _participating_states(m, STEERS)

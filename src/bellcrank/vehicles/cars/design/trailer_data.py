@@ -229,9 +229,23 @@ def changed_sections(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str
     """Sections of a vehicle over which those of `changed` are laid."""
     if "folder" in new:
         raise ModelError(
-            "changed: 'folder' is no section; paths start where the file of the vehicle is"
+            "changed: 'folder' is no section; paths start in the working folder, or else where the "
+            "file of the vehicle is"
         )
-    return dict(merge_sections(old, new))
+    return dict(merge_sections(old, _with_working_folder(new)))
+
+
+def _with_working_folder(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """The same keys, with the whole path of files that are in the working folder."""
+    result: dict[str, Any] = {}
+    for key, value in keys.items():
+        if isinstance(value, Mapping):
+            result[key] = _with_working_folder(value)
+        elif key == "file" and isinstance(value, str) and Path(value).is_file():
+            result[key] = str(Path(value).resolve())
+        else:
+            result[key] = value
+    return result
 
 
 def expand_trailer_files(sections: Mapping[str, Any], folder: Path) -> dict[str, Any]:

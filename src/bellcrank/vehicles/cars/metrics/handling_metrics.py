@@ -149,6 +149,8 @@ def _mass_and_size_metrics(
     for name, load in zip(("fl", "fr", "rl", "rr"), statics.wheel_load, strict=True):
         yield _named_metric(f"load_{name}", load, "N", f"load of wheel {name} at rest")
     yield _named_metric("steering_ratio", steering_ratio(car), "", "steering ratio", (3.0, 26.0))
+    if (air := car.sections.aerodynamics) is not None:
+        yield _named_metric("air_density", air.density, "kg/m3", "density of the air")
 
 
 def _without_trailers_label(car: CarData) -> str:
