@@ -23,6 +23,7 @@ from bellcrank.choices import Method
 from bellcrank.core.errors import ModelError, RunError
 from bellcrank.core.signals import sampled
 from bellcrank.simulation.run.result import Run
+from bellcrank.simulation.run.status import RunStatus
 from bellcrank.vehicles.cars.building.car_model import CarSystem, RoadPlane, rolling_initial_state
 from bellcrank.vehicles.cars.car import Car
 from bellcrank.vehicles.cars.control.driver import Driver
@@ -57,6 +58,7 @@ THROTTLE_CLOSED = {"k_speed": 0.0, "i_speed": 0.0}  # no throttle, for a car tha
 THROTTLE_RELEASE_TIME = 0.2  # s, in which a foot leaves the throttle
 SIGNAL_END = 1000.0  # s, after the end of any run
 ROLLOVER_ANGLE = 30.0  # deg, from which on a vehicle does not come back
+STEERED = 180.0  # deg, from which on the steering wheel may be at its lock
 THROTTLE_FIXED = {"k_speed": 0.0}  # the throttle as it was
 
 
@@ -492,8 +494,21 @@ class CompiledCar:
         if len(run.time) < 2:
             raise RunError(f"the run did not begin: {run.ended}")
         if not run.ok and abs(run["roll"][-1]) < ROLLOVER_ANGLE:
-            raise RunError(f"the run did not reach its end: {run.ended}")
+            raise RunError(f"the run did not reach its end: {run.ended}{_steering_hint(run)}")
         return run
+
+
+def _steering_hint(run: Run) -> str:
+    """What the steering wheel has to do with a linkage that left its range."""
+    angle = run["steering_wheel"]
+    if run.status is not RunStatus.NOT_CLOSED and "leaves its range" not in run.ended:
+        return ""
+    if abs(angle[-1]) < STEERED or abs(angle[-1]) < 0.99 * np.abs(angle).max():
+        return ""
+    return (
+        f". The steering wheel is at {angle[-1]:.4g} deg then: the steering linkage has its lock "
+        f"there, and the angle must stay below"
+    )
 
 
 _compiled_cars: WeakKeyDictionary[Car, dict[Any, CompiledCar]] = WeakKeyDictionary()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.core.errors import ModelError
 from bellcrank.core.signals import sampled
 from bellcrank.simulation.run.result import Run
 from bellcrank.vehicles.cars.car import Car
@@ -50,6 +51,8 @@ STRAYS = 15  # deg of side slip, from which on a car is not in a steady turn
 STRAY = f"abs(side_slip) > {STRAYS}"
 KEPT = 0.05  # of the speed, by which it may differ in a circle of constant speed
 SPEED = Setting(80.0, "km/h", "speed")
+SETTLES = 0.5  # s, at least, from the end of a step to its steady values
+LARGEST_ACKERMANN_GRADIENT = 10.0  # deg/g, l/V^2 from which understeer gradients are subtracted
 FREQUENCY_STEP = 0.01  # Hz, largest distance of frequencies of a response
 COUNTED = "metrics count from the steady motion before the steering wheel turns, plots from zero"
 RESPONSES = {"yaw_rate": "yaw rate", "ay": "lateral acceleration", "roll": "roll"}
@@ -63,6 +66,7 @@ def slowly_increasing_steer_test(vehicle: Car, settings: dict[str, Any]) -> Resu
     does not keep the speed: near the limit tyres take more power than some motors have, or an
     unloaded driven wheel spins."""
     car, v = compiled_car(vehicle, settings), settings["speed"] / 3.6
+    _require_small_steering_angles(vehicle, settings)
     start, limit = car.straight_running_state(v), car.steady_turn_limit(v)
     rate = car.linear_steering_angle_at(v, settings["growth"])
     duration = BEYOND * limit.angle / rate
@@ -153,6 +157,23 @@ def slowly_increasing_steer_test(vehicle: Car, settings: dict[str, Any]) -> Resu
     )
 
 
+def _require_small_steering_angles(vehicle: Car, settings: dict[str, Any]) -> None:
+    """Raise ModelError at a speed so low that the steering angle without slip, l/V^2 per lateral
+    acceleration, exceeds the understeer gradient by far: what remains of their difference is the
+    changing ratio of the steering."""
+    base = vehicle.metrics["wheelbase"]
+    lowest = math.sqrt(math.degrees(base) * GRAVITY / LARGEST_ACKERMANN_GRADIENT)
+    gradient = math.degrees(base) * GRAVITY / (settings["speed"] / 3.6) ** 2
+    if gradient > LARGEST_ACKERMANN_GRADIENT:
+        raise ModelError(
+            f"iso4138: speed={settings['speed']:g} km/h is too low for understeer gradients: the "
+            f"steering angle without slip grows by {gradient:.3g} deg/g there, and the changing "
+            f"ratio of the steering counts as understeer. At least {math.ceil(3.6 * lowest)} km/h; "
+            f"iso4138-radius drives circles of a given radius",
+            vehicle.name,
+        )
+
+
 # ---- step
 
 
@@ -162,10 +183,20 @@ def step_steer_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     car, v = compiled_car(vehicle, settings), settings["speed"] / 3.6
     start = car.straight_running_state(v)
     rise = settings["rise"] / 0.8  # of the whole ramp, 10 to 90 % of it within `rise`
+    plateau = settings["plateau"]
+    longest_rise = 0.8 * (plateau - SETTLES)
+    if settings["rise"] > longest_rise:
+        raise ModelError(
+            f"iso7401-step: with rise={settings['rise']:g} s the steering wheel turns for "
+            f"{rise:.3g} s, and steady values are taken from {plateau:g} s on. "
+            + (f"rise is at most {longest_rise:.3g} s, or " if longest_rise > 0 else "")
+            + f"plateau is at least {rise + SETTLES:.3g} s",
+            vehicle.name,
+        )
     angle = (
         car.steering_angle_at(v, settings["ay"]) if settings["angle"] is None else settings["angle"]
     )
-    run = _run_step_steer(car, start, v, angle, rise)
+    run = _run_step_steer(car, start, v, angle, rise, plateau)
     metrics, t0 = MetricCollector(), BEGINS + rise / 2
     metrics.add("angle", angle, "deg", "steering-wheel angle")
     for name, words in RESPONSES.items():
@@ -215,10 +246,12 @@ def step_steer_test(vehicle: Car, settings: dict[str, Any]) -> Result:
 
 
 def _run_step_steer(
-    car: CompiledCar, start: dict[str, float], v: float, angle: float, rise: float
+    car: CompiledCar, start: dict[str, float], v: float, angle: float, rise: float, plateau: float
 ) -> Run:
+    """A run that ends with the second of its steady values."""
     wheel = sampled([0.0, BEGINS, BEGINS + rise, SIGNAL_END], [0.0, 0.0, angle, angle])
-    return car.simulate(5.0, start, {"steer": wheel, "speed_set": v}, THROTTLE_FIXED)
+    end = BEGINS + plateau + 1.0
+    return car.simulate(end, start, {"steer": wheel, "speed_set": v}, THROTTLE_FIXED)
 
 
 # ---- frequency response
@@ -231,6 +264,10 @@ def chirp_steer_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     start = car.straight_running_state(v)
     angle = car.steering_angle_at(v, settings["ay"])
     f0, f1, T = settings["from"], settings["to"], settings["duration"]
+    if f0 >= f1:
+        raise ModelError(
+            f"iso7401-frequency: from={f0:g} Hz must be below to={f1:g} Hz", vehicle.name
+        )
     signal, end = _chirp_signal(angle, f0, f1, T)
     run = car.simulate(end, start, {"steer": signal, "speed_set": v}, THROTTLE_FIXED)
     f, responses = frequency_response(run, tuple(RESPONSES), f0, f1)
@@ -346,6 +383,12 @@ STEP = Manoeuvre(
         "ay": Setting(4.0, "m/s2", "lateral acceleration in steady state", truck=2.0),
         "rise": Setting(0.15, "s", "from 10 to 90 % of the steering-wheel angle"),
         "angle": Setting(None, "deg", "steering-wheel angle, in place of ay"),
+        "plateau": Setting(
+            3.5,
+            "s",
+            "from the first turn of the steering wheel to the second whose mean is the steady "
+            "value; the run ends with it",
+        ),
     },
     step_steer_test,
     "ISO 7401; figures from secondary texts",

@@ -7,10 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.core.errors import ModelError
 from bellcrank.core.signals import sampled
 from bellcrank.vehicles.cars.car import Car
 from bellcrank.vehicles.manoeuvres.channel_metrics import channel_deviation, find_peak
-from bellcrank.vehicles.manoeuvres.compiled_car import SIGNAL_END, THROTTLE_FIXED, compiled_car
+from bellcrank.vehicles.manoeuvres.compiled_car import (
+    OUTPUT_EVERY,
+    SIGNAL_END,
+    STEP,
+    THROTTLE_FIXED,
+    compiled_car,
+)
 from bellcrank.vehicles.manoeuvres.manoeuvre_result import (
     Manoeuvre,
     MetricCollector,
@@ -26,6 +33,9 @@ from bellcrank.vehicles.manoeuvres.steering_tests import (
     bode_curves,
     frequency_response,
 )
+
+EXCITED = 1.6  # times one over the width: highest frequency that a triangle excites
+PULSE_SAMPLES = 5  # that a pulse has at least
 
 
 def single_sine_test(vehicle: Car, settings: dict[str, Any]) -> Result:
@@ -84,6 +94,7 @@ def single_sine_test(vehicle: Car, settings: dict[str, Any]) -> Result:
 def pulse_steer_test(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A short triangle of the steering wheel: frequency response from one run."""
     car, v, width = compiled_car(vehicle, settings), settings["speed"] / 3.6, settings["width"]
+    top_frequency = _check_pulse(vehicle, settings)
     angle = car.steering_angle_at(v, settings["ay"])
     wheel = sampled(
         [0.0, BEGINS, BEGINS + width / 2, BEGINS + width, SIGNAL_END], [0.0, 0.0, angle, 0.0, 0.0]
@@ -94,9 +105,7 @@ def pulse_steer_test(vehicle: Car, settings: dict[str, Any]) -> Result:
         {"steer": wheel, "speed_set": v},
         THROTTLE_FIXED,
     )
-    f, responses = frequency_response(
-        run, tuple(RESPONSES), settings["from"], min(settings["to"], 1.6 / width)
-    )
+    f, responses = frequency_response(run, tuple(RESPONSES), settings["from"], top_frequency)
     metrics = MetricCollector()
     metrics.add("angle", angle, "deg", "height of the pulse")
     for name, words in RESPONSES.items():
@@ -117,6 +126,27 @@ def pulse_steer_test(vehicle: Car, settings: dict[str, Any]) -> Result:
         [f"height for {settings['ay']:g} m/s2 in steady state; the throttle is fixed", COUNTED],
         more=bode_curves(f, responses, run.units),
     )
+
+
+def _check_pulse(vehicle: Car, settings: dict[str, Any]) -> float:
+    """Highest frequency (Hz) of a response. Raise ModelError for a pulse that a run does not
+    resolve, or that does not excite the lowest frequency."""
+    width, lowest = settings["width"], settings["from"]
+    shortest = PULSE_SAMPLES * STEP * OUTPUT_EVERY
+    longest = EXCITED / lowest
+    if not shortest <= width < longest:
+        raise ModelError(
+            f"iso7401-pulse: width={width:g} s must lie between {shortest:g} s, {PULSE_SAMPLES} "
+            f"samples of the run, and {longest:.3g} s, above which the pulse does not excite "
+            f"from={lowest:g} Hz",
+            vehicle.name,
+        )
+    if lowest >= settings["to"]:
+        raise ModelError(
+            f"iso7401-pulse: from={lowest:g} Hz must be below to={settings['to']:g} Hz",
+            vehicle.name,
+        )
+    return float(min(settings["to"], EXCITED / width))
 
 
 SINE = Manoeuvre(
