@@ -180,9 +180,9 @@ class BumpStopKeys:
     """An elastic stop along the strut of the spring: F = k d + k3 d^3 after the gap."""
 
     gap: float = file_key("clearance at the drawn length", "L", sign=0, usual=(0.005, 0.2))
-    stiffness: float = file_key("stiffness k", "F/L", sign=0, usual=(0, 2e6))
+    stiffness: float = file_key("stiffness k", "F/L", sign=0, usual=(0, 5e5))
     cubic: float = file_key(
-        "stiffness k3 that grows with the deflection", "F/L**3", 0.0, sign=0, usual=(0, 2e10)
+        "stiffness k3 that grows with the deflection", "F/L**3", 0.0, sign=0, usual=(0, 1.5e9)
     )
 
 
@@ -485,7 +485,7 @@ class SteeringKeys:
         "rack travel per revolution of the steering wheel", "L", sign=1, usual=(0.02, 0.4)
     )
     stiffness: float = file_key(
-        "torsion bar and column in series, at the steering wheel", "F*L/A", sign=1, usual=(50, 5e4)
+        "torsion bar and column in series, at the steering wheel", "F*L/A", sign=1, usual=(50, 3000)
     )
     assist: float = file_key(
         "power assistance: ratio of its torque to the driver's", default=0.0, sign=0, usual=(0, 15)

@@ -16,13 +16,28 @@ from bellcrank.vehicles.cars.design.car_data import CORNERS, CarData
 from bellcrank.vehicles.cars.design.geometry_checks import unusual_points
 from bellcrank.vehicles.cars.keys.car_keys import AerodynamicsKeys
 from bellcrank.vehicles.cars.metrics.handling_metrics import Figures, VehicleMetric
+from bellcrank.vehicles.cars.metrics.unusual_design import unusual_design
 from bellcrank.vehicles.cars.statics.static_equilibrium import CarStatics, corner_state
 from bellcrank.vehicles.file_keys import format_value, key_of
-from bellcrank.vehicles.likely_slips import as_sentence
+from bellcrank.vehicles.likely_slips import UNIT_SLIPS, as_sentence, likely_cause
 
 UP = np.array([0.0, 0.0, 1.0])
 ASTRAY = 0.05  # m, from where wheels of simple axles are drawn to where they rest
 HEAVY, LIGHT = 10.0, 0.5  # upper and lower ends of usual ranges of trucks over those of cars
+
+UNIT_SLIPS_OF = {  # units that are confused and the one meant, by the dimension of a key
+    "L": (UNIT_SLIPS["length"], "m"),
+    "F": (UNIT_SLIPS["force"], "N"),
+    "F/L": (UNIT_SLIPS["stiffness"], "N/m"),
+    "F*T/L": (UNIT_SLIPS["damping"], "N s/m"),
+    "F/L**2": (UNIT_SLIPS["pressure"], "Pa"),
+    "A": (UNIT_SLIPS["angle"], "rad"),
+    "A/T": (UNIT_SLIPS["rotational speed"], "rad/s"),
+    "F*L/A": (UNIT_SLIPS["torsional stiffness"], "N m/rad"),
+    "F*L": (UNIT_SLIPS["torque"], "N m"),
+    "F*L/T": (UNIT_SLIPS["power"], "W"),
+    "M": (UNIT_SLIPS["mass"], "kg"),
+}
 
 
 def plausibility_warnings(car: CarData, statics: CarStatics, figures: Figures) -> list[str]:
@@ -71,6 +86,7 @@ def plausibility_warnings(car: CarData, statics: CarStatics, figures: Figures) -
                 f"suspension reaches from "
                 f"{1000 * low:.0f} to {1000 * high:.0f} mm."
             )
+    messages += unusual_design(car, statics)
     messages += ride_height_warnings(car.sections.aerodynamics, statics)
     units = [statics.added, *statics.trailers]
     loads = {wheel: load for unit in units if unit is not None for wheel, load in unit.load.items()}
@@ -165,7 +181,12 @@ def unusual_keys(record: Any, prefix: str, heavy: float = 1.0) -> Iterator[str]:
             lower, upper = usual_range(k.typical_range, heavy, ratio=k.dimensions == ("1",))
             if not lower <= value <= upper:
                 low, high = (format_value(k, x) for x in (lower, upper))
-                yield f"{path} = {format_value(k, value)}: {k.label}; usual is {low} to {high}."
+                unit_slips, unit = UNIT_SLIPS_OF.get(k.dimensions[0], ({}, ""))
+                cause = likely_cause(value, (lower, upper), unit_slips, unit)
+                yield (
+                    f"{path} = {format_value(k, value)}: {k.label}; usual is {low} to {high}. "
+                    f"{cause}".rstrip()
+                )
 
 
 def ride_height_warnings(air: AerodynamicsKeys | None, statics: CarStatics) -> Iterator[str]:
