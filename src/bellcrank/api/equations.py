@@ -150,12 +150,12 @@ class Equations(ValidatedCalls):
     @property
     def mass_matrix(self) -> list[list[Expr]]:
         """M of M u' = f; where `constraint_matrix` has rows, of M u' = f + J' lambda."""
-        return self.derived.matrices[0]
+        return [list(row) for row in self.derived.matrices[0]]
 
     @property
     def forces(self) -> list[Expr]:
         """f of M u' = f."""
-        return self.derived.matrices[1]
+        return list(self.derived.matrices[1])
 
     @property
     def constraint_matrix(self) -> list[list[Expr]]:

@@ -5,6 +5,7 @@ Calls that write single records are the Builder's; here stand those that several
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,10 @@ class System(Builder):
     _caches_equations: bool | None = (
         None  # are its equations kept on disk for other processes? None: those of `LARGE` systems
     )
+
+    def __copy__(self) -> System:
+        """A copy shares nothing with the system: both may grow."""
+        return copy.deepcopy(self)
 
     @classmethod
     def read(cls, path: str | Path, **arguments: Any) -> System:

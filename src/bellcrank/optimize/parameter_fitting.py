@@ -131,7 +131,7 @@ def fit(
     >>> s.set_defaults(k=40, c=1)
     >>> sim = s.equations().compile(backend="python")
     >>> log = sim.simulate(2.0, step=0.02, initial={"q(mass)": 1}, parameters={"k": 50, "c": 2})
-    >>> log.channels["q(mass)"] += np.random.default_rng(1).normal(0, 0.01, 101)
+    >>> log.channels["q(mass)"] = log["q(mass)"] + np.random.default_rng(1).normal(0, 0.01, 101)
     >>> fit = bc.optimize.fit(
     ...     sim, log, {"k": (10, 100), "c": (0, 10)}, channels="q(mass)", initial={"q(mass)": 1}
     ... )

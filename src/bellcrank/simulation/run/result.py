@@ -3,7 +3,7 @@ from files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -220,6 +220,21 @@ class Run(PublicDir, NotebookDisplay):
         if self.find_residuals is not None:
             state |= {"residuals": self.residuals, "find_residuals": None}
         return state
+
+    def __post_init__(self) -> None:
+        """Nobody changes samples by way of an array that was handed out."""
+        _make_read_only((self.time, *self.channels.values()))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        _make_read_only((self.time, *self.channels.values()))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("time", "channels") and name in self.__dict__:
+            raise AttributeError(
+                f"run.{name} cannot be replaced: copy the arrays that you want to change"
+            )
+        super().__setattr__(name, value)
 
     def __getitem__(self, channel: Any) -> np.ndarray:
         name = str(channel)
@@ -555,3 +570,9 @@ class Run(PublicDir, NotebookDisplay):
             report_io_errors("write", Path(path), lambda: write_text(path, text))
             return Path(path)
         return animate_scene(m.scene, m.poses, m.time, path, fps, speed, title, progress)
+
+
+def _make_read_only(arrays: Iterable[np.ndarray]) -> None:
+    for values in arrays:
+        if isinstance(values, np.ndarray):
+            values.flags.writeable = False

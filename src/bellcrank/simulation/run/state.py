@@ -96,6 +96,12 @@ class State(tuple[np.ndarray, np.ndarray]):
             )
         return float(np.asarray(self)[names.index(match)])
 
+    def __contains__(self, item: object) -> bool:
+        """Is it the name of a state, in any spelling that `state[name]` takes?"""
+        if not isinstance(item, str):
+            return any(item is part for part in self)
+        return find_name(item, self.keys(), "state") is not None
+
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("coordinates and speeds are two arrays: one of both is a copy")
