@@ -65,10 +65,10 @@ def resolve_initial_state(
     return assemble_state(loaded, values, closure, p, signals, t)
 
 
-def large_angle_notes(interface: Interface, *sources: Any) -> list[str]:
+def large_angle_notes(interface: Interface, *sources: object) -> list[str]:
     """A note for every angle above two turns that is given as a bare number of rad: degrees may be
     meant. The last of the `sources` that gives a state counts."""
-    given: dict[str, Any] = {}
+    given: dict[str, object] = {}
     for values in sources:
         names = values if isinstance(values, Mapping) else {}
         states = {name: interface.find_or_none(name, ("coordinate",)) for name in names}
@@ -84,7 +84,7 @@ def large_angle_notes(interface: Interface, *sources: Any) -> list[str]:
     return notes
 
 
-def _is_large_number(value: Any) -> bool:
+def _is_large_number(value: object) -> bool:
     return isinstance(value, int | float) and TWO_TURNS < abs(value) < math.inf
 
 

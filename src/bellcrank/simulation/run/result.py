@@ -225,11 +225,11 @@ class Run(PublicDir, NotebookDisplay):
         """Nobody changes samples by way of an array that was handed out."""
         _make_read_only((self.time, *self.channels.values()))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         _make_read_only((self.time, *self.channels.values()))
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name in ("time", "channels") and name in self.__dict__:
             raise AttributeError(
                 f"run.{name} cannot be replaced: copy the arrays that you want to change"
