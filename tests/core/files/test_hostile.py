@@ -5,12 +5,15 @@ import os
 import struct
 import zipfile
 import zlib
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.core.files.format_choice import write_record
 from bellcrank.core.files.mat5 import HEADER, read_mat5
+from bellcrank.core.files.record import FileChannel, Record
 from bellcrank.core.files.stl import read_stl
 from bellcrank.core.files.text_files import max_unpacked_size, read_text
 from bellcrank.vehicles.terrain.surface_files import _read_array_file
@@ -103,3 +106,42 @@ def test_a_pipe_of_the_shell_is_read():
     os.close(theirs)
     assert read_text(f"/dev/fd/{ours}") == "text"
     os.close(ours)
+
+
+DIGITS = "9" * 400
+NO_NUMBERS = ['"5"', "true", "false", '"0_1"', '"１"', DIGITS, "-" + DIGITS, "[1]", "{}", '"nan"']
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=range(len(NO_NUMBERS)))
+@pytest.mark.parametrize("place", ["t", "a"])
+def test_values_of_json_files_that_are_no_numbers(value, place, tmp_path):
+    """Text and truth values were numbers, an integer of 400 digits was an OverflowError."""
+    path = tmp_path / "r.json"
+    values = {"t": "[0, 1]", "a": "[2, 3]"} | {place: f"[0, {value}]"}
+    channels = ", ".join(f'{{"name": "{n}", "values": {v}}}' for n, v in values.items())
+    path.write_text(f'{{"channels": [{channels}]}}', encoding="utf-8")
+    with pytest.raises(bc.RunError, match=f"channel '{place}' holds .*, not a number"):
+        bc.Run.read(path)
+
+
+def test_values_of_a_json_file_as_one_text(tmp_path):
+    path = tmp_path / "r.json"
+    path.write_text('{"channels": [{"name": "t", "values": "12"}]}', encoding="utf-8")
+    with pytest.raises(bc.RunError, match="a list of numbers"):
+        bc.Run.read(path)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_damaged_parquet_files(seed, tmp_path):
+    """Names that are no UTF-8 were a raw UnicodeDecodeError."""
+    pytest.importorskip("pyarrow")
+    record = Record("x", np.arange(3.0), (FileChannel("channel_a", np.arange(3.0), "m"),))
+    path = tmp_path / "r.parquet"
+    write_record(path, record)
+    data, draw = bytearray(path.read_bytes()), np.random.default_rng(seed)
+    place = data.find(b"channel_a") if seed < 5 else draw.integers(len(data))
+    start = data.find(b"channel_a", place + 1) if seed % 2 else place
+    data[max(start, 0)] = 0xFF
+    path.write_bytes(bytes(data))
+    with suppress(bc.BellcrankError):
+        bc.Run.read(path)

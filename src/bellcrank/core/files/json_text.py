@@ -24,6 +24,7 @@ from bellcrank.core.files.record import (
     channel_texts,
 )
 from bellcrank.core.files.text_files import parse_json, read_text
+from bellcrank.core.numeric.real_numbers import display_text, to_float
 
 
 def _write_json(partial_files: AtomicWrite, path: Path, record: Record) -> None:
@@ -81,6 +82,8 @@ def _read_json(path: Path) -> FileContents:
         columns = [_channel_of_object(c) for c in document["channels"]]
         history = tuple(map(str, document.get("history", ())))
         title = str(document.get("title", path.stem))
+    except _NoNumberError as error:
+        raise RunError(f"{path}: {error}") from None
     except (TypeError, ValueError, KeyError, AttributeError):
         raise RunError(
             f"{path}: a list channels is expected, each with a name and a list of numbers, values"
@@ -96,8 +99,22 @@ def _read_json(path: Path) -> FileContents:
 
 
 def _channel_of_object(c: dict[str, Any]) -> FileChannel:
-    values = np.array([math.nan if x is None else float(x) for x in c["values"]])
+    if not isinstance(c["values"], list):
+        raise TypeError
+    values = np.array([math.nan if x is None else _number(x, c["name"]) for x in c["values"]])
     return FileChannel(str(c["name"]), values, *(str(c.get(k, "")) for k in TEXT_KEYS))
+
+
+def _number(x: Any, channel: str) -> float:
+    """A number of JSON: text and truth values are none."""
+    number = to_float(x)
+    if number is None:
+        raise _NoNumberError(f"channel {channel!r:.60} holds {display_text(x)}, not a number")
+    return number
+
+
+class _NoNumberError(Exception):
+    """A value of a channel is no number."""
 
 
 FORMAT = FileFormat("JSON", ".json", _write_json, _read_json, write_table=_write_json_table)

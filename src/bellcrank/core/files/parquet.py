@@ -64,9 +64,13 @@ def _read_parquet(path: Path) -> FileContents:
 
     try:
         with path.open("rb") as stream:
-            table = parquet.read_table(stream)
-    except arrow.ArrowException as error:
+            return _contents_of(parquet.read_table(stream), path)
+    except (arrow.ArrowException, UnicodeDecodeError) as error:
         raise RunError(f"cannot read {path}: {str(error).splitlines()[0]}") from None
+
+
+def _contents_of(table: Any, path: Path) -> FileContents:
+    """What a table of pyarrow holds; a damaged one decodes its names and numbers only here."""
     columns: dict[str, np.ndarray] = {}
     for name in table.column_names:
         try:
