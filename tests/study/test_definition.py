@@ -347,3 +347,27 @@ def test_a_model_file_of_the_study_or_of_the_examples_needs_no_option(tmp_path):
             encoding="utf-8",
         )
         assert len(bc.Study.read(study)) == 2
+
+
+UNHASHABLE = [{}, [], {"a": 1}, ["x"]]
+
+
+@pytest.mark.parametrize("kind", UNHASHABLE, ids=str)
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (lambda k: {"vehicle": "motorcycle", "terrain": {"kind": k}}, "no terrain"),
+        (lambda k: {"vehicle": "motorcycle", "arguments": {"slip": {"kind": k}}}, "no slip"),
+        (lambda k: {"vehicle": k}, "must be text"),
+    ],
+)
+def test_kinds_that_are_no_text(model, said, kind):
+    assert said in "\n".join(problems(mass(model=model(kind))))
+
+
+@pytest.mark.parametrize("name", ["b" * 3000, "b\0", "/", "x/" * 2000])
+def test_names_that_no_file_can_have(name, tmp_path):
+    table = [{"value": "end", "rows": "k", "beside": name}]
+    assert "no file" in "\n".join(problems(mass(tables=table)))
+    with pytest.raises(bc.BellcrankError):
+        bc.Study.read(mass(model={"file": name}), tmp_path)

@@ -4,6 +4,7 @@ runs."""
 from __future__ import annotations
 
 import inspect
+import os
 import runpy
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -31,7 +32,7 @@ def read_model(path: str | Path, arguments: dict[str, Any]) -> Any:
     if not isinstance(path, str | Path):
         raise ModelError(f"System.read({path!r:.60}): give the path of a model file")
     path = resolve_model_path(path)
-    if not path.exists():
+    if not os.path.exists(path):  # names that no file can have are those of none
         endings = {".py", *READERS}
         candidates = (
             [p.name for p in path.parent.iterdir() if p.suffix in endings]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bellcrank.core.errors import issue_warning
+from bellcrank.core.numeric.real_numbers import display_text
 from bellcrank.core.numeric.tuning import RANKS
 from bellcrank.model.checker import DescriptionChecker
 from bellcrank.model.records import BodyRecord
@@ -19,7 +20,7 @@ def read_mass(checker: DescriptionChecker, record: BodyRecord, location: str) ->
         return checker.scope.parameter(f"{record.name}m")
     mass = checker.read_constant(record.mass, location, "mass")
     if isinstance(mass, Number) and mass.value < 0:
-        checker.add_problem(location, f"mass={record.mass!r} is negative.")
+        checker.add_problem(location, f"mass={display_text(record.mass)} is negative.")
     return mass
 
 
@@ -72,7 +73,7 @@ def read_inertia(checker: DescriptionChecker, record: BodyRecord, location: str)
             if not has_three_items
             else ""
         )
-        checker.add_problem(location, f"inertia={inertia!r} {expected}.{plane}")
+        checker.add_problem(location, f"inertia={display_text(inertia)} {expected}.{plane}")
         return ZEROS
     return _check_physical_inertia(checker, _symmetrized(checker, matrix, location), location)
 

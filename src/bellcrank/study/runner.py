@@ -70,7 +70,7 @@ def call_with_arguments(
 
 
 def choose_by_name(kind: str, choices: Mapping[str, Any], name: Any) -> Any:
-    if name not in choices:
+    if not isinstance(name, str) or name not in choices:
         suggestion, listed = did_you_mean(str(name), choices), ", ".join(sorted(choices))
         raise ModelError(f"no {kind} {name!r}.{suggestion} It is one of {listed}.")
     return choices[name]

@@ -3,11 +3,18 @@ become "_"."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 _OTHER = re.compile(r"[^\w.+-]+")
 LONGEST = 120  # characters; file systems allow 255 bytes
+
+
+def is_file(path: Path) -> bool:
+    """Is there a file of that name? Names that no file can have are those of none."""
+    return os.path.isfile(path)  # that of Path raises an error for one that is too long
 
 
 def file_names(listed: Iterable[str]) -> list[str]:

@@ -3,6 +3,7 @@ name means that is no file."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.core.errors import ModelError, did_you_mean
+from bellcrank.core.files.file_names import is_file
 from bellcrank.core.files.text_files import read_toml
 
 ENDINGS = (
@@ -117,7 +119,7 @@ def example_path(name: str | Path) -> Path | None:
         requested = Path(*requested.parts[1:])
     for ending in ("",) if requested.suffix else ENDINGS:
         candidate = example_folder() / f"{requested}{ending}"
-        if candidate.is_file():
+        if is_file(candidate):
             return candidate
     return None
 
@@ -125,7 +127,7 @@ def example_path(name: str | Path) -> Path | None:
 def resolve_example(path: str | Path) -> Path:
     """A path as it is, if it exists; else the example that it means, if there is one."""
     requested = Path(path)
-    return requested if requested.exists() else example_path(requested) or requested
+    return requested if os.path.exists(requested) else example_path(requested) or requested
 
 
 def vehicle_files(*packages: str) -> dict[str, Path]:
@@ -138,7 +140,7 @@ def resolve_model_path(path: str | Path) -> Path:
     """A path as it is, if it exists; else the file of the example, car or motorcycle that it means,
     if there is one."""
     requested = Path(path)
-    if requested.exists():
+    if os.path.exists(requested):  # also of names that no file can have
         return requested
     name = requested.name.removesuffix(".toml") if requested == Path(requested.name) else ""
     candidates = [p for p in (example_path(requested), vehicle_files().get(name)) if p is not None]

@@ -111,7 +111,8 @@ class _DigestWalk:
         if kind is str:
             return numbers.setdefault(thing, len(numbers))
         if _is_plain_value(kind):
-            return numbers.setdefault((kind.__name__, repr(thing)), len(numbers))
+            text = hex(thing) if kind is int else repr(thing)  # of any number of digits
+            return numbers.setdefault((kind.__name__, text), len(numbers))
         key = id(thing)
         visited = self._found.get(key)
         if visited is not None:

@@ -35,6 +35,7 @@ TWO_TURNS = 4 * math.pi
 UNIT_SIZE = 1e-3  # of the square of Euler parameters: what rounding to four digits leaves
 
 
+@np.errstate(over="ignore", invalid="ignore")  # values that are no finite numbers are found
 def resolve_initial_state(
     loaded: LoadedModel,
     initial: Any,
@@ -396,6 +397,13 @@ def _solve_independent_speeds(
         .T
     )
     residual = np.array(list(targets.values())) - base
+    if not (np.isfinite(partials).all() and np.isfinite(residual).all()):
+        largest = int(np.argmax(np.abs(u)))
+        raise ModelError(
+            f"initial value {program.speeds[largest].name} = {u[largest]:g} is too large: the "
+            f"speeds that follow from it are not finite",
+            loaded.name,
+        )
     solved = start.copy()
     solved[free] = np.linalg.lstsq(partials, residual, rcond=1e-10)[0] if free.any() else 0.0
     for s, target, actual in zip(targets, targets.values(), values(solved), strict=True):

@@ -55,6 +55,8 @@ def step_size_message(
         if is_complete and _run_is_stable(evaluation, spec, rows):
             return ""
         finite_states = states if is_complete else states[np.isfinite(states).all(axis=1)]
+        if not len(finite_states):
+            return ""
         indices = _probe_rows(finite_states, n_q)
         if not is_complete and _states_are_stable(
             evaluation, spec, times[indices], finite_states[indices]

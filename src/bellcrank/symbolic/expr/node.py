@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import _remove_dead_weakref, ref  # type: ignore[attr-defined]
 
 from bellcrank.core.errors import ModelError
+from bellcrank.core.numeric.real_numbers import display_text
 from bellcrank.symbolic.expr.function_table import FUNCTIONS
 
 Rational = int | Fraction
@@ -445,6 +447,8 @@ def normalize_rational(value: Rational) -> Rational:
 
 def to_rational(value: int | float | Fraction) -> Rational:
     """The exact rational a number stands for: 0.1 means 1/10."""
+    if isinstance(value, int | Fraction) and abs(value) > sys.float_info.max:
+        raise ModelError(f"{display_text(value)} is too large for a computer number")
     if isinstance(value, int):
         return int(value)
     if not isinstance(value, Fraction):
