@@ -25,7 +25,7 @@ from bellcrank.cli.progress import ProgressReporter
 from bellcrank.cli.terminal import printable_output
 from bellcrank.core.errors import did_you_mean
 from bellcrank.core.files.atomic import use_write_guard
-from bellcrank.core.files.figure_files import ignore_style_of_folder
+from bellcrank.core.files.picture_style import ignore_style_of_folder
 
 GROUPS: dict[
     str, dict[str, tuple[str, str]]

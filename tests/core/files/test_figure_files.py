@@ -6,6 +6,7 @@ import pytest
 
 from bellcrank.cli.main import main
 from bellcrank.core.files import figure_files
+from bellcrank.core.files.picture_style import ignore_style_of_folder
 
 matplotlib = pytest.importorskip("matplotlib")
 EXAMPLE = str(Path(__file__).parents[3] / "examples" / "quarter_car.py")
@@ -35,7 +36,7 @@ def test_commands_obey_the_style_of_the_user(folder, monkeypatch):
     own = folder / "own"
     own.write_text("lines.linewidth: 3\n")
     monkeypatch.setenv("MATPLOTLIBRC", str(own))
-    with figure_files.ignore_style_of_folder():
+    with ignore_style_of_folder():
         figure_files.new_figure(1, 1)
     assert matplotlib.rcParams["lines.linewidth"] == 3
     assert not matplotlib.rcParams["text.usetex"]

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import partial
 from html import escape
 from io import BytesIO
@@ -16,39 +12,8 @@ from typing import Any
 from bellcrank.core.errors import RunError
 from bellcrank.core.files.atomic import AtomicWrite
 from bellcrank.core.files.html import HtmlText
+from bellcrank.core.files.picture_style import use_own_style
 from bellcrank.core.files.text_files import to_one_line
-
-_STYLE = "matplotlibrc"
-
-_ignores_style_of_folder: ContextVar[bool] = ContextVar("ignores_style_of_folder", default=False)
-
-
-@contextmanager
-def ignore_style_of_folder() -> Iterator[None]:
-    """While this lasts, a `matplotlibrc` in the working folder does not steer pictures: what it
-    sets may start programs."""
-    token = _ignores_style_of_folder.set(True)
-    try:
-        yield
-    finally:
-        _ignores_style_of_folder.reset(token)
-
-
-def _use_own_style() -> None:
-    """Replaces settings that come from the working folder by those of the user, or the defaults."""
-    import matplotlib
-
-    if Path(matplotlib.matplotlib_fname()).parent.resolve() != Path.cwd():
-        return
-    matplotlib.rcdefaults()
-    places = [Path(matplotlib.get_configdir())]
-    if named := os.environ.get("MATPLOTLIBRC"):
-        places.insert(0, Path(named))
-    for place in places:
-        path = place / _STYLE if place.is_dir() else place
-        if path.is_file():
-            matplotlib.rc_file(path)
-            return
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -56,8 +21,7 @@ def new_figure(width: float, height: float) -> Any:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    if _ignores_style_of_folder.get():
-        _use_own_style()
+    use_own_style()
     figure: Any = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     figure._repr_png_ = partial(png_bytes, figure)  # notebooks ask for it
