@@ -592,3 +592,12 @@ def test_an_interrupt_while_a_hidden_file_is_made_leaves_none(tmp_path, monkeypa
     with pytest.raises(KeyboardInterrupt):
         write(tmp_path / "result", "text")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_in_the_way_of_a_hidden_file(tmp_path):
+    """In a folder of several users anybody could stop the writing of a file: Invalid argument."""
+    os.mkfifo(tmp_path / ".q.csv.part")
+    write_text(tmp_path / "q.csv", "whole")
+    assert (tmp_path / "q.csv").read_text() == "whole"
+    assert sorted(os.listdir(tmp_path)) == [".q.csv.part", "q.csv"]

@@ -145,3 +145,16 @@ def test_damaged_parquet_files(seed, tmp_path):
     path.write_bytes(bytes(data))
     with suppress(bc.BellcrankError):
         bc.Run.read(path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device here")
+@pytest.mark.parametrize("ending", [".mat", ".nc", ".parquet", ".npy", ".npz", ".stl"])
+def test_links_to_devices_without_end_are_not_read(ending, tmp_path):
+    """7.5 GB were read of /dev/zero under the name of an array."""
+    path = tmp_path / f"endless{ending}"
+    path.symlink_to("/dev/zero")
+    read = bc.vehicles.terrain.Surface.read if ending.startswith(".np") else bc.Run.read
+    if ending == ".stl":
+        read = read_stl
+    with pytest.raises(bc.BellcrankError, match="is a device, not a file"):
+        read(path)

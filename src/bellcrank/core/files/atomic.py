@@ -252,7 +252,7 @@ def _is_same_file(descriptor: int, part: Path, folder: bool) -> bool:
     return (
         os.path.samestat(ours, status)
         and ours.st_uid == os.geteuid()
-        and (folder or ours.st_nlink == 1)
+        and (folder or (ours.st_nlink == 1 and stat.S_ISREG(ours.st_mode)))
     )
 
 

@@ -20,12 +20,13 @@ from bellcrank.core.files.record import (
     report_io_errors,
     to_time_record,
 )
-from bellcrank.core.files.text_files import reject_pipe
+from bellcrank.core.files.text_files import reject_device, reject_pipe
 
 _ALL = (csv_table, erd, parquet, netcdf, matlab, mdf, json_text)
 FORMATS = {m.FORMAT.ending: m.FORMAT for m in _ALL}
 """Of channels over time, by ending."""
 TABLES = {ending: f for ending, f in FORMATS.items() if f.write_table is not None}
+_TEXTS = (".csv", ".erd", ".json")
 """Of the rows of a study."""
 
 
@@ -74,7 +75,7 @@ def read_contents(path: str | Path) -> FileContents:
     """All columns of a file in the format of its ending, whether over time or not."""
     path = Path(path)
     entry = _format_of(path, "read")
-    reject_pipe(path)
+    _reject_stream(path)
     return check_channel_names(report_io_errors("read", path, lambda: entry.read(path)), path)
 
 
@@ -84,11 +85,16 @@ def read_groups(path: str | Path) -> list[FileContents]:
     groups = _format_of(path, "read").read_groups
     if groups is None:
         return [read_contents(path)]
-    reject_pipe(path)
+    _reject_stream(path)
     return [
         check_channel_names(contents, path)
         for contents in report_io_errors("read", path, lambda: groups(path))
     ]
+
+
+def _reject_stream(path: Path) -> None:
+    """Rejects what is no file; text may come from a device, as far as it is not too long."""
+    (reject_pipe if path.suffix.lower() in _TEXTS else reject_device)(path)
 
 
 def _format_of(path: Path, action: str, formats: dict[str, FileFormat] = FORMATS) -> FileFormat:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from bellcrank.core.errors import BellcrankError, ModelError
-from bellcrank.core.files.text_files import reject_pipe
+from bellcrank.core.files.text_files import reject_device
 
 LARGEST = 200_000  # triangles that a picture takes
 Point = tuple[float, float, float]
@@ -27,7 +27,7 @@ class Mesh:
 
 def read_stl(path: str | Path, error: type[BellcrankError] = ModelError) -> Mesh:
     """The triangles of a file; corners that several share are one."""
-    reject_pipe(path, error)
+    reject_device(path, error)
     try:
         with Path(path).open("rb") as stream:
             data = stream.read(84 + 50 * LARGEST * 8 + 1)  # text takes some 250 bytes for each

@@ -43,6 +43,18 @@ def reject_pipe(path: str | Path, error: type[BellcrankError] = RunError) -> Non
         raise error(f"cannot read {path}: it is a pipe, not a file")
 
 
+def reject_device(path: str | Path, error: type[BellcrankError] = RunError) -> None:
+    """Rejects a pipe, and a device, such as /dev/zero, that a link may name: those of numbers are
+    read to their end, which need not come."""
+    reject_pipe(path, error)
+    try:
+        device = stat.S_ISCHR(os.stat(path).st_mode)
+    except (OSError, ValueError):  # reported when it is opened
+        return
+    if device:
+        raise error(f"cannot read {path}: it is a device, not a file")
+
+
 def read_text(
     path: str | Path, error: type[BellcrankError] = RunError, otherwise: str | None = None
 ) -> str:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.core.errors import ModelError
-from bellcrank.core.files.text_files import max_unpacked_size, read_text, reject_pipe
+from bellcrank.core.files.text_files import max_unpacked_size, read_text, reject_device
 from bellcrank.core.numeric.real_numbers import display_text
 from bellcrank.vehicles.terrain.road_line import RoadLine, heights_on_grid
 
@@ -105,7 +105,7 @@ def _parse_grid_number(path: Path, line: int, cell: str) -> float:
 def _read_array_file(
     path: Path, spacing: tuple[float, float] | None, start: tuple[float, float] | None
 ) -> Points:
-    reject_pipe(path, ModelError)
+    reject_device(path, ModelError)
     try:
         _check_size(path)
         with path.open("rb") as stream:
