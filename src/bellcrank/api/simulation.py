@@ -433,7 +433,7 @@ class Simulation(Analyses):
             "q(arm)": 1e-8}. Default: a hundredth of `rtol`.
         events : mapping or sequence, optional
             Conditions by name, each a channel or a formula, or events of `bc.event`. A crossing of
-            zero from below, or a comparison that becomes true, is recorded in `run.events`.
+            zero, either way, or a comparison that becomes true, is recorded in `run.events`.
         stop : str or iterable of str, default ()
             Names of events that end the run.
         progress : callable, optional

@@ -126,7 +126,7 @@ def test_event_times_to_the_tolerance(backend, method):
             method=method,
             rtol=1e-10,
             atol=1e-12,
-            events={"up": "q(rod)", "down": "q(rod) < -0.3"},
+            events={"up": bc.event("q(rod)", direction=1), "down": "q(rod) < -0.3"},
             stop="down" if backend == "wasm" else (),
         )
     )

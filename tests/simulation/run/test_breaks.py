@@ -190,7 +190,7 @@ def test_event_within_a_long_step_of_an_adaptive_method(sim):
         step=10,
         method="DOP853",
         inputs={"w": 0},
-        events={"low": "q(rod) < 0", "up": "q(rod)"},
+        events={"low": "q(rod) < 0", "up": bc.event("q(rod)", direction=1)},
     )
     assert [e.name for e in run.events] == ["low", "up", "low", "up"]
     w = math.sqrt(K / J - (C / (2 * J)) ** 2)

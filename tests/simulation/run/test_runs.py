@@ -174,7 +174,7 @@ def test_events_are_found_between_steps(sim, method):
         step=0.01,
         output_every=7,
         method=method,
-        events={"up": "q(rod)", "fast": "abs(u(rod)) - 10"},
+        events={"up": bc.event("q(rod)", direction=1), "fast": "abs(u(rod)) - 10"},
     )
     fine = sim.simulate(t_end=10, method="DOP853", rtol=1e-12, atol=1e-13, step=0.01)
     q, u = fine["q(rod)"], fine["u(rod)"]
@@ -193,6 +193,17 @@ def test_events_are_found_between_steps(sim, method):
     steps = np.append(np.arange(0, 1001, 7), 1000) if method != "RK45" else None
     if steps is not None:
         np.testing.assert_allclose(run.time, np.unique(steps) * 0.01, atol=1e-12)
+
+
+def test_an_event_by_name_is_the_event_that_bc_event_describes(sim):
+    """The same crossings, in both directions; a comparison has one."""
+    for condition in ("q(rod)", "-q(rod)", "q(rod) < 0", "q(rod) > 0"):
+        ways = [{"zero": condition}, [bc.event(condition, name="zero")]]
+        one, other = (
+            [e.time for e in sim.simulate(t_end=10, step=0.01, events=x).events] for x in ways
+        )
+        assert one == other
+        assert len(one) == (2 if "q(rod) " in condition else 4)
 
 
 def test_event_stops_the_run(sim):

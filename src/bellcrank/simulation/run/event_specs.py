@@ -40,8 +40,8 @@ class EventSpecs:
 
 
 def resolve_events(events: Any, stop_events: Any, interface: Interface) -> list[EventRecord]:
-    """The events of a model, then those given: by name, each a condition that comes up from below
-    or becomes true; or a list of `event`."""
+    """The events of a model, then those given: by name, each a value that crosses zero either way
+    or a condition that becomes true; or a list of `event`."""
     model, model_events = interface.model, list(interface.run.events)
     stop_names = stop_event_names(stop_events, model)
     if isinstance(events, Sized) and not isinstance(events, str) and not len(events):
@@ -53,7 +53,7 @@ def resolve_events(events: Any, stop_events: Any, interface: Interface) -> list[
         requested_events = [
             EventRecord(x.expression, x.direction, x.action, x.stop, str(name))
             if isinstance(x, EventRecord)
-            else EventRecord(str(x), 1, name=str(name))
+            else EventRecord(str(x), name=str(name))
             for name, x in require_mapping(events, "events").items()
         ]
     else:
