@@ -112,6 +112,7 @@ def test_energy_rate_is_zero_and_forms_agree(base, joint):
         assert udot == pytest.approx(reference, rel=1e-9, abs=1e-9 * abs(reference).max())
 
 
+@pytest.mark.filterwarnings("ignore:.* does no work:bellcrank.core.errors.ModelWarning")
 @pytest.mark.parametrize("joint", ["slide", "tilted slide", "carried point", "hinge"])
 def test_forces_beside_the_axis_turn_what_carries_them(joint):
     """A force at a point off the axis of a joint, on a body and on what it carries: power as of an

@@ -207,6 +207,7 @@ ROUNDED = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.* does no work:bellcrank.core.errors.ModelWarning")
 @pytest.mark.parametrize(("rounded", "exact"), ROUNDED)
 def test_rounding_of_directions_costs_nothing(rounded, exact):
     assert _operations(**rounded) == _operations(**exact)

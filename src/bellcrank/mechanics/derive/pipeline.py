@@ -26,6 +26,7 @@ from bellcrank.mechanics.dynamics.accelerations import (
 )
 from bellcrank.mechanics.kinematics.analysis import KinematicAnalysis, analyse
 from bellcrank.mechanics.kinematics.dimensions import infer_quantities
+from bellcrank.mechanics.kinematics.idle_loads import idle_loads, motor_notes
 from bellcrank.mechanics.kinematics.results import ConstraintForm
 from bellcrank.mechanics.kinematics.switching_loads import dry_friction
 from bellcrank.model.build_mechanism import build_mechanism
@@ -101,9 +102,10 @@ def derive_model(
             )
     derived = partial(_derive_with_orders, description, assemble)
     derived_model = derived(solve, small, level, without, form)
-    friction = dry_friction(derived_model.analysis.loads)
-    derived_model.analysis.notes += friction
-    for sentence in friction:
+    loads_in_doubt = dry_friction(derived_model.analysis.loads)
+    loads_in_doubt += idle_loads(derived_model.analysis)
+    derived_model.analysis.notes += [*loads_in_doubt, *motor_notes(derived_model.analysis)]
+    for sentence in loads_in_doubt:
         issue_warning(f"model '{description.name}': {sentence}")
     if (
         derived_model.analysis.loose

@@ -494,6 +494,65 @@ class Builder(ValidatedCalls):
             Moment(name, magnitude, self._read_vector(direction), on, against, label)
         )
 
+    def add_joint_torque(
+        self,
+        body: BodyLike,
+        magnitude: ScalarLike,
+        *,
+        name: str | None = None,
+        label: str | None = None,
+    ) -> ForceHandle:
+        """Add the torque of a motor, spring or damper in the joint of a body.
+
+        It acts on the body along the axis of its joint, and its opposite on the parent.
+
+        Parameters
+        ----------
+        body : BodyLike
+            A body that rotates about one axis.
+        magnitude : ScalarLike
+            Torque (force times length), positive in the direction of the angle.
+        name : str, optional
+            Name of the torque. Default: `torque_` and the name of the body.
+        label : str, optional
+            Description. Default: the name.
+
+        Returns
+        -------
+        ForceHandle
+            The torque, for `bc.fm`.
+
+        Raises
+        ------
+        ModelError
+            If the body does not rotate about one axis.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("arm")
+        >>> upper = s.add_body("upper", rotate="z", cm=(1, 0, 0), mass=1, inertia=0)
+        >>> lower = s.add_body("lower", upper, joint_at=(1, 0, 0), rotate="z", mass=1, inertia=0.1)
+        >>> s.add_joint_torque(lower, "T").name
+        'torque_lower'
+        """
+        key = str(getattr(body, "name", body)).lower()
+        record = next((r for r in self.description.bodies if r.name.lower() == key), None)
+        if record is None:
+            known = ", ".join(r.name for r in self.description.bodies) or "none"
+            raise ModelError(
+                f"add_joint_torque: no body has the name '{body}' yet. Bodies: {known}.", self.name
+            )
+        axis = _joint_axis(record)
+        if axis is None:
+            raise ModelError(
+                f"add_joint_torque: body '{record.name}' does not rotate about one axis; use "
+                f"add_moment(..., on='{record.name}', against=...) with a direction",
+                self.name,
+            )
+        torque = name or f"torque_{record.name}"
+        return self._add_load(Moment(torque, magnitude, axis, body, record.parent, label))
+
     def add_gravity(self, direction: VectorLike | None = None, *, g: ScalarLike = "g") -> None:
         """Add uniform gravity.
 
@@ -1302,6 +1361,29 @@ class Builder(ValidatedCalls):
             pluralize(len(d.constraints) + len(d.loops), "constraint"),
         )
         return f"{type(self).__name__}({d.name!r}: {', '.join(summary)})"
+
+
+def _joint_axis(record: records.BodyRecord) -> Formula | None:
+    """The axis, fixed in the body, about which it rotates in its parent; None if there is not
+    exactly one."""
+    axis = record.rotate
+    if axis is None or (not isinstance(axis, str) and np.size(axis) == 0):
+        axis = record.rotation_axis
+    if isinstance(axis, tuple | list) and len(axis) == 1:
+        (axis,) = axis
+    if record.joint is not None or axis is None:
+        return None
+    body = BodyHandle(record.name, [], [])
+    if isinstance(axis, str):
+        return body[axis.strip()] if axis.strip() in AXES else None
+    if isinstance(axis, int | np.integer):
+        return body[int(axis)]
+    components = list(axis)
+    are_axes = all(isinstance(c, str | int) and c in (1, 2, 3, *AXES) for c in components)
+    if len(components) != 3 or any(np.size(c) != 1 for c in components) or are_axes:
+        return None
+    terms = [Formula(to_syntax(c)) * body[k] for k, c in enumerate(components, 1)]
+    return terms[0] + terms[1] + terms[2]
 
 
 def _merge_by_name(values: Mapping[Any, Any], overrides: Mapping[Any, Any]) -> dict[Any, Any]:
