@@ -101,13 +101,18 @@ def select_constraints(
     configurations = assemble(analysis, loops, rates, quantities)
     if configurations is None:
         return None
-    positions = list(configurations.constraint_jacobians())
-    if not positions:
-        if analysis.loops.unresolved_rows and (reason := configurations.closure_failure()):
-            raise ModelError([*analysis.loops.unresolved_rows, reason], analysis.mechanism.name)
-        return None
     rows, speeds = analysis.loops.rows, list(analysis.mechanism.speeds)
     full = len(speeds)
+    positions = list(configurations.constraint_jacobians())
+    start_closes = bool(positions)
+    if not start_closes:
+        if analysis.loops.unresolved_rows:
+            if reason := configurations.closure_failure():
+                raise ModelError([*analysis.loops.unresolved_rows, reason], analysis.mechanism.name)
+            return None
+        # runs give their own start, which may be singular for the speeds chosen here
+        if not (positions := configurations.regular_positions(full)):
+            return None
     singular = max(rank_of(J) for _, J in positions) == full and not all(
         is_regular(J, full) for _, J in positions
     )
@@ -128,13 +133,13 @@ def select_constraints(
     notes = []
     if scales.rank_v < len(rows):
         implied = [r.quoted_name for r in rows if r not in elimination.used_rows]
+        remark = configurations.local_redundancy_note(scales.rank_v) if start_closes else ""
         notes.append(
             f"{len(rows)} rows of loops have rank {scales.rank_v} wherever the loops are "
             f"closed: {', '.join(implied)}"
-            f" {'follows' if len(implied) == 1 else 'follow'} from the "
-            f"others{configurations.local_redundancy_note(scales.rank_v)}"
+            f" {'follows' if len(implied) == 1 else 'follow'} from the others{remark}"
         )
-    extra = scales.rank_v - configurations.initial_rank()
+    extra = scales.rank_v - configurations.initial_rank() if start_closes else 0
     if extra > 0:
         notes.append(
             f"the initial configuration is singular: it has {extra} more "

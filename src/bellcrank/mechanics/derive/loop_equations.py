@@ -79,13 +79,12 @@ def _zero_dof_message(used_rows: Sequence[ConstraintRow]) -> str:
 
 
 def _with_sampled_scales(analysis: KinematicAnalysis, loops: LoopEquations) -> LoopEquations:
-    """Speed constraints of a model without default values: their sizes need no closed loops."""
+    """Sizes of a model whose loops were not closed here, as it has no default values: by them a
+    run sees that it is at a dead point of the speeds that were chosen."""
     assert analysis.loops is not None
-    if loops.g:
-        return loops
     defaults = {key: x.value for key, x in analysis.mechanism.description.parameters.items()}
     values = {key: float(x) for key, x in defaults.items() if isinstance(x, int | float)}
-    scales = drawn_scales(analysis.loops, analysis.mechanism.speeds, 0, values)
+    scales = drawn_scales(analysis.loops, analysis.mechanism.speeds, loops.scales.rank_g, values)
     return loops if scales is None else replace(loops, scales=scales)
 
 

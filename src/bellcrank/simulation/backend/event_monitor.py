@@ -246,7 +246,7 @@ class EventMonitor:
         )
 
     def continue_from(self, states: EventStates | None, begin_time: float) -> None:
-        """Goes on from where another run ended, if it had the same events."""
+        """Continues where another run ended, if it had the same events."""
         if states is None or states.formulas != self._formulas:
             return
         self.arrays["at_zero"][:] = states.at_zero
