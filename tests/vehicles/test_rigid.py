@@ -452,3 +452,35 @@ def test_embedded_code_with_rigid_wheels_is_not_written(tmp_path):
         with pytest.raises(bc.ModelError, match="does not contain rigid wheels; use a tyre"):
             eom.export(name, folder)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.3, -0.5])
+@pytest.mark.parametrize("factors", [(0.5, 0.8), (0.5, 0.0), (0.5, -1.0), (0.9, 1.0), (0.5, None)])
+def test_without_a_wheel_the_second_factor_holds_along_the_ground(slope, factors):
+    """A point thrown at an incline: its speeds across and along just after the impact."""
+    ground = bc.vehicles.terrain.ramp(slope)
+    normal, tangential = factors
+    sim = disc(ground, factors, turns=False).equations().compile(backend="wasm")
+    run = sim.simulate(t_end=0.5, step=0.001, initial={"q(d, 2)": 1.0, "u(d, 1)": 1.0})
+    hit = next(e.time for e in run.events if e.name == "w impact")
+    size = math.hypot(1, slope)
+    along, across = np.array([1, slope]) / size, np.array([-slope, 1]) / size
+
+    def speeds(t):
+        """On the parabolas before and after the impact."""
+        i = int(np.searchsorted(run.time, hit) + (1 if t > hit else -2))
+        return np.array([run["u(d, 1)"][i], run["u(d, 2)"][i] - G * (t - run.time[i])])
+
+    before, after = speeds(hit - 1e-12), speeds(hit + 1e-12)
+    share = 1.0 if tangential is None else tangential
+    assert after @ across == pytest.approx(-normal * (before @ across), abs=1e-6)
+    assert after @ along == pytest.approx(share * (before @ along), abs=1e-6)
+    assert after @ after <= before @ before + 1e-9
+
+
+def test_what_lies_on_the_ground_keeps_its_speed_along_it():
+    sim = disc(bc.vehicles.terrain.flat(), (0.5, 0.0), turns=False).equations()
+    run = sim.compile(backend="wasm").simulate(
+        t_end=1, step=0.01, initial={"q(d, 2)": RADIUS, "u(d, 1)": 2.0}
+    )
+    assert run["u(d, 1)"][-1] == pytest.approx(2.0, abs=1e-12)

@@ -366,7 +366,7 @@ class System(Builder):
         radius: ScalarLike | None = None,
         terrain: NearestGroundProvider,
         tyre: Tyre | TyreModel | None = None,
-        restitution: Sequence[float] = (0.0, 0.0),
+        restitution: Sequence[float | None] = (0.0, None),
         rolling_resistance: ScalarLike = 0,
         drive: ScalarLike = 0,
         wheel: BodyLike | None = None,
@@ -389,9 +389,10 @@ class System(Builder):
             of
             `bc.vehicles.tyres`, such as `bc.load("file.tir")`. Default: the wheel is rigid; it
             bounces, then rolls.
-        restitution : pair of float, default (0, 0)
+        restitution : pair of float, default (0, None)
             Of a rigid wheel, at an impact: factors of the reversed normal speed (0 to 1) and of the
-            slip (-1 to 1).
+            slip (-1 to 1), without `wheel` of the speed along the ground. None: 0 with `wheel`;
+            without it the ground is smooth.
         rolling_resistance : ScalarLike, default 0
             Braking force per speed along the ground (force times time per length). With slip it
             acts as a moment on

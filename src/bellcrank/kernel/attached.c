@@ -57,7 +57,7 @@ static const Model model = {
 #endif
 #if HAS_WHEELS
     .n_wheels = N_WHEELS, .wheel_radius = WHEEL_RADIUS, .wheel_restitution = WHEEL_RESTITUTION,
-    .wheel_resistance = WHEEL_RESISTANCE, .wheel_turns = WHEEL_TURNS, .wheel_input = WHEEL_INPUT,
+    .wheel_resistance = WHEEL_RESISTANCE, .wheel_grip = WHEEL_GRIP, .wheel_input = WHEEL_INPUT,
     .wheel_ground = WHEEL_GROUND, .wheels_at = wheels_at,
 #endif
 };

@@ -114,7 +114,7 @@
 #define WHEEL_RADIUS (model->wheel_radius)
 #define WHEEL_RESTITUTION (model->wheel_restitution)
 #define WHEEL_RESISTANCE (model->wheel_resistance)
-#define WHEEL_TURNS (model->wheel_turns)
+#define WHEEL_GRIP (model->wheel_grip)
 #define WHEEL_INPUT (model->wheel_input)
 #define WHEEL_GROUND (model->wheel_ground)
 #define side_of (model->side_of)

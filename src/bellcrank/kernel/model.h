@@ -38,7 +38,7 @@ typedef struct Model {
     /* rigid wheels: force and moment of the ground in w (-1: none), two coefficients of restitution ... */
     int32_t n_wheels;
     const real *wheel_radius, *wheel_restitution, *wheel_resistance;
-    const int *wheel_turns, *wheel_input;
+    const int *wheel_grip, *wheel_input;
     const GroundOf *wheel_ground;
     Evaluated wheels_at;
 } Model;

@@ -10,6 +10,7 @@ enum { ROLLS, PART, OFF, NORMAL_X, NORMAL_Z, FOOT_X, FOOT_Z, OTHER_X, OTHER_Z, T
 enum { FLIES, IS_ROLLING, IS_HELD };
 enum { DISTANCE, NX, NZ };                          /* of near */
 enum { IMPACT, LANDS, LEAVES, WEDGED };            /* events */
+enum { SLIDES, RUBS_AT_IMPACT, DOES_NOT_SLIP };     /* values of WHEEL_GRIP */
 
 typedef struct {
     int wheel;
@@ -67,7 +68,7 @@ static void speeds(GIVEN Job *job, double t, const double *y, const double *forc
 static int directions(GIVEN int i, const double *near, UnitLoad *units)
 {
     units[0] = (UnitLoad){i, {near[NX], near[NZ], 0.0}};
-    if (!WHEEL_TURNS[i])
+    if (WHEEL_GRIP[i] != DOES_NOT_SLIP)
         return 1;
     units[1] = (UnitLoad){i, {near[NZ], -near[NX], -WHEEL_RADIUS[i]}};
     return 2;
@@ -81,7 +82,7 @@ static int held_by(GIVEN Job *job, int i, const double *near, UnitLoad *units)
     units[0] = (UnitLoad){i, {1.0, 0.0, 0.0}};
     units[1] = (UnitLoad){i, {0.0, 1.0, 0.0}};
     units[2] = (UnitLoad){i, {0.0, 0.0, -WHEEL_RADIUS[i]}};
-    return WHEEL_TURNS[i] ? 3 : 2;
+    return WHEEL_GRIP[i] == DOES_NOT_SLIP ? 3 : 2;
 }
 
 /* Component of velocity or acceleration (first: VX or AX) that a unit force works on. */
@@ -411,14 +412,17 @@ static void strike(GIVEN Job *job, int i, const double *near, int count, double 
     double before[2] = {0.0, 0.0}, after[2], matrix[4], copy[4], impulse[2], bend;
     UnitLoad units[2];
     observe(HERE job, t, y, NULL, base, w);
-    const int n = directions(HERE i, near, units);
+    const double *f = base + i*N_FACTS, creep = WHEEL_CREEP*(1 + hypot(f[VX], f[VZ]));
+    int n = directions(HERE i, near, units);
+    if (WHEEL_GRIP[i] == RUBS_AT_IMPACT && component(base, VX, units) < -creep) /* else it lies on the ground */
+        units[n++] = (UnitLoad){i, {near[NZ], -near[NX], 0.0}};
     for (int u = 0; u < n; u++)
         before[u] = component(base, VX, units + u);
-    const double *f = base + i*N_FACTS, pull = -(near[NX]*f[AX] + near[NZ]*f[AZ]);
+    const double pull = -(near[NX]*f[AX] + near[NZ]*f[AZ]);
     const double rebound = -WHEEL_RESTITUTION[2*i]*before[0];
     const int rolls = pull > 0.0 && 2*rebound <= pull*job->h, stops = rolls || count > WHEEL_IMPACTS/2;
     after[0] = stops ? 0.0 : rebound;
-    after[1] = stops ? 0.0 : WHEEL_RESTITUTION[2*i + 1]*before[1];
+    after[1] = stops && WHEEL_GRIP[i] == DOES_NOT_SLIP ? 0.0 : WHEEL_RESTITUTION[2*i + 1]*before[1];
     response(HERE job, t, y, units, n, base, matrix, w);
     double work = 0.0;
     for (int pass = 0; pass < 2; pass++) {

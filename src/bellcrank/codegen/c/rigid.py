@@ -26,7 +26,7 @@ class RigidWheel:
     name: str
     radius: float
     restitution: tuple[float, float]
-    turns: bool
+    grip: int
     resistance: float
     inputs: tuple[int, int, int]
     facts: tuple[int, ...]
@@ -46,7 +46,7 @@ def wheel_data(wheels: Sequence[RigidWheel]) -> Data:
         "WHEEL_RADIUS": [w.radius for w in wheels],
         "WHEEL_RESTITUTION": [x for w in wheels for x in w.restitution],
         "WHEEL_RESISTANCE": [w.resistance for w in wheels],
-        "WHEEL_TURNS": [int(w.turns) for w in wheels],
+        "WHEEL_GRIP": [w.grip for w in wheels],
         "WHEEL_INPUT": [x for w in wheels for x in w.inputs],
     }
 

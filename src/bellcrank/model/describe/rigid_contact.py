@@ -42,9 +42,11 @@ def add_rigid_contact(
     if not isinstance(rim, int | float) or not rim > 0:
         problems.append(f"radius={rim!r}: the radius of a rigid wheel must be a positive number")
     pair = restitution if isinstance(restitution, tuple | list) else ()
-    if len(pair) != 2 or not (0 <= pair[0] <= 1 and -1 <= pair[1] <= 1):
+    normal, tangential = pair if len(pair) == 2 else (math.nan, None)
+    if not (0 <= normal <= 1 and (tangential is None or -1 <= tangential <= 1)):
         problems.append(
-            f"restitution={restitution!r} must be (normal from 0 to 1, tangential from -1 to 1)"
+            f"restitution={restitution!r} must be (normal from 0 to 1, tangential from -1 to 1 "
+            f"or None)"
         )
     if not isinstance(rolling_resistance, int | float) or not 0 <= rolling_resistance < math.inf:
         problems.append(
@@ -98,7 +100,7 @@ def add_rigid_contact(
     for part, value in zip(OUTPUTS, values, strict=True):
         s.add_output(f"{name}.{part}", value, label=f"{part} of {name}")
     s.set_run(inputs={f"{name}.{part}": 0.0 for part in input_names})
-    e = (float(pair[0]), float(pair[1]))
+    e = float(normal), None if tangential is None else float(tangential)
     impact_options = e, below, float(rolling_resistance)
     contact = RigidContact(name, point, float(rim), wheel, terrain, is_z_up(s), *impact_options)
     s.description.wheels.append(contact)

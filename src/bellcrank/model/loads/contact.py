@@ -13,6 +13,7 @@ from bellcrank.model.loads.load import BodyPoint, LoadContext
 from bellcrank.symbolic.expr import Expr
 
 INPUTS = ("fx", "fz", "m")
+SLIDES, RUBS_AT_IMPACT, DOES_NOT_SLIP = range(3)  # on the ground, as in rigid.c
 OUTPUTS = ("x", "z", "vx", "vz", "spin", "ax", "az", "turn")
 
 
@@ -50,13 +51,26 @@ class ContactRecord:
 
 @dataclass(frozen=True)
 class RigidContact(ContactRecord):
-    """A rigid wheel: `restitution` of its normal speed and its slip, what to do where it starts
-    `below` ground, and its rolling `resistance`."""
+    """A rigid wheel: `restitution` of its normal speed and its slip (None: not given), what to do
+    where it starts `below` ground, and its rolling `resistance`."""
 
-    restitution: tuple[float, float]
+    restitution: tuple[float, float | None]
     below: str
     resistance: float
 
     @property
     def has_wheel_body(self) -> bool:
         return self.body is not None
+
+    @property
+    def restitution_factors(self) -> tuple[float, float]:
+        """Of the normal speed, and of the slip or the speed along the ground."""
+        normal, tangential = self.restitution
+        return normal, 0.0 if tangential is None else tangential
+
+    @property
+    def grip(self) -> int:
+        """What the ground does along itself, as in rigid.c."""
+        if self.has_wheel_body:
+            return DOES_NOT_SLIP
+        return SLIDES if self.restitution[1] is None else RUBS_AT_IMPACT

@@ -24,6 +24,6 @@ def rigid_wheel_layouts(
             inputs.index(name) if (name := f"{c.name}.{i}") in inputs else -1 for i in INPUTS
         )
         output_index = tuple(outputs.index(f"{c.name}.{o}") for o in OUTPUTS)
-        data = c.name, c.radius, c.restitution, c.has_wheel_body, c.resistance
+        data = c.name, c.radius, c.restitution_factors, c.grip, c.resistance
         wheels.append(RigidWheel(*data, input_index, output_index, c.terrain.near_function))  # type: ignore[arg-type]
     return wheels
