@@ -46,9 +46,9 @@ def likely_cause(
             return f"Are {other_unit} declared for a number in {unit}?" if unit else ""
     if would_be_usual(-1.0):
         return "Is the sign wrong?"
-    factor = next((p for p in POWERS if would_be_usual(p)), None)
-    if factor is not None:
-        return f"Is the decimal point misplaced ({value * factor:.4g} would be usual)?"
+    power = next((p for p in POWERS if would_be_usual(p)), None)
+    if power is not None:
+        return f"Is the decimal point misplaced ({value * power:.4g} would be usual)?"
     return ""
 
 

@@ -86,8 +86,8 @@ class FormulaUnits:
     def _visit_node(self, node: SyntaxNode, operands: list[FormulaTerm]) -> FormulaTerm:
         name = find_name(syntax_to_text(node), self._units) if node.op in ("name", "call") else None
         if name is not None:
-            unit = self._units[name]
-            return FormulaTerm(node, None if unit.text == "?" else unit)
+            channel_unit = self._units[name]
+            return FormulaTerm(node, None if channel_unit.text == "?" else channel_unit)
         op = str(node.args[0]).lower() if node.op == "call" else node.op
         texts = [syntax_to_text(c) for c in node.children]
         if op in ("name", "number"):

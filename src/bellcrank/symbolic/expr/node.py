@@ -447,7 +447,7 @@ def normalize_rational(value: Rational) -> Rational:
 
 def to_rational(value: int | float | Fraction) -> Rational:
     """The exact rational a number stands for: 0.1 means 1/10."""
-    if isinstance(value, int | Fraction) and abs(value) > sys.float_info.max:
+    if isinstance(value, int | Fraction) and abs_rational(value) > sys.float_info.max:
         raise ModelError(f"{display_text(value)} is too large for a computer number")
     if isinstance(value, int):
         return int(value)
