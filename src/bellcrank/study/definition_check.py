@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bellcrank.core.errors import BellcrankError, ModelError, did_you_mean
-from bellcrank.core.files.file_names import is_file
+from bellcrank.core.files.file_names import file_exists
 from bellcrank.core.name_lookup import find_name
 from bellcrank.mechanics.interface.interface import PARAMETERS, STATES, Interface
 from bellcrank.simulation.run.argument_checks import resolve_run_spec
@@ -210,6 +210,6 @@ def _table_and_plot_problems(definition: StudyDefinition) -> Iterator[str]:
         if (
             isinstance(spec, TableSpec)
             and spec.published_file is not None
-            and not is_file(spec.published_file)
+            and not file_exists(spec.published_file)
         ):
             yield f"{label}: no file {spec.published_file} (next to)."

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.core.errors import ModelError
-from bellcrank.core.files.file_names import is_file
+from bellcrank.core.files.file_names import file_exists
 from bellcrank.core.files.text_files import read_text
 from bellcrank.core.files.user_modules import imported_files
 from bellcrank.core.metrics.metric import Metric, MetricKind
@@ -61,7 +61,7 @@ def make_job(definition: StudyDefinition) -> Job:
 def _model_texts(path: Path) -> dict[str, str]:
     """The model file, the routines next to a deck, and what these import from their folder."""
     names = (path, path.with_suffix(".py")) if path.name else ()
-    model_files = [file for file in dict.fromkeys(names) if is_file(file)]
+    model_files = [file for file in dict.fromkeys(names) if file_exists(file)]
     imported = [p for file in model_files if file.suffix == ".py" for p in imported_files(file)]
     files = dict.fromkeys([*model_files, *imported])
     return {file.relative_to(path.parent).as_posix(): read_text(file, ModelError) for file in files}

@@ -15,7 +15,7 @@ from typing import Any
 
 from bellcrank.core.errors import ModelError, RunError
 from bellcrank.core.files.csv_table import read_csv
-from bellcrank.core.files.file_names import is_file
+from bellcrank.core.files.file_names import file_exists
 from bellcrank.core.files.shipped_files import example_folder, example_path, resolve_example
 from bellcrank.core.files.text_files import read_toml
 from bellcrank.study.study_records import (
@@ -129,7 +129,7 @@ def _read_model(r: StudyTableReader, base: Path) -> ModelSpec:
         file_name = t.read_text("file", "")
         path = base / file_name
         return ModelSpec(
-            file=path if is_file(path) else example_path(file_name) or path, arguments=arguments
+            file=path if file_exists(path) else example_path(file_name) or path, arguments=arguments
         )
     ground = t.sub_table("terrain")
     terrain = dict(ground.data) if "terrain" in t.data else None

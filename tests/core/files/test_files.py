@@ -259,7 +259,7 @@ def test_damaged_erd_files(tmp_path, text, message):
         (
             "a.json",
             b'{"channels": [{"name": "t", "values": ["x"]}]}',
-            "a list channels is expected",
+            "holds .x., not a number",
         ),
         ("a.json", b'{"channels": [{"name": "a", "values": [1]}]}', "the first channel must be t"),
         (

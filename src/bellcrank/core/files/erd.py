@@ -73,7 +73,7 @@ def _write_erd(
     )
     kind = FLOAT_32 if classic else FLOAT_64 if binary else TEXT
     samples = _binary_samples(data, kind)
-    header = "\n".join(_header_lines(record, channels, kind, _digest(samples))) + "\n"
+    header = "\n".join(_header_lines(record, channels, kind, _samples_digest(samples))) + "\n"
     _finish_interrupted_write(path)
     with partial_files.path_for(path).open("w", encoding="utf-8", newline="\n") as stream:
         stream.write(header)
@@ -97,7 +97,7 @@ def _samples_path(path: Path, kind: int) -> Path:
     return path.with_name(path.name + BESIDE[kind])
 
 
-def _digest(samples: bytes) -> str:
+def _samples_digest(samples: bytes) -> str:
     return hashlib.sha256(samples).hexdigest()
 
 
@@ -320,21 +320,24 @@ def _read_binary_data(path: Path, n: int, samples: int, kind: int, digest: str) 
 
 def _find_samples(path: Path, kind: int, digest: str) -> tuple[Path, bytes]:
     """The file of samples that belongs to a header, and what it holds."""
-    places = [_samples_path(path, k) for k in (kind, FLOAT_64 + FLOAT_32 - kind)]
-    found = [p for p in places if p.is_file()]
-    candidates = [*found, *interrupted_writes(places[0])] if digest else found[:1]
+    sample_paths = [_samples_path(path, k) for k in (kind, FLOAT_64 + FLOAT_32 - kind)]
+    present_paths = [p for p in sample_paths if p.is_file()]
+    candidates = (
+        [*present_paths, *interrupted_writes(sample_paths[0])] if digest else present_paths[:1]
+    )
     for data_path in candidates:
         raw = report_io_errors("read", data_path, data_path.read_bytes)
-        if not digest or _digest(raw) == digest:
+        if not digest or _samples_digest(raw) == digest:
             return data_path, raw
-    if found:
+    if present_paths:
         raise RunError(
-            f"cannot read {path}: the samples in {found[0].name} are not those that its header was "
-            f"written with (line DIGEST); one of the two files was replaced since. Write the "
-            f"result again, or remove the line DIGEST where you changed the samples on purpose"
+            f"cannot read {path}: the samples in {present_paths[0].name} are not those that its "
+            f"header was written with (line DIGEST); one of the two files was replaced since. "
+            f"Write the result again, or remove the line DIGEST if you changed the samples"
         )
     raise RunError(
-        f"cannot read {path}: its data should be next to it in {places[0].name} or {places[1].name}"
+        f"cannot read {path}: its data should be next to it in {sample_paths[0].name} or "
+        f"{sample_paths[1].name}"
     )
 
 
@@ -347,11 +350,11 @@ def _finish_interrupted_write(path: Path) -> None:
     """Moves samples to their place that a process left hidden when it was killed: the header stands
     and needs them."""
     for kind in BESIDE:
-        place = _samples_path(path, kind)
-        for part in interrupted_writes(place):
+        samples_path = _samples_path(path, kind)
+        for part in interrupted_writes(samples_path):
             with suppress(OSError):
-                if _digest(part.read_bytes()) == _announced_digest(path):
-                    finish_interrupted_write(part, place)
+                if _samples_digest(part.read_bytes()) == _announced_digest(path):
+                    finish_interrupted_write(part, samples_path)
 
 
 def _announced_digest(path: Path) -> str:

@@ -12,7 +12,7 @@ _OTHER = re.compile(r"[^\w.+-]+")
 LONGEST = 120  # characters; file systems allow 255 bytes
 
 
-def is_file(path: Path) -> bool:
+def file_exists(path: Path) -> bool:
     """Is there a file of that name? Names that no file can have are those of none."""
     return os.path.isfile(path)  # that of Path raises an error for one that is too long
 

@@ -101,15 +101,17 @@ def _read_json(path: Path) -> FileContents:
 def _channel_of_object(c: dict[str, Any]) -> FileChannel:
     if not isinstance(c["values"], list):
         raise TypeError
-    values = np.array([math.nan if x is None else _number(x, c["name"]) for x in c["values"]])
+    values = np.array(
+        [math.nan if x is None else _channel_number(x, c["name"]) for x in c["values"]]
+    )
     return FileChannel(str(c["name"]), values, *(str(c.get(k, "")) for k in TEXT_KEYS))
 
 
-def _number(x: Any, channel: str) -> float:
+def _channel_number(element: Any, channel: str) -> float:
     """A number of JSON: text and truth values are none."""
-    number = to_float(x)
+    number = to_float(element)
     if number is None:
-        raise _NoNumberError(f"channel {channel!r:.60} holds {display_text(x)}, not a number")
+        raise _NoNumberError(f"channel {channel!r:.60} holds {display_text(element)}, not a number")
     return number
 
 

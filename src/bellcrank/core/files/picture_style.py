@@ -33,11 +33,11 @@ def use_own_style() -> None:
     if Path(matplotlib.matplotlib_fname()).parent.resolve() != Path.cwd():
         return
     matplotlib.rcdefaults()
-    places = [Path(matplotlib.get_configdir())]
-    if named := os.environ.get("MATPLOTLIBRC"):
-        places.insert(0, Path(named))
-    for place in places:
-        path = place / _STYLE if place.is_dir() else place
+    style_paths = [Path(matplotlib.get_configdir())]
+    if named_path := os.environ.get("MATPLOTLIBRC"):
+        style_paths.insert(0, Path(named_path))
+    for style_path in style_paths:
+        path = style_path / _STYLE if style_path.is_dir() else style_path
         if path.is_file():
             matplotlib.rc_file(path)
             return

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.core.errors import ModelError, did_you_mean
-from bellcrank.core.files.file_names import is_file
+from bellcrank.core.files.file_names import file_exists
 from bellcrank.core.files.text_files import read_toml
 
 ENDINGS = (
@@ -119,7 +119,7 @@ def example_path(name: str | Path) -> Path | None:
         requested = Path(*requested.parts[1:])
     for ending in ("",) if requested.suffix else ENDINGS:
         candidate = example_folder() / f"{requested}{ending}"
-        if is_file(candidate):
+        if file_exists(candidate):
             return candidate
     return None
 

@@ -304,14 +304,14 @@ def _is_sum(node: SyntaxNode) -> bool:
 
 def _continued_sums(nodes: Iterable[SyntaxNode]) -> set[SyntaxNode]:
     """The sums that are the beginning of one longer sum, and nothing else."""
-    uses: dict[SyntaxNode, int] = {}
-    beginnings: set[SyntaxNode] = set()
+    use_counts: dict[SyntaxNode, int] = {}
+    first_parts: set[SyntaxNode] = set()
     for node in nodes:
         for child in syntax_children(node):
-            uses[child] = uses.get(child, 0) + 1
+            use_counts[child] = use_counts.get(child, 0) + 1
         if _is_sum(node) and _is_sum(node.children[0]):
-            beginnings.add(node.children[0])
-    return {node for node in beginnings if uses[node] == 1}
+            first_parts.add(node.children[0])
+    return {node for node in first_parts if use_counts[node] == 1}
 
 
 def _sum_of(chain: _Chain) -> SyntaxNode:

@@ -445,9 +445,12 @@ def normalize_rational(value: Rational) -> Rational:
     return value.numerator if value.__class__ is Fraction and value.denominator == 1 else value
 
 
+_LARGEST = sys.float_info.max
+
+
 def to_rational(value: int | float | Fraction) -> Rational:
     """The exact rational a number stands for: 0.1 means 1/10."""
-    if isinstance(value, int | Fraction) and abs_rational(value) > sys.float_info.max:
+    if isinstance(value, int | Fraction) and not -_LARGEST <= value <= _LARGEST:
         raise ModelError(f"{display_text(value)} is too large for a computer number")
     if isinstance(value, int):
         return int(value)

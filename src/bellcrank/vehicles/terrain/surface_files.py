@@ -300,17 +300,20 @@ _ACROSS = _EvenHeader(
 
 def _crg_offsets(path: Path, road: Mapping[str, float], names: list[str]) -> list[float]:
     """v of all long sections: as their names say, else evenly from right to left."""
-    found = [re.search(r"at v\s*=\s*([-+.\deE]+)", name) for name in names]
-    if found and all(found):
-        return [float(offset[1]) for offset in found if offset]
+    offset_matches = [re.search(r"at v\s*=\s*([-+.\deE]+)", name) for name in names]
+    if offset_matches and all(offset_matches):
+        return [float(offset[1]) for offset in offset_matches if offset]
     width = _crg_step(path, road, _ACROSS, len(names)) * (len(names) - 1)
-    right, left = road.get(_ACROSS.first), road.get(_ACROSS.last)
-    if right is None:
-        right = left - width if left is not None else -width / 2
-    even = np.linspace(right, right + width, len(names))
-    if not any(found):
+    v_right, v_left = road.get(_ACROSS.first), road.get(_ACROSS.last)
+    if v_right is None:
+        v_right = v_left - width if v_left is not None else -width / 2
+    even = np.linspace(v_right, v_right + width, len(names))
+    if not any(offset_matches):
         _check_crg_end(path, road, _ACROSS, even)
-    return [float(offset[1]) if offset else float(x) for offset, x in zip(found, even, strict=True)]
+    return [
+        float(offset[1]) if offset else float(x)
+        for offset, x in zip(offset_matches, even, strict=True)
+    ]
 
 
 def _crg_step(path: Path, road: Mapping[str, float], keys: _EvenHeader, count: int) -> float:
