@@ -64,13 +64,13 @@ class RigidContact(ContactRecord):
 
     @property
     def restitution_factors(self) -> tuple[float, float]:
-        """Of the normal speed, and of the slip or the speed along the ground."""
+        """Factors of the normal speed, and of the slip or the speed along the ground."""
         normal, tangential = self.restitution
         return normal, 0.0 if tangential is None else tangential
 
     @property
     def grip(self) -> int:
-        """What the ground does along itself, as in rigid.c."""
+        """Action of the ground along itself, as in rigid.c."""
         if self.has_wheel_body:
             return DOES_NOT_SLIP
         return SLIDES if self.restitution[1] is None else RUBS_AT_IMPACT

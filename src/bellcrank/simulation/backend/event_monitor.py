@@ -68,8 +68,8 @@ class EventProblem(NamedTuple):
 
 
 class EventStates(NamedTuple):
-    """How the conditions of a run stood where it ended, for a run with the same `formulas` that
-    continues it: which of them were zero there and have counted, and when events acted last."""
+    """Conditions at the end of a run, for a run with the same `formulas` that continues it: which
+    of them were zero there and have counted, and when events acted last."""
 
     formulas: tuple[object, ...]
     at_zero: NDArray[np.void]
@@ -236,7 +236,7 @@ class EventMonitor:
         return tuple(map(tuple, (data.conditions, data.settings, data.formula_steps)))
 
     def states_at_end(self) -> EventStates:
-        """How the conditions stand, for a run that continues."""
+        """Return the conditions as they stand, for a run that continues."""
         counted, arrays = self.arrays["counted"], self.arrays
         return EventStates(
             self._formulas,
