@@ -405,7 +405,7 @@ class DeclaredNames(PublicDir):
         unit = frame[int(name[-1])] if frame is not None and name[-1] in "123" else None
         if scalar is not None and unit is not None and scalar.name != name:
             return unit
-        return unit if scalar is None else scalar
+        return scalar or unit
 
     def known_names(self) -> list[str]:
         return [

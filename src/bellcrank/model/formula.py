@@ -26,7 +26,6 @@ from bellcrank.symbolic.expr.node import try_expression, undecidable_message
 
 def _formula_operator(op: str, mirrored: bool = False) -> Callable[[Formula, Any], Formula]:
     def combine_operands(self: Formula, other: Any) -> Formula:
-        _refuse_array(other)
         a, b = (other, self) if mirrored else (self, other)
         return Formula(SyntaxNode(op, (to_syntax(a), to_syntax(b))))
 
@@ -55,7 +54,9 @@ class Formula:
     )
 
     def __bool__(self) -> bool:
-        raise ModelError(undecidable_message(syntax_to_text(self.syntax)))
+        if self.syntax.op in ("<", "<=", ">", ">="):
+            raise ModelError(undecidable_message(syntax_to_text(self.syntax)))
+        return True
 
     def __abs__(self) -> Formula:
         return call_formula("abs", self)
@@ -70,15 +71,6 @@ class Formula:
         return syntax_to_text(self.syntax)
 
     __repr__ = __str__
-
-
-def _refuse_array(value: Any) -> None:
-    """An array is no scalar of a formula."""
-    if getattr(value, "ndim", 0) > 0:
-        raise ModelError(
-            f"an array of shape {value.shape} stands in a formula, which takes numbers: use its "
-            "elements one by one, or NumPy's functions for arrays of numbers"
-        )
 
 
 def to_syntax(value: Any) -> SyntaxNode:
@@ -115,8 +107,6 @@ def call_formula(name: str, *args: Any) -> Formula:
 
 def _scalar_function(name: str) -> Any:
     def apply_function(*args: Any) -> Expr | Formula:
-        for a in args:
-            _refuse_array(a)
         expressions = [try_expression(a) for a in args]
         if any(e is None for e in expressions):
             return call_formula(name, *args)

@@ -115,7 +115,7 @@ class OperationSearch:
         self.fixed = {*net.results, *(a for atom in net.atoms.values() for a in atom.args)}
         self.value = {0: 1, **_variable_values(net)}
         self.ratios: dict[tuple[int, int], Term | None] = {}
-        self.divisors = _denominator_values(*(_atom_value(net, c) for c in net.constant))
+        self.divisors = _denominator_values(*(net.atoms[c].value or ONE for c in net.constant))
         self.by_value: dict[int, int] = {}
         self.named: dict[int, int] = {}  # value: the sum that had it, now or before
         for v, value in self.value.items():
@@ -287,7 +287,9 @@ class OperationSearch:
             ratio = self._find_value(self._quotient(a, b) % PRIME)
             if ratio is None or not self.net.constant.issuperset(ratio[1]):
                 ratio = None
-                top, bottom = (inline_named(_atom_value(self.net, x)) if x else ONE for x in (a, b))
+                top, bottom = (
+                    inline_named(self.net.atoms[x].value or ONE) if x else ONE for x in (a, b)
+                )
                 if _denominator_values(quotient := div(top, bottom)) <= self.divisors:
                     ratio = self.net.constant_factor(quotient)
                     self._register_constant_values(ratio[1])
@@ -546,12 +548,6 @@ class OperationSearch:
 
 def _add_constant_factor(factors: Factors, constant: Factors) -> Factors:
     return tuple(sorted(factors + constant)) if constant else factors
-
-
-def _atom_value(net: SumOfProductsNetwork, atom: int) -> Expr:
-    """The value of an atom; one where it is not known."""
-    value = net.atoms[atom].value
-    return ONE if value is None else value
 
 
 def _denominator_values(*constants: Expr) -> set[int]:

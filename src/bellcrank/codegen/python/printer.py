@@ -43,8 +43,8 @@ class PythonPrinter(CodePrinter):
         if isinstance(s, AssignStatement):
             return [f"{s.target.name} = {value}"]
         if isinstance(s, CallStatement) and len(s.targets) == 1:
-            return [f"{s.targets[0].name} = {value}" if s.targets[0] is not None else value]
-        targets = ", ".join(t.name if t is not None else "_" for t in s.targets)
+            return [f"{s.targets[0].name} = {value}" if s.targets[0] else value]
+        targets = ", ".join(t.name if t else "_" for t in s.targets)
         comma = "," if len(s.targets) == 1 else ""
         return [f"{targets}{comma} = {value}"]
 

@@ -264,9 +264,7 @@ def add(*args: Expr) -> Expr:
     pulled out."""
     if len(args) == 2:
         first, second = args
-        result = _insert_term(first, second)
-        if result is None:
-            result = _insert_term(second, first)
+        result = _insert_term(first, second) or _insert_term(second, first)
         if result is not None:
             return result
     merged: Terms = {}

@@ -25,7 +25,7 @@ from weakref import _remove_dead_weakref, ref  # type: ignore[attr-defined]
 
 from bellcrank.core.errors import ModelError
 from bellcrank.core.numeric.real_numbers import display_text
-from bellcrank.symbolic.expr.function_table import FUNCTIONS
+from bellcrank.symbolic.expr.function_table import COMPARISONS, FUNCTIONS
 
 Rational = int | Fraction
 
@@ -97,8 +97,6 @@ class Expr:
         __lt__ = __le__ = __gt__ = __ge__ = __add__
 
         def __neg__(self) -> Expr: ...
-        def __float__(self) -> float: ...
-        def __bool__(self) -> bool: ...
 
         __pos__ = __abs__ = __neg__
 
@@ -342,10 +340,16 @@ class Func(Expr):
             return _intern_node(key, node)  # type: ignore[return-value]
         return node
 
+    def __bool__(self) -> bool:
+        if self.function is None and self.name in COMPARISONS:
+            raise ModelError(undecidable_message(str(self)))
+        return True
 
-def undecidable_message(formula: str) -> str:
-    """What is wrong with a formula in `if`, `and`, `min()` or `max()` of Python."""
-    return f"{formula} has a value only during a run: use bc.where(), bc.min() or bc.max()"
+
+def undecidable_message(comparison: str) -> str:
+    """What is wrong with a comparison of expressions in `if`, `and`, `min()` or `max()` of
+    Python."""
+    return f"{comparison} is true or false only during a run: use bc.where(), bc.min() or bc.max()"
 
 
 class NamedSubexpression(Expr):

@@ -11,22 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from bellcrank.core.errors import ModelError
 from bellcrank.symbolic.expr.construct import add, div, mul, neg, power, sub
-from bellcrank.symbolic.expr.evaluate import evaluate
 from bellcrank.symbolic.expr.function_table import COMPARISONS
 from bellcrank.symbolic.expr.functions import apply_builtin
-from bellcrank.symbolic.expr.node import (
-    PI,
-    Expr,
-    Func,
-    Number,
-    try_expression,
-    undecidable_message,
-)
+from bellcrank.symbolic.expr.node import Expr, try_expression
 from bellcrank.symbolic.expr.printing import to_latex, to_text
 from bellcrank.symbolic.expr.serialization import dump_nodes, load_one
-from bellcrank.symbolic.expr.traversal import free_symbols, postorder
 
 
 def _install_operator(
@@ -55,36 +45,8 @@ for _name, _create in _BINARY.items():
 for _name in COMPARISONS:
     _install_operator(_name, partial(apply_builtin, _name), mirrored=False)
 
-
-def _constant_value(e: Expr) -> float | None:
-    """The value of an expression of numbers alone."""
-    if isinstance(e, Number):
-        return float(e.value)
-    if any(symbol is not PI for symbol in free_symbols(e)) or any(
-        isinstance(node, Func) and node.function is not None for node in postorder((e,))
-    ):
-        return None
-    return evaluate([e], {})[0]
-
-
-def _to_float(e: Expr) -> float:
-    value = _constant_value(e)
-    if value is None:
-        raise TypeError(f"{e} is no number: its value is known only during a run")
-    return value
-
-
-def _to_bool(e: Expr) -> bool:
-    value = _constant_value(e)
-    if value is None:
-        raise ModelError(undecidable_message(str(e)))
-    return value != 0
-
-
 _UNARY: dict[str, Callable[[Expr], Any]] = {
     "__neg__": neg,
-    "__float__": _to_float,
-    "__bool__": _to_bool,
     "__pos__": lambda self: self,
     "__abs__": lambda self: apply_builtin("abs", self),
     "__str__": lambda self: to_text(self),
