@@ -90,7 +90,7 @@ def test_one_name_one_thing():
 
 
 def test_user_classes_delegate():
-    """A call that a user types is a signature, its docstring and few lines: all else stands at the
+    """A call that a user types is a signature, its docstring and few statements: all else stands at the
     stage that does it."""
     trees = [
         ast.parse(path.read_text(encoding="utf-8"))
@@ -98,8 +98,10 @@ def test_user_classes_delegate():
     ]
     made = [f for tree in trees for f in ast.walk(tree) if isinstance(f, ast.FunctionDef)]
     bodies = [f.body[ast.get_docstring(f) is not None :] for f in made]
-    lines = [body[-1].end_lineno - body[0].lineno + 1 for body in bodies if body]
-    assert len(lines) > 60 and sum(lines) < 300 and max(lines) < 30
+    statements = [
+        sum(isinstance(x, ast.stmt) for node in body for x in ast.walk(node)) for body in bodies
+    ]
+    assert len(statements) > 60 and sum(statements) < 190 and max(statements) < 25
 
 
 def test_the_page_of_the_architecture_names_what_there_is():
@@ -122,6 +124,6 @@ def test_no_line_is_longer_than_the_page():
         for pattern in TEXTS
         for path in (SRC / "bellcrank").rglob(pattern)
         for i, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if len(line) > (100 if path.suffix in (".py", ".pyi") else 120)
+        if len(line.partition("  # type: ignore")[0]) > (100 if path.suffix in (".py", ".pyi") else 120)
     ]
     assert long == []

@@ -85,11 +85,13 @@ RESERVED = frozenset(
     )
 )
 MACROS = re.compile(
-    r"(FP|FLT|DBL|LDBL|DECIMAL|INT|UINT|SIZE|PTRDIFF|SIG|WCHAR|WINT|HUGE|M|MATH|X|N)_[A-Z0-9_]*|HUGE|_.*"
+    r"(FP|FLT|DBL|LDBL|DECIMAL|INT|UINT|SIZE|PTRDIFF|SIG|WCHAR|WINT|HUGE|M|MATH|X|N)_[A-Z0-9_]*"
+    r"|HUGE|_.*"
 )
 # Names that the printers make.
 MADE = re.compile(
-    r"[zcx]\d+|(angle|sine|cosine|far|both|arguments|values|found|kept|unused|memory|matrix|right|mass|force|rows)\d+"
+    r"[zcx]\d+|(angle|sine|cosine|far|both|arguments|values|found|kept|unused|memory|matrix|right"
+    r"|mass|force|rows)\d+"
     r"|rates\d+"
     r"|(derivatives|outputs|slopes|constants|table|points|pieces|external)_\w*"
 )

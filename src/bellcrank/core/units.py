@@ -354,7 +354,8 @@ _WORD = re.compile(r"([A-Za-z°%]+(?:'s)?)(-?[0-9]+)?")
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _POWER = rf"(?:\*\*|\^)\s*(?:(-?{_NUMBER})|\(\s*(-?{_NUMBER})\s*(?:/\s*({_NUMBER})\s*)?\))"
 _TOKEN = re.compile(
-    rf"(?P<word>{_WORD.pattern})|(?P<number>{_NUMBER})|(?P<power>{_POWER})|(?P<operator>\*\*|[-*/^()])"
+    rf"(?P<word>{_WORD.pattern})|(?P<number>{_NUMBER})|(?P<power>{_POWER})"
+    r"|(?P<operator>\*\*|[-*/^()])"
 )
 
 

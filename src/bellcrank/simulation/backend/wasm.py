@@ -86,11 +86,7 @@ _READY = "kernel.cwasm"
 
 def wasm_obstacle() -> str:
     """What is not there that WebAssembly needs; nothing if all is."""
-    return (
-        ""
-        if find_spec("wasmtime") is not None
-        else "needs wasmtime (pip install wasmtime)"
-    )
+    return "" if find_spec("wasmtime") is not None else "needs wasmtime (pip install wasmtime)"
 
 
 class WasmModel(PythonModel):

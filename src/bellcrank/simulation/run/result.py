@@ -26,7 +26,6 @@ from bellcrank.simulation.run.status import RunStatus, parse_run_status
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from bellcrank.simulation.run.body_poses import RecordedMotion
 
 ENDED = "The run: "  # before the message that says how a run ended, in files
 STATUS = "Status: "  # before the words for that, unless it finished
@@ -125,7 +124,7 @@ class Run(PublicDir, NotebookDisplay):
     _find_checkpoint: Callable[[], Checkpoint] | None = field(
         default=None, repr=False, compare=False
     )  # for a continued run
-    _find_motion: Callable[[], RecordedMotion] | None = field(
+    _find_motion: Callable[[], Any] | None = field(
         default=None, repr=False, compare=False
     )  # where bodies were, for pictures
 
@@ -442,7 +441,7 @@ class Run(PublicDir, NotebookDisplay):
         return plot_runs([self, *others], list(channels), against=against, path=path, **options)
 
     @cached_property
-    def motion(self) -> RecordedMotion:
+    def motion(self) -> Any:
         """Where all bodies were: `time`, `poses` (rows, bodies, 12) and the `scene` of pictures."""
         if self._find_motion is None:
             raise RunError(

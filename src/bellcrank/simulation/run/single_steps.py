@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from bellcrank.simulation.backend.c_runs import CRun, RigidCRun
 from bellcrank.simulation.backend.c_steps import BLOCK_SECONDS, SHORT, CompiledStepDriver
 from bellcrank.simulation.backend.event_monitor import EventMonitor
 from bellcrank.simulation.run.stepping import PythonRun
-
-if TYPE_CHECKING:
-    from bellcrank.simulation.run.session import RunSession
 
 ACTION_FAILED = -1  # a status: the action of an event cannot be taken, or events chatter
 FEW = 1000  # steps of a run that has no end
@@ -72,9 +69,7 @@ class EventHistory(NamedTuple):
 class EventStepDriver(CompiledStepDriver):
     """Steps of a session that is watched for events."""
 
-    def __init__(
-        self, session: RunSession, monitor: EventMonitor, history: EventHistory | None
-    ) -> None:
+    def __init__(self, session: Any, monitor: EventMonitor, history: EventHistory | None) -> None:
         run = session.run
         assert isinstance(run, CRun)
         super().__init__(run)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
@@ -449,12 +448,15 @@ def normalize_rational(value: Rational) -> Rational:
     return value.numerator if value.__class__ is Fraction and value.denominator == 1 else value
 
 
-_LARGEST = sys.float_info.max
+_MAX_BITS = 14_000  # of a whole number; Python makes text of at most 4,300 digits
 
 
 def to_rational(value: int | float | Fraction) -> Rational:
     """The exact rational a number stands for: 0.1 means 1/10."""
-    if isinstance(value, int | Fraction) and not -_LARGEST <= value <= _LARGEST:
+    if (
+        isinstance(value, int | Fraction)
+        and max(value.numerator.bit_length(), value.denominator.bit_length()) > _MAX_BITS
+    ):
         raise ModelError(f"{display_text(value)} is too large for a computer number")
     if isinstance(value, int):
         return int(value)
