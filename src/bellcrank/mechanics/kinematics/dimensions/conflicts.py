@@ -1,8 +1,8 @@
 """Conflicts: where a solved graph contradicts itself or what is needed.
 
 In:  the `FormulaRoot`s of a solved `Graph`. Out: problems as messages, with the place and the part
-of the formula. Only definite conflicts count: what was found through a number that multiplies
-states alone is left open.
+of the formula. Only definite conflicts count: what was found through a number that multiplies is
+left open.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ def conflicts(roots: Sequence[FormulaRoot], system: UnitSystem) -> list[str]:
             )
             problems.append(
                 f"{node.where}: {_node_text(node)} {verb} quantities of different units: {terms}"
-                f"{_pure_number_note(clash)}"
             )
             dimensions[node] = None
         if node.op == "call" and node.name in ARGUMENT and has_names[node.parts[0]]:
@@ -103,23 +102,7 @@ def _unmet_requirement(
         f"{system.user_unit(dimension).text}{_unit_origin_note(root.node, root.where, system)}"
     )
     units = f"the units of its {root.what} {_node_text(root.node)} are {unit_text}"
-    needed = f"but {system.user_unit(root.needed).text} is needed"
-    return f"{root.where}: {units}, {needed}{_pure_number_note((root.node,))}"
-
-
-def _pure_number_note(roots: Sequence[DimensionNode]) -> str:
-    """What to do where a number among the factors was meant as a quantity."""
-    numbers = {
-        p.name
-        for node in postorder_dimensions(roots)
-        if node.op == "product"
-        for p in node.parts
-        if p.op == "number" and p.value is not None and p.value.denominator != 1
-    }
-    if not numbers:
-        return ""
-    listed = ", ".join(sorted(numbers))
-    return f". A bare factor has no unit; for one with a unit ({listed}) use a parameter"
+    return f"{root.where}: {units}, but {system.user_unit(root.needed).text} is needed"
 
 
 def _unit_origin_note(root: DimensionNode, location: str, system: UnitSystem) -> str:

@@ -45,9 +45,9 @@ class DimensionNode:
 
     `op`: number, known, scalar (parameter or variable), name (a definition), sum, product, neg,
     call, any (a value of unknown kind). All `alike` nodes have one dimension, the node's own if
-    `joined`. `factors` are its parts with their powers, numbers apart: it is `loose` if one of
-    these may stand for a quantity, and `turns` if pi is among them, which may be an angle. A
-    dimension is `firm` if no such number stands between it and what is declared.
+    `joined`. `factors` are its parts with their powers, numbers apart: it is `loose` if there are
+    any, and `turns` if pi is among them, which may be an angle. A dimension is `firm` if no number
+    that multiplies stands between it and what is declared.
     """
 
     op: str
@@ -155,11 +155,7 @@ class DimensionGraph:
         reciprocal = (
             factors[0][0].value == 1 and factors[-1][1] < 0
         )  # 1/x: the 1 is only there to write it
-        numbers = [p for p, _ in factors[1 if reciprocal else 0 :] if p.op == "number"]
-        if _has_quantity(node):
-            _make_numbers_pure(node)
-        else:
-            node.loose = any(p.value is None or abs(p.value) != 1 for p in numbers)
+        node.loose = any(p.op == "number" for p, _ in factors[1 if reciprocal else 0 :])
         node.turns = any(p.turns for p in node.parts)
         return node
 
@@ -218,25 +214,6 @@ def postorder_dimensions(roots: Iterable[DimensionNode]) -> Iterator[DimensionNo
                 visited.add(node)
                 stack.append((node, True))
                 stack.extend((p, False) for p in reversed(node.parts))
-
-
-def _has_quantity(node: DimensionNode) -> bool:
-    """Is a parameter or variable with a unit of its own among the factors? Then the numbers among
-    them count: in 2*k*x, but not in 1000*x or 1000*throttle, where they stand for a quantity."""
-    match node.op:
-        case "scalar":
-            return node.dimension is None or not node.dimension.same_kind(PURE)
-        case "product" | "neg":
-            return any(_has_quantity(p) for p in node.parts)
-    return False
-
-
-def _make_numbers_pure(node: DimensionNode) -> None:
-    """The numbers among the factors of a product, and of products among them, are pure."""
-    if node.op in ("product", "neg"):
-        node.loose = False
-        for part in node.parts:
-            _make_numbers_pure(part)
 
 
 def _constant_product(factors: Iterable[tuple[DimensionNode, Fraction]]) -> Fraction | None:

@@ -1,9 +1,8 @@
 """Solution of the graph: what is known travels through it both ways until nothing changes.
 
 In:  the nodes of a `Graph`, some with a dimension. Out: the same nodes, with every dimension that
-follows. A number that multiplies states alone may stand for a quantity (`1000*x`: a stiffness times
-a length), so what is found through such a product counts last, is not `firm`, and is never called a
-conflict. Next to a parameter (`2*k*x`) a number is pure.
+follows. A number that multiplies may stand for a quantity (`2*k`: a stiffness times a length), so
+what is found through such a product counts last, is not `firm`, and is never called a conflict.
 """
 
 from __future__ import annotations
