@@ -31,7 +31,7 @@ def idle_loads(analysis: KinematicAnalysis) -> list[str]:
         if any(b.speeds for b in bodies) and not any(
             _does_work(analysis, load, b, is_gravity) for b in bodies
         ):
-            messages.append(_message(load, is_gravity))
+            messages.append(_idle_load_message(load, is_gravity))
     return messages
 
 
@@ -61,7 +61,7 @@ def _parent_name(analysis: KinematicAnalysis, body: Body) -> str:
     return "n" if body.parent < 0 else analysis.mechanism.bodies[body.parent].name
 
 
-def _message(load: Load, is_gravity: bool) -> str:
+def _idle_load_message(load: Load, is_gravity: bool) -> str:
     along = load.direction_text()
     if is_gravity:
         other = "-[n3]" if "2" in along else "-[n2]"
@@ -91,14 +91,14 @@ def _bodies_between(analysis: KinematicAnalysis, load: Load) -> list[Body]:
 
 
 def _does_work(analysis: KinematicAnalysis, load: Load, body: Body, is_gravity: bool) -> bool:
-    return any(not _is_zero(e) for e in _effects(analysis, load, body, is_gravity))
+    return any(not _vanishes(e) for e in _work_terms(analysis, load, body, is_gravity))
 
 
-def _is_zero(e: Expr) -> bool:
+def _vanishes(e: Expr) -> bool:
     return e is ZERO or e.fingerprint == 0
 
 
-def _effects(
+def _work_terms(
     analysis: KinematicAnalysis, load: Load, body: Body, is_gravity: bool
 ) -> Iterator[Expr]:
     """What is zero if the load does no work on the joint of a body; found one after another."""

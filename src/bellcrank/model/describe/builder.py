@@ -543,7 +543,7 @@ class Builder(ValidatedCalls):
             raise ModelError(
                 f"add_joint_torque: no body has the name '{body}' yet. Bodies: {known}.", self.name
             )
-        axis = _joint_axis(record)
+        axis = _single_joint_axis(record)
         if axis is None:
             raise ModelError(
                 f"add_joint_torque: body '{record.name}' does not rotate about one axis; use "
@@ -1363,7 +1363,7 @@ class Builder(ValidatedCalls):
         return f"{type(self).__name__}({d.name!r}: {', '.join(summary)})"
 
 
-def _joint_axis(record: records.BodyRecord) -> Formula | None:
+def _single_joint_axis(record: records.BodyRecord) -> Formula | None:
     """The axis, fixed in the body, about which it rotates in its parent; None if there is not
     exactly one."""
     axis = record.rotate
