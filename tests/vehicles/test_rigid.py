@@ -325,7 +325,7 @@ def test_events_of_the_user_are_found_within_steps(backend):
         t_end=2,
         step=0.01,
         initial={"q(d, 2)": RADIUS + 0.5, "u(d, 1)": 0.4},
-        events={"top": "-u(d, 2)", "past": "q(d, 1) > 0.3"},
+        events={"top": bc.event("-u(d, 2)", direction=1), "past": "q(d, 1) > 0.3"},
     )
     first = math.sqrt(2 * 0.5 / G)
     tops = [e.time for e in run.events if e.name == "top"]

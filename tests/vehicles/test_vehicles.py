@@ -31,7 +31,7 @@ def test_wheel_bounces_with_the_period_of_fall_and_half_oscillation(backend):
         t_end=0.9,
         step=0.0005,
         initial={"q(b, 2)": 0.4 + drop},
-        events={"touch": "0.4 - q(b, 2)", "leave": "q(b, 2) - 0.4"},
+        events={"touch": "q(b, 2) < 0.4", "leave": "q(b, 2) > 0.4"},
     )
     fall, w, v = math.sqrt(2 * drop / G), math.sqrt(k / m), math.sqrt(2 * G * drop)
     contact = (
