@@ -58,6 +58,7 @@ def test_shipped_tyres_have_no_note(path):
         (with_value("PHX1", 0.02), "longitudinal force over load at zero slip, Fx/Fz is 0.4.* PHX"),
         (with_value("PCY1", 0.13), "largest side force over friction and load is 0.19.* PCY1"),
         (with_value("QDZ1", -0.09068), "pneumatic trail over radius is -0.*; usual is 0.01 to 0.5"),
+        (with_value("QSX3", -0.013948), "overturning moment over side force and radius is -0.0"),
         (in_degrees(), "ALPMAX = 0.0167.* rad: usual is 0.05.* Are degrees declared for a number"),
         (with_value("ALPMAX", 55), "ALPMAX = 55 rad.* Is it in degrees instead of rad"),
         (in_millimetres(), "UNLOADED_RADIUS = 0.0003135 m: .* Are mm declared for a number in m"),

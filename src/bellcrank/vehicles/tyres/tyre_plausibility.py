@@ -47,7 +47,6 @@ class PlausibleTyre(Protocol):
         gamma: Any = 0.0,
         p: Any = None,
         V: Any = None,
-        phit: Any = 0.0,
         *,
         limits: bool = True,
     ) -> Any: ...
@@ -140,7 +139,7 @@ USUAL_KEYS = {  # zero counts as not given
     "BOTTOM_OFFST": UsualKey(0.005, 0.3, "length", "UNLOADED_RADIUS"),
     **{key: UsualKey(0.1, 5.0) for key in SCALES if key != "LMUV"},
     "LMUV": UsualKey(0.0, 1.0),
-    "PCX1": UsualKey(0.9, 2.5),
+    "PCX1": UsualKey(1.1, 2.2),
     "PDX1": UsualKey(0.3, 2.5),
     "PEX1": UsualKey(-20.0, 1.2),
     "PKX1": UsualKey(5.0, 100.0),
@@ -148,7 +147,7 @@ USUAL_KEYS = {  # zero counts as not given
     "RCX1": UsualKey(0.5, 2.0),
     "REX1": UsualKey(-20.0, 1.2),
     "PTX1": UsualKey(0.05, 8.0),
-    "PCY1": UsualKey(0.9, 2.5),
+    "PCY1": UsualKey(1.0, 2.2),
     "PDY1": UsualKey(0.3, 2.5),
     "PEY1": UsualKey(-20.0, 1.2),
     "PKY1": UsualKey(-120.0, -4.0),
@@ -313,7 +312,6 @@ class TyreBehaviour(NamedTuple):
     braked_turn: Any  # both slips, all four signs
     fast: Any  # free rolling at FAST
     inflated: Any  # free rolling at more pressure
-    turning: Any  # free rolling in a narrow turn
 
 
 class TyreMeasure(NamedTuple):
@@ -333,16 +331,16 @@ def _behaviour(tyre: PlausibleTyre) -> TyreBehaviour | None:
     signs = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
     slips, angles = COMBINED_SLIP * signs[:, 0], COMBINED_ANGLE * signs[:, 1]
     roll: dict[str, Any] = {"limits": False}
-    found = (
-        tyre.forces(LOADS * load, 0.0, 0.0, **roll),
-        tyre.forces(load, SLIPS, 0.0, **roll),
-        tyre.forces(load, 0.0, ANGLES, **roll),
-        tyre.forces(load, 0.0, 0.0, np.array([-CAMBER, CAMBER]), **roll),
-        tyre.forces(load, slips, angles, **roll),
-        tyre.forces(load, 0.0, 0.0, V=FAST, **roll),
-        tyre.forces(load, 0.0, 0.0, p=PRESSURE_RATIO * tyre["INFLPRES"], **roll),
-        tyre.forces(load, 0.0, np.array([0.0, COMBINED_ANGLE]), phit=0.05, **roll),
-    )
+    with np.errstate(all="ignore"):
+        found = (
+            tyre.forces(LOADS * load, 0.0, 0.0, **roll),
+            tyre.forces(load, SLIPS, 0.0, **roll),
+            tyre.forces(load, 0.0, ANGLES, **roll),
+            tyre.forces(load, 0.0, 0.0, np.array([-CAMBER, CAMBER]), **roll),
+            tyre.forces(load, slips, angles, **roll),
+            tyre.forces(load, 0.0, 0.0, V=FAST, **roll),
+            tyre.forces(load, 0.0, 0.0, p=PRESSURE_RATIO * tyre["INFLPRES"], **roll),
+        )
     if not all(np.all(np.isfinite(f[k])) for f in found for k in ("Fx", "Fy", "Mx", "My", "Mz")):
         return None
     return TyreBehaviour(load, radius, *found)
@@ -400,6 +398,16 @@ def _rolling_resistance(b: TyreBehaviour) -> Any:
     """Over the load; no number where a tyre has none at all."""
     moment = _moment(b, b.rolling, "My")
     return -moment / LOADS if np.any(moment) else math.nan
+
+
+def _overturning_lever(b: TyreBehaviour) -> np.ndarray:
+    """Lateral movement of the contact by the side force, over the radius: to the side to which the
+    force points."""
+    ends = -COMBINED_ANGLE, COMBINED_ANGLE
+    moment, force = (
+        np.diff([_at(b.angle, key, ANGLES, angle) for angle in ends]) for key in ("Mx", "Fy")
+    )
+    return np.asarray(moment / (force * b.radius))
 
 
 def _camber_thrust(b: TyreBehaviour) -> float:
@@ -599,6 +607,12 @@ MEASURES = (
         lambda b: _moment(b, b.angle, "Mx"),
         (-0.15, 0.15),
         "QSX3 QSX4 QSX5 QSX6 QSX7 QSX8",
+    ),
+    TyreMeasure(
+        "overturning moment over side force and radius",
+        _overturning_lever,
+        (-0.005, 0.2),
+        "QSX3 QSX4 QSX5 QSX6 QSX7",
     ),
     TyreMeasure(
         "overturning moment over load and radius at an inclination of 4 deg",
