@@ -124,6 +124,7 @@ def test_no_line_is_longer_than_the_page():
         for pattern in TEXTS
         for path in (SRC / "bellcrank").rglob(pattern)
         for i, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if len(line.partition("  # type: ignore")[0]) > (100 if path.suffix in (".py", ".pyi") else 120)
+        if len(line.partition("  # type: ignore")[0])
+        > (100 if path.suffix in (".py", ".pyi") else 120)
     ]
     assert long == []

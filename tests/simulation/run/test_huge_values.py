@@ -32,7 +32,6 @@ def test_speeds_that_follow_from_huge_ones(capfd):
     [
         {"mass": HUGE},
         {"mass": -HUGE},
-        {"mass": 10**400},
         {"inertia": HUGE},
         {"inertia": (1, 1, HUGE)},
         {"inertia": [[HUGE, 0, 0], [0, 1, 0], [0, 0, 1]]},
@@ -40,7 +39,7 @@ def test_speeds_that_follow_from_huge_ones(capfd):
         {"joint_at": (0, -HUGE, 0)},
         {"armature": HUGE},
     ],
-    ids=range(9),
+    ids=range(8),
 )
 def test_integers_of_thousands_of_digits(given):
     """Python refuses to print them: ValueError."""

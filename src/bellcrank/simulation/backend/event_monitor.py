@@ -7,7 +7,7 @@ other with other methods.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from bellcrank.simulation.backend.c_structures import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bellcrank.simulation.backend.c_runs import CRun
     from bellcrank.simulation.backend.c_structures import DoublePointer
 
 ACTED, CHANGED_NOTHING = 1, 2  # kinds of what happened
@@ -80,7 +79,7 @@ class EventStates(NamedTuple):
 class EventMonitor:
     """What a run is watched for. `error`: what was raised where parameters were set."""
 
-    run: CRun  # the one that it belongs to, from `attach_run` on
+    run: Any  # the one that it belongs to, from `attach_run` on
 
     def __init__(self, data: EventData, n_states: int, memory: int, modes: int = 0) -> None:
         self.data, self._n_states = data, n_states
@@ -137,7 +136,7 @@ class EventMonitor:
             None  # rows within a step that was taken elsewhere
         )
 
-    def attach_run(self, run: CRun) -> None:
+    def attach_run(self, run: Any) -> None:
         """Belongs to a run from now on."""
         self.run, self.fields.method = run, run.job.method
         if "room" not in self.arrays:

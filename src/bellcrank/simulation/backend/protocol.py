@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bellcrank.core.numeric.loop_constraints import StartAssembler
-    from bellcrank.simulation.backend.c_assembly import Spare
-    from bellcrank.simulation.backend.c_runs import CRun, RunArrayLayout
     from bellcrank.simulation.backend.interrupts import PythonCallbacks
     from bellcrank.simulation.backend.libraries import CurrentLibrary
 
@@ -56,7 +54,7 @@ class ProgramCalls(Protocol):
         """Results of a section that stands for itself; compiled programs lack corrections and
         multipliers."""
 
-    def new_run(self, spec: RunSpec) -> CRun | None:
+    def new_run(self, spec: RunSpec) -> Any:
         """A whole run of a compiled program; None where Python has to drive it."""
 
     def new_assembler(
@@ -64,7 +62,7 @@ class ProgramCalls(Protocol):
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[ProgramInput],
-        spare: list[Spare] | None,
+        spare: list[Any] | None,
     ) -> StartAssembler | None:
         """What closes loops at a start in place of `numeric`; None where Python does, or where
         there are none. `spare`: what it needs and leaves for the next one."""
@@ -81,7 +79,7 @@ class KernelProgram(Protocol):
     def memory_size(self) -> int: ...
 
     @property
-    def layouts(self) -> dict[type[CRun], RunArrayLayout]: ...
+    def layouts(self) -> dict[type[Any], Any]: ...
 
 
 class KernelCalls(Protocol):
@@ -115,7 +113,7 @@ class KernelCalls(Protocol):
     def new_externals(self, memory: NDArray[np.float64]) -> Any:
         """User functions with a memory of their own for those in C."""
 
-    def new_run(self, spec: RunSpec) -> CRun:
+    def new_run(self, spec: RunSpec) -> Any:
         """A run that has not begun."""
 
 
