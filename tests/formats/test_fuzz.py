@@ -133,6 +133,7 @@ def test_mutated_formulas():
     assert seen["finished"] > 1 and seen["ModelError"] > 20
 
 
+@pytest.mark.filterwarnings("ignore:.*does no work:bellcrank.ModelWarning")
 def test_powers_of_negative_numbers_have_no_value_and_are_named():
     """In Python (-0.1)**0.7 is a complex number; in a run it has no value."""
     sim = machine("kk*(q(1) - 1)**0.7").equations().compile(backend="python")

@@ -359,9 +359,8 @@ def _leaves_slippery_side(car: CompiledCar) -> str:
     """Formula of the lateral position (m) of the right wheel farthest to the left: positive where
     it is on the left side of the road."""
     cg = car.data.sprung.cg
-    heading = f"{math.radians(1.0)!r}*yaw"
     front, rear = (
-        f"{float(point[0] - cg[0])!r}*sin({heading}) + ({float(point[1] - cg[1])!r})*cos({heading})"
+        f"{float(point[0] - cg[0])!r}*sin(yaw) + ({float(point[1] - cg[1])!r})*cos(yaw)"
         for point in (car.at_rest.contact_points[i] for i in (1, 3))
     )
     return f"y + max({front}, {rear})"
